@@ -1,0 +1,212 @@
+/**
+ * Budgets: limits on what runs may spend, and the ledger that holds them.
+ *
+ * The worst case of a call is reserved before the call starts and settled to what it really used after it ends, so no
+ * interleaving of concurrent calls ever exceeds a limit. A call that would fit once others have settled waits for them;
+ * one that can never fit fails at once with `BudgetExceeded`, which ends a run as a result and not as a crash.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { addUsage, noUsage, type Usage } from "./Worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The most that may be spent. An absent limit does not limit. */
+export interface Limits {
+  /** USD. A call of a worker whose price is unknown is refused under this limit. */
+  readonly costUsd?: number
+  /** Input and output tokens together. */
+  readonly tokens?: number
+  /** Calls of workers, policies and critics, failed ones included. */
+  readonly calls?: number
+  /** Wall time of one run, from its start, in milliseconds. */
+  readonly durationMillis?: number
+}
+
+/** What has been spent. */
+export interface Spend {
+  readonly usage: Usage
+  /** USD, over the calls whose price is known. */
+  readonly costUsd: number
+  readonly calls: number
+  /** Calls whose price is unknown, and so are missing from `costUsd`. */
+  readonly unpricedCalls: number
+}
+
+/** The worst case of one call: `costUsd` is `undefined` when the price is unknown. */
+export interface Amount {
+  readonly costUsd: number | undefined
+  readonly tokens: number
+}
+
+/** An amount that is set aside until it is settled. */
+export interface Reservation {
+  readonly amount: Amount
+}
+
+/** Nothing spent yet. */
+export const noSpend: Spend = { usage: noUsage, costUsd: 0, calls: 0, unpricedCalls: 0 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A limit would be exceeded. `needed` is the worst case of what was asked for; `undefined` when it cannot be known. */
+export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
+  readonly limit: keyof Limits
+  readonly allowed: number
+  readonly spent: number
+  readonly needed: number | undefined
+}> {
+  override get message(): string {
+    const { allowed, limit, needed, spent } = this
+    if (limit === "durationMillis") return `The time limit of ${allowed / 1000} s is reached.`
+    const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
+    const show = (value: number) => (limit === "costUsd" ? `${Number(value.toPrecision(4))} USD` : `${value} ${limit}`)
+    return needed === undefined
+      ? `The cost limit of ${show(allowed)} cannot be kept with a worker of unknown price: give it a price.`
+      : `The ${name} limit of ${show(allowed)} is reached: ${show(spent)} spent, up to ${show(needed)} more needed.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Ledger
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Keeps account of what is spent and reserved under some limits. Any number of runs may share one; a ledger with a
+ * parent obeys the parent's limits, too.
+ */
+export interface Ledger {
+  readonly limits: Limits
+  /** Whether this ledger or one above it limits cost, tokens or calls, so that worst cases matter. */
+  readonly isLimited: boolean
+  /** Sets an amount aside, waiting for others to settle when that can make room. */
+  readonly reserve: (amount: Amount) => Effect.Effect<Reservation, BudgetExceeded>
+  /** Replaces a reservation by what the call used. `costUsd` is `undefined` when the price is unknown. */
+  readonly settle: (
+    reservation: Reservation,
+    used: { readonly usage: Usage; readonly costUsd: number | undefined }
+  ) => void
+  /** What is settled so far. */
+  readonly spent: () => Spend
+}
+
+type Verdict = "fits" | "wait" | BudgetExceeded
+
+class LedgerNode implements Ledger {
+  readonly limits: Limits
+  readonly isLimited: boolean
+  readonly parent: LedgerNode | undefined
+  total: Spend = noSpend
+  open = 0
+  reservedCostUsd = 0
+  reservedTokens = 0
+  readonly waiting = new Set<() => void>()
+
+  constructor(limits: Limits, parent: LedgerNode | undefined) {
+    this.limits = limits
+    this.parent = parent
+    this.isLimited =
+      limits.costUsd !== undefined ||
+      limits.tokens !== undefined ||
+      limits.calls !== undefined ||
+      parent?.isLimited === true
+  }
+
+  /** Whether an amount fits beside what is reserved, could fit once that has settled for less, or never can. */
+  private judge(limit: "costUsd" | "tokens" | "calls", needed: number, spent: number, reserved: number): Verdict {
+    const allowed = this.limits[limit]
+    if (allowed === undefined || spent + reserved + needed <= allowed) return "fits"
+    // A call is never settled for less than one call, so waiting makes no room for another.
+    return limit !== "calls" && reserved > 0 && spent + needed <= allowed
+      ? "wait"
+      : new BudgetExceeded({ limit, allowed, spent: limit === "calls" ? spent + reserved : spent, needed })
+  }
+
+  verdict(amount: Amount): Verdict {
+    if (amount.costUsd === undefined && this.limits.costUsd !== undefined) {
+      const { costUsd: allowed } = this.limits
+      return new BudgetExceeded({ limit: "costUsd", allowed, spent: this.total.costUsd, needed: undefined })
+    }
+    const { calls, costUsd, usage } = this.total
+    const verdicts = [
+      this.judge("costUsd", amount.costUsd ?? 0, costUsd, this.reservedCostUsd),
+      this.judge("tokens", amount.tokens, usage.inputTokens + usage.outputTokens, this.reservedTokens),
+      this.judge("calls", 1, calls, this.open)
+    ]
+    return verdicts.find((verdict) => typeof verdict === "object") ?? verdicts.find((one) => one === "wait") ?? "fits"
+  }
+
+  /** Takes the amount in this ledger and all above it, or in none. Says which ledger has to make room first. */
+  private take(amount: Amount): Reservation | LedgerNode | BudgetExceeded {
+    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      const verdict = ledger.isLimited ? ledger.verdict(amount) : "fits"
+      if (verdict !== "fits") return verdict === "wait" ? ledger : verdict
+    }
+    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      ledger.open += 1
+      ledger.reservedCostUsd += amount.costUsd ?? 0
+      ledger.reservedTokens += amount.tokens
+    }
+    return { amount }
+  }
+
+  readonly reserve = (amount: Amount): Effect.Effect<Reservation, BudgetExceeded> =>
+    Effect.suspend(() => {
+      const taken = this.take(amount)
+      if (taken instanceof BudgetExceeded) return Effect.fail(taken)
+      if (!(taken instanceof LedgerNode)) return Effect.succeed(taken)
+      return Effect.flatMap(taken.room(), () => this.reserve(amount))
+    })
+
+  /** Waits for a settlement. Those who wait are woken in their order, all at once: what is left decides who fits. */
+  private room(): Effect.Effect<void> {
+    return Effect.callback<void>((resume) => {
+      const wake = () => resume(Effect.void)
+      this.waiting.add(wake)
+      return Effect.sync(() => this.waiting.delete(wake))
+    })
+  }
+
+  readonly settle: Ledger["settle"] = ({ amount }, used) => {
+    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      ledger.open -= 1
+      // Floating point: with nothing open the sums are exactly zero again.
+      ledger.reservedCostUsd = ledger.open === 0 ? 0 : ledger.reservedCostUsd - (amount.costUsd ?? 0)
+      ledger.reservedTokens -= amount.tokens
+      ledger.total = add(ledger.total, used)
+      const woken = [...ledger.waiting]
+      ledger.waiting.clear()
+      for (const wake of woken) wake()
+    }
+  }
+
+  readonly spent = (): Spend => this.total
+}
+
+const add = (total: Spend, used: { readonly usage: Usage; readonly costUsd: number | undefined }): Spend => ({
+  usage: addUsage(total.usage, used.usage),
+  costUsd: total.costUsd + (used.costUsd ?? 0),
+  calls: total.calls + 1,
+  unpricedCalls: total.unpricedCalls + (used.costUsd === undefined ? 1 : 0)
+})
+
+/**
+ * Opens a ledger. Share one between runs to bound what they spend together, e.g. a whole evaluation.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Budget from "@tutti/core/Budget"
+ * import * as Effect from "effect/Effect"
+ *
+ * const ledger = Budget.make({ calls: 1 })
+ * const reservation = Effect.runSync(ledger.reserve({ costUsd: 0.01, tokens: 500 }))
+ * ledger.settle(reservation, { usage: { inputTokens: 120, outputTokens: 80 }, costUsd: 0.004 })
+ * ledger.spent().costUsd // => 0.004
+ * ```
+ */
+export const make = (limits: Limits = {}, parent?: Ledger): Ledger => new LedgerNode(limits, parent as LedgerNode)

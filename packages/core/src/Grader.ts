@@ -1,0 +1,89 @@
+/**
+ * Graders: they say whether an answer is right. Training, evaluation and critics meet in this one interface.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type { Task } from "./Task.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A verdict on one answer. */
+export interface Grade {
+  readonly correct: boolean
+  /** 0 to 1; 1 when correct, unless the grader gives partial credit. */
+  readonly score: number
+  /** How the verdict came about, for people. */
+  readonly explanation?: string
+}
+
+/** Says whether an answer to a task is right. A failure of the grader itself is an error, never a wrong answer. */
+export interface Grader {
+  readonly name: string
+  readonly grade: (task: Task, answer: string) => Effect.Effect<Grade, GraderError>
+}
+
+/** The grader could not reach a verdict. */
+export class GraderError extends Data.TaggedError("GraderError")<{
+  readonly grader: string
+  readonly task: string
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `The ${this.grader} grader gave no verdict on ${this.task}: ${this.detail}.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The verdict `correct`, with a score of 1 or 0. */
+export const verdict = (correct: boolean, explanation?: string): Grade => ({
+  correct,
+  score: correct ? 1 : 0,
+  ...(explanation === undefined ? {} : { explanation })
+})
+
+/**
+ * A grader from a comparison of the answer with the task's reference. A task without a reference is a `GraderError`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Grader from "@tutti/core/Grader"
+ *
+ * const sameLength = Grader.fromComparison("same-length", (answer, reference) => answer.length === reference.length)
+ * ```
+ */
+export const fromComparison = (name: string, isCorrect: (answer: string, reference: string) => boolean): Grader => ({
+  name,
+  grade: (task, answer) =>
+    task.reference === undefined
+      ? Effect.fail(new GraderError({ grader: name, task: task.id, detail: "the task has no reference answer" }))
+      : Effect.succeed(verdict(isCorrect(answer, task.reference)))
+})
+
+const normalise = (text: string) =>
+  text
+    .trim()
+    .replace(/\s+/g, " ")
+    .replace(/[.!]+$/, "")
+    .toLowerCase()
+
+/** Right when the texts are equal, white space, letter case and a final full stop aside. */
+export const exact: Grader = fromComparison("exact", (answer, reference) => normalise(answer) === normalise(reference))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reward
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a rollout ended, as far as the reward is concerned. */
+export type Outcome = "unreadable" | "wrong" | "correct"
+
+/**
+ * The reward of the paper (section 2): 0 when the completion cannot be read as a workflow, 0.5 when it runs and the
+ * final answer is wrong, 1 when it is right.
+ */
+export const reward = (outcome: Outcome): number => (outcome === "unreadable" ? 0 : outcome === "wrong" ? 0.5 : 1)

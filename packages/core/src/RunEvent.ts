@@ -1,0 +1,181 @@
+/**
+ * Run events: everything a run says of itself, in the order in which it happens.
+ *
+ * The transcript, the terminal view, the web page, server-sent events and telemetry are folds of this one stream.
+ * Events are plain JSON values. Steps count from 0 within their round, rounds from 0 within their run, attempts from 0
+ * within their step. `at` is the wall clock in milliseconds since 1970.
+ *
+ * A run starts with `run-started` and ends with `run-finished`, whatever happens. When a Conductor is a worker in its
+ * own pool, the nested run's events stand in the same stream under their own `runId`; `parent` says whose step it is.
+ */
+import type { Spend } from "./Budget.ts"
+import type { Grade } from "./Grader.ts"
+import type { Task } from "./Task.ts"
+import type { FinishReason, Usage, WorkerErrorReason } from "./Worker.ts"
+import type { Workflow } from "./Workflow.ts"
+
+/** The version of events and transcripts on disk and on the wire. */
+export const version = 1
+
+/** A worker as a transcript names it. */
+export interface PoolMember {
+  readonly id: string
+  readonly description?: string
+}
+
+/** Where a nested run belongs. */
+export interface Parent {
+  readonly runId: string
+  readonly round: number
+  readonly step: number
+}
+
+/** What one call used, and what it cost in USD (`undefined` when the price is unknown). */
+export interface Paid {
+  readonly usage: Usage
+  readonly costUsd: number | undefined
+}
+
+/** Why a run ended. */
+export type Outcome =
+  /** There is an answer. */
+  | "answered"
+  /** A limit of the budget was reached; there may be an answer. */
+  | "budget"
+  /** The policy or the last step failed; there may be an answer of an earlier round. */
+  | "failed"
+  /** The caller stopped it. */
+  | "interrupted"
+
+/** What is shared by all events. */
+interface Base {
+  readonly runId: string
+  readonly at: number
+}
+
+export type RunEvent = Base &
+  (
+    | {
+        readonly type: "run-started"
+        readonly version: typeof version
+        readonly task: Task
+        readonly pool: ReadonlyArray<PoolMember>
+        readonly policy: string
+        readonly seed: number
+        readonly parent?: Parent
+      }
+    | { readonly type: "round-started"; readonly round: number }
+    /** A piece of the completion that a language policy writes. */
+    | {
+        readonly type: "completion-delta"
+        readonly round: number
+        readonly attempt: number
+        readonly kind: "text" | "reasoning"
+        readonly text: string
+      }
+    /** A completion is whole. `error` says why it could not be read as a workflow. */
+    | ({
+        readonly type: "completion-finished"
+        readonly round: number
+        readonly attempt: number
+        readonly completion: string
+        readonly error?: string
+        readonly cached: boolean
+      } & Paid)
+    /** `policy` is the one that wrote it: a fallback has its own name. `notes` say what tolerant reading forgave. */
+    | {
+        readonly type: "workflow-proposed"
+        readonly round: number
+        readonly policy: string
+        readonly workflow: Workflow
+        readonly notes: ReadonlyArray<string>
+      }
+    | { readonly type: "step-started"; readonly round: number; readonly step: number; readonly worker: string }
+    | {
+        readonly type: "step-delta"
+        readonly round: number
+        readonly step: number
+        readonly kind: "text" | "reasoning"
+        readonly text: string
+      }
+    /** A call failed. `retryInMillis` is present when the same worker is tried again. */
+    | ({
+        readonly type: "call-failed"
+        readonly round: number
+        /** Absent when the call was the policy's own, or a critic's. */
+        readonly step?: number
+        readonly worker: string
+        readonly attempt: number
+        readonly reason: WorkerErrorReason
+        readonly message: string
+        readonly retryInMillis?: number
+      } & Paid)
+    /** Another worker takes the step over. What was streamed of it so far is void. */
+    | {
+        readonly type: "step-reassigned"
+        readonly round: number
+        readonly step: number
+        readonly from: string
+        readonly to: string
+      }
+    | ({
+        readonly type: "step-finished"
+        readonly round: number
+        readonly step: number
+        readonly worker: string
+        readonly answer: string
+        readonly finishReason: FinishReason
+        readonly durationMillis: number
+        /** True when the answer came from the response cache, and so cost nothing. */
+        readonly cached: boolean
+      } & Paid)
+    | {
+        readonly type: "step-failed"
+        readonly round: number
+        readonly step: number
+        readonly worker: string
+        readonly message: string
+        readonly durationMillis: number
+      }
+    /** A step that was not run, and why. */
+    | {
+        readonly type: "step-skipped"
+        readonly round: number
+        readonly step: number
+        readonly worker: string
+        readonly reason: "unseen" | "budget" | "run-ended"
+      }
+    /** A critic's verdict on the answer of a round. */
+    | {
+        readonly type: "answer-graded"
+        readonly round: number
+        readonly critic: string
+        readonly grade: Grade
+        readonly paid?: Paid
+      }
+    /** `answer` is absent when the round gave none; `confirmed` when the policy let the previous answer stand. */
+    | {
+        readonly type: "round-finished"
+        readonly round: number
+        readonly answer?: string
+        readonly confirmed: boolean
+      }
+    | {
+        readonly type: "run-finished"
+        readonly outcome: Outcome
+        readonly answer?: string
+        /** What stopped it, for people: the limit, the error, the interruption. Absent when answered. */
+        readonly detail?: string
+        readonly spend: Spend
+        readonly durationMillis: number
+      }
+  )
+
+/** The names of all events. */
+export type Type = RunEvent["type"]
+
+/** The event of one name. */
+export type Of<T extends Type> = Extract<RunEvent, { readonly type: T }>
+
+/** Takes events as they happen. It must not throw, and should not take long: the run waits for it. */
+export type Listener = (event: RunEvent) => void

@@ -1,0 +1,125 @@
+/**
+ * A worker that follows a script and records every call: the double that tests and examples use at the front door,
+ * where a real worker would stand.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import {
+  free,
+  type Pricing,
+  type Worker,
+  WorkerError,
+  type WorkerErrorReason,
+  type WorkerPart,
+  type WorkerRequest
+} from "./Worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What one call does: answer with a text, fail, hang for ever, or stream exactly these parts. */
+export type Reply =
+  | string
+  | { readonly fail: WorkerErrorReason }
+  | { readonly hang: true }
+  | { readonly parts: ReadonlyArray<WorkerPart>; readonly delayMillis?: number; readonly thenFail?: WorkerErrorReason }
+
+/** A scripted worker with the requests it got, in order, and how many of them run now. */
+export interface ScriptedWorker extends Worker {
+  readonly calls: ReadonlyArray<WorkerRequest>
+  readonly running: () => number
+}
+
+/** What a scripted worker is made of. */
+export interface Options {
+  readonly id: string
+  readonly description?: string
+  readonly pricing?: Pricing
+  readonly provider?: string
+  /** How long each answer takes, in milliseconds; 0 by default. */
+  readonly latencyMillis?: number
+  /**
+   * The replies by call, the last one repeated for ever; or a function of the request and the number of the call
+   * (from 0).
+   */
+  readonly replies: ReadonlyArray<Reply> | ((request: WorkerRequest, call: number) => Reply)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const words = (text: string) => text.split(/\s+/).filter((word) => word !== "").length
+
+const answerParts = (text: string, request: WorkerRequest): ReadonlyArray<WorkerPart> => [
+  { type: "text", text },
+  {
+    type: "finish",
+    reason: "stop",
+    usage: {
+      inputTokens: request.messages.reduce((sum, message) => sum + words(message.content), 0),
+      outputTokens: words(text)
+    }
+  }
+]
+
+/**
+ * Makes a scripted worker. It counts words as tokens and is free unless it is given a price.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ *
+ * const flaky = ScriptedWorker.make({ id: "flaky", replies: [{ fail: { _tag: "Overloaded" } }, "42"] })
+ * ```
+ */
+export const make = (options: Options): ScriptedWorker => {
+  const { id, latencyMillis = 0, replies } = options
+  const calls: Array<WorkerRequest> = []
+  let running = 0
+
+  const reply = (request: WorkerRequest): Reply => {
+    const call = calls.push(request) - 1
+    if (typeof replies === "function") return replies(request, call)
+    return replies[Math.min(call, replies.length - 1)] ?? ""
+  }
+
+  const play = (reply: Reply, request: WorkerRequest): Stream.Stream<WorkerPart, WorkerError> => {
+    if (typeof reply === "string") return Stream.fromArray(answerParts(reply, request))
+    if ("fail" in reply) return Stream.fail(new WorkerError({ worker: id, reason: reply.fail }))
+    if ("hang" in reply) return Stream.never
+    const parts =
+      reply.delayMillis === undefined
+        ? Stream.fromArray(reply.parts)
+        : Stream.mapEffect(Stream.fromArray(reply.parts), (part) =>
+            Effect.as(Effect.sleep(reply.delayMillis ?? 0), part)
+          )
+    return reply.thenFail === undefined
+      ? parts
+      : Stream.concat(parts, Stream.fail(new WorkerError({ worker: id, reason: reply.thenFail })))
+  }
+
+  return {
+    id,
+    ...(options.description === undefined ? {} : { description: options.description }),
+    ...(options.provider === undefined ? {} : { provider: options.provider }),
+    pricing: options.pricing ?? free,
+    calls,
+    running: () => running,
+    generate: (request) =>
+      Stream.unwrap(
+        Effect.gen(function* () {
+          const next = reply(request)
+          running += 1
+          if (latencyMillis > 0) yield* Effect.sleep(latencyMillis)
+          return play(next, request)
+        })
+      ).pipe(Stream.ensuring(Effect.sync(() => (running -= 1))))
+  }
+}
+
+/** A worker that answers with the last message it was given. */
+export const echo = (id: string): ScriptedWorker =>
+  make({ id, replies: (request) => request.messages.at(-1)?.content ?? "" })

@@ -1,0 +1,95 @@
+/**
+ * A task: a question together with what is needed to answer it and to grade the answer.
+ *
+ * A task is plain data. Policies plan for it, workers see its messages, graders compare an answer with its
+ * `reference`. Nothing in a task says how it is to be solved.
+ */
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import * as Hash from "effect/Hash"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One turn of a conversation, as every chat model takes it. */
+export interface Message {
+  readonly role: "system" | "user" | "assistant"
+  readonly content: string
+}
+
+/** A question with what is needed to answer and grade it. */
+export interface Task {
+  /** Stable and unique within a set of tasks. */
+  readonly id: string
+  /** The conversation that ends in the question; its last message is the user's. */
+  readonly messages: NonEmptyReadonlyArray<Message>
+  /** What a grader compares an answer with. Absent when the task cannot be graded. */
+  readonly reference?: string
+  /** Anything else that belongs to the task (family, difficulty, source), as JSON values. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/** What {@link make} takes: a bare question, or the parts of a task. */
+export type Input =
+  | string
+  | {
+      readonly question: string
+      readonly id?: string
+      readonly system?: string
+      readonly reference?: string
+      readonly metadata?: Readonly<Record<string, unknown>>
+    }
+  | Task
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Makes a task from a question.
+ *
+ * **Details**
+ *
+ * Without an `id` the task is named by a hash of its messages, so the same question has the same id everywhere.
+ * A complete `Task` is returned as it is.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Task from "@tutti/core/Task"
+ *
+ * const task = Task.make({ question: "What is 6 times 7?", reference: "42" })
+ * task.messages // => [{ role: "user", content: "What is 6 times 7?" }]
+ * ```
+ */
+export const make = (input: Input): Task => {
+  if (typeof input === "string") return make({ question: input })
+  if ("messages" in input) return input
+  const user: Message = { role: "user", content: input.question }
+  const messages: NonEmptyReadonlyArray<Message> =
+    input.system === undefined ? [user] : [{ role: "system", content: input.system }, user]
+  return {
+    id: input.id ?? `task-${(Hash.string(JSON.stringify(messages)) >>> 0).toString(16).padStart(8, "0")}`,
+    messages,
+    ...(input.reference === undefined ? {} : { reference: input.reference }),
+    ...(input.metadata === undefined ? {} : { metadata: input.metadata })
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Combinators
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The text of the question: the content of the last user message.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Task from "@tutti/core/Task"
+ *
+ * Task.question(Task.make("How long is a leap year?")) // => "How long is a leap year?"
+ * ```
+ */
+export const question = (task: Task): string =>
+  task.messages.findLast((message) => message.role === "user")?.content ?? ""

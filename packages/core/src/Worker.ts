@@ -1,0 +1,225 @@
+/**
+ * A worker: a model, or any other solver, that answers a subtask.
+ *
+ * A worker is a small value with one verb, `generate`, which streams parts: text, reasoning, and one last part that
+ * says why it ended and what it used. It does not retry, does not cache and keeps no state between calls: the runtime
+ * does that once for all workers.
+ */
+import * as Data from "effect/Data"
+import type * as Stream from "effect/Stream"
+import type { Message } from "./Task.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How much a worker may think before it answers: an effort, a budget in tokens, or not at all. */
+export type Reasoning =
+  | { readonly type: "effort"; readonly effort: "minimal" | "low" | "medium" | "high" }
+  | { readonly type: "budget"; readonly tokens: number }
+  | { readonly type: "off" }
+
+/**
+ * The shape of the text that is asked for. A worker that can constrain its decoding (a grammar) uses it; every other
+ * worker ignores it.
+ */
+export interface WorkflowFormat {
+  readonly type: "workflow"
+  readonly poolSize: number
+  readonly maxSteps: number
+  readonly access: "binary" | "fine-grained"
+  /** Whether three empty lists ("the previous answer stands") are allowed. */
+  readonly allowEmpty: boolean
+}
+
+/** One call of a worker. Absent settings are the worker's own defaults. */
+export interface WorkerRequest {
+  readonly messages: ReadonlyArray<Message>
+  /** The most tokens the worker may write, reasoning included. */
+  readonly maxOutputTokens?: number
+  /** 0 is greedy. */
+  readonly temperature?: number
+  readonly seed?: number
+  readonly stopSequences?: ReadonlyArray<string>
+  readonly reasoning?: Reasoning
+  readonly format?: WorkflowFormat
+}
+
+/** Why a worker stopped. `other` stands for a reason that the vendor gives and we do not know. */
+export type FinishReason = "stop" | "length" | "content-filter" | "other"
+
+/** Tokens of one call, or of many added up. */
+export interface Usage {
+  /** All input tokens, those read from a cache included. */
+  readonly inputTokens: number
+  /** All output tokens, reasoning included. */
+  readonly outputTokens: number
+  /** The share of `inputTokens` that was read from the vendor's cache. */
+  readonly cachedInputTokens?: number
+  /** The share of `inputTokens` that was written to the vendor's cache. */
+  readonly cacheWriteTokens?: number
+  /** The share of `outputTokens` that was reasoning. */
+  readonly reasoningTokens?: number
+  /** True when the vendor did not report the usage (a call that was cut) and these figures are an upper bound. */
+  readonly estimated?: boolean
+}
+
+/** A piece of a worker's answer. A stream of parts ends with exactly one `finish`. */
+export type WorkerPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage }
+
+/** List prices in USD. A worker without a price is of unknown price, which is not the same as free: see {@link free}. */
+export interface Pricing {
+  /** USD per million input tokens. */
+  readonly inputPerMillion: number
+  /** USD per million output tokens, reasoning included. */
+  readonly outputPerMillion: number
+  /** USD per million input tokens read from the cache; the input price when absent. */
+  readonly cachedInputPerMillion?: number
+  /** USD per million input tokens written to the cache; the input price when absent. */
+  readonly cacheWritePerMillion?: number
+  /** USD per call, on top of the tokens; 0 when absent. */
+  readonly perCall?: number
+  /** Where the price was read, and when (ISO date). */
+  readonly source?: string
+  readonly date?: string
+}
+
+/** What a worker can take. An absent limit is unknown. */
+export interface Limits {
+  /** Input and output tokens together. */
+  readonly contextTokens?: number
+  /** Output tokens of one call. */
+  readonly maxOutputTokens?: number
+}
+
+/** A model, or any other solver, that answers a subtask. */
+export interface Worker {
+  /** Unique within a pool, e.g. `openai:gpt-5`. */
+  readonly id: string
+  /** What it is good at, in a sentence. Shown to a policy only where the prompt asks for descriptions. */
+  readonly description?: string
+  /** The key under which rate limits and circuit breakers are shared (a vendor and key). Its `id` when absent. */
+  readonly provider?: string
+  readonly pricing?: Pricing
+  readonly limits?: Limits
+  /**
+   * The exact number of input tokens of a request, where the worker can tell. Without it a budget reserves an upper
+   * bound: one token for each byte.
+   */
+  readonly countInputTokens?: (messages: ReadonlyArray<Message>) => number
+  /** Answers one request. Interrupting the stream stops the call. */
+  readonly generate: (request: WorkerRequest) => Stream.Stream<WorkerPart, WorkerError>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why a call failed: a closed set, which every provider maps its vendor's errors into. */
+export type WorkerErrorReason =
+  | { readonly _tag: "RateLimited"; readonly retryAfterMillis?: number; readonly detail?: string }
+  | { readonly _tag: "Overloaded"; readonly retryAfterMillis?: number; readonly detail?: string }
+  | { readonly _tag: "Timeout"; readonly afterMillis?: number; readonly detail?: string }
+  | { readonly _tag: "Network"; readonly detail?: string }
+  | { readonly _tag: "Malformed"; readonly detail?: string }
+  | { readonly _tag: "InvalidRequest"; readonly detail?: string }
+  | { readonly _tag: "Authentication"; readonly detail?: string }
+  | { readonly _tag: "Quota"; readonly detail?: string }
+  | { readonly _tag: "ContentFiltered"; readonly detail?: string }
+  | {
+      readonly _tag: "ContextTooLong"
+      readonly contextTokens?: number
+      readonly neededTokens?: number
+      readonly detail?: string
+    }
+
+const explanations: {
+  readonly [Tag in WorkerErrorReason["_tag"]]: { retryable: boolean; what: string; todo: string }
+} = {
+  RateLimited: { retryable: true, what: "is rate limited", todo: "wait, or lower the concurrency" },
+  Overloaded: { retryable: true, what: "is overloaded", todo: "wait, or let another worker take over" },
+  Timeout: { retryable: true, what: "did not answer in time", todo: "raise the time limit, or use another worker" },
+  Network: { retryable: true, what: "could not be reached", todo: "check the connection and the base URL" },
+  Malformed: { retryable: true, what: "sent an answer that cannot be read", todo: "retry, or report it to its vendor" },
+  InvalidRequest: { retryable: false, what: "refused the request", todo: "check the settings of this worker" },
+  Authentication: { retryable: false, what: "refused the credentials", todo: "check its API key" },
+  Quota: { retryable: false, what: "has no quota left", todo: "check the account's billing" },
+  ContentFiltered: { retryable: false, what: "filtered the content", todo: "rephrase, or use another worker" },
+  ContextTooLong: { retryable: false, what: "got more than its context holds", todo: "shorten the input" }
+}
+
+/** A failed call of a worker. `reason` says why; {@link isRetryable} whether trying again can help. */
+export class WorkerError extends Data.TaggedError("WorkerError")<{
+  readonly worker: string
+  readonly reason: WorkerErrorReason
+  /** What the failed call used, where the vendor said so. */
+  readonly usage?: Usage
+}> {
+  override get message(): string {
+    const { what, todo } = explanations[this.reason._tag]
+    const detail = this.reason.detail === undefined ? "" : ` (${this.reason.detail})`
+    return `${this.worker} ${what}${detail}: ${todo}.`
+  }
+}
+
+/** Whether the same call may succeed when it is tried again. */
+export const isRetryable = (reason: WorkerErrorReason): boolean => explanations[reason._tag].retryable
+
+// -------------------------------------------------------------------------------------------------------------------
+// Prices and usage
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The price of a worker that costs nothing: a local model, a function. */
+export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
+
+/** No tokens at all. */
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 }
+
+const addOptional = (left: number | undefined, right: number | undefined) =>
+  left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
+
+/** Adds the tokens of two calls. */
+export const addUsage = (left: Usage, right: Usage): Usage => {
+  const cachedInputTokens = addOptional(left.cachedInputTokens, right.cachedInputTokens)
+  const cacheWriteTokens = addOptional(left.cacheWriteTokens, right.cacheWriteTokens)
+  const reasoningTokens = addOptional(left.reasoningTokens, right.reasoningTokens)
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(left.estimated || right.estimated ? { estimated: true } : {})
+  }
+}
+
+/**
+ * What a call costs in USD, or `undefined` when the price is unknown.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Worker from "@tutti/core/Worker"
+ *
+ * const pricing = { inputPerMillion: 2, outputPerMillion: 10, cachedInputPerMillion: 0.5 }
+ * Worker.cost(pricing, { inputTokens: 1_000_000, cachedInputTokens: 400_000, outputTokens: 100_000 }) // => 2.4
+ * Worker.cost(undefined, { inputTokens: 1, outputTokens: 1 }) // => undefined
+ * ```
+ */
+export const cost = (pricing: Pricing | undefined, usage: Usage): number | undefined => {
+  if (pricing === undefined) return undefined
+  const cached = usage.cachedInputTokens ?? 0
+  const written = usage.cacheWriteTokens ?? 0
+  const fresh = usage.inputTokens - cached - written
+  return (
+    (fresh * pricing.inputPerMillion +
+      cached * (pricing.cachedInputPerMillion ?? pricing.inputPerMillion) +
+      written * (pricing.cacheWritePerMillion ?? pricing.inputPerMillion) +
+      usage.outputTokens * pricing.outputPerMillion) /
+      1_000_000 +
+    (pricing.perCall ?? 0)
+  )
+}

@@ -1,0 +1,129 @@
+/**
+ * A pool: the ordered workers that a run may use.
+ *
+ * A policy sees workers by their ordinal in the pool, so order is part of a pool. A pool is never empty and its worker
+ * ids are unique; any subset of a pool is a pool.
+ */
+import * as Arr from "effect/Array"
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import * as Random from "./internal/random.ts"
+import type { Worker } from "./Worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The ordered, non-empty workers of a run, with unique ids. */
+export interface WorkerPool {
+  readonly workers: Arr.NonEmptyReadonlyArray<Worker>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why workers do not make a pool. */
+export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
+  readonly reason:
+    | { readonly _tag: "Empty" }
+    | { readonly _tag: "DuplicateId"; readonly id: string }
+    | { readonly _tag: "UnknownId"; readonly id: string; readonly known: ReadonlyArray<string> }
+    | { readonly _tag: "SampleSize"; readonly count: number; readonly size: number }
+}> {
+  override get message(): string {
+    const { reason } = this
+    switch (reason._tag) {
+      case "Empty":
+        return "A pool needs at least one worker."
+      case "DuplicateId":
+        return `Two workers of the pool are called "${reason.id}": give one of them another id.`
+      case "UnknownId":
+        return `No worker of the pool is called "${reason.id}". Known: ${reason.known.join(", ")}.`
+      case "SampleSize":
+        return `Cannot choose ${reason.count} of ${reason.size} workers: ask for 1 to ${reason.size}.`
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Makes a pool of workers, in their order. Fails when there are none or when two have the same id. */
+export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, WorkerPoolError> => {
+  const list = Array.from(workers)
+  const seen = new Set<string>()
+  for (const { id } of list) {
+    if (seen.has(id)) return Result.fail(new WorkerPoolError({ reason: { _tag: "DuplicateId", id } }))
+    seen.add(id)
+  }
+  return Arr.isArrayNonEmpty(list)
+    ? Result.succeed({ workers: list })
+    : Result.fail(new WorkerPoolError({ reason: { _tag: "Empty" } }))
+}
+
+/**
+ * As {@link make}, for pools written down in code: throws the `WorkerPoolError`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ *
+ * const pool = WorkerPool.makeUnsafe([ScriptedWorker.echo("a"), ScriptedWorker.echo("b")])
+ * WorkerPool.ids(pool) // => ["a", "b"]
+ * ```
+ */
+export const makeUnsafe = (workers: Iterable<Worker>): WorkerPool => Result.getOrThrow(make(workers))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Combinators
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How many workers the pool has. */
+export const size = (pool: WorkerPool): number => pool.workers.length
+
+/** The ids of the workers, by ordinal. */
+export const ids = (pool: WorkerPool): ReadonlyArray<string> => pool.workers.map((worker) => worker.id)
+
+/** The worker at an ordinal, or `undefined` when there is none. */
+export const get = (pool: WorkerPool, ordinal: number): Worker | undefined => pool.workers[ordinal]
+
+const unknown = (pool: WorkerPool, id: string) =>
+  Result.fail(new WorkerPoolError({ reason: { _tag: "UnknownId", id, known: ids(pool) } }))
+
+/** The named workers, in the order of the names. */
+export const subset = (pool: WorkerPool, names: Iterable<string>): Result.Result<WorkerPool, WorkerPoolError> => {
+  const chosen: Array<Worker> = []
+  for (const id of names) {
+    const worker = pool.workers.find((worker) => worker.id === id)
+    if (worker === undefined) return unknown(pool, id)
+    chosen.push(worker)
+  }
+  return make(chosen)
+}
+
+/** The pool without the named workers (opt-outs), order kept. */
+export const without = (pool: WorkerPool, names: Iterable<string>): Result.Result<WorkerPool, WorkerPoolError> => {
+  const excluded = new Set(names)
+  const known = new Set(ids(pool))
+  for (const id of excluded) if (!known.has(id)) return unknown(pool, id)
+  return make(pool.workers.filter((worker) => !excluded.has(worker.id)))
+}
+
+/**
+ * A random `count` of the workers in a random order, the same for the same seed: the pools that a Conductor is
+ * fine-tuned on so that it adapts to any subset (paper, section 2, "Adaptive pools").
+ */
+export const sample = (
+  pool: WorkerPool,
+  options: { readonly count: number; readonly seed: number }
+): Result.Result<WorkerPool, WorkerPoolError> => {
+  const { count, seed } = options
+  if (!Number.isInteger(count) || count < 1 || count > size(pool)) {
+    return Result.fail(new WorkerPoolError({ reason: { _tag: "SampleSize", count, size: size(pool) } }))
+  }
+  return make(Random.shuffle(pool.workers, seed).slice(0, count))
+}

@@ -1,0 +1,206 @@
+/**
+ * A workflow: the plan that a policy writes for one question, as plain data.
+ *
+ * A workflow is a short list of steps. Each step gives one worker a subtask in natural language and says which earlier
+ * steps that worker sees. Access points backwards only, so a workflow is always a directed acyclic graph: a single
+ * call, independent attempts with a judge, a chain, a tree, and anything between (paper, section 1).
+ */
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Which earlier steps a step sees: every one, or those at the given indices (none when empty). */
+export type Access = "all" | ReadonlyArray<number>
+
+/** One instruction to one worker. */
+export interface Step {
+  /** The ordinal of the worker in the pool, from 0. */
+  readonly worker: number
+  /** The instruction, in natural language. */
+  readonly subtask: string
+  readonly access: Access
+}
+
+/**
+ * The plan for one question. Its answer is the last step's, unless `answer` is `"majority"`: then it is the answer that
+ * most steps agree on (the first of them on a tie). The text form of the paper has no majority; only policies that are
+ * written in code use it.
+ */
+export interface Workflow {
+  readonly steps: ReadonlyArray<Step>
+  readonly answer?: "majority"
+}
+
+/** What a workflow must obey. */
+export interface Rules {
+  /** How many workers there are to choose from. */
+  readonly poolSize: number
+  /** The most steps; 5 by default, as in the paper. */
+  readonly maxSteps?: number
+  /** Whether no steps at all ("the previous answer stands") is allowed: only so in a recursive round. */
+  readonly allowEmpty?: boolean
+}
+
+/** The most steps of a workflow in the paper. */
+export const defaultMaxSteps = 5
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The rule that a workflow breaks. Steps and indices count from 0. */
+export type WorkflowErrorReason =
+  | { readonly _tag: "NoSteps" }
+  | { readonly _tag: "TooManySteps"; readonly steps: number; readonly maxSteps: number }
+  | { readonly _tag: "UnequalLengths"; readonly workers: number; readonly subtasks: number; readonly access: number }
+  | { readonly _tag: "WorkerOutOfRange"; readonly step: number; readonly worker: number; readonly poolSize: number }
+  | { readonly _tag: "AccessNotBackward"; readonly step: number; readonly index: number }
+  | { readonly _tag: "AccessOutOfRange"; readonly step: number; readonly index: number }
+
+const range = (count: number) => (count === 1 ? "only 0 exists" : `0 to ${count - 1} exist`)
+
+const describe = (reason: WorkflowErrorReason): string => {
+  switch (reason._tag) {
+    case "NoSteps":
+      return "The workflow has no steps; write at least one (an empty workflow is valid only in a recursive round)."
+    case "TooManySteps":
+      return `The workflow has ${reason.steps} steps; at most ${reason.maxSteps} are allowed.`
+    case "UnequalLengths":
+      return `The lists differ in length: ${reason.workers} workers, ${reason.subtasks} subtasks, ${reason.access} access lists.`
+    case "WorkerOutOfRange":
+      return `Step ${reason.step} names worker ${reason.worker}; ${range(reason.poolSize)}.`
+    case "AccessNotBackward":
+      return `Step ${reason.step} lists step ${reason.index} in its access list; a step sees only earlier steps.`
+    case "AccessOutOfRange":
+      return `Step ${reason.step} lists ${reason.index} in its access list, which is no step index.`
+  }
+}
+
+/** A workflow that breaks a rule; `reason` names the rule and the step. */
+export class WorkflowError extends Data.TaggedError("WorkflowError")<{ readonly reason: WorkflowErrorReason }> {
+  override get message(): string {
+    return describe(this.reason)
+  }
+}
+
+const fail = (reason: WorkflowErrorReason) => Result.fail(new WorkflowError({ reason }))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const checkAccess = (access: Access, step: number): Result.Result<Access, WorkflowError> => {
+  if (access === "all") return Result.succeed(access)
+  for (const index of access) {
+    if (!Number.isInteger(index) || index < 0) return fail({ _tag: "AccessOutOfRange", step, index })
+    if (index >= step) return fail({ _tag: "AccessNotBackward", step, index })
+  }
+  const ascending = access.every((index, at) => at === 0 || access[at - 1]! < index)
+  return Result.succeed(ascending ? access : [...new Set(access)].sort((left, right) => left - right))
+}
+
+/**
+ * Checks a workflow against the rules and normalises its access lists (duplicates removed, in order).
+ *
+ * **Details**
+ *
+ * 1 to `maxSteps` steps, workers within the pool, access lists that point backwards. Each violation is a
+ * `WorkflowError` whose reason names the step.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Result from "effect/Result"
+ * import * as Workflow from "@tutti/core/Workflow"
+ *
+ * const plan = { steps: [{ worker: 7, subtask: "Solve it.", access: [] }] }
+ * const checked = Workflow.check(plan, { poolSize: 3 })
+ * Result.isFailure(checked) && checked.failure.message // => "Step 0 names worker 7; 0 to 2 exist."
+ * ```
+ */
+export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow, WorkflowError> => {
+  const { allowEmpty = false, maxSteps = defaultMaxSteps, poolSize } = rules
+  const count = workflow.steps.length
+  if (count === 0 && !allowEmpty) return fail({ _tag: "NoSteps" })
+  if (count > maxSteps) return fail({ _tag: "TooManySteps", steps: count, maxSteps })
+  let steps: Array<Step> | undefined
+  for (let index = 0; index < count; index++) {
+    const step = workflow.steps[index]!
+    if (!Number.isInteger(step.worker) || step.worker < 0 || step.worker >= poolSize) {
+      return fail({ _tag: "WorkerOutOfRange", step: index, worker: step.worker, poolSize })
+    }
+    const access = checkAccess(step.access, index)
+    if (Result.isFailure(access)) return Result.fail(access.failure)
+    if (access.success !== step.access) {
+      steps ??= workflow.steps.slice()
+      steps[index] = { ...step, access: access.success }
+    }
+  }
+  return Result.succeed(steps === undefined ? workflow : { ...workflow, steps })
+}
+
+/**
+ * Joins the paper's three lists to a workflow and checks it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Workflow from "@tutti/core/Workflow"
+ *
+ * const workflow = Workflow.fromLists({ workers: [1, 0], subtasks: ["Plan.", "Do it."], access: [[], "all"] }, { poolSize: 2 })
+ * ```
+ */
+export const fromLists = (
+  lists: {
+    readonly workers: ReadonlyArray<number>
+    readonly subtasks: ReadonlyArray<string>
+    readonly access: ReadonlyArray<Access>
+  },
+  rules: Rules
+): Result.Result<Workflow, WorkflowError> => {
+  const { access, subtasks, workers } = lists
+  if (workers.length !== subtasks.length || workers.length !== access.length) {
+    return fail({
+      _tag: "UnequalLengths",
+      workers: workers.length,
+      subtasks: subtasks.length,
+      access: access.length
+    })
+  }
+  return check(
+    { steps: workers.map((worker, index) => ({ worker, subtask: subtasks[index]!, access: access[index]! })) },
+    rules
+  )
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Combinators
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The indices of the steps that a step sees, ascending. */
+export const visible = (workflow: Workflow, step: number): ReadonlyArray<number> => {
+  const access = workflow.steps[step]!.access
+  return access === "all" ? Array.from({ length: step }, (_, index) => index) : access
+}
+
+/** Whether the workflow says "the previous answer stands". */
+export const isEmpty = (workflow: Workflow): boolean => workflow.steps.length === 0
+
+/**
+ * The indices of the steps whose answer is of use: the last step's, and what it can see directly or through others.
+ * With `answer: "majority"` every step is. The executor does not pay for the rest.
+ */
+export const needed = (workflow: Workflow): ReadonlySet<number> => {
+  const count = workflow.steps.length
+  const found = new Set<number>()
+  for (let step = count - 1; step >= 0; step--) {
+    if (step === count - 1 || workflow.answer === "majority" || found.has(step)) {
+      found.add(step)
+      for (const earlier of visible(workflow, step)) found.add(earlier)
+    }
+  }
+  return found
+}
