@@ -1,0 +1,171 @@
+/**
+ * Resilience: what happens when a call fails. The same worker is tried again while that can help ({@link delay}), then
+ * another one takes over where the caller allows it ({@link reassign}).
+ *
+ * Both are plain values read by the executor. What many runs share, because a vendor counts them together (rate limits,
+ * circuit breakers), is a {@link Gate}; `ProviderGate` makes one.
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Random from "./internal/random.ts"
+import { isRetryable, type Worker, type WorkerError, type WorkerErrorReason } from "./Worker.ts"
+import { size, type WorkerPool } from "./WorkerPool.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a failed call is tried again with the same worker. An absent setting is that of {@link defaultRetry}. */
+export interface Retry {
+  /** All attempts, the first included: 3 by default, 1 for no retry. */
+  readonly maxAttempts?: number
+  /** The wait after the first failure; 500 by default. */
+  readonly baseDelayMillis?: number
+  /** By what the wait grows with every failure; 2 by default. */
+  readonly factor?: number
+  /** The longest wait that this schedule itself asks for; 30,000 by default. */
+  readonly maxDelayMillis?: number
+  /**
+   * The longest retry-after of a vendor that is waited for; 120,000 by default. When it asks for more, the call is not
+   * tried again: earlier would be in vain.
+   */
+  readonly maxRetryAfterMillis?: number
+  /** Whether waits are spread at random, the same for the same seed; true by default. */
+  readonly jitter?: boolean
+}
+
+/** A step whose worker has failed for good. */
+export interface Failure {
+  readonly pool: WorkerPool
+  /** The ordinal of the worker that failed last. */
+  readonly failed: number
+  /** The ordinals of all workers that failed at this step, in order, `failed` included. */
+  readonly tried: ReadonlyArray<number>
+  readonly error: WorkerError
+}
+
+/**
+ * Who takes over a step whose worker has failed for good: nobody, the next worker of the pool (after the last, the
+ * first) that has not been tried, or whom a function names (`undefined` for nobody).
+ */
+export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined)
+
+/**
+ * What every call of a worker passes through: the place for limits that all runs of a process share.
+ *
+ * `tokens` is what the call may use at most, input and output together. The gate may delay the call, or refuse it with
+ * a `WorkerError`. It runs it at most once.
+ */
+export interface Gate {
+  readonly enter: <A, E, R>(
+    worker: Worker,
+    tokens: number,
+    call: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | WorkerError, R>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Retry
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Three attempts, half a second and then a second apart, spread at random. */
+export const defaultRetry: Required<Retry> = {
+  maxAttempts: 3,
+  baseDelayMillis: 500,
+  factor: 2,
+  maxDelayMillis: 30_000,
+  maxRetryAfterMillis: 120_000,
+  jitter: true
+}
+
+/** Every failure is final. */
+export const noRetry: Required<Retry> = { ...defaultRetry, maxAttempts: 1 }
+
+const share = (seed: number, attempt: number): number =>
+  Random.index(1_000_001, Random.derive(seed, "retry", attempt)) / 1_000_000
+
+/**
+ * How many milliseconds to wait before a failed call is tried again, or `undefined` when it is not to be.
+ *
+ * **Details**
+ *
+ * `attempt` is the one that failed, from 0. The wait is `baseDelayMillis * factor ** attempt`, at most
+ * `maxDelayMillis`; jitter takes up to half of it away. A retry-after is never undercut: jitter then adds up to
+ * `baseDelayMillis`, so that not all come back in the same instant.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Resilience from "@tutti/core/Resilience"
+ *
+ * const retry = { maxAttempts: 3, jitter: false }
+ * Resilience.delay(retry, { attempt: 0, reason: { _tag: "Network" }, seed: 1 }) // => 500
+ * Resilience.delay(retry, { attempt: 2, reason: { _tag: "Network" }, seed: 1 }) // => undefined
+ * Resilience.delay(retry, { attempt: 0, reason: { _tag: "Quota" }, seed: 1 }) // => undefined
+ * ```
+ */
+export const delay = (
+  retry: Retry,
+  failed: { readonly attempt: number; readonly reason: WorkerErrorReason; readonly seed: number }
+): number | undefined => {
+  const { attempt, reason, seed } = failed
+  const { baseDelayMillis, factor, jitter, maxAttempts, maxDelayMillis, maxRetryAfterMillis } = {
+    ...defaultRetry,
+    ...retry
+  }
+  if (attempt + 1 >= maxAttempts || !isRetryable(reason)) return undefined
+  const backoff = Math.min(maxDelayMillis, baseDelayMillis * factor ** attempt)
+  const spread = jitter ? share(seed, attempt) : 0
+  const retryAfterMillis = "retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0
+  if (retryAfterMillis > maxRetryAfterMillis) return undefined
+  return Math.ceil(
+    Math.max(backoff * (1 - spread / 2), retryAfterMillis > 0 ? retryAfterMillis + spread * baseDelayMillis : 0)
+  )
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reassign
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The ordinal of the worker that takes over, or `undefined` when nobody does. A function that names a worker which has
+ * been tried, or which does not exist, names nobody: a step never comes back to a worker that failed it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Resilience from "@tutti/core/Resilience"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import { WorkerError } from "@tutti/core/Worker"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ *
+ * const pool = WorkerPool.makeUnsafe([ScriptedWorker.echo("a"), ScriptedWorker.echo("b")])
+ * const error = new WorkerError({ worker: "b", reason: { _tag: "Quota" } })
+ * Resilience.reassign("next", { pool, failed: 1, tried: [1], error }) // => 0
+ * Resilience.reassign("next", { pool, failed: 0, tried: [1, 0], error }) // => undefined
+ * ```
+ */
+export const reassign = (rule: Reassign, failure: Failure): number | undefined => {
+  if (rule === "never") return undefined
+  const count = size(failure.pool)
+  const isOpen = (ordinal: number) =>
+    Number.isInteger(ordinal) && ordinal >= 0 && ordinal < count && !failure.tried.includes(ordinal)
+  if (rule !== "next") {
+    const named = rule(failure)
+    return named !== undefined && isOpen(named) ? named : undefined
+  }
+  for (let offset = 1; offset <= count; offset++) {
+    const ordinal = (failure.failed + offset) % count
+    if (isOpen(ordinal)) return ordinal
+  }
+  return undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Gate
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The gate of all calls; none by default. `ProviderGate.layer` sets it. */
+export const Gate: Context.Reference<Gate | undefined> = Context.Reference("@tutti/core/Resilience/Gate", {
+  defaultValue: (): Gate | undefined => undefined
+})
