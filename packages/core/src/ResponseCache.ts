@@ -5,8 +5,12 @@
  * failures. What is kept, and where, is a matter of the implementation: {@link layerMemory} keeps a bounded number in
  * memory. Without a cache every call is made.
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import type { FinishReason, Usage, WorkerRequest } from "./Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -37,6 +41,21 @@ export interface ResponseCache {
    * lookup that is interrupted disturbs nobody.
    */
   readonly lookup: <E, R>(key: string, compute: Effect.Effect<Answer, E, R>) => Effect.Effect<Found, E, R>
+}
+
+/** Where answers are kept. A store that loses an answer, or cannot reach it, has none: it never fails. */
+export interface Store {
+  readonly get: (key: string) => Effect.Effect<Answer | undefined>
+  readonly set: (key: string, answer: Answer) => Effect.Effect<void>
+}
+
+/** The bounds of a cache in memory. The answers that were not used for longest make room. */
+export interface MemoryOptions {
+  readonly maxEntries: number
+  /** Two bytes are counted for each character of key, text and reasoning. No bound by default. */
+  readonly maxBytes?: number
+  /** How long an answer is kept; for ever by default. A number is in milliseconds. */
+  readonly timeToLive?: Duration.Input
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -85,3 +104,152 @@ const canonical = (value: unknown): string =>
  */
 export const key = (worker: string, request: WorkerRequest, sample: number | string = 0): string =>
   canonical([worker, request, ...(isDeterministic(request) ? [] : [sample])])
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A lookup that waits: `wake` gives it the answer, or the turn to compute. */
+interface Waiter {
+  isNext: boolean
+  wake: (found: Answer | undefined) => void
+}
+
+/** A key that is being computed, with those who wait for it in their order. */
+type Flight = Set<Waiter>
+
+/**
+ * A cache over a store.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ResponseCache from "@tutti/core/ResponseCache"
+ * import * as Effect from "effect/Effect"
+ *
+ * const kept = new Map<string, ResponseCache.Answer>()
+ * const cache = ResponseCache.make({
+ *   get: (key) => Effect.sync(() => kept.get(key)),
+ *   set: (key, answer) => Effect.sync(() => void kept.set(key, answer))
+ * })
+ * ```
+ */
+export const make = (store: Store): ResponseCache => {
+  const flights = new Map<string, Flight>()
+
+  /** Gives the answer to all who wait, or, when there is none, the turn to the first of them. */
+  const settle = (key: string, flight: Flight, answer: Answer | undefined) => {
+    const [next] = flight
+    if (answer !== undefined || next === undefined) flights.delete(key)
+    if (answer !== undefined) for (const waiter of flight) waiter.wake(answer)
+    else if (next !== undefined) {
+      flight.delete(next)
+      next.isNext = true
+      next.wake(undefined)
+    }
+  }
+
+  const find = <E, R>(key: string, compute: Effect.Effect<Answer, E, R>): Effect.Effect<Found, E, R> =>
+    Effect.flatMap(
+      store.get(key),
+      (kept): Effect.Effect<Found, E, R> =>
+        kept !== undefined
+          ? Effect.succeed({ value: kept, cached: true })
+          : Effect.flatMap(compute, (value) => Effect.as(store.set(key, value), { value, cached: false }))
+    )
+
+  const join = (flight: Flight, waiter: Waiter) =>
+    Effect.callback<Answer | undefined>((resume) => {
+      waiter.wake = (answer) => resume(Effect.succeed(answer))
+      flight.add(waiter)
+      return Effect.sync(() => flight.delete(waiter))
+    })
+
+  return {
+    lookup: (key, compute) =>
+      Effect.uninterruptibleMask((restore) => {
+        const lead = (flight: Flight) =>
+          Effect.onExit(restore(find(key, compute)), (exit) =>
+            Effect.sync(() => settle(key, flight, Exit.isSuccess(exit) ? exit.value.value : undefined))
+          )
+        const flight = flights.get(key)
+        if (flight === undefined) {
+          const opened: Flight = new Set()
+          flights.set(key, opened)
+          return lead(opened)
+        }
+        const waiter: Waiter = { isNext: false, wake: () => {} }
+        // A turn that reaches a waiter in the instant of its interruption goes on to the next one.
+        const passOn = Effect.sync(() => {
+          if (waiter.isNext) settle(key, flight, undefined)
+        })
+        return restore(join(flight, waiter)).pipe(
+          Effect.onInterrupt(() => passOn),
+          Effect.flatMap((value) => (value === undefined ? lead(flight) : Effect.succeed({ value, cached: true })))
+        )
+      })
+  }
+}
+
+const byteLength = (key: string, { reasoning, text }: Answer) =>
+  2 * (key.length + text.length + (reasoning?.length ?? 0))
+
+const memoryStore = (options: MemoryOptions): Store => {
+  const { maxBytes = Number.POSITIVE_INFINITY, maxEntries, timeToLive = Duration.infinity } = options
+  const lifeMillis = Duration.toMillis(timeToLive)
+  /** In the order of their last use. */
+  const entries = new Map<string, { readonly answer: Answer; readonly bytes: number; readonly expiresAt: number }>()
+  let bytes = 0
+
+  const remove = (key: string) => {
+    bytes -= entries.get(key)?.bytes ?? 0
+    entries.delete(key)
+  }
+
+  const get = (key: string, now: number): Answer | undefined => {
+    const entry = entries.get(key)
+    if (entry === undefined) return undefined
+    entries.delete(key)
+    if (entry.expiresAt > now) entries.set(key, entry)
+    else bytes -= entry.bytes
+    return entry.expiresAt > now ? entry.answer : undefined
+  }
+
+  const set = (key: string, answer: Answer, now: number) => {
+    remove(key)
+    const size = byteLength(key, answer)
+    if (size > maxBytes || maxEntries < 1) return
+    entries.set(key, { answer, bytes: size, expiresAt: now + lifeMillis })
+    bytes += size
+    for (const oldest of entries.keys()) {
+      if (entries.size <= maxEntries && bytes <= maxBytes) break
+      remove(oldest)
+    }
+  }
+
+  return {
+    get: (key) => Effect.map(Clock.currentTimeMillis, (now) => get(key, now)),
+    set: (key, answer) => Effect.map(Clock.currentTimeMillis, (now) => set(key, answer, now))
+  }
+}
+
+/** A bounded cache in memory. */
+export const makeMemory = (options: MemoryOptions): ResponseCache => make(memoryStore(options))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Layers
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A bounded cache in memory for all calls.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ResponseCache from "@tutti/core/ResponseCache"
+ *
+ * const cache = ResponseCache.layerMemory({ maxEntries: 10_000, maxBytes: 64_000_000, timeToLive: "1 hour" })
+ * ```
+ */
+export const layerMemory = (options: MemoryOptions): Layer.Layer<never> =>
+  Layer.sync(ResponseCache, () => makeMemory(options))
