@@ -4,8 +4,17 @@
  * Rendering is pure: the same values give the same messages, so prompts can be snapshot, cached and trained on. The
  * wording is data: a {@link Template} and a list of {@link Example}s that a caller may replace.
  */
+
+import * as Arr from "effect/Array"
+import { outOfDistributionExamples } from "./internal/promptExamples.ts"
+import { defaultTemplate } from "./internal/promptTemplate.ts"
+import type * as Policy from "./Policy.ts"
 import * as Task from "./Task.ts"
+import * as WorkerPool from "./WorkerPool.ts"
 import * as Workflow from "./Workflow.ts"
+
+export { inDistributionExamples, mixedExamples, outOfDistributionExamples } from "./internal/promptExamples.ts"
+export { defaultTemplate } from "./internal/promptTemplate.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -27,6 +36,69 @@ export interface WorkerView {
   /** The final answer of the round before this one. Access `"all"` shows it. */
   readonly previous?: { readonly answer: string }
 }
+
+/** A worked example for a language policy: what it might think of a question, and the workflow it then writes. */
+export interface Example {
+  /** What the question is about, so that a set of examples can be chosen by topic. Not shown. */
+  readonly topic: string
+  readonly question: string
+  readonly thought: string
+  /**
+   * Written for any pool: an ordinal beyond the pool wraps around. In the binary form, an access list that names steps
+   * is shown as `"all"`.
+   */
+  readonly workflow: Workflow.Workflow
+}
+
+/**
+ * The wording of the prompt. Words in braces are filled in; the names that each text may use stand beside it, and a
+ * text that leaves one out simply does not say it.
+ */
+export interface Template {
+  /** What a Conductor is. */
+  readonly role: string
+  /** `{steps}`, `{access}` and `{subtasks}`: the sentences below that fit the options. */
+  readonly rules: ReadonlyArray<string>
+  readonly access: { readonly [form in AccessForm]: string }
+  readonly subtasks: { readonly written: string; readonly blank: string }
+  /** How to answer. */
+  readonly format: string
+  /** `{number}`, `{question}`, `{thought}`, `{workflow}`. */
+  readonly example: string
+  /** `{count}`, `{models}`: the list of models. */
+  readonly pool: string
+  /** `{model}`: the ordinal of the Conductor in its own pool. */
+  readonly self: string
+  /** `{conversation}`: the system message and the turns before the question, where there are any. */
+  readonly conversation: string
+  /** `{question}`. */
+  readonly question: string
+  /** `{workflow}`, `{answer}`, `{feedback}`: what a recursive round is shown, and what it may do. */
+  readonly recursion: string
+  /** `{feedback}`: what a critic said, where there is one. */
+  readonly feedback: string
+  /** The last words, after the question. */
+  readonly closing: string
+}
+
+/** How access lists are written: `"all"` or none, or any earlier steps, too. */
+export type AccessForm = "binary" | "fine-grained"
+
+/** How a language policy is prompted. The defaults are the paper's setting. */
+export interface ConductorOptions {
+  readonly template?: Template
+  /** {@link outOfDistributionExamples} by default; none when empty. Those longer than `maxSteps` are left out. */
+  readonly examples?: ReadonlyArray<Example>
+  /** `"binary"` by default. */
+  readonly access?: AccessForm
+  /** Whether workers are described, and not only numbered; false by default. */
+  readonly descriptions?: boolean
+  /** False for the ablation in which every worker is asked the question itself; true by default. */
+  readonly subtasks?: boolean
+}
+
+/** What a prompt is made for: the part of a policy's context that it shows. */
+export type ConductorContext = Pick<Policy.Context, "task" | "pool" | "maxSteps" | "self" | "previous">
 
 // -------------------------------------------------------------------------------------------------------------------
 // Worker messages
@@ -84,7 +156,7 @@ const outcome = (answer: StepAnswer | undefined): string => {
  * messages[2]?.content // => "Question:\nBuild a raft.\n\nSubtask:\nDo it."
  * ```
  */
-export const workerMessages = (view: WorkerView): ReadonlyArray<Task.Message> => {
+export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Task.Message> => {
   const { answers, previous, step, task, workflow } = view
   const { access, subtask } = workflow.steps[step]!
   const question = Task.question(task)
@@ -95,6 +167,120 @@ export const workerMessages = (view: WorkerView): ReadonlyArray<Task.Message> =>
   for (const index of Workflow.visible(workflow, step)) {
     messages.push(user(workflow.steps[index]!.subtask || question), assistant(outcome(answers[index])))
   }
-  messages.push(user(subtask === "" ? question : `Question:\n${question}\n\nSubtask:\n${subtask}`))
-  return messages
+  return Arr.append(messages, user(subtask === "" ? question : `Question:\n${question}\n\nSubtask:\n${subtask}`))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Conductor messages
+// -------------------------------------------------------------------------------------------------------------------
+
+const WorkflowText = {
+  write: ({ steps }: Workflow.Workflow): string =>
+    [
+      `model_id = ${JSON.stringify(steps.map((step) => step.worker))}`,
+      `subtasks = ${JSON.stringify(steps.map((step) => step.subtask))}`,
+      `access_list = ${JSON.stringify(steps.map((step) => step.access))}`
+    ].join("\n")
+}
+
+/** Fills in the words in braces, once: what is filled in is never looked at again. */
+const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
+
+const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? "" : "s"}`
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
+
+/** An example's workflow as this pool and this access form would have it. */
+const adapt = (workflow: Workflow.Workflow, poolSize: number, options: ConductorOptions): Workflow.Workflow => ({
+  steps: workflow.steps.map(({ access, subtask, worker }) => ({
+    worker: worker % poolSize,
+    subtask: options.subtasks === false ? "" : subtask,
+    access: options.access === "fine-grained" || access.length === 0 ? access : "all"
+  }))
+})
+
+const rules = (template: Template, { maxSteps }: ConductorContext, options: ConductorOptions): string => {
+  const values = {
+    steps: maxSteps === 1 ? "1 step" : `1 to ${maxSteps} steps`,
+    access: template.access[options.access ?? "binary"],
+    subtasks: options.subtasks === false ? template.subtasks.blank : template.subtasks.written
+  }
+  return ["Rules:", ...template.rules.map((rule) => `- ${fill(rule, values)}`)].join("\n")
+}
+
+const examples = (template: Template, context: ConductorContext, options: ConductorOptions): ReadonlyArray<string> =>
+  (options.examples ?? outOfDistributionExamples)
+    .filter(({ workflow }) => workflow.steps.length <= context.maxSteps)
+    .map(({ question, thought, workflow }, index) =>
+      fill(template.example, {
+        number: index + 1,
+        question,
+        thought,
+        workflow: WorkflowText.write(adapt(workflow, WorkerPool.size(context.pool), options))
+      })
+    )
+
+const pool = (template: Template, context: ConductorContext, { descriptions = false }: ConductorOptions): string => {
+  const models = context.pool.workers.map(({ description }, ordinal) =>
+    descriptions && description !== undefined ? `Model ${ordinal}: ${oneLine(description)}` : `Model ${ordinal}`
+  )
+  if (context.self) models.push(fill(template.self, { model: models.length }))
+  return fill(template.pool, { count: count(models.length, "model"), models: models.join("\n") })
+}
+
+const recursion = (template: Template, { answer, feedback, workflow }: Policy.Previous): string =>
+  fill(template.recursion, {
+    workflow: WorkflowText.write(workflow),
+    answer,
+    feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
+  })
+
+/**
+ * The messages that a language policy is sent to write a workflow.
+ *
+ * **Details**
+ *
+ * The system message holds the rules, the output format, the examples and the pool, in this order; the user's message
+ * holds the question and, in a recursive round, the previous workflow, its answer and a critic's feedback. So all runs
+ * over one pool share the system message, and a model that keeps its KV cache evaluates it once. Workers are numbered,
+ * never named.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Prompt from "@tutti/core/Prompt"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as Task from "@tutti/core/Task"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ *
+ * const messages = Prompt.conductorMessages({
+ *   task: Task.make("Why is the sky blue?"),
+ *   pool: WorkerPool.makeUnsafe([ScriptedWorker.echo("a"), ScriptedWorker.echo("b")]),
+ *   maxSteps: 5,
+ *   self: false
+ * })
+ * messages.map((message) => message.role) // => ["system", "user"]
+ * ```
+ */
+export const conductorMessages = (
+  context: ConductorContext,
+  options: ConductorOptions = {}
+): ReadonlyArray<Task.Message> => {
+  const template = options.template ?? defaultTemplate
+  const turns = background(context.task).map(({ content, role }) => `[${role}] ${content}`)
+  const system = [
+    template.role,
+    rules(template, context, options),
+    template.format,
+    ...examples(template, context, options),
+    pool(template, context, options)
+  ]
+  const question = [
+    ...(turns.length === 0 ? [] : [fill(template.conversation, { conversation: turns.join("\n\n") })]),
+    fill(template.question, { question: Task.question(context.task) }),
+    ...(context.previous === undefined ? [] : [recursion(template, context.previous)]),
+    template.closing
+  ]
+  return [{ role: "system", content: system.join("\n\n") }, user(question.join("\n\n"))]
 }

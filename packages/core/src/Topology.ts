@@ -1,0 +1,285 @@
+/**
+ * Topologies: the graph that the access lists of a workflow draw, on effect's `Graph`.
+ *
+ * A step is a node; an edge runs from a step to each later step that sees it. Since `"all"` names every step before,
+ * the full graph of a plain chain has an edge from each step to all that follow. What a person means by the shape of a
+ * workflow is its transitive reduction: the fewest edges that leave the same steps reachable from one another. Shape,
+ * diagrams and layout are taken from the reduction; times depend on neither.
+ */
+import * as Graph from "effect/Graph"
+import * as Workflow from "./Workflow.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The graph of a workflow. Node indices are step indices. */
+export interface Topology {
+  readonly workflow: Workflow.Workflow
+  /** An edge for every entry of an access list. */
+  readonly graph: Graph.DirectedGraph<Workflow.Step, void>
+  /** The same without the edges that others imply. */
+  readonly reduction: Graph.DirectedGraph<Workflow.Step, void>
+}
+
+/**
+ * The name of a topology's shape. The first that fits, read off the reduction:
+ *
+ * - `empty`: no steps, the previous answer stands.
+ * - `single`: one step.
+ * - `chain`: every step but the first builds on exactly the one before it.
+ * - `best-of-n`: two or more steps that see nothing, and then one last step that sees them all, or a majority.
+ * - `tree`: every step but the last is built on by exactly one later step: parts that are joined, perhaps in stages.
+ * - `dag`: anything else, such as one plan for two attempts and a judge, or a step whose answer nobody sees.
+ */
+export type Shape = "empty" | "single" | "chain" | "best-of-n" | "tree" | "dag"
+
+/** The steps, in order, that decide how long a workflow takes, and how long they take together. */
+export interface CriticalPath {
+  readonly steps: ReadonlyArray<number>
+  readonly length: number
+}
+
+/** A place in a drawing. Layers run in the direction of time, from 0; lanes across it, from 0, in halves. */
+export interface Position {
+  readonly layer: number
+  readonly lane: number
+}
+
+/** Where a renderer puts the steps and edges of a topology. */
+export interface Layout {
+  readonly layers: number
+  /** Lanes that are needed; the layers with fewer are centred. */
+  readonly lanes: number
+  /** The position of each step, by index. */
+  readonly steps: ReadonlyArray<Position>
+  /** The edges of the reduction. `points` has one position in each layer from `from` to `to`: no step stands on them. */
+  readonly edges: ReadonlyArray<{
+    readonly from: number
+    readonly to: number
+    readonly points: ReadonlyArray<Position>
+  }>
+}
+
+/** How diagrams name things. */
+export interface DiagramOptions {
+  /** The text of a step; by default its index, its worker's ordinal and the beginning of its subtask. */
+  readonly label?: (step: Workflow.Step, index: number) => string
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Draws the graph of a workflow that `Workflow.check` has passed.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Topology from "@tutti/core/Topology"
+ *
+ * const topology = Topology.make({
+ *   steps: [
+ *     { worker: 0, subtask: "Try it.", access: [] },
+ *     { worker: 1, subtask: "Try it.", access: [] },
+ *     { worker: 2, subtask: "Judge.", access: "all" }
+ *   ]
+ * })
+ * Topology.shape(topology) // => "best-of-n"
+ * Topology.layers(topology) // => [[0, 1], [2]]
+ * ```
+ */
+export const make = (workflow: Workflow.Workflow): Topology => {
+  const graph = Graph.directed<Workflow.Step, void>((mutable) => {
+    for (const step of workflow.steps) Graph.addNode(mutable, step)
+    workflow.steps.forEach((_, step) => {
+      for (const earlier of Workflow.visible(workflow, step)) Graph.addEdge(mutable, earlier, step, undefined)
+    })
+    return undefined
+  })
+  return { workflow, graph, reduction: Graph.transitiveReduction(graph) }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Measures
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The layer of each step: 0 when it sees nothing, else one more than the last of the steps it sees. */
+const layerOf = ({ workflow }: Topology): ReadonlyArray<number> => {
+  const found: Array<number> = []
+  workflow.steps.forEach((_, step) => {
+    found.push(Workflow.visible(workflow, step).reduce((layer, earlier) => Math.max(layer, found[earlier]! + 1), 0))
+  })
+  return found
+}
+
+/** The steps by layer, each layer's in step order: the steps of one layer cannot see each other and may run at once. */
+export const layers = (topology: Topology): ReadonlyArray<ReadonlyArray<number>> => {
+  const found: Array<Array<number>> = []
+  layerOf(topology).forEach((layer, step) => {
+    found[layer] ??= []
+    found[layer].push(step)
+  })
+  return found
+}
+
+/** The size of the largest layer; 0 when there are no steps. */
+export const width = (topology: Topology): number => Math.max(0, ...layers(topology).map((layer) => layer.length))
+
+/** The number of layers: calls one after another if each takes the same time. */
+export const depth = (topology: Topology): number => layers(topology).length
+
+/**
+ * The steps that decide how long the workflow takes when each step starts once all that it sees have ended.
+ *
+ * **Details**
+ *
+ * `durations` are by step, in any unit; an absent one counts 0 (a step that was skipped). Without durations every step
+ * counts 1, so the length is the depth. Of paths of equal length, the one through the earliest steps is given.
+ */
+export const criticalPath = (topology: Topology, durations?: ReadonlyArray<number | undefined>): CriticalPath => {
+  const { workflow } = topology
+  const ends: Array<CriticalPath> = []
+  const longest = (paths: Iterable<CriticalPath>) => {
+    let best: CriticalPath = { steps: [], length: 0 }
+    for (const path of paths) if (path.length > best.length || best.steps.length === 0) best = path
+    return best
+  }
+  workflow.steps.forEach((_, step) => {
+    const before = longest(Workflow.visible(workflow, step).map((earlier) => ends[earlier]!))
+    const duration = durations === undefined ? 1 : (durations[step] ?? 0)
+    ends.push({ steps: [...before.steps, step], length: before.length + duration })
+  })
+  return longest(ends)
+}
+
+const out = ({ reduction }: Topology, step: number) => Graph.outDegree(reduction, step)
+const into = ({ reduction }: Topology, step: number) => Graph.inDegree(reduction, step)
+
+/** The name of the topology's shape: see {@link Shape}. */
+export const shape = (topology: Topology): Shape => {
+  const { answer, steps } = topology.workflow
+  const last = steps.length - 1
+  if (last < 0) return "empty"
+  if (last === 0) return "single"
+  if (depth(topology) === steps.length) return "chain"
+  const before = steps.slice(0, -1).map((_, step) => step)
+  if (answer === "majority") return Graph.edgeCount(topology.graph) === 0 ? "best-of-n" : "dag"
+  if (into(topology, last) === last) return "best-of-n"
+  return before.every((step) => out(topology, step) === 1) ? "tree" : "dag"
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Diagrams
+// -------------------------------------------------------------------------------------------------------------------
+
+const labelLength = 60
+
+const defaultLabel = ({ subtask, worker }: Workflow.Step, index: number): string => {
+  const characters = [...subtask.replace(/\s+/g, " ").trim()]
+  const text =
+    characters.length > labelLength ? `${characters.slice(0, labelLength - 1).join("")}…` : characters.join("")
+  return `Step ${index}: Model ${worker}${text === "" ? "" : `\n${text}`}`
+}
+
+/** The reduction with the steps' labels as nodes: what the diagrams draw. */
+const labelled = (topology: Topology, { label = defaultLabel }: DiagramOptions): Graph.DirectedGraph<string, void> =>
+  Graph.directed<string, void>((mutable) => {
+    topology.workflow.steps.forEach((step, index) => {
+      Graph.addNode(mutable, label(step, index))
+    })
+    for (const { source, target } of reducedEdges(topology)) Graph.addEdge(mutable, source, target, undefined)
+    return undefined
+  })
+
+/** The edges of the reduction, by target and then by source. */
+const reducedEdges = ({ reduction }: Topology): ReadonlyArray<{ readonly source: number; readonly target: number }> =>
+  Array.from(Graph.values(Graph.edges(reduction))).sort(
+    (left, right) => left.target - right.target || left.source - right.source
+  )
+
+/** The topology as a Mermaid flowchart. Labels are escaped. */
+export const toMermaid = (topology: Topology, options: DiagramOptions = {}): string =>
+  Graph.toMermaid(labelled(topology, options), { edgeLabel: () => "" })
+
+/** The topology in Graphviz' DOT language. Labels are escaped. */
+export const toDot = (topology: Topology, options: DiagramOptions = {}): string =>
+  Graph.toGraphViz(labelled(topology, options), { graphName: "workflow", edgeLabel: () => "" })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Layout
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A step, or the place where an edge passes through a layer, with the places before and after it. */
+interface Slot {
+  readonly layer: number
+  readonly before: Array<Slot>
+  readonly after: Array<Slot>
+  lane: number
+}
+
+const slot = (layer: number): Slot => ({ layer, before: [], after: [], lane: 0 })
+
+const link = (from: Slot, to: Slot) => {
+  from.after.push(to)
+  to.before.push(from)
+}
+
+/** The slots from one step to another: one in each layer. */
+const thread = (from: Slot, to: Slot): ReadonlyArray<Slot> => {
+  const between = Array.from({ length: to.layer - from.layer - 1 }, (_, index) => slot(from.layer + index + 1))
+  const path = [from, ...between, to]
+  for (let index = 1; index < path.length; index++) link(path[index - 1]!, path[index]!)
+  return path
+}
+
+const mean = (slots: ReadonlyArray<Slot>, otherwise: number) =>
+  slots.length === 0 ? otherwise : slots.reduce((sum, { lane }) => sum + lane, 0) / slots.length
+
+/** Puts the slots of a layer in the order of their neighbours' lanes (stable), centred over `lanes`. */
+const arrange = (slots: Array<Slot>, lanes: number, neighbours?: "before" | "after") => {
+  if (neighbours !== undefined) {
+    const wanted = new Map(slots.map((one) => [one, mean(one[neighbours], one.lane)]))
+    slots.sort((left, right) => wanted.get(left)! - wanted.get(right)!)
+  }
+  slots.forEach((one, index) => {
+    one.lane = (lanes - slots.length) / 2 + index
+  })
+}
+
+/**
+ * Positions for a renderer, in text or in pixels: steps by layer, edges that run around the steps in their way, and few
+ * crossings (each layer is ordered by the mean of its neighbours, down and up again).
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Topology from "@tutti/core/Topology"
+ *
+ * const step = (access: "all" | ReadonlyArray<number>) => ({ worker: 0, subtask: "", access })
+ * const layout = Topology.layout(Topology.make({ steps: [step([]), step([]), step("all")] }))
+ * layout.steps // => [{ layer: 0, lane: 0 }, { layer: 0, lane: 1 }, { layer: 1, lane: 0.5 }]
+ * ```
+ */
+export const layout = (topology: Topology): Layout => {
+  const steps = layerOf(topology).map(slot)
+  const edges = reducedEdges(topology).map(({ source, target }) => ({
+    from: source,
+    to: target,
+    slots: thread(steps[source]!, steps[target]!)
+  }))
+  const all = new Set([...steps, ...edges.flatMap((edge) => edge.slots)])
+  const rows = Array.from({ length: depth(topology) }, (_, layer) => [...all].filter((one) => one.layer === layer))
+  const lanes = Math.max(0, ...rows.map((row) => row.length))
+  for (const row of rows) arrange(row, lanes)
+  for (const row of rows.slice(1)) arrange(row, lanes, "before")
+  for (const row of rows.slice(0, -1).reverse()) arrange(row, lanes, "after")
+  const position = ({ lane, layer }: Slot): Position => ({ layer, lane })
+  return {
+    layers: rows.length,
+    lanes,
+    steps: steps.map(position),
+    edges: edges.map(({ from, slots, to }) => ({ from, to, points: slots.map(position) }))
+  }
+}
