@@ -1,0 +1,60 @@
+/** Lets one set-up run at a time, so that `npm start` and `npm test` may be called at once. */
+import fs from "node:fs"
+import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { stateFolder } from "./workspace.mjs"
+
+const file = path.join(stateFolder, "set-up.lock")
+
+/** @param {number} pid */
+const isAlive = (pid) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === "EPERM"
+  }
+}
+
+const take = () => {
+  try {
+    fs.writeFileSync(file, String(process.pid), { flag: "wx" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The process that holds the lock, when it still runs. */
+const holder = () => {
+  try {
+    const pid = Number(fs.readFileSync(file, "utf8"))
+    // An empty file is one that is being written.
+    return pid === 0 || isAlive(pid) ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * @template A
+ * @param {() => Promise<A>} run
+ * @returns {Promise<A>}
+ */
+export const withLock = async (run) => {
+  fs.mkdirSync(stateFolder, { recursive: true })
+  let said = false
+  while (!take()) {
+    const pid = holder()
+    // What a killed set-up left behind.
+    if (pid === undefined) fs.rmSync(file, { force: true })
+    else if (!said) process.stderr.write(`Waiting for the set-up that process ${pid} is running …\n`)
+    said ||= pid !== undefined
+    await sleep(200)
+  }
+  try {
+    return await run()
+  } finally {
+    fs.rmSync(file, { force: true })
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Brings a clone to the state in which its commands run: dependencies installed, packages built. What was done before
+ * is not done again, and what was interrupted is done anew.
+ */
+import { spawnSync } from "node:child_process"
+import fs from "node:fs"
+import { createRequire } from "node:module"
+import os from "node:os"
+import path from "node:path"
+import { withLock } from "./lock.mjs"
+import { clearLog, run, SetUpError, stage } from "./progress.mjs"
+import * as State from "./state.mjs"
+import { root } from "./workspace.mjs"
+
+/** @typedef {import("./workspace.mjs").Member} Member */
+
+const noNetwork =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT|dns error|error sending request|ERR_PNPM_META_FETCH_FAIL/i
+
+/** @param {string} output */
+const explainInstall = (output) =>
+  noNetwork.test(output)
+    ? "The package registry could not be reached. Check the network (and npm's proxy and registry settings), then run\n" +
+      "the same command again: it goes on where this one stopped."
+    : undefined
+
+/**
+ * The command that runs the pnpm of package.json's `packageManager`: the one on the path where it has that version,
+ * else the one that npm brings.
+ *
+ * @returns {ReadonlyArray<string>}
+ */
+export const pnpm = () => {
+  const { packageManager } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"))
+  const version = packageManager.slice("pnpm@".length)
+  const found = spawnSync("pnpm", ["--version"], {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, COREPACK_ENABLE_DOWNLOAD_PROMPT: "0" },
+    shell: process.platform === "win32",
+    stdio: ["ignore", "pipe", "ignore"]
+  })
+  if (found.stdout?.trim() === version) return ["pnpm"]
+  const npm = process.env.npm_execpath?.endsWith("npm-cli.js") ? [process.execPath, process.env.npm_execpath] : ["npm"]
+  return [...npm, "exec", "--yes", `--package=${packageManager}`, "--", "pnpm"]
+}
+
+const install = () =>
+  stage("installing dependencies", () =>
+    run([...pnpm(), "install", "--frozen-lockfile", "--config.confirmModulesPurge=false"], root, explainInstall)
+  )
+
+/**
+ * Builds packages without their declarations, which only a release needs and which take ten times as long.
+ *
+ * @param {ReadonlyArray<Member>} stale
+ * @param {(member: Member) => void} built
+ */
+const build = async (stale, built) => {
+  const tsup = createRequire(path.join(root, "package.json")).resolve("tsup/dist/cli-default.js")
+  const queue = [...stale]
+  const work = async () => {
+    for (let member = queue.shift(); member !== undefined; member = queue.shift()) {
+      await run([process.execPath, tsup, "--no-dts"], member.folder)
+      built(member)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(os.availableParallelism(), 4) }, work))
+}
+
+/**
+ * @param {State.State} state
+ * @param {ReadonlyArray<Member>} wanted
+ * @param {string} dependencies
+ */
+const findStale = (state, wanted, dependencies) =>
+  wanted.filter(({ folder, manifest }) => {
+    const last = state.builds[manifest.name]
+    return (
+      last?.inputs !== State.buildFingerprint(folder, dependencies) ||
+      last.outputs.length === 0 ||
+      !last.outputs.every((name) => fs.existsSync(path.join(folder, name)))
+    )
+  })
+
+/**
+ * Sets up what the given packages need to run.
+ *
+ * @param {ReadonlyArray<Member>} wanted
+ */
+const setUpUnlocked = async (wanted) => {
+  let state = State.read()
+  const dependencies = State.dependenciesFingerprint()
+  if (state.dependencies !== dependencies || !State.dependenciesExist()) {
+    clearLog()
+    await install()
+    state = { ...state, dependencies }
+    State.write(state)
+  }
+  const stale = findStale(state, wanted, dependencies)
+  if (stale.length === 0) return
+  const label = stale.length === wanted.length ? "building" : `building ${stale.map((m) => m.manifest.name).join(", ")}`
+  await stage(label, () =>
+    build(stale, ({ folder, manifest }) => {
+      state.builds[manifest.name] = {
+        inputs: State.buildFingerprint(folder, dependencies),
+        outputs: State.outputs(folder)
+      }
+      State.write(state)
+    })
+  )
+}
+
+/** @param {ReadonlyArray<Member>} wanted */
+const isSetUp = (wanted) => {
+  const state = State.read()
+  const dependencies = State.dependenciesFingerprint()
+  return (
+    state.dependencies === dependencies &&
+    State.dependenciesExist() &&
+    findStale(state, wanted, dependencies).length === 0
+  )
+}
+
+/**
+ * Sets up what the given packages need to run. Says what is wrong and returns false when that fails.
+ *
+ * @param {ReadonlyArray<Member>} wanted
+ * @returns {Promise<boolean>}
+ */
+export const setUp = async (wanted) => {
+  try {
+    if (!isSetUp(wanted)) await withLock(() => setUpUnlocked(wanted))
+    return true
+  } catch (error) {
+    if (!(error instanceof SetUpError)) throw error
+    process.stderr.write(`\n${error.message}\n`)
+    process.exitCode = 1
+    return false
+  }
+}

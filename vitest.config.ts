@@ -1,0 +1,6 @@
+import { defineConfig } from "vitest/config"
+
+// One run for the whole workspace: its files share the worker threads.
+export default defineConfig({
+  test: { projects: ["packages/*/vitest.config.ts", "scripts/vitest.config.ts"], passWithNoTests: true }
+})
