@@ -41,6 +41,12 @@ export interface Amount {
   readonly tokens: number
 }
 
+/** What one call really used. `costUsd` is `undefined` when the price is unknown. */
+export interface Used {
+  readonly usage: Usage
+  readonly costUsd: number | undefined
+}
+
 /** An amount that is set aside until it is settled. */
 export interface Reservation {
   readonly amount: Amount
@@ -85,11 +91,10 @@ export interface Ledger {
   readonly isLimited: boolean
   /** Sets an amount aside, waiting for others to settle when that can make room. */
   readonly reserve: (amount: Amount) => Effect.Effect<Reservation, BudgetExceeded>
-  /** Replaces a reservation by what the call used. `costUsd` is `undefined` when the price is unknown. */
-  readonly settle: (
-    reservation: Reservation,
-    used: { readonly usage: Usage; readonly costUsd: number | undefined }
-  ) => void
+  /** Replaces a reservation by what the call used. */
+  readonly settle: (reservation: Reservation, used: Used) => void
+  /** Gives a reservation back: the call was never made. */
+  readonly release: (reservation: Reservation) => void
   /** What is settled so far. */
   readonly spent: () => Spend
 }
@@ -104,7 +109,8 @@ class LedgerNode implements Ledger {
   open = 0
   reservedCostUsd = 0
   reservedTokens = 0
-  readonly waiting = new Set<() => void>()
+  /** In their order. Each says whether it is served, or waits elsewhere now. */
+  readonly waiting = new Set<() => boolean>()
 
   constructor(limits: Limits, parent: LedgerNode | undefined) {
     this.limits = limits
@@ -158,36 +164,74 @@ class LedgerNode implements Ledger {
     Effect.suspend(() => {
       const taken = this.take(amount)
       if (taken instanceof BudgetExceeded) return Effect.fail(taken)
-      if (!(taken instanceof LedgerNode)) return Effect.succeed(taken)
-      return Effect.flatMap(taken.room(), () => this.reserve(amount))
+      return taken instanceof LedgerNode ? this.wait(amount, taken) : Effect.succeed(taken)
     })
 
-  /** Waits for a settlement. Those who wait are woken in their order, all at once: what is left decides who fits. */
-  private room(): Effect.Effect<void> {
-    return Effect.callback<void>((resume) => {
-      const wake = () => resume(Effect.void)
-      this.waiting.add(wake)
-      return Effect.sync(() => this.waiting.delete(wake))
-    })
+  /** Queues until there is room. An interruption that crosses the grant gives it back. */
+  private wait(amount: Amount, first: LedgerNode): Effect.Effect<Reservation, BudgetExceeded> {
+    let granted: Reservation | undefined
+    let queue = first.waiting
+    return Effect.onInterrupt(
+      Effect.callback<Reservation, BudgetExceeded>((resume) => {
+        const waiter = () => {
+          const taken = this.take(amount)
+          if (taken instanceof LedgerNode) {
+            if (taken.waiting === queue) return false
+            queue = taken.waiting
+            queue.add(waiter)
+          } else if (taken instanceof BudgetExceeded) {
+            resume(Effect.fail(taken))
+          } else {
+            granted = taken
+            resume(Effect.succeed(taken))
+          }
+          return true
+        }
+        queue.add(waiter)
+        return Effect.sync(() => queue.delete(waiter))
+      }),
+      () => Effect.sync(() => granted !== undefined && this.release(granted))
+    )
   }
 
-  readonly settle: Ledger["settle"] = ({ amount }, used) => {
-    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
-      ledger.open -= 1
-      // Floating point: with nothing open the sums are exactly zero again.
-      ledger.reservedCostUsd = ledger.open === 0 ? 0 : ledger.reservedCostUsd - (amount.costUsd ?? 0)
-      ledger.reservedTokens -= amount.tokens
-      ledger.total = add(ledger.total, used)
-      const woken = [...ledger.waiting]
-      ledger.waiting.clear()
-      for (const wake of woken) wake()
+  private close({ amount }: Reservation): void {
+    this.open -= 1
+    // Floating point: with nothing open the sum is exactly zero again.
+    this.reservedCostUsd = this.open === 0 ? 0 : this.reservedCostUsd - (amount.costUsd ?? 0)
+    this.reservedTokens -= amount.tokens
+  }
+
+  /** Serves those who wait, in their order, until one has to wait on. */
+  private serve(): void {
+    for (const waiter of this.waiting) {
+      if (!waiter()) return
+      this.waiting.delete(waiter)
     }
+  }
+
+  readonly release = (reservation: Reservation): void => {
+    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      ledger.close(reservation)
+    }
+    this.serveAll()
+  }
+
+  readonly settle = (reservation: Reservation, used: Used): void => {
+    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      ledger.total = add(ledger.total, used)
+      ledger.close(reservation)
+    }
+    this.serveAll()
+  }
+
+  private serveAll(): void {
+    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) ledger.serve()
   }
 
   readonly spent = (): Spend => this.total
 }
 
-const add = (total: Spend, used: { readonly usage: Usage; readonly costUsd: number | undefined }): Spend => ({
+const add = (total: Spend, used: Used): Spend => ({
   usage: addUsage(total.usage, used.usage),
   costUsd: total.costUsd + (used.costUsd ?? 0),
   calls: total.calls + 1,

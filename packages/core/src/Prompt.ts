@@ -79,6 +79,8 @@ export interface Template {
   readonly feedback: string
   /** The last words, after the question. */
   readonly closing: string
+  /** `{error}`: what the model is told when its text could not be read. */
+  readonly correction: string
 }
 
 /** How access lists are written: `"all"` or none, or any earlier steps, too. */
@@ -284,3 +286,15 @@ export const conductorMessages = (
   ]
   return [{ role: "system", content: system.join("\n\n") }, user(question.join("\n\n"))]
 }
+
+/**
+ * The turns that follow when a completion could not be read: what the model wrote, and what was wrong with it.
+ */
+export const correctionMessages = (
+  completion: string,
+  error: string,
+  options: ConductorOptions = {}
+): ReadonlyArray<Task.Message> => [
+  assistant(completion === "" ? "(nothing)" : completion),
+  user(fill((options.template ?? defaultTemplate).correction, { error }))
+]

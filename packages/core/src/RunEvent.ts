@@ -42,7 +42,7 @@ export type Outcome =
   | "answered"
   /** A limit of the budget was reached; there may be an answer. */
   | "budget"
-  /** The policy or the last step failed; there may be an answer of an earlier round. */
+  /** There is no answer: the policy wrote no workflow, or the step that answers failed. */
   | "failed"
   /** The caller stopped it. */
   | "interrupted"
@@ -91,6 +91,7 @@ export type RunEvent = Base &
         readonly notes: ReadonlyArray<string>
       }
     | { readonly type: "step-started"; readonly round: number; readonly step: number; readonly worker: string }
+    /** A piece of an answer. What came before a `call-failed` of the same step is void. */
     | {
         readonly type: "step-delta"
         readonly round: number
@@ -109,6 +110,13 @@ export type RunEvent = Base &
         readonly reason: WorkerErrorReason
         readonly message: string
         readonly retryInMillis?: number
+      } & Paid)
+    /** A call was stopped in the middle: the run was interrupted, ended, or ran out of time. */
+    | ({
+        readonly type: "call-interrupted"
+        readonly round: number
+        readonly step?: number
+        readonly worker: string
       } & Paid)
     /** Another worker takes the step over. What was streamed of it so far is void. */
     | {
@@ -164,7 +172,7 @@ export type RunEvent = Base &
         readonly type: "run-finished"
         readonly outcome: Outcome
         readonly answer?: string
-        /** What stopped it, for people: the limit, the error, the interruption. Absent when answered. */
+        /** What stopped it, for people: the limit, the error; or why an answered run has no more rounds. */
         readonly detail?: string
         readonly spend: Spend
         readonly durationMillis: number

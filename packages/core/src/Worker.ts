@@ -60,7 +60,7 @@ export interface Usage {
   readonly cacheWriteTokens?: number
   /** The share of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number
-  /** True when the vendor did not report the usage (a call that was cut) and these figures are an upper bound. */
+  /** True when nobody reported the usage: for a call that was cut, these figures are an upper bound. */
   readonly estimated?: boolean
 }
 
@@ -180,6 +180,15 @@ export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 }
 
 const addOptional = (left: number | undefined, right: number | undefined) =>
   left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
+
+/**
+ * A rough count where nobody tells: four characters to a token, as in English prose. Marked as estimated.
+ */
+export const estimateUsage = (messages: ReadonlyArray<Message>, text: string): Usage => ({
+  inputTokens: Math.ceil(messages.reduce((sum, message) => sum + message.content.length, 0) / 4),
+  outputTokens: Math.ceil(text.length / 4),
+  estimated: true
+})
 
 /** Adds the tokens of two calls. */
 export const addUsage = (left: Usage, right: Usage): Usage => {

@@ -1,1 +1,27 @@
-export {}
+/**
+ * The domain and the one loop of Tutti. Import a module by its subpath (`@tutti/core/Conductor`) where start-up time
+ * matters: this file loads them all, the schemas of `Wire` included.
+ */
+export * as Budget from "./Budget.ts"
+export * as Conductor from "./Conductor.ts"
+export * as Critic from "./Critic.ts"
+export * as Executor from "./Executor.ts"
+export * as Grader from "./Grader.ts"
+export * as LanguagePolicy from "./LanguagePolicy.ts"
+export * as LexicalPolicy from "./LexicalPolicy.ts"
+export * as Policy from "./Policy.ts"
+export * as Prompt from "./Prompt.ts"
+export * as ProviderGate from "./ProviderGate.ts"
+export * as Resilience from "./Resilience.ts"
+export * as ResponseCache from "./ResponseCache.ts"
+export * as RunEvent from "./RunEvent.ts"
+export * as ScriptedWorker from "./ScriptedWorker.ts"
+export * as Task from "./Task.ts"
+export * as Telemetry from "./Telemetry.ts"
+export * as Topology from "./Topology.ts"
+export * as Transcript from "./Transcript.ts"
+export * as Wire from "./Wire.ts"
+export * as Worker from "./Worker.ts"
+export * as WorkerPool from "./WorkerPool.ts"
+export * as Workflow from "./Workflow.ts"
+export * as WorkflowText from "./WorkflowText.ts"

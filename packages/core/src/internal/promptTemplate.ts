@@ -62,5 +62,6 @@ Otherwise write a new workflow that does better. Its steps see the previous answ
 
 A reviewer said of this answer:
 {feedback}`,
-  closing: "Write your thoughts, then the three lists."
+  closing: "Write your thoughts, then the three lists.",
+  correction: "This cannot be read as a workflow. {error}\n\nWrite the three lists again, corrected."
 }

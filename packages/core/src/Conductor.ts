@@ -1,0 +1,188 @@
+/**
+ * The Conductor: answers a question by running what a policy proposes, round by round.
+ *
+ * A training rollout, an evaluation sample, a server request and a command-line run are all one `run` of a Conductor;
+ * there is no second loop. A run never fails: how it ended is part of its result, and what was paid for is never lost.
+ * It says what it does only through its events (`RunEvent`).
+ */
+import type * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Budget from "./Budget.ts"
+import type { Critic } from "./Critic.ts"
+import type { WorkerSettings } from "./Executor.ts"
+import type { Grade } from "./Grader.ts"
+import { conduct } from "./internal/conduct.ts"
+import type { Policy } from "./Policy.ts"
+import type { Reassign, Retry } from "./Resilience.ts"
+import type * as RunEvent from "./RunEvent.ts"
+import * as Task from "./Task.ts"
+import type { WorkerPool } from "./WorkerPool.ts"
+import type { Workflow } from "./Workflow.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a Conductor is made of. */
+export interface Options {
+  readonly policy: Policy
+  readonly pool: WorkerPool
+  /** The most steps of a workflow; 5 by default, as in the paper. */
+  readonly maxSteps?: number
+  /**
+   * The most recursive rounds after the first, in which the policy sees its previous workflow and answer; 0 by default,
+   * 2 with a critic. The run ends before when the policy lets the previous answer stand.
+   */
+  readonly recursion?: number
+  /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
+  readonly self?: { readonly maxDepth: number }
+  /** Limits of each run. To limit many runs together, give them one ledger in {@link RunOptions}. */
+  readonly budget?: Budget.Limits
+  /** The settings of every call of a worker. */
+  readonly worker?: WorkerSettings
+  /** How failed calls are tried again; `Resilience.defaultRetry` by default. */
+  readonly retry?: Retry
+  /** Who takes over a step whose worker failed for good; `"never"` by default. */
+  readonly reassign?: Reassign
+  /** What a step that failed for good does: it is reported to the steps that see it (default), or it ends the run. */
+  readonly onStepFailure?: "report" | "end"
+  /** Whether steps whose answer is of no use are left out; true by default. */
+  readonly skipUnseen?: boolean
+  /** Scores the answer of every round; the next round is told. The best answer is the run's. */
+  readonly critic?: Critic
+  /** The score at which a critic is content; 1 by default. */
+  readonly threshold?: number
+  /** With a seed, the same answers of the same workers give the same transcript, and workers are sent seeds. */
+  readonly seed?: number
+}
+
+/** What may differ from run to run. */
+export interface RunOptions {
+  /** Instead of the Conductor's. */
+  readonly seed?: number
+  /** A random UUID by default. */
+  readonly runId?: string
+  /** An account that this run shares with others; the run obeys its limits, too. */
+  readonly ledger?: Budget.Ledger
+  /** Instead of the Conductor's. */
+  readonly pool?: WorkerPool
+  /** Is told every event. */
+  readonly listener?: RunEvent.Listener
+}
+
+/** A round that came to an end. */
+export interface Round {
+  readonly workflow: Workflow
+  readonly answer: string | undefined
+  /** Whether the policy let the previous answer stand. */
+  readonly confirmed: boolean
+  /** What the critic said. */
+  readonly grade?: Grade
+}
+
+/** What came of a run. */
+export interface RunResult {
+  readonly runId: string
+  readonly outcome: RunEvent.Outcome
+  /** The best answer there is, even when the run was cut short. */
+  readonly answer: string | undefined
+  /** What stopped the run, for people. */
+  readonly detail: string | undefined
+  /** The error behind `failed` and `budget`. */
+  readonly error: unknown
+  readonly spend: Budget.Spend
+  readonly durationMillis: number
+  readonly rounds: ReadonlyArray<Round>
+}
+
+/** A run that is going on. */
+export interface Run {
+  /** All its events, from the first; ends with `run-finished`. Never holds more than the run has said. */
+  readonly events: Stream.Stream<RunEvent.RunEvent>
+  /** Waits for the end. */
+  readonly result: Effect.Effect<RunResult>
+  /** Stops its calls at once; what was done and paid so far is in the result. */
+  readonly interrupt: Effect.Effect<RunResult>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Service
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Answers questions.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Conductor from "@tutti/core/Conductor"
+ * import * as Policy from "@tutti/core/Policy"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as Effect from "effect/Effect"
+ *
+ * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
+ * const policy = Policy.fixed("ask the first", () => ({
+ *   steps: [{ worker: 0, subtask: "", access: [] }]
+ * }))
+ * const conductor = Conductor.make({ policy, pool })
+ * const result = await Effect.runPromise(conductor.run("What is 6 times 7?"))
+ * result.answer // => "42"
+ * ```
+ */
+export class Conductor extends Context.Service<
+  Conductor,
+  {
+    /** Runs a question to its end. Never fails; when it is interrupted, the listener still gets `run-finished`. */
+    readonly run: (task: Task.Input, options?: RunOptions) => Effect.Effect<RunResult>
+    /** Starts a run that can be watched and stopped. It is interrupted when the scope closes. */
+    readonly start: (task: Task.Input, options?: RunOptions) => Effect.Effect<Run, never, Scope.Scope>
+    /** The events of a run, which starts when the stream does and is interrupted when the stream is. */
+    readonly stream: (task: Task.Input, options?: RunOptions) => Stream.Stream<RunEvent.RunEvent>
+  }
+>()("@tutti/core/Conductor") {}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Makes a Conductor. Nothing runs yet. */
+export const make = (options: Options): Conductor["Service"] => {
+  const run = (input: Task.Input, runOptions: RunOptions = {}) => conduct(options, Task.make(input), runOptions)
+
+  const start = Effect.fnUntraced(function* (input: Task.Input, runOptions: RunOptions = {}) {
+    const runId = runOptions.runId ?? crypto.randomUUID()
+    const events = yield* Queue.unbounded<RunEvent.RunEvent, Cause.Done>()
+    const done = yield* Deferred.make<RunResult>()
+    const listener = (event: RunEvent.RunEvent) => {
+      runOptions.listener?.(event)
+      Queue.offerUnsafe(events, event)
+      if (event.type === "run-finished" && event.runId === runId) Queue.endUnsafe(events)
+    }
+    const fiber = yield* Effect.forkScoped(
+      conduct(options, Task.make(input), { ...runOptions, runId, listener }, undefined, (result) =>
+        Deferred.doneUnsafe(done, Exit.succeed(result))
+      ),
+      { startImmediately: true }
+    )
+    const result = Deferred.await(done)
+    return { events: Stream.fromQueue(events), result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
+  })
+
+  return Conductor.of({
+    run,
+    start,
+    stream: (input, runOptions) => Stream.unwrap(Effect.map(start(input, runOptions), (run) => run.events))
+  })
+}
+
+/** A Conductor as a service. */
+export const layer = (options: Options): Layer.Layer<Conductor> => Layer.succeed(Conductor, make(options))

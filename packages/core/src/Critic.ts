@@ -1,0 +1,85 @@
+/**
+ * Critics: they score an answer while a run is going on, so that the Conductor can refine it round by round.
+ *
+ * A critic is anything that scores: a grader (where the reference answer is at hand, or the answer can be verified), or
+ * a worker that judges.
+ */
+import * as Effect from "effect/Effect"
+import type { BudgetExceeded } from "./Budget.ts"
+import type { Grade, Grader, GraderError } from "./Grader.ts"
+import type { Paid } from "./RunEvent.ts"
+import { question, type Task } from "./Task.ts"
+import type { Worker, WorkerError, WorkerRequest } from "./Worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a critic knows of the answer it scores. */
+export interface Context {
+  readonly task: Task
+  readonly answer: string
+  /** Asks a worker: budgeted, retried and recorded like every other call. */
+  readonly ask: (worker: Worker, request: WorkerRequest) => Effect.Effect<{ readonly text: string } & Paid, AskError>
+}
+
+type AskError = WorkerError | BudgetExceeded
+
+/** Scores an answer from 0 to 1. The explanation is shown to the policy in the next round. */
+export interface Critic {
+  readonly name: string
+  readonly judge: (context: Context) => Effect.Effect<Grade & { readonly paid?: Paid }, GraderError | AskError>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A critic that scores with a grader. It costs nothing. */
+export const fromGrader = (grader: Grader): Critic => ({
+  name: grader.name,
+  judge: ({ answer, task }) => grader.grade(task, answer)
+})
+
+/** The instruction a judging worker is given by default. */
+export const defaultInstruction =
+  "Judge the answer below. Say in one or two sentences what is wrong with it, or that nothing is. " +
+  "End with a line `Score: N`, where N is 0 (useless) to 10 (certainly right and complete)."
+
+/** The last score in a text, from 0 to 1, or `undefined` when there is none. */
+const scoreOf = (text: string): number | undefined => {
+  const last = [...text.matchAll(/score\W{1,5}(\d{1,2}(?:\.\d+)?)/gi)].at(-1)?.[1]
+  return last === undefined || Number(last) > 10 ? undefined : Number(last) / 10
+}
+
+/**
+ * A critic that asks a worker. A judgement without a readable score counts as 0 and says so.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Critic from "@tutti/core/Critic"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ *
+ * const critic = Critic.fromWorker(ScriptedWorker.make({ id: "judge", replies: ["A digit is missing. Score: 4"] }))
+ * critic.name // => "judge"
+ * ```
+ */
+export const fromWorker = (worker: Worker, options: { readonly instruction?: string } = {}): Critic => ({
+  name: worker.id,
+  judge: ({ answer, ask, task }) => {
+    const content = `${options.instruction ?? defaultInstruction}\n\nQuestion:\n${question(task)}\n\nAnswer:\n${answer}`
+    return Effect.map(
+      ask(worker, { messages: [{ role: "user", content }], temperature: 0 }),
+      ({ costUsd, text, usage }) => {
+        const score = scoreOf(text)
+        return {
+          score: score ?? 0,
+          correct: score === 1,
+          explanation: score === undefined ? `No score could be read in: ${text}` : text,
+          paid: { usage, costUsd }
+        }
+      }
+    )
+  }
+})

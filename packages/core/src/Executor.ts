@@ -1,0 +1,313 @@
+/**
+ * The executor: runs one workflow over a pool.
+ *
+ * Its promises, which the tests hold it to by number:
+ *
+ * 1. A step starts the moment the last step it can see has ended; steps that cannot see each other run at once.
+ * 2. A worker sees the user's question, what its access list names, and its own subtask: nothing else.
+ * 3. A step whose answer nobody can see and that is not the last is not paid for. It can be turned off.
+ * 4. A budget is never exceeded: the worst case of a call is reserved before it starts and settled after it ends.
+ * 5. A failed call is retried while a retry can help, then reassigned if the caller allows it, then reported to the
+ *    steps that see it or ends the run, as the caller chose.
+ * 6. Interrupting a run stops its calls at once and still yields the transcript so far.
+ * 7. The same seeds and the same answers give the same transcript, event order aside where steps run at once.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type { BudgetExceeded } from "./Budget.ts"
+import { type Answered, type CallContext, call } from "./internal/call.ts"
+import * as Random from "./internal/random.ts"
+import type { Previous } from "./Policy.ts"
+import { type StepAnswer, workerMessages } from "./Prompt.ts"
+import { type Reassign, reassign } from "./Resilience.ts"
+import type { Message, Task } from "./Task.ts"
+import type { Reasoning, Worker, WorkerError, WorkerRequest } from "./Worker.ts"
+import type { WorkerPool } from "./WorkerPool.ts"
+import { needed, visible, type Workflow } from "./Workflow.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The settings of every call of a worker. Absent ones are the worker's own. */
+export interface WorkerSettings {
+  /** Output tokens of one call, reasoning included; 4,096 in the paper's controlled setting. */
+  readonly maxOutputTokens?: number
+  /** 0.2 in the paper. */
+  readonly temperature?: number
+  readonly reasoning?: Reasoning
+  /** How long one call may take, in milliseconds; 600,000 by default, `Infinity` for as long as it wants. */
+  readonly timeoutMillis?: number
+}
+
+/** How steps are run. */
+export interface Settings {
+  readonly worker: WorkerSettings
+  readonly reassign: Reassign
+  /** What a step that failed for good does: show its failure to the steps that see it, or end the run. */
+  readonly onStepFailure: "report" | "end"
+  /** Whether steps whose answer is of no use are left out. */
+  readonly skipUnseen: boolean
+}
+
+/** Runs a step that is assigned to the Conductor itself, from the messages that a worker would be sent. */
+export type Delegate = (
+  step: number,
+  messages: ReadonlyArray<Message>
+) => Effect.Effect<Answered, DelegateError | BudgetExceeded>
+
+/** One workflow about to be run. */
+export interface Execution {
+  readonly task: Task
+  readonly pool: WorkerPool
+  readonly workflow: Workflow
+  readonly round: number
+  readonly previous?: Previous
+  readonly settings: Settings
+  /** The seed of this round; it is sent to the workers only when `sendSeed` is set. */
+  readonly seed: number
+  readonly sendSeed: boolean
+  /** Present when the Conductor is a worker of its own pool. */
+  readonly delegate?: Delegate | undefined
+}
+
+/** What has come of a workflow. It is filled in while the workflow runs, so it is there whatever happens. */
+export interface Progress {
+  readonly answers: Array<StepAnswer | undefined>
+  /** The limit that kept a step from being run. */
+  stopped: BudgetExceeded | undefined
+}
+
+type StepFailure = WorkerError | DelegateError
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The step that answers gave no answer. */
+export class StepFailed extends Data.TaggedError("StepFailed")<{
+  readonly step: number
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `Step ${this.step}, which answers, failed: ${this.detail}`
+  }
+}
+
+/** The nested run of a step gave no answer. */
+export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly detail: string }> {
+  override get message(): string {
+    return `The nested run gave no answer: ${this.detail}`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answer
+// -------------------------------------------------------------------------------------------------------------------
+
+const normalised = (text: string) => text.trim().replace(/\s+/g, " ").toLowerCase()
+
+const majority = (texts: ReadonlyArray<string>): string | undefined => {
+  const votes = new Map<string, { readonly text: string; count: number }>()
+  for (const text of texts) {
+    const key = normalised(text)
+    const vote = votes.get(key)
+    if (vote === undefined) votes.set(key, { text, count: 1 })
+    else vote.count += 1
+  }
+  let winner: { readonly text: string; readonly count: number } | undefined
+  for (const vote of votes.values()) if (winner === undefined || vote.count > winner.count) winner = vote
+  return winner?.text
+}
+
+const textsOf = (answers: ReadonlyArray<StepAnswer | undefined>): ReadonlyArray<string> =>
+  answers.flatMap((answer) => (answer?.type === "answered" ? [answer.text] : []))
+
+/** The answer of a workflow that ran to its end: the last step's, or what most agree on. */
+export const answerOf = (workflow: Workflow, progress: Progress): string | undefined => {
+  if (workflow.answer === "majority") return majority(textsOf(progress.answers))
+  const last = progress.answers[workflow.steps.length - 1]
+  return last?.type === "answered" ? last.text : undefined
+}
+
+/** The best answer of a workflow that was cut short: that of the last step that has one. */
+export const bestSoFar = (workflow: Workflow, progress: Progress): string | undefined =>
+  answerOf(workflow, progress) ?? textsOf(progress.answers).at(-1)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Execute
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Which steps wait for which: built once, counted down while the workflow runs. */
+const plan = (workflow: Workflow, wanted: ReadonlySet<number>) => {
+  const waitsFor: Array<number> = []
+  const dependents: Array<Array<number>> = workflow.steps.map(() => [])
+  for (let step = 0; step < workflow.steps.length; step++) {
+    const seen = wanted.has(step) ? visible(workflow, step) : []
+    waitsFor.push(seen.length)
+    for (const earlier of seen) dependents[earlier]!.push(step)
+  }
+  return { waitsFor, dependents }
+}
+
+const everyStep = (workflow: Workflow): ReadonlySet<number> => new Set(workflow.steps.keys())
+
+/**
+ * Runs a workflow. Answers and failures are left in `progress`, and told as events.
+ *
+ * **Details**
+ *
+ * It fails only when a step fails and the settings say that this ends the run. A step that the budget has no room for
+ * is skipped with all that wait for it, while steps already running go on: they are paid for.
+ */
+export const execute = (
+  context: CallContext,
+  execution: Execution,
+  progress: Progress
+): Effect.Effect<void, StepFailure> => {
+  const { round, settings, workflow } = execution
+  const wanted = settings.skipUnseen ? needed(workflow) : everyStep(workflow)
+  const { dependents, waitsFor } = plan(workflow, wanted)
+
+  const skip = (step: number, reason: "unseen" | "budget") =>
+    context.emit?.({
+      type: "step-skipped",
+      runId: context.runId,
+      at: context.clock.currentTimeMillisUnsafe(),
+      round,
+      step,
+      worker: workerName(execution, workflow.steps[step]!.worker),
+      reason
+    })
+
+  const released = (step: number): Array<number> =>
+    dependents[step]!.filter((dependent) => {
+      waitsFor[dependent]! -= 1
+      return waitsFor[dependent] === 0
+    })
+
+  // The step that ends last among those another waits for carries on with it: no barrier, and no fiber for a chain.
+  const drive = (ready: ReadonlyArray<number>): Effect.Effect<void, StepFailure> => {
+    if (ready.length === 0) return Effect.void
+    if (ready.length === 1) return one(ready[0]!)
+    return Effect.forEach(ready, one, { concurrency: "unbounded", discard: true })
+  }
+
+  const one = (step: number): Effect.Effect<void, StepFailure> =>
+    Effect.suspend(() => {
+      if (progress.stopped !== undefined) {
+        skip(step, "budget")
+        return drive(released(step))
+      }
+      return Effect.flatMap(runStep(context, execution, progress, step), () => drive(released(step)))
+    })
+
+  return Effect.suspend(() => {
+    const ready: Array<number> = []
+    for (let step = 0; step < workflow.steps.length; step++) {
+      if (!wanted.has(step)) skip(step, "unseen")
+      else if (waitsFor[step] === 0) ready.push(step)
+    }
+    return drive(ready)
+  })
+}
+
+/** The name under which the Conductor is a worker of its own pool. */
+export const selfId = "self"
+
+const workerName = ({ pool }: Execution, ordinal: number): string => pool.workers[ordinal]?.id ?? selfId
+
+const runStep = (
+  context: CallContext,
+  execution: Execution,
+  progress: Progress,
+  step: number
+): Effect.Effect<void, StepFailure> => {
+  const { clock, emit, runId } = context
+  const { round, settings, workflow } = execution
+  const started = clock.currentTimeMillisUnsafe()
+  let worker = workerName(execution, workflow.steps[step]!.worker)
+  const event = () => ({ runId, at: clock.currentTimeMillisUnsafe(), round, step, worker })
+
+  emit?.({ type: "step-started", ...event() })
+  const answered = ask(context, execution, progress, step, (name) => {
+    emit?.({ type: "step-reassigned", runId, at: clock.currentTimeMillisUnsafe(), round, step, from: worker, to: name })
+    worker = name
+  })
+  return Effect.matchEffect(answered, {
+    onSuccess: ({ cached, costUsd, finishReason, text, usage }) => {
+      progress.answers[step] = { type: "answered", text }
+      emit?.({
+        type: "step-finished",
+        ...event(),
+        answer: text,
+        finishReason,
+        durationMillis: clock.currentTimeMillisUnsafe() - started,
+        cached,
+        usage,
+        costUsd
+      })
+      return Effect.void
+    },
+    onFailure: (error) => {
+      progress.answers[step] = { type: "failed", message: error.message }
+      if (error._tag === "BudgetExceeded") progress.stopped ??= error
+      emit?.({
+        type: "step-failed",
+        ...event(),
+        message: error.message,
+        durationMillis: clock.currentTimeMillisUnsafe() - started
+      })
+      return error._tag !== "BudgetExceeded" && settings.onStepFailure === "end" ? Effect.fail(error) : Effect.void
+    }
+  })
+}
+
+/** Asks the worker of a step, and those who take over from it. */
+const ask = (
+  context: CallContext,
+  execution: Execution,
+  progress: Progress,
+  step: number,
+  onReassign: (worker: string) => void
+): Effect.Effect<Answered, StepFailure | BudgetExceeded> => {
+  const { delegate, pool, round, seed, settings, task, workflow } = execution
+  const { worker: ordinal } = workflow.steps[step]!
+  const messages = workerMessages({
+    task,
+    workflow,
+    step,
+    answers: progress.answers,
+    ...(execution.previous === undefined ? {} : { previous: execution.previous })
+  })
+  if (ordinal === pool.workers.length && delegate !== undefined) return delegate(step, messages)
+
+  const sample = Random.derive(seed, step)
+  const { maxOutputTokens, reasoning, temperature } = settings.worker
+  const request: WorkerRequest = {
+    messages,
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(execution.sendSeed ? { seed: sample } : {})
+  }
+  const { clock, emit, runId } = context
+  const onDelta =
+    emit === undefined
+      ? undefined
+      : (kind: "text" | "reasoning", text: string) =>
+          emit({ type: "step-delta", runId, at: clock.currentTimeMillisUnsafe(), round, step, kind, text })
+
+  const from = (at: number, tried: ReadonlyArray<number>): Effect.Effect<Answered, StepFailure | BudgetExceeded> => {
+    const worker: Worker = pool.workers[at]!
+    const answered = call(context, { worker, request, sample, round, step, onDelta })
+    if (settings.reassign === "never") return answered
+    return Effect.catchTag(answered, "WorkerError", (error) => {
+      const next = reassign(settings.reassign, { pool, failed: at, tried, error })
+      if (next === undefined) return Effect.fail(error)
+      onReassign(pool.workers[next]!.id)
+      return from(next, [...tried, next])
+    })
+  }
+  return from(ordinal, [ordinal])
+}

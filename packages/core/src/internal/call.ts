@@ -1,0 +1,263 @@
+/**
+ * One metered call of a worker: the only place where a worker's `generate` is run.
+ *
+ * Budget, response cache, provider gate, time limit and retries stand here, in this order from the outside in, so that
+ * steps, policies and critics are all counted, limited and retried alike.
+ */
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Stream from "effect/Stream"
+import type { Amount, BudgetExceeded, Ledger, Reservation } from "../Budget.ts"
+import { delay, type Gate, type Retry } from "../Resilience.ts"
+import * as ResponseCache from "../ResponseCache.ts"
+import type { Listener, Paid } from "../RunEvent.ts"
+import { cost, noUsage, type Usage, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../Worker.ts"
+
+/** What the calls of one run share. */
+export interface CallContext {
+  readonly runId: string
+  readonly ledger: Ledger
+  readonly clock: Clock.Clock
+  readonly emit: Listener | undefined
+  readonly retry: Retry
+  readonly gate: Gate | undefined
+  readonly cache: ResponseCache.ResponseCache | undefined
+  /** `Infinity` for no limit. */
+  readonly timeoutMillis: number
+}
+
+/** One call. `sample` tells calls apart that ask the same twice on purpose, the same in every run with the same seed. */
+export interface Call {
+  readonly worker: Worker
+  readonly request: WorkerRequest
+  readonly sample: number
+  readonly round: number
+  readonly step?: number
+  readonly onDelta?: ((kind: "text" | "reasoning", text: string) => void) | undefined
+}
+
+/** A whole answer, and what it took. */
+export interface Answered extends ResponseCache.Answer, Paid {
+  readonly cached: boolean
+}
+
+/** The output limit that a budget reckons with when neither the request nor the worker has one (that of the paper). */
+const assumedOutputTokens = 4096
+
+const encoder = new TextEncoder()
+
+/** An upper bound of a text's tokens: no tokenizer makes more than one token of a byte. */
+const tokenBound = (text: string): number => encoder.encode(text).length
+
+const inputBound = (worker: Worker, request: WorkerRequest): number =>
+  worker.countInputTokens?.(request.messages) ??
+  // Chat templates wrap each message in a few tokens of their own.
+  request.messages.reduce((sum, message) => sum + tokenBound(message.content) + 8, 8)
+
+const outputBound = (worker: Worker, request: WorkerRequest): number =>
+  request.maxOutputTokens ?? worker.limits?.maxOutputTokens ?? assumedOutputTokens
+
+/** The dearest way in which these tokens can be billed. */
+const worstCase = (worker: Worker, inputTokens: number, outputTokens: number): Amount => {
+  const written = { inputTokens, outputTokens, cacheWriteTokens: inputTokens }
+  const plain = cost(worker.pricing, { inputTokens, outputTokens })
+  const costUsd = plain === undefined ? undefined : Math.max(plain, cost(worker.pricing, written) ?? 0)
+  return { costUsd, tokens: inputTokens + outputTokens }
+}
+
+const nothing: Amount = { costUsd: 0, tokens: 0 }
+
+const unpaid: Paid = { usage: noUsage, costUsd: 0 }
+
+/** What has arrived of an answer. */
+interface Received {
+  text: string
+  reasoning: string
+  finish: Extract<WorkerPart, { readonly type: "finish" }> | undefined
+}
+
+const malformed = (worker: Worker, detail: string, usage?: Usage) =>
+  new WorkerError({
+    worker: worker.id,
+    reason: { _tag: "Malformed", detail },
+    ...(usage === undefined ? {} : { usage })
+  })
+
+const receive = (
+  call: Call,
+  request: WorkerRequest,
+  received: Received
+): Effect.Effect<ResponseCache.Answer, WorkerError> => {
+  const { onDelta, worker } = call
+  let late = false
+  const take = (part: WorkerPart) => {
+    late ||= received.finish !== undefined
+    if (part.type === "finish") received.finish = part
+    else {
+      received[part.type] += part.text
+      onDelta?.(part.type, part.text)
+    }
+  }
+  const whole = Effect.suspend((): Effect.Effect<ResponseCache.Answer, WorkerError> => {
+    const { finish, reasoning, text } = received
+    if (finish === undefined) return Effect.fail(malformed(worker, "the stream ended before the answer was finished"))
+    if (late) return Effect.fail(malformed(worker, "parts came after the end of the answer", finish.usage))
+    if (text.trim() === "") return Effect.fail(malformed(worker, "the answer is empty", finish.usage))
+    const answer = { text, finishReason: finish.reason, usage: finish.usage }
+    return Effect.succeed(reasoning === "" ? answer : { ...answer, reasoning })
+  })
+  const parts = Stream.runForEachArray(worker.generate(request), (parts) => Effect.sync(() => parts.forEach(take)))
+  return Effect.andThen(parts, whole)
+}
+
+/** Failures before which a vendor has not begun to answer, and so bills nothing. */
+const unbilled: ReadonlySet<string> = new Set([
+  "RateLimited",
+  "Overloaded",
+  "Network",
+  "InvalidRequest",
+  "Authentication",
+  "Quota",
+  "ContextTooLong"
+])
+
+/** What a call used. Where the vendor did not say, the most it can have been. */
+const usageOf = (
+  exit: Exit.Exit<ResponseCache.Answer, WorkerError>,
+  call: Call,
+  request: WorkerRequest,
+  received: Received
+): Usage => {
+  if (Exit.isSuccess(exit)) return exit.value.usage
+  const error = exit.cause.reasons.find(Cause.isFailReason)?.error
+  if (error?.usage !== undefined) return error.usage
+  if (received.finish !== undefined) return received.finish.usage
+  const written = tokenBound(received.text) + tokenBound(received.reasoning)
+  if (written === 0 && error !== undefined && unbilled.has(error.reason._tag)) return noUsage
+  return {
+    inputTokens: inputBound(call.worker, request),
+    outputTokens: Math.min(written, outputBound(call.worker, request)),
+    estimated: true
+  }
+}
+
+const limitTime = <A>(
+  effect: Effect.Effect<A, WorkerError>,
+  worker: Worker,
+  timeoutMillis: number
+): Effect.Effect<A, WorkerError> =>
+  timeoutMillis === Number.POSITIVE_INFINITY
+    ? effect
+    : Effect.timeoutOrElse(effect, {
+        duration: timeoutMillis,
+        orElse: () =>
+          Effect.fail(
+            new WorkerError({
+              worker: worker.id,
+              reason: {
+                _tag: "Timeout",
+                afterMillis: timeoutMillis,
+                detail: `no answer after ${timeoutMillis / 1000} s`
+              }
+            })
+          )
+      })
+
+/** Calls the worker once: reserves the worst case, waits at the gate, receives the answer, settles. */
+const attempt = (
+  context: CallContext,
+  call: Call,
+  settled: (exit: Exit.Exit<unknown, WorkerError>, paid: Paid) => void
+): Effect.Effect<ResponseCache.Answer, WorkerError | BudgetExceeded> => {
+  const { gate, ledger } = context
+  const { worker } = call
+  const maxOutputTokens = outputBound(worker, call.request)
+  // A worst case is only one if the worker is held to it.
+  const request = ledger.isLimited ? { ...call.request, maxOutputTokens } : call.request
+  const bound =
+    ledger.isLimited || gate !== undefined ? worstCase(worker, inputBound(worker, request), maxOutputTokens) : nothing
+
+  const use = (reservation: Reservation) => {
+    const received: Received = { text: "", reasoning: "", finish: undefined }
+    let started = false
+    const open = limitTime(
+      Effect.suspend(() => {
+        started = true
+        return receive(call, request, received)
+      }),
+      worker,
+      context.timeoutMillis
+    )
+    return Effect.onExit(gate === undefined ? open : gate.enter(worker, bound.tokens, open), (exit) =>
+      Effect.sync(() => {
+        if (!started) return ledger.release(reservation)
+        const usage = usageOf(exit, call, request, received)
+        const paid = { usage, costUsd: cost(worker.pricing, usage) }
+        ledger.settle(reservation, paid)
+        settled(exit, paid)
+      })
+    )
+  }
+  return Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(restore(ledger.reserve(bound)), (reservation) => restore(use(reservation)))
+  )
+}
+
+/**
+ * Calls a worker until it answers or no retry can help. Every attempt that is paid for is told in exactly one event:
+ * `call-failed`, `call-interrupted`, or the one that the caller makes of the answer.
+ */
+export const call = (context: CallContext, call: Call): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
+  const { cache, emit } = context
+  const base = () => ({
+    runId: context.runId,
+    at: context.clock.currentTimeMillisUnsafe(),
+    round: call.round,
+    ...(call.step === undefined ? {} : { step: call.step }),
+    worker: call.worker.id
+  })
+
+  const tryFrom = (number: number): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
+    let paid = unpaid
+    const settled = (exit: Exit.Exit<unknown, WorkerError>, settlement: Paid) => {
+      paid = settlement
+      if (Exit.hasInterrupts(exit)) emit?.({ type: "call-interrupted", ...base(), ...paid })
+    }
+    return Effect.matchEffect(attempt(context, call, settled), {
+      onSuccess: (answer) => Effect.succeed({ ...answer, ...paid, cached: false }),
+      onFailure: (error) => {
+        if (error._tag !== "WorkerError") return Effect.fail(error)
+        const { reason } = error
+        const retryInMillis = delay(context.retry, { attempt: number, reason, seed: call.sample })
+        emit?.({
+          type: "call-failed",
+          ...base(),
+          attempt: number,
+          reason,
+          message: error.message,
+          ...(retryInMillis === undefined ? {} : { retryInMillis }),
+          ...paid
+        })
+        return retryInMillis === undefined
+          ? Effect.fail(error)
+          : Effect.andThen(Effect.sleep(retryInMillis), tryFrom(number + 1))
+      }
+    })
+  }
+
+  if (cache === undefined) return tryFrom(0)
+  let made = unpaid
+  const compute = Effect.map(tryFrom(0), ({ cached: _, costUsd, ...answer }): ResponseCache.Answer => {
+    made = { usage: answer.usage, costUsd }
+    return answer
+  })
+  const key = ResponseCache.key(call.worker.id, call.request, call.sample)
+  return Effect.map(cache.lookup(key, compute), ({ cached, value }): Answered => {
+    if (!cached) return { ...value, ...made, cached }
+    if (value.reasoning !== undefined) call.onDelta?.("reasoning", value.reasoning)
+    call.onDelta?.("text", value.text)
+    return { ...value, ...unpaid, cached }
+  })
+}

@@ -1,0 +1,403 @@
+/** The loop of a run: propose, check, execute, grade, and again; and what is said of its beginning and end. */
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import * as Budget from "../Budget.ts"
+import type { Options, Round, RunOptions, RunResult } from "../Conductor.ts"
+import * as Executor from "../Executor.ts"
+import type { GraderError } from "../Grader.ts"
+import * as Policy from "../Policy.ts"
+import * as Resilience from "../Resilience.ts"
+import { ResponseCache } from "../ResponseCache.ts"
+import * as RunEvent from "../RunEvent.ts"
+import type * as Task from "../Task.ts"
+import { noUsage, type WorkerError } from "../Worker.ts"
+import { size, type WorkerPool } from "../WorkerPool.ts"
+import * as Workflow from "../Workflow.ts"
+import { type CallContext, call } from "./call.ts"
+import * as Random from "./random.ts"
+
+type RunError =
+  | Policy.PolicyError
+  | Executor.StepFailed
+  | Executor.DelegateError
+  | WorkerError
+  | GraderError
+  | Budget.BudgetExceeded
+
+/** How long one call may take: as long as the vendors' own clients wait. */
+const defaultTimeoutMillis = 600_000
+
+/** The run that a nested run belongs to. */
+interface Nesting {
+  readonly parent: RunEvent.Parent
+  readonly depth: number
+  readonly context: CallContext
+}
+
+/** A run while it goes on. */
+interface State {
+  readonly options: Options
+  readonly task: Task.Task
+  readonly pool: WorkerPool
+  readonly context: CallContext
+  readonly seed: number
+  readonly sendSeed: boolean
+  readonly depth: number
+  readonly rounds: Array<Round>
+  /** The workflow that runs now. */
+  current: { readonly workflow: Workflow.Workflow; readonly progress: Executor.Progress } | undefined
+  /** The limit that stopped it. */
+  stopped: Budget.BudgetExceeded | undefined
+}
+
+/** Runs a task to its end, whatever that is. `onResult` gets the result of an interrupted run, too. */
+export const conduct = (
+  options: Options,
+  task: Task.Task,
+  runOptions: RunOptions,
+  nesting?: Nesting,
+  onResult?: (result: RunResult) => void
+): Effect.Effect<RunResult> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const clock = nesting?.context.clock ?? (yield* Clock.Clock)
+      const context: CallContext = {
+        runId: runOptions.runId ?? crypto.randomUUID(),
+        ledger: Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger),
+        clock,
+        emit: runOptions.listener,
+        retry: options.retry ?? Resilience.defaultRetry,
+        gate: nesting?.context.gate ?? (yield* Resilience.Gate),
+        cache: nesting?.context.cache ?? (yield* ResponseCache),
+        timeoutMillis: options.worker?.timeoutMillis ?? defaultTimeoutMillis
+      }
+      const seed = runOptions.seed ?? options.seed
+      const state: State = {
+        options,
+        task,
+        pool: runOptions.pool ?? options.pool,
+        context,
+        seed: seed ?? 0,
+        sendSeed: seed !== undefined,
+        depth: nesting?.depth ?? 0,
+        rounds: [],
+        current: undefined,
+        stopped: undefined
+      }
+      const startedAt = clock.currentTimeMillisUnsafe()
+      started(state, startedAt, nesting?.parent)
+      const exit = yield* Effect.exit(restore(inTime(state, nesting, runRounds(state))))
+      const result = finished(state, startedAt, exit)
+      onResult?.(result)
+      return result
+    })
+  )
+
+/** Only the outermost run has a time limit: what is nested in it is stopped with it. */
+const inTime = (
+  state: State,
+  nesting: Nesting | undefined,
+  rounds: Effect.Effect<void, RunError>
+): Effect.Effect<void, RunError> => {
+  const allowed = nesting === undefined ? state.options.budget?.durationMillis : undefined
+  if (allowed === undefined) return rounds
+  return Effect.timeoutOrElse(rounds, {
+    duration: allowed,
+    orElse: () =>
+      Effect.fail(new Budget.BudgetExceeded({ limit: "durationMillis", allowed, spent: allowed, needed: undefined }))
+  })
+}
+
+const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
+  const { critic, recursion = critic === undefined ? 0 : 2 } = state.options
+  for (let round = 0; round <= recursion; round++) {
+    const isLast = yield* runRound(state, round)
+    if (isLast) return
+  }
+})
+
+/** Runs one round; says whether it was the last. */
+const runRound = Effect.fnUntraced(function* (state: State, round: number): Effect.fn.Return<boolean, RunError> {
+  const { context, rounds } = state
+  const { clock, emit, runId } = context
+  const seed = Random.derive(state.seed, round)
+  emit?.({ type: "round-started", runId, at: clock.currentTimeMillisUnsafe(), round })
+
+  const last = rounds.at(-1)
+  const previous = last?.answer === undefined ? undefined : previousOf(last, last.answer)
+  const workflow = yield* propose(state, round, seed, previous)
+
+  if (Workflow.isEmpty(workflow)) {
+    ended(state, round, { workflow, answer: previous?.answer, confirmed: true })
+    return true
+  }
+
+  const progress: Executor.Progress = { answers: workflow.steps.map(() => undefined), stopped: undefined }
+  state.current = { workflow, progress }
+  yield* Executor.execute(
+    context,
+    {
+      task: state.task,
+      pool: state.pool,
+      workflow,
+      round,
+      ...(previous === undefined ? {} : { previous }),
+      settings: {
+        worker: state.options.worker ?? {},
+        reassign: state.options.reassign ?? "never",
+        onStepFailure: state.options.onStepFailure ?? "report",
+        skipUnseen: state.options.skipUnseen ?? true
+      },
+      seed,
+      sendSeed: state.sendSeed,
+      delegate: delegate(state, round)
+    },
+    progress
+  )
+  state.current = undefined
+
+  if (progress.stopped !== undefined) {
+    state.stopped = progress.stopped
+    ended(state, round, { workflow, answer: Executor.bestSoFar(workflow, progress), confirmed: false })
+    return true
+  }
+  const answer = Executor.answerOf(workflow, progress)
+  if (answer === undefined) {
+    const step = workflow.steps.length - 1
+    const failure = progress.answers[step]
+    return yield* new Executor.StepFailed({
+      step,
+      detail: failure?.type === "failed" ? failure.message : "no step answered"
+    })
+  }
+  return yield* grade(state, round, { workflow, answer, confirmed: false })
+})
+
+const previousOf = ({ grade, workflow }: Round, answer: string): Policy.Previous => ({
+  workflow,
+  answer,
+  ...(grade?.explanation === undefined ? {} : { feedback: grade.explanation })
+})
+
+/** Asks the policy, and checks what it proposes: a policy written in code can be wrong, too. */
+const propose = Effect.fnUntraced(function* (
+  state: State,
+  round: number,
+  seed: number,
+  previous: Policy.Previous | undefined
+): Effect.fn.Return<Workflow.Workflow, RunError> {
+  const { context, options, pool, task } = state
+  const { policy } = options
+  const maxSteps = options.maxSteps ?? Workflow.defaultMaxSteps
+  const self = state.depth < (options.self?.maxDepth ?? 0)
+  const proposal = yield* policy.propose({
+    task,
+    pool,
+    maxSteps,
+    self,
+    round,
+    ...(previous === undefined ? {} : { previous }),
+    seed: Random.derive(seed, "policy"),
+    complete: complete(context, round, seed)
+  })
+  const name = proposal.policy ?? policy.name
+  const checked = Workflow.check(proposal.workflow, {
+    poolSize: size(pool) + (self ? 1 : 0),
+    maxSteps: Math.max(maxSteps, policy.maxSteps ?? 0),
+    allowEmpty: previous !== undefined
+  })
+  if (Result.isFailure(checked)) {
+    return yield* new Policy.PolicyError({ policy: name, detail: checked.failure.message })
+  }
+  context.emit?.({
+    type: "workflow-proposed",
+    runId: context.runId,
+    at: context.clock.currentTimeMillisUnsafe(),
+    round,
+    policy: name,
+    workflow: checked.success,
+    notes: proposal.notes ?? []
+  })
+  return checked.success
+})
+
+const complete =
+  (context: CallContext, round: number, seed: number): Policy.Complete =>
+  ({ attempt, model, read, request }) => {
+    const { clock, emit, runId } = context
+    const event = () => ({ runId, at: clock.currentTimeMillisUnsafe(), round, attempt })
+    const onDelta =
+      emit === undefined
+        ? undefined
+        : (kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", ...event(), kind, text })
+    const sample = Random.derive(seed, "completion", attempt)
+    return Effect.map(call(context, { worker: model, request, sample, round, onDelta }), (answered) => {
+      const { cached, costUsd, text, usage } = answered
+      const reading = read(text)
+      emit?.({
+        type: "completion-finished",
+        ...event(),
+        completion: text,
+        ...(Result.isFailure(reading) ? { error: reading.failure.message } : {}),
+        cached,
+        usage,
+        costUsd
+      })
+      return { completion: text, reading }
+    })
+  }
+
+/** Has the critic score the round; says whether the run is at its end. */
+const grade = Effect.fnUntraced(function* (
+  state: State,
+  round: number,
+  done: Round & { readonly answer: string }
+): Effect.fn.Return<boolean, RunError> {
+  const { context, options, task } = state
+  const { critic, threshold = 1 } = options
+  if (critic === undefined) {
+    ended(state, round, done)
+    return false
+  }
+  // The answer is kept before the critic is asked, so that a critic that fails does not lose it.
+  state.rounds.push(done)
+  const seed = Random.derive(state.seed, round, "critic")
+  let asked = 0
+  const { paid, ...grade } = yield* critic.judge({
+    task,
+    answer: done.answer,
+    ask: (worker, request) => call(context, { worker, request, sample: Random.derive(seed, asked++), round })
+  })
+  context.emit?.({
+    type: "answer-graded",
+    runId: context.runId,
+    at: context.clock.currentTimeMillisUnsafe(),
+    round,
+    critic: critic.name,
+    grade,
+    ...(paid === undefined ? {} : { paid })
+  })
+  state.rounds.pop()
+  ended(state, round, { ...done, grade })
+  return grade.score >= threshold
+})
+
+/** Runs a step that the policy gave to the Conductor itself: the same run in small, on the same account. */
+const delegate = (state: State, round: number): Executor.Delegate | undefined => {
+  const { context, depth, options, pool, task } = state
+  if (depth >= (options.self?.maxDepth ?? 0)) return undefined
+  return (step, messages) => {
+    const nested: Task.Task = {
+      id: `${task.id}/${round}.${step}`,
+      messages: Arr.isReadonlyArrayNonEmpty(messages) ? messages : task.messages
+    }
+    const runId = `${context.runId}/${round}.${step}`
+    const runOptions: RunOptions = {
+      runId,
+      pool,
+      ledger: context.ledger,
+      ...(context.emit === undefined ? {} : { listener: context.emit }),
+      ...(state.sendSeed ? { seed: Random.derive(state.seed, round, step, "self") } : {})
+    }
+    const nesting = { parent: { runId: context.runId, round, step }, depth: depth + 1, context }
+    return Effect.flatMap(conduct(options, nested, runOptions, nesting), (result): ReturnType<Executor.Delegate> => {
+      const { answer, detail, error, outcome } = result
+      if (outcome === "budget" && error instanceof Budget.BudgetExceeded) return Effect.fail(error)
+      return answer === undefined
+        ? Effect.fail(new Executor.DelegateError({ detail: detail ?? "it was interrupted" }))
+        : Effect.succeed({
+            text: answer,
+            finishReason: "stop" as const,
+            usage: noUsage,
+            costUsd: 0,
+            cached: false
+          })
+    })
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Beginning and end
+// -------------------------------------------------------------------------------------------------------------------
+
+const started = ({ context, options, pool, seed, task }: State, at: number, parent: RunEvent.Parent | undefined) =>
+  context.emit?.({
+    type: "run-started",
+    runId: context.runId,
+    at,
+    version: RunEvent.version,
+    task,
+    pool: pool.workers.map(({ description, id }) => (description === undefined ? { id } : { id, description })),
+    policy: options.policy.name,
+    seed,
+    ...(parent === undefined ? {} : { parent })
+  })
+
+const ended = ({ context, rounds }: State, round: number, done: Round): void => {
+  rounds.push(done)
+  context.emit?.({
+    type: "round-finished",
+    runId: context.runId,
+    at: context.clock.currentTimeMillisUnsafe(),
+    round,
+    ...(done.answer === undefined ? {} : { answer: done.answer }),
+    confirmed: done.confirmed
+  })
+}
+
+/** The run's answer: the last, or the best where a critic scored them. */
+const answerOf = ({ current, options, rounds }: State): string | undefined => {
+  const answered = rounds.filter((round) => round.answer !== undefined)
+  if (options.critic !== undefined && answered.length > 0) {
+    const score = (round: Round) => round.grade?.score ?? 0
+    return answered.reduce((best, round) => (score(round) >= score(best) ? round : best)).answer
+  }
+  const running = current && Executor.bestSoFar(current.workflow, current.progress)
+  return answered.at(-1)?.answer ?? running
+}
+
+const outcomeOf = (
+  state: State,
+  exit: Exit.Exit<void, RunError>,
+  answer: string | undefined
+): Pick<RunResult, "outcome" | "detail" | "error"> => {
+  if (state.stopped !== undefined) return { outcome: "budget", detail: state.stopped.message, error: state.stopped }
+  if (Exit.isSuccess(exit)) return { outcome: "answered", detail: undefined, error: undefined }
+  if (Cause.hasInterruptsOnly(exit.cause)) return { outcome: "interrupted", detail: undefined, error: undefined }
+  const error = Cause.squash(exit.cause)
+  const message =
+    typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error)
+  if (error instanceof Budget.BudgetExceeded) return { outcome: "budget", detail: message, error }
+  // What an earlier round answered stands.
+  return answer === undefined || state.rounds.length === 0
+    ? { outcome: "failed", detail: message, error }
+    : {
+        outcome: "answered",
+        detail: `Round ${state.rounds.length} failed, the answer before it stands: ${message}`,
+        error
+      }
+}
+
+const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
+  const { context, rounds } = state
+  const at = context.clock.currentTimeMillisUnsafe()
+  const answer = answerOf(state)
+  const { detail, error, outcome } = outcomeOf(state, exit, answer)
+  const spend = context.ledger.spent()
+  const durationMillis = at - startedAt
+  context.emit?.({
+    type: "run-finished",
+    runId: context.runId,
+    at,
+    outcome,
+    ...(answer === undefined ? {} : { answer }),
+    ...(detail === undefined ? {} : { detail }),
+    spend,
+    durationMillis
+  })
+  return { runId: context.runId, outcome, answer, detail, error, spend, durationMillis, rounds }
+}

@@ -1,0 +1,253 @@
+/**
+ * The same Conductor for people who do not use Effect: promises, async iterables, `AbortSignal`.
+ *
+ * A thin face over `Conductor`: every option and every result is that of the Effect interface. What is added is only how
+ * workers and policies are written without Effect.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Conductor from "./Conductor.ts"
+import { type Context, type Policy, PolicyError } from "./Policy.ts"
+import { ResponseCache } from "./ResponseCache.ts"
+import type { RunEvent } from "./RunEvent.ts"
+import * as Task from "./Task.ts"
+import * as Transcript from "./Transcript.ts"
+import {
+  estimateUsage,
+  type FinishReason,
+  type Usage,
+  type Worker,
+  WorkerError,
+  type WorkerErrorReason,
+  type WorkerPart,
+  type WorkerRequest
+} from "./Worker.ts"
+import * as WorkerPool from "./WorkerPool.ts"
+import type { Workflow } from "./Workflow.ts"
+
+export {
+  bestOf,
+  mixtureOfAgents,
+  randomRouter,
+  selfConsistency,
+  selfReflection,
+  single
+} from "./Policy.ts"
+export type { Policy, RunEvent, Transcript, Worker, WorkerErrorReason, WorkerRequest, Workflow }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a run is made of: a question, who may work on it, and who plans. The rest is as in `Conductor.Options`. */
+export interface ConductOptions extends Omit<Conductor.Options, "pool" | "policy"> {
+  /** A question, or a task with an id and more. */
+  readonly question: Task.Input
+  /** At least one worker; ids must differ. */
+  readonly pool: ReadonlyArray<Worker>
+  readonly policy: Policy
+  /** Stops the run: its calls end at once, and the result says `interrupted`. Nothing is thrown. */
+  readonly signal?: AbortSignal
+  /** Is told every event. */
+  readonly onEvent?: (event: RunEvent) => void
+  /** Keeps answers between runs; see `ResponseCache.makeMemory`. */
+  readonly cache?: ResponseCache
+}
+
+/** What came of a run, with its whole record. */
+export interface ConductResult extends Conductor.RunResult {
+  readonly transcript: Transcript.Transcript
+}
+
+/** What a function that answers may give: a text, or a text with what it used. */
+export type Answer = string | { readonly text: string; readonly usage?: Usage; readonly finishReason?: FinishReason }
+
+/** A worker as an async function, or as an async generator of pieces of text. */
+export interface WorkerOptions extends Omit<Worker, "generate" | "countInputTokens"> {
+  readonly answer: (
+    request: WorkerRequest,
+    options: { readonly signal: AbortSignal }
+  ) => Answer | Promise<Answer> | AsyncIterable<string>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Workers and policies
+// -------------------------------------------------------------------------------------------------------------------
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value
+
+/** An error to throw from a worker, so that it is retried, or reported, as what it is. */
+export const workerError = (worker: string, reason: WorkerErrorReason): Error => new WorkerError({ worker, reason })
+
+const thrown = (worker: string, error: unknown): WorkerError => {
+  if (error instanceof WorkerError) return error
+  const detail = error instanceof Error ? error.message : String(error)
+  // What `fetch` throws when it reaches nobody; everything else is taken for a mistake that a retry does not mend.
+  const isNetwork = error instanceof TypeError && /fetch|network/i.test(detail)
+  return new WorkerError({ worker, reason: { _tag: isNetwork ? "Network" : "InvalidRequest", detail } })
+}
+
+/**
+ * A worker from an async function or an async generator.
+ *
+ * **Details**
+ *
+ * `signal` is aborted when the call is interrupted or out of time. An error that it throws fails the call: use
+ * {@link workerError} to say why. Without a `usage`, tokens are estimated at four characters each.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { worker } from "@tutti/core/promise"
+ *
+ * const shouting = worker({
+ *   id: "shouting",
+ *   description: "Repeats the question in capitals",
+ *   answer: async ({ messages }) => messages[messages.length - 1].content.toUpperCase()
+ * })
+ * ```
+ */
+export const worker = ({ answer, ...about }: WorkerOptions): Worker => {
+  const finish = (request: WorkerRequest, text: string, usage?: Usage, reason: FinishReason = "stop"): WorkerPart => ({
+    type: "finish",
+    reason,
+    usage: usage ?? estimateUsage(request.messages, text)
+  })
+  const pieces = (request: WorkerRequest, texts: AsyncIterable<string>) =>
+    Stream.suspend(() => {
+      let whole = ""
+      return Stream.fromAsyncIterable(texts, (error) => thrown(about.id, error)).pipe(
+        Stream.map((text): WorkerPart => {
+          whole += text
+          return { type: "text", text }
+        }),
+        Stream.concat(Stream.suspend(() => Stream.succeed(finish(request, whole))))
+      )
+    })
+  return {
+    ...about,
+    generate: (request) =>
+      Effect.gen(function* () {
+        const signal = yield* Effect.abortSignal
+        const given = yield* Effect.tryPromise({
+          try: async () => answer(request, { signal }),
+          catch: (error) => thrown(about.id, error)
+        })
+        if (isAsyncIterable(given)) return pieces(request, given)
+        const { finishReason, text, usage } =
+          typeof given === "string" ? { text: given } : { finishReason: undefined, usage: undefined, ...given }
+        return Stream.make<[WorkerPart, WorkerPart]>({ type: "text", text }, finish(request, text, usage, finishReason))
+      }).pipe(Stream.unwrap)
+  }
+}
+
+/**
+ * A policy from a function that writes a workflow, at once or as a promise.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { policy } from "@tutti/core/promise"
+ *
+ * const two = policy("ask twice", ({ pool }) => ({
+ *   steps: [
+ *     { worker: 0, subtask: "Solve it.", access: [] },
+ *     { worker: pool.workers.length - 1, subtask: "Check the answer above.", access: "all" }
+ *   ]
+ * }))
+ * ```
+ */
+export const policy = (
+  name: string,
+  propose: (context: Omit<Context, "complete">) => Workflow | Promise<Workflow>
+): Policy => ({
+  name,
+  propose: ({ complete: _, ...context }) =>
+    Effect.tryPromise({
+      try: async () => ({ workflow: await propose(context) }),
+      catch: (error) =>
+        new PolicyError({ policy: name, detail: error instanceof Error ? error.message : String(error) })
+    })
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
+
+const aborted = (signal: AbortSignal | undefined): Effect.Effect<void> =>
+  signal === undefined
+    ? Effect.never
+    : Effect.callback((resume) => {
+        if (signal.aborted) return resume(Effect.void)
+        const abort = () => resume(Effect.void)
+        signal.addEventListener("abort", abort, { once: true })
+        return Effect.sync(() => signal.removeEventListener("abort", abort))
+      })
+
+const start = Effect.fnUntraced(function* (options: ConductOptions, listener: (event: RunEvent) => void) {
+  const { cache, onEvent: _, pool, question, signal, ...rest } = options
+  const conductor = Conductor.make({ ...rest, pool: WorkerPool.makeUnsafe(pool) })
+  const run = conductor.start(Task.make(question), { listener })
+  const running = yield* cache === undefined ? run : Effect.provideService(run, ResponseCache, cache)
+  yield* Effect.forkScoped(Effect.andThen(aborted(signal), running.interrupt))
+  return running
+})
+
+/**
+ * Answers a question.
+ *
+ * **Details**
+ *
+ * The promise is rejected only for a mistake in the options (an empty pool, two workers with one id). How a run ended
+ * is in `outcome`: `answered`, `budget`, `failed` or `interrupted`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, single, worker } from "@tutti/core/promise"
+ *
+ * const result = await conduct({
+ *   question: "What is 6 times 7?",
+ *   pool: [worker({ id: "calculator", answer: () => "42" })],
+ *   policy: single("calculator")
+ * })
+ * result.answer // => "42"
+ * ```
+ */
+export const conduct = (options: ConductOptions): Promise<ConductResult> => {
+  const recorder = Transcript.recorder()
+  const listener = (event: RunEvent) => {
+    recorder.listener(event)
+    options.onEvent?.(event)
+  }
+  return Effect.gen(function* () {
+    const run = yield* start(options, listener)
+    const result = yield* run.result
+    return { ...result, transcript: recorder.transcript()! }
+  }).pipe(Effect.scoped, Effect.runPromise)
+}
+
+/**
+ * The events of a run as they happen. Leaving the loop stops the run.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { single, streamRun, worker } from "@tutti/core/promise"
+ *
+ * const pool = [worker({ id: "calculator", answer: () => "42" })]
+ * for await (const event of streamRun({ question: "What is 6 times 7?", pool, policy: single(0) })) {
+ *   if (event.type === "run-finished") console.log(event.answer)
+ * }
+ * ```
+ */
+export const streamRun = (options: ConductOptions): AsyncIterable<RunEvent> =>
+  Stream.toAsyncIterable(
+    Stream.unwrap(
+      Effect.map(
+        start(options, (event) => options.onEvent?.(event)),
+        (run) => run.events
+      )
+    )
+  )
