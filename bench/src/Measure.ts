@@ -1,0 +1,156 @@
+/** The measurements, as they are made within one process of one contender. */
+import { setImmediate } from "node:timers/promises"
+import type { Contender, Prepared } from "./Contender.ts"
+import type { RowId, Settings } from "./Row.ts"
+import { median, slope } from "./Statistics.ts"
+import { criticalPathMillis, expected, fiveSteps, type Gate, gated, immediate, timed, uneven } from "./Workload.ts"
+
+/** Takes one sample. */
+export type Measurement = () => Promise<number>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Running
+// -------------------------------------------------------------------------------------------------------------------
+
+const check = (answer: string, plan = fiveSteps): void => {
+  if (answer !== expected(plan)) throw new Error(`The run answered "${answer}" instead of "${expected(plan)}".`)
+}
+
+const runFor = async (millis: number, { run }: Prepared): Promise<number> => {
+  const end = performance.now() + millis
+  let runs = 0
+  while (performance.now() < end) {
+    await run()
+    runs += 1
+  }
+  return runs
+}
+
+/** The heap after everything that can be collected is. What finalisers free takes a turn of the event loop. */
+const heapBytes = async (): Promise<number> => {
+  for (let pass = 0; pass < 4; pass++) {
+    globalThis.gc!()
+    await setImmediate()
+  }
+  const { arrayBuffers, external, heapUsed } = process.memoryUsage()
+  return heapUsed + external + arrayBuffers
+}
+
+/** Starts many runs at once and waits until all of their independent steps stand before the gate. */
+const startAll = async (count: number, { run }: Prepared, gate: Gate): Promise<ReadonlyArray<Promise<string>>> => {
+  const independent = fiveSteps.steps.filter(({ access }) => access.length === 0).length
+  const target = gate.arrivals() + count * independent
+  const runs = Array.from({ length: count }, run)
+  while (gate.arrivals() < target) await setImmediate()
+  return runs
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Measurements
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The median time of one run after another, in microseconds. */
+const latency = async (prepared: Prepared, settings: Settings): Promise<Measurement> => {
+  check(await prepared.run())
+  await runFor(settings.warmUpMillis, prepared)
+  return async () => {
+    const times: Array<number> = []
+    const end = performance.now() + settings.sampleMillis
+    for (let start = performance.now(); start < end || times.length < 10; start = performance.now()) {
+      await prepared.run()
+      times.push((performance.now() - start) * 1000)
+    }
+    return median(times)
+  }
+}
+
+/** The CPU time of the whole process per run, in microseconds: many runs in flight before the first can go on. */
+const concurrent = async (contender: Contender, settings: Settings): Promise<Measurement> => {
+  const gate = gated(fiveSteps)
+  const prepared = await contender.prepare(gate.workload)
+  const batch = async () => {
+    gate.close()
+    const before = process.cpuUsage()
+    const runs = await startAll(settings.concurrentRuns, prepared, gate)
+    gate.open()
+    for (const answer of await Promise.all(runs)) check(answer)
+    const { system, user } = process.cpuUsage(before)
+    return (user + system) / settings.concurrentRuns
+  }
+  const end = performance.now() + settings.warmUpMillis
+  do await batch()
+  while (performance.now() < end)
+  return batch
+}
+
+/** Wall time over the critical path. */
+const unevenRatio = async (contender: Contender): Promise<Measurement> => {
+  const { run } = await contender.prepare(timed(uneven))
+  check(await run(), uneven)
+  return async () => {
+    const start = performance.now()
+    await run()
+    return (performance.now() - start) / criticalPathMillis(uneven)
+  }
+}
+
+/** Kilobytes of heap per run that stands before the gate. */
+const inFlight = async (contender: Contender, settings: Settings): Promise<Measurement> => {
+  const gate = gated(fiveSteps)
+  const prepared = await contender.prepare(gate.workload)
+  const warmUp = await startAll(100, prepared, gate)
+  gate.open()
+  await Promise.all(warmUp)
+  return async () => {
+    gate.close()
+    const before = await heapBytes()
+    const runs = await startAll(settings.runsInFlight, prepared, gate)
+    const after = await heapBytes()
+    gate.open()
+    for (const answer of await Promise.all(runs)) check(answer)
+    return (after - before) / settings.runsInFlight / 1000
+  }
+}
+
+/** Bytes that the heap grows by with each finished run: the slope over several stretches of runs. */
+const kept = async (prepared: Prepared, settings: Settings): Promise<Measurement> => {
+  check(await prepared.run())
+  await runFor(settings.warmUpMillis, prepared)
+  return async () => {
+    const points: Array<[runs: number, bytes: number]> = [[0, await heapBytes()]]
+    for (let runs = 0; points.length <= 6; ) {
+      runs += await runFor(settings.sampleMillis * 4, prepared)
+      points.push([runs, await heapBytes()])
+    }
+    return slope(points)
+  }
+}
+
+/** Makes ready to measure a row; `undefined` when the contender has no such thing. */
+export const prepare = async (
+  row: Exclude<RowId, "firstRun">,
+  contender: Contender,
+  settings: Settings
+): Promise<Measurement | undefined> => {
+  const workload = immediate(fiveSteps)
+  switch (row) {
+    case "run":
+      return latency(await contender.prepare(workload), settings)
+    case "recorded": {
+      const recorded = await contender.prepareRecorded?.(workload)
+      return recorded === undefined ? undefined : latency(recorded, settings)
+    }
+    case "concurrent":
+      return concurrent(contender, settings)
+    case "uneven":
+      return unevenRatio(contender)
+    case "inFlight":
+      return inFlight(contender, settings)
+    case "kept":
+      return kept(await contender.prepare(workload), settings)
+    case "keptStored": {
+      const stored = await contender.prepareStored?.(workload)
+      return stored === undefined ? undefined : kept(stored, settings)
+    }
+  }
+}

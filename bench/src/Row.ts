@@ -1,0 +1,57 @@
+/** The rows of the performance table: what is measured, in which unit, and what the target is. */
+
+export interface Row {
+  readonly title: string
+  readonly unit: "us" | "ratio" | "KB" | "B" | "ms"
+  /** Tutti's target: at most this. */
+  readonly target: number
+  /** Whether each sample needs a process of its own. */
+  readonly fresh: boolean
+}
+
+export const rows = {
+  run: { title: "5-step run, zero-latency workers", unit: "us", target: 40, fresh: false },
+  recorded: { title: "the same with tracing and a record in memory", unit: "us", target: 80, fresh: false },
+  concurrent: { title: "CPU per run, 1,000 at once", unit: "us", target: 120, fresh: false },
+  uneven: { title: "uneven DAG over its critical path of 140 ms", unit: "ratio", target: 1.03, fresh: false },
+  inFlight: { title: "memory per run in flight, 10,000 at once", unit: "KB", target: 30, fresh: true },
+  kept: { title: "memory kept per finished run, no store", unit: "B", target: 0, fresh: true },
+  keptStored: { title: "memory kept per finished run, capped store", unit: "B", target: 0, fresh: true },
+  firstRun: { title: "import of the package and a first run", unit: "ms", target: 80, fresh: true }
+} as const satisfies Record<string, Row>
+
+export type RowId = keyof typeof rows
+
+export const rowIds = Object.keys(rows) as ReadonlyArray<RowId>
+
+/** How much is measured at a time. */
+export interface Settings {
+  /** Rounds over all contenders; each gives one sample. */
+  readonly rounds: number
+  /** Rounds of the memory rows, each of which takes a fresh process and some seconds. */
+  readonly memoryRounds: number
+  /** How long a sample of `run`, `recorded` and `kept` runs, and the warm-up before the first one. */
+  readonly sampleMillis: number
+  readonly warmUpMillis: number
+  readonly concurrentRuns: number
+  readonly runsInFlight: number
+}
+
+export const fullSettings: Settings = {
+  rounds: 15,
+  memoryRounds: 3,
+  sampleMillis: 250,
+  warmUpMillis: 1500,
+  concurrentRuns: 1000,
+  runsInFlight: 10_000
+}
+
+/** Small enough for a smoke check: the figures say little. */
+export const quickSettings: Settings = {
+  rounds: 2,
+  memoryRounds: 1,
+  sampleMillis: 40,
+  warmUpMillis: 100,
+  concurrentRuns: 100,
+  runsInFlight: 200
+}

@@ -1,0 +1,59 @@
+/**
+ * AI SDK: it has no workflow engine; its documentation composes `generateText` calls with `await` and `Promise.all`
+ * ("Workflow Patterns"), and so do we. The model is written against the SDK's own provider interface; the mock of
+ * `ai/test` would keep every call for ever.
+ */
+import { generateText, type LanguageModel } from "ai"
+import type { Contender } from "../Contender.ts"
+import { compose, type Workload, work } from "../Workload.ts"
+
+type Model = Extract<LanguageModel, { readonly specificationVersion: "v4" }>
+
+const noTokens = {
+  inputTokens: { total: 0, noCache: 0, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 0, text: 0, reasoning: undefined }
+}
+
+/** The model that answers a step. */
+const model = (wait: Workload["wait"], step: number): Model => ({
+  specificationVersion: "v4",
+  provider: "bench",
+  modelId: `worker-${step}`,
+  supportedUrls: {},
+  doGenerate: async ({ prompt }) => {
+    const waiting = wait(step)
+    if (waiting !== undefined) await waiting
+    const messages = prompt.map(({ content }) => ({
+      content:
+        typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("")
+    }))
+    return {
+      content: [{ type: "text", text: work(messages) }],
+      finishReason: { unified: "stop", raw: undefined },
+      usage: noTokens,
+      warnings: []
+    }
+  },
+  doStream: () => Promise.reject(new Error("The bench does not stream."))
+})
+
+const run = ({ plan }: Workload, models: ReadonlyArray<Model>): Promise<string> => {
+  const answers: Array<Promise<string>> = []
+  const step = async (index: number): Promise<string> => {
+    const { access } = plan.steps[index]!
+    const seen = await Promise.all(access.map((earlier) => answers[earlier]!))
+    const messages = compose(plan, index, (earlier) => seen[access.indexOf(earlier)]!)
+    const { text } = await generateText({ model: models[index]!, messages })
+    return text
+  }
+  for (let index = 0; index < plan.steps.length; index++) answers.push(step(index))
+  return answers.at(-1)!
+}
+
+export const contender: Contender = {
+  name: "aiSdk",
+  prepare: async (workload) => {
+    const models = workload.plan.steps.map((_, step) => model(workload.wait, step))
+    return { run: () => run(workload, models) }
+  }
+}

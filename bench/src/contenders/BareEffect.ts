@@ -1,0 +1,53 @@
+/** Bare Effect: a fiber for each step, which joins the fibers it sees. What any engine on Effect stands on. */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { Contender } from "../Contender.ts"
+import { compose, type Workload, work } from "../Workload.ts"
+
+const program = Effect.fnUntraced(function* ({ plan, wait }: Workload) {
+  const fibers: Array<Fiber.Fiber<string>> = []
+  const step = Effect.fnUntraced(function* (index: number) {
+    const answers: Array<string> = []
+    for (const earlier of plan.steps[index]!.access) answers[earlier] = yield* Fiber.join(fibers[earlier]!)
+    const messages = compose(plan, index, (earlier) => answers[earlier]!)
+    const waiting = wait(index)
+    if (waiting !== undefined) yield* Effect.promise(() => waiting)
+    return work(messages)
+  })
+  for (let index = 0; index < plan.steps.length; index++) fibers.push(yield* Effect.forkChild(step(index)))
+  return yield* Fiber.join(fibers.at(-1)!)
+})
+
+/** The same with a span around the run and around each step, and what happened kept in a list. */
+const recorded = Effect.fn("run")(function* ({ plan, wait }: Workload) {
+  const record: Array<{
+    readonly type: string
+    readonly at: number
+    readonly step?: number
+    readonly answer?: string
+  }> = []
+  const fibers: Array<Fiber.Fiber<string>> = []
+  const step = Effect.fn("step")(function* (index: number) {
+    const answers: Array<string> = []
+    for (const earlier of plan.steps[index]!.access) answers[earlier] = yield* Fiber.join(fibers[earlier]!)
+    yield* Effect.annotateCurrentSpan({ step: index })
+    record.push({ type: "step-started", at: Date.now(), step: index })
+    const messages = compose(plan, index, (earlier) => answers[earlier]!)
+    const waiting = wait(index)
+    if (waiting !== undefined) yield* Effect.promise(() => waiting)
+    const answer = work(messages)
+    record.push({ type: "step-finished", at: Date.now(), step: index, answer })
+    return answer
+  })
+  record.push({ type: "run-started", at: Date.now() })
+  for (let index = 0; index < plan.steps.length; index++) fibers.push(yield* Effect.forkChild(step(index)))
+  const answer = yield* Fiber.join(fibers.at(-1)!)
+  record.push({ type: "run-finished", at: Date.now(), answer })
+  return answer
+})
+
+export const contender: Contender = {
+  name: "effect",
+  prepare: async (workload) => ({ run: () => Effect.runPromise(program(workload)) }),
+  prepareRecorded: async (workload) => ({ run: () => Effect.runPromise(recorded(workload)) })
+}

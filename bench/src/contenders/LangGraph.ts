@@ -1,0 +1,60 @@
+/**
+ * LangGraph.js: a `StateGraph` with a node for each step and an edge for each thing it sees, compiled once. A node with
+ * several edges into it waits for all of them (`addEdge([a, b], c)`). LangGraph runs supersteps: what a superstep has
+ * made ready runs in the next one.
+ */
+import { Annotation, END, MemorySaver, START, StateGraph } from "@langchain/langgraph"
+import type { Contender } from "../Contender.ts"
+import { compose, type Workload, work } from "../Workload.ts"
+
+const State = Annotation.Root({
+  answers: Annotation<Readonly<Record<number, string>>>({
+    reducer: (left, right) => ({ ...left, ...right }),
+    default: () => ({})
+  })
+})
+
+const graph = ({ plan, wait }: Workload) => {
+  const builder = new StateGraph(State) as StateGraph<
+    (typeof State)["spec"],
+    typeof State.State,
+    typeof State.Update,
+    string
+  >
+  plan.steps.forEach(({ access }, index) => {
+    builder.addNode(`step-${index}`, async ({ answers }) => {
+      const messages = compose(plan, index, (earlier) => answers[earlier]!)
+      const waiting = wait(index)
+      if (waiting !== undefined) await waiting
+      return { answers: { [index]: work(messages) } }
+    })
+    const sources = access.map((earlier) => `step-${earlier}`)
+    if (sources.length === 0) builder.addEdge(START, `step-${index}`)
+    else builder.addEdge(sources.length === 1 ? sources[0]! : sources, `step-${index}`)
+  })
+  return builder.addEdge(`step-${plan.steps.length - 1}`, END)
+}
+
+export const contender: Contender = {
+  name: "langGraph",
+  prepare: async (workload) => {
+    const compiled = graph(workload).compile()
+    const last = workload.plan.steps.length - 1
+    return { run: async () => (await compiled.invoke({})).answers[last]! }
+  },
+  // Its record of a run: a checkpoint for each superstep, in memory. The thread is dropped after the run.
+  prepareRecorded: async (workload) => {
+    const checkpointer = new MemorySaver()
+    const compiled = graph(workload).compile({ checkpointer })
+    const last = workload.plan.steps.length - 1
+    let runs = 0
+    return {
+      run: async () => {
+        const thread = `run-${runs++}`
+        const { answers } = await compiled.invoke({}, { configurable: { thread_id: thread } })
+        await checkpointer.deleteThread(thread)
+        return answers[last]!
+      }
+    }
+  }
+}
