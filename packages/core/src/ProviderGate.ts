@@ -1,0 +1,324 @@
+/**
+ * The provider gate: what all runs of a process owe a provider together.
+ *
+ * A vendor counts requests and tokens per key, whichever run they come from, so limits, pauses and circuit breakers are
+ * kept per provider: the `provider` of a worker, or its `id`. Calls pass in the order in which they come, so no run is
+ * served before another that waits for longer. A call that is interrupted while it waits gives its place up and takes no
+ * tokens.
+ *
+ * This module loads Effect's schemas; the executor knows only the light `Resilience.Gate`.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
+import * as RateLimiter from "effect/persistence/RateLimiter"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import { defaultRetry, Gate } from "./Resilience.ts"
+import { type Worker, WorkerError, type WorkerErrorReason } from "./Worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What one provider may be asked for at most. An absent limit does not limit. */
+export interface Limits {
+  /**
+   * Calls per minute, as a bucket that holds as many and refills evenly: the way vendors count. After a quiet minute
+   * all may go at once.
+   */
+  readonly requestsPerMinute?: number
+  /**
+   * Tokens per minute, input and output together, counted as the worst case of each call when it starts. A call that
+   * needs more than a minute's tokens takes a whole minute's.
+   */
+  readonly tokensPerMinute?: number
+  /** Calls at once. */
+  readonly concurrency?: number
+}
+
+/** When a provider that fails is left alone for a while. */
+export interface Breaker {
+  /** How many failures in a row open the circuit; 5 by default. */
+  readonly failures?: number
+  /** How long it stays open before one call is let through to try; 30,000 by default. */
+  readonly openMillis?: number
+}
+
+/** What a gate is made of. */
+export interface Options {
+  /** The limits by provider. Those under `"*"` hold for each provider that is not named, for each on its own. */
+  readonly limits?: Readonly<Record<string, Limits>>
+  /** No circuit breaker when absent. */
+  readonly breaker?: Breaker
+  /** The longest retry-after of a vendor that calls wait for; 120,000 by default. Calls fail while it is longer. */
+  readonly maxPauseMillis?: number
+}
+
+/** The state of one provider. */
+interface Provider {
+  readonly key: string
+  readonly limits: Limits
+  readonly slots: Semaphore.Semaphore | undefined
+  /** Only the call at the head of the queue waits for limits and pauses; the others wait for their turn. */
+  readonly turn: Semaphore.Semaphore
+  pausedUntil: number
+  /** How many calls ended, and who waits for the next one to end. */
+  ended: number
+  readonly waiting: Set<() => void>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Waiting for a turn
+// -------------------------------------------------------------------------------------------------------------------
+
+const sleep = (millis: number) => Effect.sleep(Math.max(1, Math.ceil(millis)))
+
+const refuse = (worker: Worker, reason: WorkerErrorReason) =>
+  Effect.fail(new WorkerError({ worker: worker.id, reason }))
+
+/** Takes from a provider's bucket, waiting until there is enough in it. Nothing is taken before. */
+const take = (
+  limiter: RateLimiter.RateLimiter,
+  bucket: { readonly key: string; readonly perMinute: number | undefined; readonly amount: number }
+): Effect.Effect<void> => {
+  const { amount, key, perMinute } = bucket
+  if (perMinute === undefined) return Effect.void
+  const consume: Effect.Effect<void> = limiter
+    .consume({
+      algorithm: "token-bucket",
+      onExceeded: "fail",
+      window: Duration.minutes(1),
+      limit: perMinute,
+      key,
+      tokens: Math.min(amount, perMinute)
+    })
+    .pipe(
+      Effect.asVoid,
+      Effect.catch(({ reason }) =>
+        reason._tag === "RateLimitExceeded"
+          ? Effect.andThen(sleep(Duration.toMillis(reason.retryAfter)), consume)
+          : Effect.logWarning(`The rate limits of ${key} cannot be read, so calls pass: ${reason.message}`)
+      )
+    )
+  return consume
+}
+
+/** Waits for the end of a provider's pause, however often that is put off. */
+const pause = (provider: Provider, worker: Worker, maxPauseMillis: number): Effect.Effect<void, WorkerError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const left = provider.pausedUntil - now
+    if (left <= 0) return Effect.void
+    return left > maxPauseMillis
+      ? refuse(worker, { _tag: "RateLimited", retryAfterMillis: left, detail: "its provider asked all calls to wait" })
+      : Effect.andThen(sleep(left), pause(provider, worker, maxPauseMillis))
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Watching calls
+// -------------------------------------------------------------------------------------------------------------------
+
+const failureOf = (exit: Exit.Exit<unknown, unknown>): WorkerErrorReason | undefined => {
+  if (Exit.isSuccess(exit)) return undefined
+  const error = Cause.findErrorOption(exit.cause)
+  return error._tag === "Some" && Predicate.isTagged(error.value, "WorkerError")
+    ? (error.value as WorkerError).reason
+    : undefined
+}
+
+/** A vendor that says when to come back says it to all who call it. */
+const observe = (provider: Provider, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
+  const reason = failureOf(exit)
+  if (reason?._tag !== "RateLimited" || reason.retryAfterMillis === undefined) return Effect.void
+  const { retryAfterMillis } = reason
+  return Effect.map(Clock.currentTimeMillis, (now) => {
+    provider.pausedUntil = Math.max(provider.pausedUntil, now + retryAfterMillis)
+  })
+}
+
+/** Only what speaks of the provider's health counts: neither a refusal of this one request nor a rate limit does. */
+const classify = (exit: Exit.Exit<unknown, unknown>): CircuitBreaker.Outcome => {
+  if (Exit.isSuccess(exit)) return CircuitBreaker.success
+  const reason = failureOf(exit)
+  switch (reason?._tag) {
+    case "Overloaded":
+      return reason.retryAfterMillis === undefined
+        ? CircuitBreaker.failure()
+        : CircuitBreaker.failure({ retryAfter: reason.retryAfterMillis })
+    case "Network":
+    case "Timeout":
+      return CircuitBreaker.failure()
+    default:
+      return CircuitBreaker.ignored
+  }
+}
+
+const announceEnd = (provider: Provider) => {
+  provider.ended += 1
+  const woken = [...provider.waiting]
+  provider.waiting.clear()
+  for (const wake of woken) wake()
+}
+
+const nextEnd = (provider: Provider, seen: number) =>
+  Effect.callback<void>((resume) => {
+    if (provider.ended !== seen) return resume(Effect.void)
+    const wake = () => resume(Effect.void)
+    provider.waiting.add(wake)
+    return Effect.sync(() => provider.waiting.delete(wake))
+  })
+
+const openCircuit = (retryAfterMillis: number): WorkerErrorReason => ({
+  _tag: "Overloaded",
+  retryAfterMillis,
+  detail: "its provider failed repeatedly and is left alone for a while"
+})
+
+const isRejection = (error: unknown): error is CircuitBreaker.CircuitBreakerError =>
+  Predicate.isTagged(error, "CircuitBreakerError")
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A circuit per provider, around each call. */
+interface Circuits {
+  /** Refuses a call while the circuit is open. */
+  readonly check: (provider: Provider, worker: Worker) => Effect.Effect<void, WorkerError>
+  readonly protect: <A, E, R>(
+    provider: Provider,
+    worker: Worker,
+    call: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | WorkerError, R>
+}
+
+const noCircuits: Circuits = { check: () => Effect.void, protect: (_provider, _worker, call) => call }
+
+const makeCircuits = Effect.fnUntraced(function* (options: Breaker) {
+  const { failures = 5, openMillis = 30_000 } = options
+  const breaker = yield* CircuitBreaker.make({
+    tripPolicy: CircuitBreaker.consecutive(failures),
+    openDuration: openMillis
+  })
+
+  const check: Circuits["check"] = (provider, worker) =>
+    Effect.flatMap(Effect.option(breaker.state(provider.key)), (state) => {
+      if (state._tag === "None" || state.value._tag !== "Open") return Effect.void
+      const left = Duration.toMillis(state.value.retryAfter)
+      return left > 0 ? refuse(worker, openCircuit(left)) : Effect.void
+    })
+
+  // While one call tries a failed provider, the others wait for its end. Where the circuit is shared with other
+  // processes that call may be theirs, so nobody waits for longer than the circuit stays open.
+  const protect: Circuits["protect"] = (provider, worker, call) =>
+    Effect.suspend(() => {
+      const seen = provider.ended
+      let admitted = false
+      const admit = Effect.suspend(() => {
+        admitted = true
+        return call
+      })
+      return breaker.execute(admit, { key: provider.key, classify }).pipe(
+        Effect.ensuring(Effect.sync(() => admitted && announceEnd(provider))),
+        Effect.catchIf(isRejection, ({ reason }) =>
+          reason._tag === "CircuitHalfOpen"
+            ? Effect.andThen(Effect.timeoutOption(nextEnd(provider, seen), openMillis), protect(provider, worker, call))
+            : refuse(
+                worker,
+                openCircuit(reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : openMillis)
+              )
+        )
+      )
+    })
+
+  return { check, protect } satisfies Circuits
+})
+
+const makeProvider = (key: string, limits: Limits): Provider => ({
+  key,
+  limits,
+  slots: limits.concurrency === undefined ? undefined : Semaphore.makeUnsafe(limits.concurrency),
+  turn: Semaphore.makeUnsafe(1),
+  pausedUntil: 0,
+  ended: 0,
+  waiting: new Set()
+})
+
+/**
+ * Makes a gate over stores of rate limits and circuits, which processes may share.
+ *
+ * **Details**
+ *
+ * A call waits for a free slot, then for its turn, for the limits and for the end of a pause; then it runs. A
+ * `RateLimited` error with a retry-after pauses the provider for all. Failures that speak of the provider's health
+ * (`Overloaded`, `Network`, `Timeout`) count against its circuit; while that is open, calls fail with `Overloaded` and
+ * the time left as their retry-after, without a request. A store that cannot be reached lets calls pass.
+ */
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<Gate, never, RateLimiter.RateLimiterStore | CircuitBreaker.CircuitBreakerStore | Scope.Scope> {
+  const { limits = {}, maxPauseMillis = defaultRetry.maxRetryAfterMillis } = options
+  const limiter = yield* RateLimiter.make
+  const circuits = options.breaker === undefined ? noCircuits : yield* makeCircuits(options.breaker)
+  const providers = new Map<string, Provider>()
+
+  const providerOf = (worker: Worker): Provider => {
+    const key = worker.provider ?? worker.id
+    let provider = providers.get(key)
+    if (provider === undefined) {
+      provider = makeProvider(key, limits[key] ?? limits["*"] ?? {})
+      providers.set(key, provider)
+    }
+    return provider
+  }
+
+  const awaitTurn = (provider: Provider, worker: Worker, tokens: number) => {
+    const { key, limits } = provider
+    return circuits
+      .check(provider, worker)
+      .pipe(
+        Effect.andThen(take(limiter, { key: `${key}/requests`, perMinute: limits.requestsPerMinute, amount: 1 })),
+        Effect.andThen(take(limiter, { key: `${key}/tokens`, perMinute: limits.tokensPerMinute, amount: tokens })),
+        Effect.andThen(pause(provider, worker, maxPauseMillis)),
+        provider.turn.withPermit
+      )
+  }
+
+  return {
+    enter: (worker, tokens, call) =>
+      Effect.suspend(() => {
+        const provider = providerOf(worker)
+        const watched = Effect.onExit(call, (exit) => observe(provider, exit))
+        const entered = Effect.andThen(awaitTurn(provider, worker, tokens), circuits.protect(provider, worker, watched))
+        return provider.slots === undefined ? entered : provider.slots.withPermit(entered)
+      })
+  }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Layers
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A gate for all calls of this process.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ProviderGate from "@tutti/core/ProviderGate"
+ *
+ * const gate = ProviderGate.layer({
+ *   limits: { openai: { requestsPerMinute: 500, tokensPerMinute: 200_000 }, "*": { concurrency: 8 } },
+ *   breaker: { failures: 5, openMillis: 30_000 }
+ * })
+ * ```
+ */
+export const layer = (options: Options): Layer.Layer<never> =>
+  Layer.effect(Gate, make(options)).pipe(
+    Layer.provide([RateLimiter.layerStoreMemory, CircuitBreaker.layerStoreMemory()])
+  )
