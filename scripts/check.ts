@@ -1,0 +1,37 @@
+/**
+ * Runs checks of the workspace by name, all of them when none is named: `node scripts/check.ts arrows likeness`.
+ * The last line is `N passed, N failed`.
+ */
+import type { Report } from "./checks/Report.ts"
+
+const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Report | Promise<Report> }>>> = {
+  /** Packages depend on each other only as the design draws it. */
+  arrows: () => import("./checks/arrows.ts"),
+  /** Packages have the same files and manifests. */
+  likeness: () => import("./checks/likeness.ts"),
+  /** No tracked file names a package registry. */
+  hosts: () => import("./checks/hosts.ts"),
+  /** Code in docstrings and pages type-checks and does what it says. */
+  documentation: () => import("./checks/documentation.ts"),
+  /** Packed packages pass publint and arethetypeswrong. Needs `pnpm build`. */
+  tarballs: () => import("./checks/tarballs.ts"),
+  /** Packed packages work in an empty folder with plain npm. Needs `pnpm build`. */
+  installation: () => import("./checks/installation.ts")
+}
+
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(checks)
+let passed = 0
+let failed = 0
+for (const name of names) {
+  const load = checks[name]
+  if (load === undefined) {
+    process.stderr.write(`There is no check "${name}". These exist: ${Object.keys(checks).join(", ")}.\n`)
+    process.exit(2)
+  }
+  const report = await (await load()).check()
+  passed += report.passed
+  failed += report.problems.length
+  for (const problem of report.problems) process.stdout.write(`${name}: ${problem}\n`)
+}
+process.stdout.write(`${passed} passed, ${failed} failed\n`)
+process.exitCode = failed === 0 ? 0 : 1

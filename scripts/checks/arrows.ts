@@ -1,0 +1,128 @@
+/**
+ * Which package may depend on which: arrows point one way, towards core. Manifests and imports are held to one table.
+ */
+import fs from "node:fs"
+import path from "node:path"
+import ts from "typescript"
+import { type Manifest, packages } from "../setup/workspace.mjs"
+import { fromProblems, type Report } from "./Report.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What the packages whose name matches `from` may use. A name that ends in `*` stands for all that begin like it. */
+export interface Arrow {
+  readonly from: string
+  /** Packages of this workspace. */
+  readonly to: ReadonlyArray<string>
+  /** Packages of others; any when absent. */
+  readonly external?: ReadonlyArray<string>
+}
+
+/** A package as far as arrows go. */
+export interface Subject {
+  /** The folder's name, e.g. `providers-openai`. */
+  readonly name: string
+  readonly manifest: Manifest
+  /** File name and text of every source file. */
+  readonly sources: ReadonlyArray<{ readonly file: string; readonly text: string }>
+}
+
+/** The arrows that may be drawn; the first that matches a package counts. */
+export const arrows: ReadonlyArray<Arrow> = [
+  { from: "core", to: [], external: ["effect"] },
+  { from: "providers-*", to: ["core"] },
+  { from: "policy-*", to: ["core"] },
+  { from: "gym", to: ["core"] },
+  { from: "trainer-*", to: ["core", "trainer"] },
+  { from: "trainer", to: ["core"] },
+  { from: "evals", to: ["core"] },
+  { from: "cluster", to: ["core"] },
+  { from: "server", to: ["core"] },
+  { from: "studio", to: ["core"] },
+  { from: "cli", to: ["*"] }
+]
+
+/** What the tests of every package but core may use on top: the contract suite of providers. */
+const forTests: ReadonlyArray<string> = ["providers-testkit"]
+
+// -------------------------------------------------------------------------------------------------------------------
+// The check
+// -------------------------------------------------------------------------------------------------------------------
+
+const scope = "@tutti/"
+
+const matches = (pattern: string, name: string) =>
+  pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name
+
+/** The package that an import specifier names; `undefined` for a relative one and for Node's own modules. */
+const packageOf = (specifier: string): string | undefined => {
+  if (specifier.startsWith(".") || specifier.startsWith("node:")) return undefined
+  return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/")
+}
+
+const manifestProblems = ({ manifest, name }: Subject, allows: (target: string) => boolean) => {
+  const { dependencies, devDependencies, optionalDependencies, peerDependencies } = manifest
+  const runtime = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+  const test = Object.keys(devDependencies ?? {}).filter((target) => target.startsWith(scope))
+  const allowsInTests = (target: string) =>
+    allows(target) || (name !== "core" && forTests.some((pattern) => matches(scope + pattern, target)))
+  return [...runtime.filter((target) => !allows(target)), ...test.filter((target) => !allowsInTests(target))].map(
+    (target) => `packages/${name}/package.json: ${name} may not depend on ${target}; see scripts/checks/arrows.ts.`
+  )
+}
+
+const importProblems = ({ manifest, name, sources }: Subject, allows: (target: string) => boolean) => {
+  const { dependencies, optionalDependencies, peerDependencies } = manifest
+  const declared = { ...dependencies, ...optionalDependencies, ...peerDependencies }
+  return sources.flatMap(({ file, text }) =>
+    ts.preProcessFile(text).importedFiles.flatMap(({ fileName: specifier }) => {
+      const where = `packages/${name}/${file}`
+      if (specifier.startsWith(".")) {
+        const target = path.posix.join(path.posix.dirname(file), specifier)
+        return target.startsWith("src/") ? [] : [`${where}: "${specifier}" leaves src; import the package it is in.`]
+      }
+      const target = packageOf(specifier)
+      if (target === undefined || target === scope + name) return []
+      if (!allows(target)) return [`${where}: ${name} may not import ${target}; see scripts/checks/arrows.ts.`]
+      return target in declared
+        ? []
+        : [`${where}: ${target} is not in the dependencies of packages/${name}/package.json.`]
+    })
+  )
+}
+
+/** Every arrow that the table does not allow, as a sentence. */
+export const violations = (
+  subjects: ReadonlyArray<Subject>,
+  table: ReadonlyArray<Arrow> = arrows
+): ReadonlyArray<string> =>
+  subjects.flatMap((subject) => {
+    const arrow = table.find(({ from }) => matches(from, subject.name))
+    if (arrow === undefined) {
+      return [`packages/${subject.name}: no arrow is drawn for it yet; add one to scripts/checks/arrows.ts.`]
+    }
+    const allows = (target: string) =>
+      target.startsWith(scope)
+        ? arrow.to.some((pattern) => matches(scope + pattern, target))
+        : (arrow.external?.includes(target) ?? true)
+    return [...manifestProblems(subject, allows), ...importProblems(subject, allows)]
+  })
+
+const sourcesOf = (folder: string) =>
+  fs
+    .readdirSync(path.join(folder, "src"), { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.(ts|tsx|mts|js|mjs)$/.test(file))
+    .map((file) => ({
+      file: path.posix.join("src", file.split(path.sep).join("/")),
+      text: fs.readFileSync(path.join(folder, "src", file), "utf8")
+    }))
+
+/** Holds the packages of this workspace to the table. */
+export const check = (): Report =>
+  fromProblems(
+    violations(
+      packages().map(({ folder, manifest }) => ({ name: path.basename(folder), manifest, sources: sourcesOf(folder) }))
+    )
+  )

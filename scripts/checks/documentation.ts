@@ -1,0 +1,126 @@
+/** Every `ts` code block in docstrings and pages type-checks, runs, and yields the values that it claims. */
+import { execFileSync } from "node:child_process"
+import fs from "node:fs"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import ts from "typescript"
+import { type Example, extract, type Runnable, toRunnable } from "../documentation/Example.ts"
+import { root } from "../setup/workspace.mjs"
+import { run } from "./command.ts"
+import type { Report } from "./Report.ts"
+
+/** An example, written to disk in the folder of a package whose dependencies it may import. */
+interface Prepared {
+  readonly example: Example
+  readonly runnable: Runnable
+  readonly file: string
+}
+
+/** Examples of pages that belong to no package may import what the CLI does: all of them. */
+const homeOfPages = "packages/cli"
+/** One folder for each process, so that two checks may run at once. */
+const folderName = path.join(".examples", String(process.pid))
+const runner = fileURLToPath(new URL("../documentation/runner.ts", import.meta.url))
+
+const homeOf = (file: string) => /^packages\/[^/]+/.exec(file)?.[0] ?? homeOfPages
+
+const findExamples = (): ReadonlyArray<Example> =>
+  execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" })
+    .split("\0")
+    .filter((file) => file.endsWith(".md") || /^packages\/[^/]+\/src\/.*\.ts$/.test(file))
+    .filter((file) => !file.startsWith(".changeset/") && fs.existsSync(path.join(root, file)))
+    .flatMap((file) => extract(file, fs.readFileSync(path.join(root, file), "utf8")))
+
+const prepare = (examples: ReadonlyArray<Example>): ReadonlyArray<Prepared> =>
+  examples.map((example) => {
+    const folder = path.join(root, homeOf(example.file), folderName)
+    fs.mkdirSync(folder, { recursive: true })
+    const file = path.join(folder, `${example.file.replaceAll(/[^A-Za-z0-9]+/g, "-")}-${example.line}.ts`)
+    const runnable = toRunnable(example)
+    fs.writeFileSync(file, runnable.code)
+    return { example, runnable, file }
+  })
+
+/** Type-checks the examples as they are written, all in one program. */
+const typeProblems = (prepared: ReadonlyArray<Prepared>): ReadonlyArray<string> => {
+  const { config } = ts.readConfigFile(path.join(root, "tsconfig.base.json"), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+  const relaxed = { ...options, noUnusedLocals: false, noUnusedParameters: false }
+  const byFile = new Map(prepared.map((one) => [one.file, one.example]))
+  const host = ts.createCompilerHost(relaxed)
+  const readFile = host.readFile.bind(host)
+  host.readFile = (file) => byFile.get(path.normalize(file))?.code ?? readFile(file)
+  const program = ts.createProgram([...byFile.keys()], relaxed, host)
+  return [...byFile].flatMap(([file, example]) => {
+    const source = program.getSourceFile(file)
+    const diagnostics = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
+    return diagnostics.map(({ messageText, start }) => {
+      const line = example.line + (source?.getLineAndCharacterOfPosition(start ?? 0).line ?? 0)
+      return `${example.file}:${line}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`
+    })
+  })
+}
+
+interface Outcome {
+  readonly file: string
+  readonly problems: ReadonlyArray<{ readonly line?: number; readonly message: string }>
+}
+
+const parseOutcome = (line: string): ReadonlyArray<Outcome> => {
+  try {
+    return line.startsWith('{"file"') ? [JSON.parse(line)] : []
+  } catch {
+    return []
+  }
+}
+
+/** Runs the examples of one package in one process, from their sources. */
+const runProblems = async (prepared: ReadonlyArray<Prepared>): Promise<ReadonlyArray<string>> => {
+  const command = [process.execPath, "--conditions=@tutti/source", runner, ...prepared.map(({ file }) => file)]
+  const { output } = await run(command, { cwd: root })
+  const outcomes = new Map(
+    output
+      .split("\n")
+      .flatMap(parseOutcome)
+      .map((outcome) => [outcome.file, outcome])
+  )
+  return prepared.flatMap(({ example, file }) => {
+    const outcome = outcomes.get(file)
+    if (outcome === undefined)
+      return [`${example.file}:${example.line}: the example ended the process.\n${output.slice(-2000)}`]
+    return outcome.problems.map(({ line, message }) => `${example.file}:${line ?? example.line}: ${message}`)
+  })
+}
+
+/** Type-checks and runs the given examples. */
+export const checkExamples = async (examples: ReadonlyArray<Example>): Promise<Report> => {
+  const prepared = prepare(examples)
+  const homes = new Set(prepared.map(({ file }) => path.dirname(file)))
+  try {
+    const idle = prepared.flatMap(({ example, runnable }) =>
+      runnable.idle.map((line) => `${example.file}:${line}: "// =>" stands behind nothing that has a value.`)
+    )
+    const types = typeProblems(prepared)
+    const runs: Array<string> = []
+    for (const home of homes) {
+      const own = prepared.filter(({ example, file }) => example.isRun && path.dirname(file) === home)
+      if (own.length > 0) runs.push(...(await runProblems(own)))
+    }
+    const problems = [...idle, ...types, ...runs]
+    const wrong = new Set(
+      examples.filter(({ code, file, line }) => {
+        const end = line + code.split("\n").length
+        return problems.some((problem) => {
+          const at = /^(.*?):(\d+): /.exec(problem)
+          return at !== null && at[1] === file && Number(at[2]) >= line && Number(at[2]) < end
+        })
+      })
+    )
+    return { passed: examples.length - wrong.size, problems }
+  } finally {
+    for (const home of homes) fs.rmSync(home, { recursive: true, force: true })
+  }
+}
+
+/** Checks every example of the workspace. */
+export const check = (): Promise<Report> => checkExamples(findExamples())

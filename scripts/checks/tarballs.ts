@@ -1,0 +1,60 @@
+/**
+ * What would be published is right: each package is packed, and publint and arethetypeswrong look at the tarball.
+ */
+import fs from "node:fs"
+import path from "node:path"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
+import { type Member, packages, root, stateFolder } from "../setup/workspace.mjs"
+import { run } from "./command.ts"
+import type { Report } from "./Report.ts"
+
+const destination = path.join(stateFolder, "tarballs")
+
+/** Where {@link pack} puts a package's tarball. */
+export const tarballOf = ({ manifest }: Member): string =>
+  path.join(destination, `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`)
+
+/** Packs every published package. Throws what pnpm said when it cannot. */
+export const pack = async (): Promise<ReadonlyArray<Member>> => {
+  fs.rmSync(destination, { recursive: true, force: true })
+  fs.mkdirSync(destination, { recursive: true })
+  const members = packages().filter(({ manifest }) => manifest.private !== true)
+  for (const member of members) {
+    const packed = await run(["pnpm", "pack", "--pack-destination", destination], { cwd: member.folder })
+    if (packed.code !== 0) throw new Error(`pnpm pack failed in ${member.folder}:\n${packed.output}`)
+  }
+  return members
+}
+
+const publintProblems = async (member: Member): Promise<ReadonlyArray<string>> => {
+  const tarball = new Uint8Array(fs.readFileSync(tarballOf(member))).buffer
+  const { messages, pkg } = await publint({ pack: { tarball }, strict: true })
+  return messages
+    .filter(({ type }) => type !== "suggestion")
+    .map((message) => `${member.manifest.name}: publint: ${formatMessage(message, pkg, { color: false })}`)
+}
+
+const typesProblems = async (member: Member): Promise<ReadonlyArray<string>> => {
+  const command = [
+    "pnpm",
+    "exec",
+    "attw",
+    tarballOf(member),
+    "--profile",
+    "esm-only",
+    "--format",
+    "ascii",
+    "--no-emoji",
+    "--no-color"
+  ]
+  const { code, output } = await run(command, { cwd: root })
+  return code === 0 ? [] : [`${member.manifest.name}: arethetypeswrong:\n${output}`]
+}
+
+/** Packs every published package and lints the tarballs: two checks for each. */
+export const check = async (): Promise<Report> => {
+  const found: Array<ReadonlyArray<string>> = []
+  for (const member of await pack()) found.push(await publintProblems(member), await typesProblems(member))
+  return { passed: found.filter((problems) => problems.length === 0).length, problems: found.flat() }
+}

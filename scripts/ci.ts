@@ -1,0 +1,159 @@
+/**
+ * Everything that must hold before a change is good, from a clean clone to installed tarballs. `.ci/run` calls it with
+ * a Node that is new enough. It imports nothing that set-up has yet to install.
+ */
+import { spawnSync } from "node:child_process"
+import fs from "node:fs"
+import path from "node:path"
+import { type Finished, run } from "./checks/command.ts"
+import { pnpm } from "./setup/set-up.mjs"
+import { examples, root, stateFolder } from "./setup/workspace.mjs"
+
+interface Counts {
+  readonly passed: number
+  readonly failed: number
+}
+
+/** A command that must end with 0, and how its output is counted where it holds more than one check. */
+interface Step {
+  readonly name: string
+  readonly command: ReadonlyArray<string>
+  readonly cwd?: string
+  readonly count?: (finished: Finished) => Counts | undefined
+}
+
+const one = (passed: boolean): Counts => ({ passed: passed ? 1 : 0, failed: passed ? 0 : 1 })
+
+/** The counts that a command prints as its last line. */
+const fromLastLine = ({ output }: Finished): Counts | undefined => {
+  const found = /(?:^|\n)(\d+) passed, (\d+) failed\s*$/.exec(output)
+  return found === null ? undefined : { passed: Number(found[1]), failed: Number(found[2]) }
+}
+
+/** The counts of the tests that `npm test` has run. */
+const fromTestReport = ({ code }: Finished): Counts | undefined => {
+  try {
+    const report = JSON.parse(fs.readFileSync(path.join(stateFolder, "tests.json"), "utf8"))
+    const failed: number = report.numFailedTests
+    // A run can fail without a failed test: a file that cannot be loaded.
+    return { passed: report.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed }
+  } catch {
+    return undefined
+  }
+}
+
+let total: Counts = { passed: 0, failed: 0 }
+const failures: Array<string> = []
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+const record = (name: string, counts: Counts, since: number, output: string) => {
+  total = { passed: total.passed + counts.passed, failed: total.failed + counts.failed }
+  const seconds = ((Date.now() - since) / 1000).toFixed(1)
+  const said = counts.passed + counts.failed === 1 ? "" : ` ${counts.passed} passed, ${counts.failed} failed`
+  print(`${counts.failed === 0 ? "ok    " : "FAILED"} ${name}:${said} (${seconds} s)`)
+  if (counts.failed === 0) return
+  failures.push(name)
+  print(
+    output
+      .trimEnd()
+      .split("\n")
+      .slice(-150)
+      .map((line) => `       | ${line}`)
+      .join("\n")
+  )
+}
+
+const step = async ({ command, count, cwd = root, name }: Step): Promise<Finished> => {
+  const since = Date.now()
+  const finished = await run(command, { cwd })
+  const counts = count?.(finished) ?? one(finished.code === 0)
+  const honest = finished.code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
+  record(name, honest, since, finished.output)
+  return finished
+}
+
+/** A check made here, of which `problem` is the outcome. */
+const verify = (name: string, problem: string | undefined) =>
+  record(name, one(problem === undefined), Date.now(), problem ?? "")
+
+const shell = (line: string): ReadonlyArray<string> => ["bash", "-c", line]
+
+/** The two commands of the README, as they are written there. */
+const readmeCommands = (): ReadonlyArray<string> => {
+  const file = path.join(root, "README.md")
+  const text = fs.existsSync(file) ? fs.readFileSync(file, "utf8") : ""
+  const blocks = [...text.matchAll(/^```(?:sh|bash|shell|console)\n(.*?)^```/gms)].map(([, block = ""]) => block)
+  const lines = blocks.flatMap((block) => block.split("\n")).map((line) => line.replace(/^\$ /, "").trim())
+  const first = (beginning: string) => lines.find((line) => line === beginning || line.startsWith(`${beginning} `))
+  return [first("npm start"), first("npm test")].filter((line) => line !== undefined)
+}
+
+const firstRuns = async () => {
+  const written = readmeCommands()
+  verify(
+    "README shows the two commands",
+    written.length === 2 ? undefined : "README.md has no code block (sh) with `npm start` and `npm test`."
+  )
+  const [start, test] =
+    written.length === 2 ? (written as [string, string]) : ['npm start -- "What is 17 times 23?"', "npm test"]
+  const first = await step({ name: start, command: shell(start) })
+  verify("npm start prints an answer", first.stdout.trim() === "" ? "It printed nothing." : undefined)
+  const again = await step({ name: `${start} (again)`, command: shell(start) })
+  verify("the second npm start sets nothing up", again.output.includes("Setting up") ? again.output : undefined)
+  await step({ name: test, command: shell(test), count: fromTestReport })
+}
+
+const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
+  const script = (name: string): ReadonlyArray<string> => [...packageManager, "run", name]
+  const check = (name: string): Step => ({
+    name: `check ${name}`,
+    command: [process.execPath, "scripts/check.ts", name],
+    count: fromLastLine
+  })
+  await step({
+    name: "lock file is up to date",
+    command: [...packageManager, "install", "--frozen-lockfile", "--offline"]
+  })
+  await step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "."] })
+  await step({ name: "build", command: script("build") })
+  await step({ name: "types", command: script("types") })
+  for (const name of ["arrows", "likeness", "hosts", "documentation"]) await step(check(name))
+  await step({ name: "knip", command: [...packageManager, "exec", "knip"] })
+  for (const name of ["tarballs", "installation"]) await step(check(name))
+}
+
+const exampleApps = async (packageManager: ReadonlyArray<string>) => {
+  const apps = examples()
+  verify("there are examples", apps.length > 0 ? undefined : "The folder examples is empty.")
+  for (const { folder } of apps) {
+    await step({ name: path.relative(root, folder), command: [...packageManager, "run", "start"], cwd: folder })
+  }
+}
+
+/** pnpm is on the path of a machine, or npm brings it; its scripts call it by name, so it must be on theirs. */
+const bringPnpm = (): ReadonlyArray<string> => {
+  const command = pnpm()
+  if (command.length > 1) {
+    const which = spawnSync(command[0]!, [...command.slice(1, -1), "which", "pnpm"], { cwd: root, encoding: "utf8" })
+    process.env.PATH = `${path.dirname(which.stdout.trim())}${path.delimiter}${process.env.PATH}`
+  }
+  return ["pnpm"]
+}
+
+const since = Date.now()
+process.env.TURBO_TELEMETRY_DISABLED = "1"
+process.env.DO_NOT_TRACK = "1"
+const statusBefore = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
+await firstRuns()
+const packageManager = bringPnpm()
+await workspaceChecks(packageManager)
+await exampleApps(packageManager)
+const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
+verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
+
+print(
+  `\n${failures.length === 0 ? "Everything holds" : `Failed: ${failures.join("; ")}`} (${((Date.now() - since) / 60_000).toFixed(1)} min)`
+)
+print(`${total.passed} passed, ${total.failed} failed`)
+process.exitCode = total.failed === 0 ? 0 : 1

@@ -1,0 +1,51 @@
+/**
+ * Runs example files one after another in this process and prints one JSON line for each: what failed in it. A claim
+ * that does not hold does not end its example.
+ */
+import assert from "node:assert/strict"
+import { pathToFileURL } from "node:url"
+import { inspect } from "node:util"
+
+const limitMillis = 30_000
+
+declare global {
+  var __claim: (actual: unknown, expected: unknown, line: number) => void
+}
+
+/** The same value with plain objects and arrays all the way down, so that a class instance may equal a literal. */
+const plain = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(plain)
+  if (value instanceof Set || value instanceof Map || value instanceof Date || ArrayBuffer.isView(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, plain(child)]))
+}
+
+let problems: Array<{ readonly line?: number; readonly message: string }> = []
+
+globalThis.__claim = (actual, expected, line) => {
+  try {
+    assert.deepStrictEqual(plain(actual), plain(expected))
+  } catch {
+    problems.push({ line, message: `says ${inspect(expected)}, and is ${inspect(actual, { depth: 6 })}` })
+  }
+}
+
+// Examples may print; the lines below are the only ones that count.
+const print = process.stdout.write.bind(process.stdout)
+process.stdout.write = () => true
+
+for (const file of process.argv.slice(2)) {
+  problems = []
+  const timer = setTimeout(() => {
+    print(`${JSON.stringify({ file, problems: [...problems, { message: `did not end within ${limitMillis} ms` }] })}\n`)
+    process.exit(1)
+  }, limitMillis)
+  try {
+    await import(pathToFileURL(file).href)
+  } catch (error) {
+    problems.push({ message: error instanceof Error ? (error.stack ?? error.message) : inspect(error) })
+  }
+  clearTimeout(timer)
+  print(`${JSON.stringify({ file, problems })}\n`)
+}
+process.exit(0)

@@ -1,0 +1,16 @@
+// What someone writes who installs @tutti/core alone: two workers, a plan, an answer.
+import { conduct, selfReflection, worker } from "@tutti/core/promise"
+
+const counter = worker({
+  id: "counter",
+  description: "Counts the letters of the last word",
+  answer: ({ messages }) => String(/(\w+)\W*$/.exec(messages[0].content)?.[1].length ?? 0)
+})
+
+const result = await conduct({
+  question: "How many letters are in the word orchestra?",
+  pool: [counter],
+  policy: selfReflection(0, { rounds: 1 })
+})
+console.log(`${result.outcome}: ${result.answer}`)
+if (result.outcome !== "answered") process.exitCode = 1

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest"
+import { type Subject, violations } from "../checks/arrows.ts"
+
+const subject = (name: string, parts: Partial<Subject> = {}): Subject => ({
+  name,
+  manifest: {
+    name: `@tutti/${name}`,
+    dependencies: { "@tutti/core": "workspace:^" },
+    peerDependencies: { effect: "4" }
+  },
+  sources: [],
+  ...parts
+})
+
+const source = (text: string, file = "src/A.ts") => [{ file, text }]
+
+describe("arrows", () => {
+  it("lets a package use core and what others publish", () => {
+    const sources = source(
+      'import * as Task from "@tutti/core/Task"\nimport "effect/Effect"\nimport "node:fs"\nimport "./B.ts"'
+    )
+    expect(violations([subject("gym", { sources }), subject("providers-x", { sources })])).toEqual([])
+  })
+
+  it("reports an arrow in a manifest", () => {
+    const manifest = { name: "@tutti/evals", dependencies: { "@tutti/trainer": "workspace:^" } }
+    expect(violations([subject("evals", { manifest })])).toEqual([
+      "packages/evals/package.json: evals may not depend on @tutti/trainer; see scripts/checks/arrows.ts."
+    ])
+  })
+
+  it.each([
+    ["import", 'import { a } from "@tutti/gym/Task"'],
+    ["type import", 'import type { A } from "@tutti/gym"'],
+    ["export", 'export * from "@tutti/gym"'],
+    ["dynamic import", 'const a = await import("@tutti/gym")']
+  ])("reports an arrow drawn by an %s", (_, text) => {
+    const manifest = { name: "@tutti/server", dependencies: { "@tutti/core": "*", "@tutti/gym": "*" } }
+    expect(violations([subject("server", { manifest, sources: source(text) })])).toHaveLength(2)
+  })
+
+  it("reports an import that the manifest does not name", () => {
+    expect(violations([subject("gym", { sources: source('import "left-pad"') })])).toEqual([
+      "packages/gym/src/A.ts: left-pad is not in the dependencies of packages/gym/package.json."
+    ])
+  })
+
+  it("reports an import that leaves the package", () => {
+    const inside = source('import "../B.ts"', "src/internal/A.ts")
+    const outside = source('import "../../core/src/Task.ts"', "src/A.ts")
+    expect(violations([subject("gym", { sources: inside })])).toEqual([])
+    expect(violations([subject("gym", { sources: outside })])).toHaveLength(1)
+  })
+
+  it("lets core use effect and nothing else", () => {
+    const core = (dependencies: Record<string, string>) =>
+      subject("core", { manifest: { name: "@tutti/core", dependencies } })
+    expect(violations([core({ effect: "4" })])).toEqual([])
+    expect(violations([core({ effect: "4", zod: "4" })])).toHaveLength(1)
+    expect(violations([core({ "@tutti/gym": "*" })])).toHaveLength(1)
+  })
+
+  it("lets tests, and nothing else, use the testkit", () => {
+    const manifest = (field: string) => ({ name: "@tutti/providers-x", [field]: { "@tutti/providers-testkit": "*" } })
+    expect(violations([subject("providers-x", { manifest: manifest("devDependencies") })])).toEqual([])
+    expect(violations([subject("providers-x", { manifest: manifest("dependencies") })])).toHaveLength(1)
+  })
+
+  it("asks for an arrow when a package is new", () => {
+    expect(violations([subject("novelty")])[0]).toContain("no arrow is drawn for it yet")
+  })
+})

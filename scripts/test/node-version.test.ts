@@ -1,0 +1,13 @@
+import { describe, expect, it } from "vitest"
+import manifest from "../../package.json" with { type: "json" }
+import { isSupported, minimum } from "../setup/node-version.mjs"
+
+describe("isSupported", () => {
+  it.each(["v22.19.0", "v22.20.1", "v23.0.0", "v24.1.0"])("takes %s", (version) =>
+    expect(isSupported(version)).toBe(true)
+  )
+
+  it.each(["v22.18.0", "v20.19.0", "v4.0.0"])("refuses %s", (version) => expect(isSupported(version)).toBe(false))
+
+  it("is what package.json says", () => expect(manifest.engines.node).toBe(`>=${minimum}.0`))
+})
