@@ -92,6 +92,15 @@ const runProblems = async (prepared: ReadonlyArray<Prepared>): Promise<ReadonlyA
   })
 }
 
+const removeHome = (home: string) => {
+  fs.rmSync(home, { recursive: true, force: true })
+  try {
+    fs.rmdirSync(path.dirname(home))
+  } catch {
+    // Another process has its examples there, too.
+  }
+}
+
 /** Type-checks and runs the given examples. */
 export const checkExamples = async (examples: ReadonlyArray<Example>): Promise<Report> => {
   const prepared = prepare(examples)
@@ -118,7 +127,7 @@ export const checkExamples = async (examples: ReadonlyArray<Example>): Promise<R
     )
     return { passed: examples.length - wrong.size, problems }
   } finally {
-    for (const home of homes) fs.rmSync(home, { recursive: true, force: true })
+    for (const home of homes) removeHome(home)
   }
 }
 
