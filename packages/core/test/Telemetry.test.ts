@@ -1,0 +1,305 @@
+import { assert, describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
+import { TestClock } from "effect/testing"
+import * as Conductor from "../src/Conductor.ts"
+import * as Policy from "../src/Policy.ts"
+import type { RunEvent } from "../src/RunEvent.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Telemetry from "../src/Telemetry.ts"
+import * as WorkerPool from "../src/WorkerPool.ts"
+
+const collector = () => {
+  const spans: Array<Tracer.NativeSpan> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    }
+  })
+  const named = (name: string) => {
+    const span = spans.find((span) => span.name === name)
+    assert.isDefined(span, `no span is called ${name}`)
+    return span!
+  }
+  return { tracer, spans, named }
+}
+
+const parentOf = (span: Tracer.Span) => Option.getOrUndefined(span.parent)
+const attributesOf = (span: Tracer.Span) => Object.fromEntries(span.attributes)
+
+/** How a span ended: well, with an error, interrupted; or that it has not. */
+const endOf = (span: Tracer.Span) => {
+  if (span.status._tag === "Started") return "open"
+  const { endTime, exit, startTime } = span.status
+  assert.isTrue(endTime >= startTime)
+  return exit._tag === "Success" ? "well" : exit.cause.reasons.map((reason) => reason._tag).join()
+}
+
+const plan = Policy.fixed("two steps", () => ({
+  steps: [
+    { worker: 0, subtask: "First.", access: [] },
+    { worker: 1, subtask: "Then.", access: "all" }
+  ]
+}))
+
+const pricing = { inputPerMillion: 1_000_000, outputPerMillion: 1_000_000 }
+
+describe("recorder", () => {
+  it.effect("makes a span of each run, round and step, one in the other", () =>
+    Effect.gen(function* () {
+      const { named, spans, tracer } = collector()
+      const pool = WorkerPool.makeUnsafe([
+        ScriptedWorker.make({ id: "a", replies: ["one two"], pricing, latencyMillis: 50 }),
+        ScriptedWorker.make({ id: "b", replies: ["three"], latencyMillis: 70 })
+      ])
+      const recorder = Telemetry.recorder(tracer, { provider: (worker) => (worker === "a" ? "openai" : undefined) })
+      const conductor = Conductor.make({ policy: plan, pool })
+      const fiber = yield* Effect.forkChild(
+        conductor.run("Why?", { runId: "run-1", seed: 3, listener: recorder.listener }),
+        { startImmediately: true }
+      )
+      expect(recorder.open()).toBe(3)
+      yield* TestClock.adjust(120)
+      yield* Fiber.join(fiber)
+
+      expect(spans.map((span) => [span.name, endOf(span)])).toEqual([
+        ["invoke_workflow two steps", "well"],
+        ["round 0", "well"],
+        ["chat a", "well"],
+        ["chat b", "well"]
+      ])
+      const [run, round, first, second] = spans
+      expect(parentOf(run!)).toBeUndefined()
+      expect([parentOf(round!), parentOf(first!), parentOf(second!)]).toEqual([run, round, round])
+      expect(attributesOf(run!)).toMatchObject({
+        "gen_ai.operation.name": "invoke_workflow",
+        "gen_ai.workflow.name": "two steps",
+        "tutti.run.id": "run-1",
+        "tutti.outcome": "answered",
+        "tutti.spend.calls": 2
+      })
+      expect(first!.kind).toBe("client")
+      expect(attributesOf(first!)).toMatchObject({
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "a",
+        "gen_ai.usage.output_tokens": 2,
+        "gen_ai.response.finish_reasons": ["stop"],
+        "tutti.cached": false
+      })
+      const { "gen_ai.usage.input_tokens": inputTokens, "tutti.cost_usd": costUsd } = attributesOf(first!)
+      expect(costUsd).toBe(Number(inputTokens) + 2)
+      expect(attributesOf(second!)).not.toHaveProperty("gen_ai.provider.name")
+      expect(second!.status).toMatchObject({ startTime: 50_000_000n, endTime: 120_000_000n })
+      expect(named("round 0").status).toMatchObject({ startTime: 0n, endTime: 120_000_000n })
+      expect(recorder.open()).toBe(0)
+    })
+  )
+
+  it.effect("tells nothing of what people and models wrote unless asked to", () =>
+    Effect.gen(function* () {
+      const secrets = ["What is the secret?", "First.", "Then.", "the secret answer"]
+      const told = Effect.fnUntraced(function* (content: boolean) {
+        const { spans, tracer } = collector()
+        const pool = WorkerPool.makeUnsafe([
+          ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Quota", detail: "the secret answer" } }] }),
+          ScriptedWorker.make({ id: "b", replies: ["the secret answer"] })
+        ])
+        const conductor = Conductor.make({ policy: plan, pool })
+        yield* conductor.run(secrets[0]!, { listener: Telemetry.recorder(tracer, { content }).listener })
+        return JSON.stringify(
+          spans.map(({ attributes, events, name, status }) => [
+            name,
+            [...attributes],
+            events.map(([name, _, attributes]) => [name, attributes]),
+            status._tag === "Ended" && status.exit
+          ])
+        )
+      })
+      const silent = yield* told(false)
+      for (const secret of secrets) expect(silent).not.toContain(secret)
+      const open = yield* told(true)
+      for (const secret of secrets) expect(open).toContain(secret)
+    })
+  )
+
+  it.effect("ends spans as what they stand for ended", () =>
+    Effect.gen(function* () {
+      const { named, spans, tracer } = collector()
+      const recorder = Telemetry.recorder(tracer)
+      const pool = WorkerPool.makeUnsafe([
+        ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Overloaded" } }, { fail: { _tag: "Quota" } }] }),
+        ScriptedWorker.make({ id: "b", replies: [{ hang: true }] })
+      ])
+      const conductor = Conductor.make({ policy: plan, pool })
+      const fiber = yield* Effect.forkChild(conductor.run("Why?", { listener: recorder.listener }))
+      yield* TestClock.adjust("10 seconds")
+      expect(recorder.open()).toBe(3)
+      yield* Fiber.interrupt(fiber)
+      expect(spans.map((span) => [span.name, endOf(span)])).toEqual([
+        ["invoke_workflow two steps", "Interrupt"],
+        ["round 0", "Interrupt"],
+        ["chat a", "Fail"],
+        ["chat b", "Interrupt"]
+      ])
+      expect(attributesOf(named("chat a"))).toMatchObject({ "error.type": "StepFailed" })
+      expect(named("chat a").events.map(([name, , attributes]) => [name, attributes["error.type"]])).toEqual([
+        ["call_failed", "Overloaded"],
+        ["call_failed", "Quota"]
+      ])
+      expect(attributesOf(named("invoke_workflow two steps"))).toMatchObject({ "tutti.outcome": "interrupted" })
+      expect(recorder.open()).toBe(0)
+    })
+  )
+
+  it.effect("marks a run that failed or ran out of budget", () =>
+    Effect.gen(function* () {
+      const pool = WorkerPool.makeUnsafe([
+        ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Quota" } }] }),
+        ScriptedWorker.make({ id: "b", replies: [{ fail: { _tag: "Quota" } }] })
+      ])
+      for (const [budget, outcome] of [
+        [{}, "failed"],
+        [{ calls: 1 }, "budget"]
+      ] as const) {
+        const { spans, tracer } = collector()
+        const recorder = Telemetry.recorder(tracer)
+        yield* Conductor.make({ policy: plan, pool, budget }).run("Why?", { listener: recorder.listener })
+        expect(endOf(spans[0]!)).toBe("Fail")
+        expect(attributesOf(spans[0]!)).toMatchObject({ "error.type": outcome, "tutti.outcome": outcome })
+        expect(recorder.open()).toBe(0)
+      }
+    })
+  )
+
+  it("spans completions from where the policy began to write them, and says which could not be read", () => {
+    const { spans, tracer } = collector()
+    const { listener } = Telemetry.recorder(tracer)
+    const base = { runId: "r" }
+    const usage = { inputTokens: 9, outputTokens: 5, cachedInputTokens: 4, reasoningTokens: 2 }
+    const completion = { type: "completion-finished", round: 0, cached: false, usage, costUsd: undefined } as const
+    const events: ReadonlyArray<RunEvent> = [
+      {
+        ...base,
+        type: "run-started",
+        at: 10,
+        version: 1,
+        task: { id: "t", messages: [{ role: "user", content: "Why?" }] },
+        pool: [{ id: "a" }],
+        policy: "p",
+        seed: 0
+      },
+      { ...base, type: "round-started", at: 20, round: 0 },
+      { ...base, ...completion, at: 30, attempt: 0, completion: "nonsense", error: "no lists" },
+      { ...base, ...completion, at: 45, attempt: 1, completion: "lists" }
+    ]
+    for (const event of events) listener(event)
+    const [, round, first, second] = spans
+    expect([first!.name, endOf(first!), second!.name, endOf(second!)]).toEqual(["plan p", "Fail", "plan p", "well"])
+    expect([parentOf(first!), parentOf(second!)]).toEqual([round, round])
+    expect(first!.status).toMatchObject({ startTime: 20_000_000n, endTime: 30_000_000n })
+    expect(second!.status).toMatchObject({ startTime: 30_000_000n, endTime: 45_000_000n })
+    expect(attributesOf(second!)).toEqual({
+      "gen_ai.operation.name": "plan",
+      "gen_ai.agent.name": "p",
+      "gen_ai.usage.input_tokens": 9,
+      "gen_ai.usage.output_tokens": 5,
+      "gen_ai.usage.cache_read.input_tokens": 4,
+      "gen_ai.usage.reasoning.output_tokens": 2,
+      "tutti.attempt": 1,
+      "tutti.cached": false
+    })
+  })
+
+  it.effect("hangs a nested run under its step", () =>
+    Effect.gen(function* () {
+      const { named, spans, tracer } = collector()
+      const recorder = Telemetry.recorder(tracer)
+      const policy = Policy.fixed("self", (pool) => ({
+        steps: [{ worker: WorkerPool.size(pool), subtask: "Do it.", access: [] }]
+      }))
+      const outerThenInner: Policy.Policy = {
+        name: "outer",
+        propose: (context) => (context.self ? policy.propose(context) : Policy.single(0).propose(context))
+      }
+      const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["done"] })])
+      const conductor = Conductor.make({ policy: outerThenInner, pool, self: { maxDepth: 1 } })
+      yield* conductor.run("Why?", { runId: "r", listener: recorder.listener })
+      const runs = spans.filter((span) => span.name === "invoke_workflow outer")
+      expect(runs.length).toBe(2)
+      const step = spans.find((span) => span.attributes.get("tutti.step") === 0)!
+      expect(parentOf(runs[1]!)).toBe(step)
+      expect(endOf(named("chat a"))).toBe("well")
+      expect(recorder.open()).toBe(0)
+    })
+  )
+
+  it.effect("keeps apart what runs at once, and keeps nothing after the end", () =>
+    Effect.gen(function* () {
+      const { spans, tracer } = collector()
+      const recorder = Telemetry.recorder(tracer)
+      const pool = WorkerPool.makeUnsafe(
+        ["a", "b"].map((id) => ScriptedWorker.make({ id, replies: ["x"], latencyMillis: 10 }))
+      )
+      const conductor = Conductor.make({ policy: plan, pool })
+      const run = (index: number) =>
+        Effect.delay(conductor.run("Why?", { runId: `run-${index}`, listener: recorder.listener }), index % 7)
+      const fiber = yield* Effect.forkChild(
+        Effect.forEach(
+          Array.from({ length: 200 }, (_, index) => index),
+          run,
+          { concurrency: "unbounded" }
+        )
+      )
+      yield* TestClock.adjust(8)
+      expect(recorder.open()).toBe(600)
+      yield* TestClock.adjust(100)
+      yield* Fiber.join(fiber)
+      expect(recorder.open()).toBe(0)
+      expect(spans.length).toBe(800)
+      expect(spans.every((span) => endOf(span) === "well")).toBe(true)
+      const roundsOf = new Set(spans.filter((span) => span.name === "round 0").map(parentOf))
+      expect(roundsOf.size).toBe(200)
+    })
+  )
+
+  it("ignores runs whose beginning it has not heard", () => {
+    const { spans, tracer } = collector()
+    const recorder = Telemetry.recorder(tracer)
+    recorder.listener({ type: "round-started", runId: "r", at: 0, round: 0 })
+    recorder.listener({ type: "step-started", runId: "r", at: 0, round: 0, step: 0, worker: "a" })
+    expect([spans.length, recorder.open()]).toEqual([0, 0])
+  })
+})
+
+describe("listener", () => {
+  const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["x"] })])
+  const run = Effect.gen(function* () {
+    const listener = yield* Telemetry.listener()
+    yield* Conductor.make({ policy: Policy.single(0), pool }).run("Why?", { listener })
+  })
+
+  it.effect("uses the current tracer and the current span", () =>
+    Effect.gen(function* () {
+      const { spans, tracer } = collector()
+      yield* run.pipe(Effect.withSpan("request"), Effect.withTracer(tracer))
+      const request = spans.find((span) => span.name === "request")!
+      const workflow = spans.find((span) => span.name.startsWith("invoke_workflow"))!
+      expect(parentOf(workflow)).toBe(request)
+      expect(workflow.traceId).toBe(request.traceId)
+    })
+  )
+
+  it.effect("makes nothing where tracing is off", () =>
+    Effect.gen(function* () {
+      const { spans, tracer } = collector()
+      yield* run.pipe(Effect.withTracer(tracer), Effect.provideService(References.TracerEnabled, false))
+      expect(spans).toEqual([])
+    })
+  )
+})
