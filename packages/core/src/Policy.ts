@@ -137,9 +137,9 @@ const planned = (
  */
 export const fixed = (
   name: string,
-  plan: (pool: WorkerPool, task: Task) => Workflow,
+  plan: (pool: WorkerPool, task: Task, context: Context) => Workflow,
   options: { readonly maxSteps?: number } = {}
-): Policy => planned(name, ({ pool, task }) => Result.succeed(plan(pool, task)), options.maxSteps)
+): Policy => planned(name, (context) => Result.succeed(plan(context.pool, context.task, context)), options.maxSteps)
 
 const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Result<number, string> => {
   const { workers } = pool

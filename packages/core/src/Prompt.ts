@@ -12,6 +12,7 @@ import type * as Policy from "./Policy.ts"
 import * as Task from "./Task.ts"
 import * as WorkerPool from "./WorkerPool.ts"
 import * as Workflow from "./Workflow.ts"
+import * as WorkflowText from "./WorkflowText.ts"
 
 export { inDistributionExamples, mixedExamples, outOfDistributionExamples } from "./internal/promptExamples.ts"
 export { defaultTemplate } from "./internal/promptTemplate.ts"
@@ -176,20 +177,13 @@ export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Task
 // Conductor messages
 // -------------------------------------------------------------------------------------------------------------------
 
-const WorkflowText = {
-  write: ({ steps }: Workflow.Workflow): string =>
-    [
-      `model_id = ${JSON.stringify(steps.map((step) => step.worker))}`,
-      `subtasks = ${JSON.stringify(steps.map((step) => step.subtask))}`,
-      `access_list = ${JSON.stringify(steps.map((step) => step.access))}`
-    ].join("\n")
-}
-
 /** Fills in the words in braces, once: what is filled in is never looked at again. */
 const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
 
 const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? "" : "s"}`
+
+const lists = (workflow: Workflow.Workflow) => WorkflowText.write(workflow).trimEnd()
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 
@@ -219,7 +213,7 @@ const examples = (template: Template, context: ConductorContext, options: Conduc
         number: index + 1,
         question,
         thought,
-        workflow: WorkflowText.write(adapt(workflow, WorkerPool.size(context.pool), options))
+        workflow: lists(adapt(workflow, WorkerPool.size(context.pool), options))
       })
     )
 
@@ -233,7 +227,7 @@ const pool = (template: Template, context: ConductorContext, { descriptions = fa
 
 const recursion = (template: Template, { answer, feedback, workflow }: Policy.Previous): string =>
   fill(template.recursion, {
-    workflow: WorkflowText.write(workflow),
+    workflow: lists(workflow),
     answer,
     feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
   })

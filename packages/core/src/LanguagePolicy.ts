@@ -1,0 +1,150 @@
+/**
+ * Language policies: a text model that writes workflows, trained for it or not.
+ *
+ * The model is shown the Conductor prompt; what it writes is read as a workflow. Text that cannot be read is shown back
+ * to the model with the error, some times; then a fallback policy takes over, if one is named.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Random from "./internal/random.ts"
+import * as Policy from "./Policy.ts"
+import * as Prompt from "./Prompt.ts"
+import type { Message } from "./Task.ts"
+import type { Reasoning, Worker, WorkerRequest } from "./Worker.ts"
+import * as WorkerPool from "./WorkerPool.ts"
+import type { Workflow } from "./Workflow.ts"
+import * as WorkflowText from "./WorkflowText.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a language policy is made of. */
+export interface Options {
+  /** The model that writes: any worker, in the pool or not. */
+  readonly model: Worker
+  /** The model's id by default. */
+  readonly name?: string
+  /** How the model is prompted; the paper's setting by default. */
+  readonly prompt?: Prompt.ConductorOptions
+  /** The most tokens of one completion; 1024 by default, as in the paper. */
+  readonly maxOutputTokens?: number
+  /** The model's own when absent. The paper samples at 1.0. */
+  readonly temperature?: number
+  /** The model's own when absent. */
+  readonly reasoning?: Reasoning
+  /** How completions are read; `"tolerant"` by default. */
+  readonly mode?: "tolerant" | "strict"
+  /** How often text that cannot be read is asked for again; 2 by default. */
+  readonly resamples?: number
+  /** What plans instead when the model fails or cannot be read to the last. Without one that ends in an error. */
+  readonly fallback?: Policy.Policy
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The settings of a call that are the same for all attempts of a round. */
+const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest, "messages" | "seed"> => ({
+  maxOutputTokens: options.maxOutputTokens ?? 1024,
+  ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+  ...(options.reasoning === undefined ? {} : { reasoning: options.reasoning }),
+  format: {
+    type: "workflow",
+    poolSize: WorkerPool.size(context.pool) + (context.self ? 1 : 0),
+    maxSteps: context.maxSteps,
+    access: options.prompt?.access ?? "binary",
+    allowEmpty: context.previous !== undefined
+  }
+})
+
+const withoutSubtasks = (workflow: Workflow): Workflow => ({
+  ...workflow,
+  steps: workflow.steps.map((step) => ({ ...step, subtask: "" }))
+})
+
+/** Reads completions by the rules of a round. */
+const reader = (context: Policy.Context, options: Options) => {
+  const { format } = settings(context, options)
+  const rules = { ...format!, mode: options.mode ?? "tolerant" }
+  return (completion: string) =>
+    Result.map(WorkflowText.read(completion, rules), ({ notes, workflow }) => ({
+      notes,
+      workflow: options.prompt?.subtasks === false ? withoutSubtasks(workflow) : workflow
+    }))
+}
+
+/** Asks the model until its text can be read. */
+const write = Effect.fnUntraced(function* (name: string, context: Policy.Context, options: Options) {
+  const attempts = 1 + (options.resamples ?? 2)
+  const prompt = Prompt.conductorMessages(context, options.prompt)
+  const read = reader(context, options)
+  let correction: ReadonlyArray<Message> = []
+  let problem = ""
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const { completion, reading } = yield* context.complete({
+      model: options.model,
+      request: {
+        ...settings(context, options),
+        messages: [...prompt, ...correction],
+        seed: attempt === 0 ? context.seed : Random.derive(context.seed, "resample", attempt)
+      },
+      attempt,
+      read
+    })
+    if (Result.isSuccess(reading)) return reading.success
+    problem = reading.failure.message
+    correction = Prompt.correctionMessages(completion, problem, options.prompt)
+  }
+  const times = attempts === 1 ? "" : ` in ${attempts} attempts`
+  return yield* new Policy.PolicyError({
+    policy: name,
+    detail: `what ${options.model.id} wrote could not be read${times}. ${problem}`
+  })
+})
+
+/** What a fallback proposes, under its own name. */
+const fallBack = (fallback: Policy.Policy, context: Policy.Context) =>
+  Effect.map(fallback.propose(context), (proposal) => ({ policy: fallback.name, ...proposal }))
+
+/**
+ * Makes a policy of a text model.
+ *
+ * **Details**
+ *
+ * Each attempt has its own seed. An attempt after the first shows the model its last text and why it could not be read.
+ * The model is told the shape of the text (`WorkerRequest.format`), so that one which decodes by a grammar cannot miss
+ * it. A budget that ends is never a reason to fall back.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
+ * import * as Policy from "@tutti/core/Policy"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ *
+ * const model = ScriptedWorker.make({
+ *   id: "conductor-7b",
+ *   replies: ['Easy.\n\nmodel_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]']
+ * })
+ * const policy = LanguagePolicy.make({ model, fallback: Policy.single(0) })
+ * policy.name // => "conductor-7b"
+ * ```
+ */
+export const make = (options: Options): Policy.Policy => {
+  const { fallback, name = options.model.id } = options
+  return {
+    name,
+    ...(fallback?.maxSteps === undefined ? {} : { maxSteps: fallback.maxSteps }),
+    propose: (context) => {
+      const written = write(name, context, options)
+      return fallback === undefined
+        ? written
+        : Effect.catchTags(written, {
+            PolicyError: () => fallBack(fallback, context),
+            WorkerError: () => fallBack(fallback, context)
+          })
+    }
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The lexical policy: plans by the words of the question alone, without a model.
+ *
+ * It splits a question where its wording shows parts ("first ... then ...", numbered parts, sentences that refer back),
+ * gives each part to the worker whose description matches it best by BM25, and shows each part the answers it builds on.
+ * It is the strongest baseline that needs nothing, and what plans when no Conductor is there.
+ */
+import * as Bm25 from "./internal/bm25.ts"
+import * as Lexicon from "./internal/lexicon.ts"
+import { type Part, split } from "./internal/questionParts.ts"
+import * as Policy from "./Policy.ts"
+import * as Task from "./Task.ts"
+import type { WorkerPool } from "./WorkerPool.ts"
+import type { Access, Step, Workflow } from "./Workflow.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How the lexical policy plans. */
+export interface Options {
+  readonly name?: string
+  /** Whether composite questions are split; true by default. */
+  readonly split?: boolean
+}
+
+/** A part with the worker it goes to. */
+interface Assigned extends Part {
+  readonly worker: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Routing
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a worker says it is not good at must not attract what it is not good at. */
+const strengths = (description: string): string =>
+  description.replace(
+    /\b(?:not|never|no good|except|without|weak|poor|bad|worse|struggles?|unreliable|cannot|can't|doesn't|avoid)\b[^.;]*/gi,
+    ""
+  )
+
+const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0
+
+/** The ordinals, the most general worker first: by what the descriptions say of breadth and care, then by length. */
+const byGenerality = ({ workers }: WorkerPool): ReadonlyArray<number> => {
+  const measures = workers.map(({ description = "" }) => [
+    -countOf(description, /\b(?:careless|sloppy|unreliable|flaky|rough|often wrong|sometimes wrong|hasty|tiny)\b/gi),
+    countOf(description, /\b(?:general\w*|all|any\w*|every\w*|broad\w*|wide|various|versatile|most|many)\b/gi),
+    description.length
+  ])
+  const compare = (left: number, right: number) => {
+    const at = measures[left]!.findIndex((measure, index) => measure !== measures[right]![index])
+    return at < 0 ? left - right : measures[right]![at]! - measures[left]![at]!
+  }
+  return workers.map((_, ordinal) => ordinal).sort(compare)
+}
+
+/** Chooses a worker for a text: the best match, the more general of equals, and the most general when none matches. */
+const router = (pool: WorkerPool): { readonly route: (text: string) => number; readonly general: number } => {
+  const documents = pool.workers.map(({ description = "" }) => Lexicon.terms(strengths(description)))
+  const order = byGenerality(pool)
+  const route = (text: string) => {
+    const scores = Bm25.scores(documents, Lexicon.query(text))
+    return order.reduce((best, ordinal) => (scores[ordinal]! > scores[best]! ? ordinal : best))
+  }
+  return { route, general: order[0]! }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Planning
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Joins the part at an index to the one after it. */
+const merge = (parts: ReadonlyArray<Assigned>, at: number): ReadonlyArray<Assigned> => {
+  const [left, right] = [parts[at]!, parts[at + 1]!]
+  const moved = (needs: ReadonlyArray<number>) => [...new Set(needs.map((need) => (need > at ? need - 1 : need)))]
+  const joined: Assigned = {
+    text: `${left.text} ${right.text}`,
+    needs: [...new Set([...left.needs, ...right.needs.filter((need) => need !== at)])].sort((a, b) => a - b),
+    worker: right.worker
+  }
+  return [...parts.slice(0, at), joined, ...parts.slice(at + 2).map((part) => ({ ...part, needs: moved(part.needs) }))]
+}
+
+/** A part that continues from the one before it at the same worker, for nobody else, is not worth a step of its own. */
+const compact = (parts: ReadonlyArray<Assigned>): ReadonlyArray<Assigned> => {
+  const at = parts.findIndex(({ worker }, index) => {
+    const next = parts[index + 1]
+    return (
+      next?.worker === worker &&
+      next.needs.includes(index) &&
+      !parts.some((later, place) => place > index + 1 && later.needs.includes(index))
+    )
+  })
+  return at < 0 ? parts : compact(merge(parts, at))
+}
+
+/** All that a part builds on, directly or through others, by part. */
+const ancestors = (parts: ReadonlyArray<Part>): ReadonlyArray<ReadonlyArray<number>> => {
+  const found: Array<ReadonlyArray<number>> = []
+  for (const { needs } of parts) {
+    found.push([...new Set(needs.flatMap((need) => [...found[need]!, need]))].sort((left, right) => left - right))
+  }
+  return found
+}
+
+/** The parts that no later part builds on: their answers make the final answer. */
+const leaves = (parts: ReadonlyArray<Part>): ReadonlyArray<number> =>
+  parts.map((_, index) => index).filter((index) => !parts.some(({ needs }) => needs.includes(index)))
+
+const subtask = ({ needs, text }: Part): string =>
+  needs.length === 0
+    ? `Answer only this part of the question: ${text}`
+    : `Answer only this part of the question, building on the answers above: ${text}`
+
+const join =
+  "Above are the answers to the parts of the question. Put them together into one answer to the whole question, in the order in which it asks."
+
+const toWorkflow = (parts: ReadonlyArray<Assigned>, general: number): Workflow => {
+  const seen = ancestors(parts)
+  const access = (indices: ReadonlyArray<number>, step: number): Access =>
+    step > 0 && indices.length === step ? "all" : indices
+  const steps = parts.map(
+    (part, index): Step => ({ worker: part.worker, subtask: subtask(part), access: access(seen[index]!, index) })
+  )
+  const open = leaves(parts)
+  return open.length === 1
+    ? { steps }
+    : { steps: [...steps, { worker: general, subtask: join, access: access(open, steps.length) }] }
+}
+
+/** The plan for a question: see {@link make}. */
+const plan = (pool: WorkerPool, question: string, maxSteps: number, splits: boolean): Workflow => {
+  const { general, route } = router(pool)
+  const single: Workflow = { steps: [{ worker: route(question), subtask: "", access: [] }] }
+  if (!splits) return single
+  let parts = compact(split(question).map((part) => ({ ...part, worker: route(part.text) })))
+  const apart = (part: Assigned) => part.needs.length === 0 && part.worker === parts[0]!.worker
+  if (parts.every(apart)) return { steps: [{ ...single.steps[0]!, worker: parts[0]!.worker }] }
+  let workflow = toWorkflow(parts, general)
+  while (workflow.steps.length > maxSteps && parts.length > 1) {
+    parts = merge(parts, parts.length - 2)
+    workflow = parts.length === 1 ? single : toWorkflow(parts, general)
+  }
+  return workflow
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Makes a lexical policy.
+ *
+ * **Details**
+ *
+ * A part goes to the worker whose description matches its words, and the subjects that these words give away, best; what
+ * a description says after "not", "weak at" and the like does not count. Without a match, and to put independent answers
+ * together, the most general worker is chosen by what the descriptions say of breadth, then by their length, then by
+ * order. Parts that follow one another at the same worker become one step, and a question without parts is one step, so
+ * plans are no longer than they need to be. A critic's objection leads to one step that revises the previous answer.
+ *
+ * **Gotchas**
+ *
+ * It reads English only, and it is as good as the descriptions are: without any, everything goes to the first worker.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
+ *
+ * const policy = LexicalPolicy.make()
+ * policy.name // => "lexical"
+ * ```
+ */
+export const make = (options: Options = {}): Policy.Policy =>
+  Policy.fixed(options.name ?? "lexical", (pool, task, { maxSteps, previous }) =>
+    previous?.feedback === undefined
+      ? plan(pool, Task.question(task), maxSteps, options.split ?? true)
+      : revise(pool, previous.feedback)
+  )
+
+const revise = (pool: WorkerPool, feedback: string): Workflow => ({
+  steps: [
+    {
+      worker: router(pool).general,
+      subtask: `Above is the previous answer to the question. A reviewer said of it: ${feedback}\nGive a better answer.`,
+      access: "all"
+    }
+  ]
+})

@@ -1,0 +1,113 @@
+/** Words for a lexical policy: the terms of a text, and the subjects that a question gives away. */
+
+const functionWords = new Set(
+  (
+    "a about above after all also am an and any are as at be been before being below between both but by can could did " +
+    "do does doing down during each few for from further get give given had has have having he her here him his how i " +
+    "if in into is it its itself just let like many may me might more most much must my no nor not now of off on once " +
+    "one only or other our out over own per please same she should so some such than that the their them then there " +
+    "these they this those through to too two under until up use very was we were what when where which while who whom " +
+    "whose why will with would you your"
+  ).split(" ")
+)
+
+/** A word without its commonest endings: enough for "dates" to meet "date" and "programming" "program". */
+export const stem = (word: string): string => {
+  if (word.length < 4) return word
+  const singular = word.replace(/ies$/, "y").replace(/([^s])s$/, "$1")
+  const bare = singular.replace(/(?:ing|ed|er|ion)$/, "")
+  const base = bare.length >= 3 ? bare : singular
+  return base.replace(/([^aeiou])\1$/, "$1").replace(/e$/, "")
+}
+
+/** The terms of a text: its words without function words, stemmed. */
+export const terms = (text: string): ReadonlyArray<string> =>
+  (text.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => !functionWords.has(word)).map(stem)
+
+/** What a question says of its subject without naming it, and the words in which a worker would describe that subject. */
+const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string }> = [
+  {
+    cue: /\d\s*[-+−*×/÷^]\s*[\d(]|\b(?:plus|minus|times|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|square|cubed?|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
+    words: "arithmetic calculation numbers mathematics"
+  },
+  {
+    cue: /\b\d*[xyz]\s*(?:[-+−*/^=²]|$)|\b(?:equations?|solve for|unknown|roots?|polynomial|inequality)\b/g,
+    words: "algebra equations unknowns mathematics"
+  },
+  {
+    cue: /\b(?:mean|median|mode|average|variance|deviation|percentile|quartile|range of|correlation)\b/g,
+    words: "statistics data averages mathematics"
+  },
+  {
+    cue: /\b(?:probability|dice|coin|odds|chance|at random|permutations?|combinations?)\b/g,
+    words: "probability combinatorics mathematics"
+  },
+  {
+    cue: /\b(?:triangle|circle|rectangle|radius|perimeter|angle|polygon|sphere|diagonal)\b/g,
+    words: "geometry mathematics"
+  },
+  {
+    cue: /\b(?:(?:kilo|centi|milli)?(?:met(?:re|er)|gram|lit(?:re|er))s?|km|cm|mm|kg|miles?|yards?|inch(?:es)?|feet|foot|pounds?|ounces?|gallons?|pints?|acres?|hectares?|celsius|fahrenheit|kelvin|mph|knots?|convert|hours?|minutes?|seconds?|bytes?|joules?|watts?)\b/g,
+    words: "units conversion measurement"
+  },
+  {
+    cue: /\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekday|january|february|march|april|june|july|august|september|october|november|december|dates?|leap year|calendar|days (?:between|after|before|from|later)|weeks?|\d{4}-\d{2}-\d{2})\b/g,
+    words: "calendar dates days"
+  },
+  {
+    cue: /\b(?:letters?|vowels?|consonants?|spell(?:ed|ing)?|revers\w+|palindrome|alphabet\w*|anagram|characters?|syllables?|words?|backwards?|capitals? letters?)\b/g,
+    words: "text letters words strings"
+  },
+  {
+    cue: /\b(?:true|false|knights?|knaves?|liars?|implies|puzzle|premises?|conclusion|valid|(?:tall|old|young|short|fast|slow|heav|light)i?er than|who is the|always lies?)\b/g,
+    words: "logic reasoning puzzles deduction"
+  },
+  {
+    cue: /```|\b(?:code|program\w*|prints?|function|loops?|arrays?|script|javascript|typescript|python|sql|regex|algorithm|compil\w+|console|bug)\b/g,
+    words: "code programs programming software"
+  },
+  {
+    cue: /\b(?:translat\w+|in (?:french|german|spanish|italian|chinese|japanese|latin|russian|arabic|portuguese))\b/g,
+    words: "languages translation"
+  },
+  {
+    cue: /\b(?:essay|poem|story|slogan|rewrite|rephrase|summar\w+|draft|e-?mail|proofread|tone|paragraphs?)\b/g,
+    words: "writing text style language"
+  },
+  {
+    cue: /\b(?:percent|interest|loan|tax|discount|invest\w+|profit|price|budget|salary)\b|[%$€£]/g,
+    words: "finance money percentages"
+  },
+  {
+    cue: /\b(?:atoms?|molecules?|chemical|physics|force|energy|velocity|cells?|genes?|species|planets?|experiment)\b/g,
+    words: "science physics chemistry biology"
+  },
+  {
+    cue: /\b(?:capital of|country|continent|river|mountain|president|king|queen|war|empire|century|invented|born|author of)\b/g,
+    words: "knowledge facts history geography"
+  },
+  { cue: /\b(?:symptoms?|disease|dose|drug|diagnos\w+|patient|treatment)\b/g, words: "medicine health" },
+  { cue: /\b(?:contract|legal|law|liable|statute|court|clause)\b/g, words: "law legal" },
+  { cue: /\b(?:latest|news|today|current(?:ly)?|recent(?:ly)?|right now)\b/g, words: "search news current" }
+]
+
+const mostHits = 3
+
+/** Quoted text is what a question is about to work on, not what it is about. */
+const withoutQuotes = (text: string) => text.replace(/"[^"\n]*"|“[^”\n]*”|(?<!\p{L})'[^'\n]*'(?!\p{L})/gu, " ")
+
+/**
+ * The weighted terms of a question: its own, and those of the subjects that its wording gives away, once for each
+ * clue up to three.
+ */
+export const query = (text: string): ReadonlyMap<string, number> => {
+  const weights = new Map<string, number>()
+  const add = (term: string, weight: number) => weights.set(term, (weights.get(term) ?? 0) + weight)
+  const plain = withoutQuotes(text)
+  for (const term of new Set(terms(plain))) add(term, 1)
+  for (const { cue, words } of subjects) {
+    const hits = new Set(plain.toLowerCase().match(cue)).size
+    if (hits > 0) for (const term of terms(words)) add(term, Math.min(hits, mostHits))
+  }
+  return weights
+}

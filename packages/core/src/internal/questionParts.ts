@@ -1,0 +1,238 @@
+/**
+ * The parts of a composite question, found by its wording: sentences, numbered parts, "first ... then ...", and what
+ * refers back ("that number", "the result", "part 1", a named quantity).
+ *
+ * A heuristic for English. It prefers too few parts to too many: what is no request of its own stays with its
+ * neighbour.
+ */
+
+/** A request within a question, and the earlier parts whose answers it refers to. */
+export interface Part {
+  readonly text: string
+  readonly needs: ReadonlyArray<number>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Words
+// -------------------------------------------------------------------------------------------------------------------
+
+const verbs =
+  "add|answer|apply|arrange|calculate|change|check|choose|classify|combine|compare|compute|concatenate|convert|count|" +
+  "decide|decrease|describe|determine|divide|double|draft|draw|estimate|evaluate|examine|explain|express|extract|" +
+  "factori[sz]e|find|give|halve|identify|increase|insert|interpret|join|judge|list|look|make|measure|merge|multiply|" +
+  "name|order|pick|plan|predict|prove|rank|read|recommend|remove|replace|reverse|rewrite|round|say|select|show|" +
+  "simplify|solve|sort|spell|split|square|start|state|sum|subtract|suggest|summari[sz]e|take|tell|test|translate|" +
+  "treble|triple|turn|use|verify|work|write"
+
+const questionWords = "what|which|who|whose|when|where|why|how|is|are|does|do|did|can|could|will|would|on"
+
+const asks = new RegExp(`^(?:${questionWords})\\b`, "i")
+
+const request = new RegExp(`^(?:please\\s+)?(?:${verbs}|${questionWords})\\b`, "i")
+
+/** How to answer, or a question for what was just worked out: no request of its own. */
+const closing = new RegExp(
+  [
+    "^(?:please )?(?:(?:only |just )?(?:answer|reply|respond)|show|explain your|justify|your answer|the answer should)\\b",
+    "^(?:please )?(?:give|state|report|write|express|round|use) (?:only |just )?(?:your|the|an?)? ?(?:final |exact |whole )*(?:answer|result|number|value|word|digits?|fraction)\\b(?! of)",
+    "^(?:do not|don't|no|only|just|otherwise|else|if not)\\b",
+    "^what (?:do|did|will|would) (?:you|i|we) (?:get|have|find|obtain)\\b",
+    "^what is (?:the|your) (?:result|answer|total|outcome|final \\w+)(?: now)?\\?$",
+    "^(?:call|name|denote) (?:it|this|that|the (?:result|answer|number|total|value))\\b"
+  ].join("|"),
+  "i"
+)
+
+const ordinals = ["first", "second", "third", "fourth", "fifth"]
+
+const refersToAll =
+  /\b(?:both|the two|the three|all (?:of )?(?:these|those|them)|(?:these|those|the|your) (?:\w+ )?(?:answers|results|numbers|values|totals))\b/i
+
+const refersBack = new RegExp(
+  [
+    "\\b(?<!(?:such|so|given|knowing|assume|assuming|suppose|says?) )that\\b(?! (?:is|are|has|have|can|do|does|was|were|the|an?)\\b)",
+    "\\b(?:it|its|them|they|their|the same|the latter|the former|above|previous|resulting|(?:this|these|those) \\w+)\\b",
+    "\\b(?:the|your|this) (?:final |first |last )?(?:answer|result|total|outcome)\\b",
+    "\\bthe (?:sum|product|difference|quotient|count|number|value|date|day|amount|figure|word|length|letter)\\b(?! (?:of|between|in|from|that|is|with|which)\\b)",
+    "\\b(?:you|we) (?:found|got|computed|calculated|obtained|get|have found)\\b"
+  ].join("|"),
+  "i"
+)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Fragments
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Fragment {
+  readonly text: string
+  /** Opened by a number or letter of its own. */
+  readonly marked: boolean
+  /** Opened by "then", "next", "finally". */
+  readonly sequel: boolean
+}
+
+/** Stands for text that must not be cut: code and quotations. */
+const held = /\uE000(\d+)\uE001/g
+
+const isCode = (line: string) =>
+  /^(?: {2,}|\t)\S/.test(line) ||
+  /[;{}]\s*$/.test(line) ||
+  /^\s*(?:\w+ = |(?:let|const|var|function|return|print|console|import|def|class)\b.*[=(:{])/.test(line)
+
+const hold = (question: string) => {
+  const kept: Array<string> = []
+  const keep = (text: string) => `\uE000${kept.push(text) - 1}\uE001`
+  const fenced = question.replace(/```[\s\S]*?(?:```|$)/g, keep)
+  const coded = fenced.includes("\n")
+    ? fenced
+        .split("\n")
+        .map((line) => (isCode(line) ? keep(line) : line))
+        .join("\n")
+    : fenced
+  const text = coded.replace(/`[^`\n]+`|"[^"\n]*"|“[^”\n]*”/g, keep).replace(/[^\S\n]+/g, " ")
+  const release = (part: string): string =>
+    part.replace(held, (_, index: string) => release(kept[Number(index)]!)).trim()
+  return { text, release }
+}
+
+const marker = /^\s*(?:\(?(?:\d{1,2}|[a-e]|i{1,3})\)|\d{1,2}[.:](?!\d)|(?:step|part|question) \w{1,5}[.:)]|[-*•])\s+/i
+
+const follows = `(?=(?:${verbs}|what|which|who|when|where|how)\\b)`
+
+/** Where one request may end and another begin. Each match is at the beginning of the second. */
+const boundary = new RegExp(
+  [
+    "(?<=[.?!]\\)?)(?<!\\b(?:e\\.g|i\\.e|etc|vs|approx|mr|mrs|ms|dr|st|fig|eq|[a-z])\\.)(?<!^\\d{1,2}[.)])\\s+(?=[\"'(\uE000]?[A-Z0-9\uE000])",
+    "(?<=;)\\s+",
+    "(?<=[\\s:,.?;])(?=\\((?:\\d|[a-e]|i{1,3})\\)\\s)",
+    `,?\\s+(?=(?:and )?(?:then|next|finally|after that|afterwards),? ${follows})`,
+    `,?\\s+(?=and ${follows})`
+  ].join("|"),
+  "gi"
+)
+
+/** The word that opens a sentence is capital there, so the case matters in the first alternative alone. */
+const cut = (line: string): ReadonlyArray<string> => {
+  const pieces: Array<string> = []
+  let start = 0
+  for (const match of line.matchAll(boundary)) {
+    const sentence = /[.?!)]$/.test(line.slice(0, match.index)) && !/^[,;]/.test(match[0])
+    if (sentence && /^[a-z]/.test(line.slice(match.index + match[0].length))) continue
+    pieces.push(line.slice(start, match.index))
+    start = match.index + match[0].length
+  }
+  return [...pieces, line.slice(start)]
+}
+
+const opener = new RegExp(
+  `^(?:and |,|\\s)*(?:(first(?:ly)?|to begin(?: with)?|secondly|thirdly)|(then|next|after that|afterwards|finally|lastly))(?:,\\s*|\\s+${follows}|:\\s*)`,
+  "i"
+)
+
+const fragment = (piece: string): Fragment => {
+  const marked = marker.test(piece)
+  const text = piece.replace(marker, "").trim()
+  const match = opener.exec(text)
+  const bare = (match === null ? text : text.slice(match[0].length)).replace(/^and\s+/i, "").replace(/^,\s*/, "")
+  return { text: bare, marked, sequel: match?.[2] !== undefined }
+}
+
+const words = (text: string) => text.split(/\s+/).filter((word) => /\w|\uE000/.test(word)).length
+
+/** A quantity that is named and described rather than given: "let N be the number of ...". */
+const definition = /^(?:let|call|suppose|define)\b.*\b(?:be|as|denote|equal)\s+(?:the|how many)\b/i
+
+const isRequest = ({ marked, text }: Fragment): boolean =>
+  !closing.test(text) &&
+  (marked || words(text) >= 3) &&
+  (marked || request.test(text) || text.endsWith("?") || definition.test(text))
+
+// -------------------------------------------------------------------------------------------------------------------
+// References
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The letters by which a part calls its answer: "let N be", "call it N", "(call this A)". */
+const namesGiven = (text: string): ReadonlyArray<string> =>
+  [
+    ...text.matchAll(/\b(?:let|define)\s+([A-Za-z])\s+(?:be|equal|denote)\b/gi),
+    ...text.matchAll(/\b(?:call|name|denote)\s+(?:(?:it|this|that|the \w+)\s+)(?:by\s+)?["']?([A-Za-z])\b/gi)
+  ].map((match) => match[1]!)
+
+const mentions = (text: string, name: string) => new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(text)
+
+const needsOf = (text: string, sequel: boolean, earlier: ReadonlyArray<string>): ReadonlyArray<number> => {
+  const all = earlier.map((_, index) => index)
+  const named = all.filter((index) => {
+    const number = `(?:${index + 1}|${String.fromCharCode(97 + index)})`
+    return (
+      new RegExp(`\\b(?:part|step|question|answer) \\(?${number}\\b`, "i").test(text) ||
+      new RegExp(`\\bthe ${ordinals[index]} (?:answer|result|number|part|value|question|total)\\b`, "i").test(text) ||
+      namesGiven(earlier[index]!).some((name) => mentions(text, name))
+    )
+  })
+  if (named.length > 0) return named
+  if (refersToAll.test(text)) return all
+  return all.length > 0 && (sequel || refersBack.test(text)) ? [all.length - 1] : []
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Code keeps its lines. */
+const joinTexts = (left: string, right: string) => `${left}${right.startsWith("\uE000") ? "\n" : " "}${right}`
+
+/** Groups fragments around the requests: what comes before one belongs to it, and what follows the last to the last. */
+const gather = (fragments: ReadonlyArray<Fragment>): ReadonlyArray<Fragment> => {
+  const groups: Array<Fragment> = []
+  let waiting: Array<string> = []
+  for (const one of fragments) {
+    const last = groups.at(-1)
+    if (isRequest(one)) {
+      groups.push({ ...one, text: [...waiting, one.text].reduce(joinTexts) })
+      waiting = []
+    } else if (
+      last !== undefined &&
+      waiting.length === 0 &&
+      (closing.test(one.text) || words(one.text) < 3 || /^\uE000/.test(one.text))
+    ) {
+      groups[groups.length - 1] = { ...last, text: joinTexts(last.text, one.text) }
+    } else {
+      waiting.push(one.text)
+    }
+  }
+  const last = groups.at(-1)
+  if (last !== undefined && waiting.length > 0) {
+    groups[groups.length - 1] = { ...last, text: [last.text, ...waiting].reduce(joinTexts) }
+  }
+  return groups
+}
+
+/** Longer texts hold a document, whose sentences are not requests. */
+const longestQuestion = 20_000
+const mostParts = 20
+
+/** The parts of a question, in order; one part, the whole, when nothing in it can be told apart. */
+export const split = (question: string): ReadonlyArray<Part> => {
+  if (question.length > longestQuestion) return [{ text: question, needs: [] }]
+  const { release, text } = hold(question)
+  const fragments = text
+    .split(/\n+/)
+    .flatMap(cut)
+    .filter((piece) => words(piece) > 0)
+    .map(fragment)
+  const groups = gather(fragments)
+  if (groups.length < 2 || groups.length > mostParts) return [{ text: question.trim(), needs: [] }]
+  const texts = groups.map((group) => group.text)
+  return groups.map((group, index) => ({
+    text: release(sentence(group.text)),
+    needs: needsOf(group.text, group.sequel, texts.slice(0, index))
+  }))
+}
+
+/** As a sentence of its own: a capital first, no comma or "and" last, and its own full stop or question mark. */
+const sentence = (text: string): string => {
+  const body = text.replace(/[\s,;:]+$/, "").replace(/,? and$/, "")
+  const end = /[.?!\uE001]$/.test(body) ? "" : asks.test(body) ? "?" : "."
+  return `${body.charAt(0).toUpperCase()}${body.slice(1)}${end}`
+}
