@@ -1,0 +1,140 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
+import { TestClock } from "effect/testing"
+import * as Budget from "../src/Budget.ts"
+
+const used = (tokens: number, costUsd: number | undefined) => ({
+  usage: { inputTokens: tokens, outputTokens: 0 },
+  costUsd
+})
+
+const tokensOf = ({ usage }: Budget.Spend) => usage.inputTokens + usage.outputTokens
+
+describe("Budget", () => {
+  it.effect("no interleaving of concurrent calls ever exceeds a limit, and none is lost", () =>
+    Effect.gen(function* () {
+      for (let seed = 0; seed < 60; seed++) {
+        yield* Effect.gen(function* () {
+          const limits = {
+            costUsd: yield* Random.nextBetween(1, 6),
+            tokens: yield* Random.nextIntBetween(200, 2000),
+            calls: yield* Random.nextIntBetween(5, 40)
+          }
+          const above = { costUsd: limits.costUsd * 1.5, tokens: limits.tokens * 2 }
+          const shared = Budget.make(above)
+          const ledgers = [Budget.make(limits, shared), Budget.make(limits, shared)]
+          let running = 0
+          const watch = () => {
+            for (const ledger of ledgers) {
+              const spend = ledger.spent()
+              assert.isAtMost(spend.costUsd, limits.costUsd + 1e-9)
+              assert.isAtMost(tokensOf(spend), limits.tokens)
+              assert.isAtMost(spend.calls, limits.calls)
+            }
+            assert.isAtMost(shared.spent().costUsd, above.costUsd + 1e-9)
+            assert.isAtMost(tokensOf(shared.spent()), above.tokens)
+          }
+          const callOnce = Effect.fnUntraced(function* (index: number) {
+            const ledger = ledgers[index % 2]!
+            const worst = {
+              costUsd: yield* Random.nextBetween(0.01, 1),
+              tokens: yield* Random.nextIntBetween(1, 300)
+            }
+            const share = yield* Random.next
+            const fate = yield* Random.nextIntBetween(0, 10)
+            const millis = yield* Random.nextIntBetween(1, 50)
+            yield* Effect.sleep(yield* Random.nextIntBetween(0, 60))
+            const reservation = yield* ledger.reserve(worst)
+            running += 1
+            watch()
+            yield* Effect.sleep(millis).pipe(
+              Effect.ensuring(
+                Effect.sync(() => {
+                  running -= 1
+                  if (fate === 0) ledger.release(reservation)
+                  else ledger.settle(reservation, used(Math.floor(worst.tokens * share), worst.costUsd * share))
+                  watch()
+                })
+              )
+            )
+          })
+          const fibers = yield* Effect.forEach(
+            Array.from({ length: 60 }, (_, index) => index),
+            (index) => Effect.forkChild(Effect.result(callOnce(index)))
+          )
+          // Some are interrupted while they wait or run.
+          yield* TestClock.adjust(40)
+          yield* Effect.forEach(fibers.slice(0, 7), Fiber.interrupt, { concurrency: "unbounded" })
+          yield* TestClock.adjust("1 minute")
+          yield* Fiber.awaitAll(fibers)
+          assert.strictEqual(running, 0)
+          // Nothing stays reserved: the rest of each ledger can be used up to its limit.
+          const rest = limits.tokens - tokensOf(ledgers[0]!.spent())
+          const room = Math.min(rest, above.tokens - tokensOf(shared.spent()))
+          if (ledgers[0]!.spent().calls < limits.calls) yield* ledgers[0]!.reserve({ costUsd: 0, tokens: room })
+        }).pipe(Random.withSeed(`budget ${seed}`))
+      }
+    })
+  )
+
+  it.effect("who waits is served in order", () =>
+    Effect.gen(function* () {
+      const ledger = Budget.make({ tokens: 100 })
+      const order: Array<number> = []
+      const first = yield* ledger.reserve({ costUsd: 0, tokens: 100 })
+      const fibers = yield* Effect.forEach([1, 2, 3], (index) =>
+        Effect.forkChild(
+          Effect.andThen(ledger.reserve({ costUsd: 0, tokens: 40 }), () => Effect.sync(() => order.push(index))),
+          { startImmediately: true }
+        )
+      )
+      ledger.settle(first, used(10, 0))
+      yield* Fiber.joinAll(fibers.slice(0, 2))
+      assert.deepStrictEqual(order, [1, 2])
+    })
+  )
+
+  it.effect("what can never fit fails at once, and says so", () =>
+    Effect.gen(function* () {
+      const ledger = Budget.make({ tokens: 100 })
+      yield* ledger.reserve({ costUsd: 0, tokens: 90 })
+      const error = yield* Effect.flip(ledger.reserve({ costUsd: 0, tokens: 101 }))
+      assert.strictEqual(
+        error.message,
+        "The token limit of 100 tokens is reached: 0 tokens spent, up to 101 tokens more needed."
+      )
+    })
+  )
+
+  it.effect("free calls go on when the money is spent", () =>
+    Effect.gen(function* () {
+      const ledger = Budget.make({ costUsd: 1 })
+      ledger.settle(yield* ledger.reserve({ costUsd: 1, tokens: 5 }), used(5, 1))
+      assert.strictEqual((yield* Effect.flip(ledger.reserve({ costUsd: 0.01, tokens: 5 }))).limit, "costUsd")
+      ledger.settle(yield* ledger.reserve({ costUsd: 0, tokens: 5 }), used(5, 0))
+      assert.strictEqual(ledger.spent().calls, 2)
+    })
+  )
+
+  it.effect("a limit above counts, and a wait there is a wait", () =>
+    Effect.gen(function* () {
+      const parent = Budget.make({ calls: 10, tokens: 50 })
+      const [left, right] = [Budget.make({}, parent), Budget.make({ calls: 1 }, parent)]
+      const reservation = yield* left.reserve({ costUsd: undefined, tokens: 40 })
+      const waiting = yield* Effect.forkChild(right.reserve({ costUsd: undefined, tokens: 40 }), {
+        startImmediately: true
+      })
+      left.settle(reservation, used(10, undefined))
+      right.settle(yield* Fiber.join(waiting), used(20, undefined))
+      assert.strictEqual((yield* Effect.flip(right.reserve({ costUsd: 0, tokens: 1 }))).limit, "calls")
+      assert.deepStrictEqual(parent.spent(), {
+        usage: { inputTokens: 30, outputTokens: 0 },
+        costUsd: 0,
+        calls: 2,
+        unpricedCalls: 2
+      })
+    })
+  )
+})

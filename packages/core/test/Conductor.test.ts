@@ -1,0 +1,349 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { TestClock } from "effect/testing"
+import * as Conductor from "../src/Conductor.ts"
+import * as Critic from "../src/Critic.ts"
+import * as Grader from "../src/Grader.ts"
+import * as Policy from "../src/Policy.ts"
+import * as ResponseCache from "../src/ResponseCache.ts"
+import type { RunEvent } from "../src/RunEvent.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Transcript from "../src/Transcript.ts"
+import * as WorkerPool from "../src/WorkerPool.ts"
+import type { Workflow } from "../src/Workflow.ts"
+
+const worker = (id: string, replies: ScriptedWorker.Options["replies"] = [`answer of ${id}`]) =>
+  ScriptedWorker.make({ id, replies, pricing: { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 } })
+
+const ask = (ordinal: number, subtask = ""): Workflow => ({ steps: [{ worker: ordinal, subtask, access: [] }] })
+
+/** A policy that writes one workflow after the other, and keeps what it was shown. */
+const sequence = (...workflows: ReadonlyArray<Workflow>) => {
+  const contexts: Array<Policy.Context> = []
+  const policy: Policy.Policy = {
+    name: "sequence",
+    propose: (context) => {
+      contexts.push(context)
+      const workflow = workflows[context.round]
+      return workflow === undefined
+        ? Effect.fail(new Policy.PolicyError({ policy: "sequence", detail: "out of workflows" }))
+        : Effect.succeed({ workflow })
+    }
+  }
+  return { policy, contexts }
+}
+
+const run = Effect.fnUntraced(function* (
+  options: Omit<Conductor.Options, "pool"> & { readonly workers: ReadonlyArray<ScriptedWorker.ScriptedWorker> },
+  runOptions: Conductor.RunOptions = {}
+) {
+  const { workers, ...rest } = options
+  const recorder = Transcript.recorder()
+  const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe(workers), ...rest })
+  const fiber = yield* Effect.forkChild(
+    conductor.run({ question: "Why?", id: "task" }, { runId: "run", listener: recorder.listener, ...runOptions })
+  )
+  yield* TestClock.adjust("1 hour")
+  return { result: yield* Fiber.join(fiber), transcript: recorder.transcript()! }
+})
+
+describe("recursion", () => {
+  it.effect("shows the policy its previous workflow and answer, and ends when it confirms", () =>
+    Effect.gen(function* () {
+      const { contexts, policy } = sequence(ask(0), ask(1, "Improve it."), { steps: [] })
+      const workers = [worker("a"), worker("b")]
+      const { result, transcript } = yield* run({ workers, policy, recursion: 5 })
+      assert.deepStrictEqual(
+        contexts.map(({ previous }) => previous?.answer),
+        [undefined, "answer of a", "answer of b"]
+      )
+      assert.deepStrictEqual(contexts[1]!.previous!.workflow, ask(0))
+      assert.strictEqual(result.answer, "answer of b")
+      assert.strictEqual(result.outcome, "answered")
+      assert.deepStrictEqual(
+        transcript.rounds.map(({ confirmed }) => confirmed),
+        [false, false, true]
+      )
+      assert.strictEqual(result.spend.calls, 2)
+    })
+  )
+
+  it.effect("stops at its cap", () =>
+    Effect.gen(function* () {
+      const { contexts, policy } = sequence(ask(0), ask(0), ask(0), ask(0))
+      const { result } = yield* run({ workers: [worker("a")], policy, recursion: 2 })
+      assert.strictEqual(contexts.length, 3)
+      assert.strictEqual(result.rounds.length, 3)
+    })
+  )
+
+  it.effect("a step with access to all sees the previous answer, one without does not", () =>
+    Effect.gen(function* () {
+      const second: Workflow = {
+        steps: [
+          { worker: 1, subtask: "Alone.", access: [] },
+          { worker: 2, subtask: "Judge.", access: "all" }
+        ]
+      }
+      const workers = [worker("a"), worker("b"), worker("c")]
+      yield* run({ workers, policy: sequence(ask(0), second).policy, recursion: 1 })
+      const seen = (index: number) => JSON.stringify(workers[index]!.calls[0]!.messages)
+      assert.notInclude(seen(1), "answer of a")
+      assert.include(seen(2), "answer of a")
+    })
+  )
+
+  it.effect("an empty workflow is no answer in the first round", () =>
+    Effect.gen(function* () {
+      const { result } = yield* run({ workers: [worker("a")], policy: sequence({ steps: [] }).policy, recursion: 2 })
+      assert.strictEqual(result.outcome, "failed")
+      assert.include(result.detail, "no steps")
+    })
+  )
+
+  it.effect("an answer survives a later round that fails", () =>
+    Effect.gen(function* () {
+      const { result } = yield* run({ workers: [worker("a")], policy: sequence(ask(0), ask(9)).policy, recursion: 2 })
+      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.answer, "answer of a")
+      assert.include(result.detail, "Step 0 names worker 9")
+      assert.instanceOf(result.error, Policy.PolicyError)
+    })
+  )
+})
+
+describe("self as a worker", () => {
+  /** Gives everything to the Conductor itself as long as it may. */
+  const delegating: Policy.Policy = {
+    name: "delegating",
+    propose: ({ pool, self }) => Effect.succeed({ workflow: ask(self ? pool.workers.length : 0, "Part one.") })
+  }
+
+  it.effect("nests down to the cap, on one account, in one stream of events", () =>
+    Effect.gen(function* () {
+      const workers = [worker("a")]
+      const { result, transcript } = yield* run({ workers, policy: delegating, self: { maxDepth: 2 } })
+      assert.strictEqual(result.answer, "answer of a")
+      assert.strictEqual(result.spend.costUsd, 1)
+      const child = transcript.rounds[0]!.steps[0]!.nested!
+      const grandchild = child.rounds[0]!.steps[0]!.nested!
+      assert.strictEqual(transcript.rounds[0]!.steps[0]!.worker, "self")
+      assert.deepStrictEqual([transcript.runId, child.runId, grandchild.runId], ["run", "run/0.0", "run/0.0/0.0"])
+      assert.strictEqual(grandchild.rounds[0]!.steps[0]!.worker, "a")
+      assert.strictEqual(grandchild.outcome, "answered")
+      assert.include(JSON.stringify(workers[0]!.calls[0]!.messages), "Why?")
+    })
+  )
+
+  it.effect("its budget is the run's", () =>
+    Effect.gen(function* () {
+      const twice: Policy.Policy = {
+        name: "twice",
+        propose: ({ pool, self }) =>
+          Effect.succeed({
+            workflow: {
+              steps: [0, 1, 2].map((step) => ({
+                worker: self ? pool.workers.length : 0,
+                subtask: `Part ${step}.`,
+                access: "all" as const
+              }))
+            }
+          })
+      }
+      const workers = [worker("a")]
+      const { result } = yield* run({ workers, policy: twice, self: { maxDepth: 1 }, budget: { calls: 5 } })
+      assert.strictEqual(result.outcome, "budget")
+      assert.strictEqual(workers[0]!.calls.length, 5)
+      assert.strictEqual(result.spend.calls, 5)
+      assert.strictEqual(result.answer, "answer of a")
+    })
+  )
+
+  it.effect("interrupting the outer run stops the inner one", () =>
+    Effect.gen(function* () {
+      const workers = [worker("a", [{ hang: true }])]
+      const { result } = yield* run({
+        workers,
+        policy: delegating,
+        self: { maxDepth: 1 },
+        budget: { durationMillis: 50 }
+      })
+      assert.strictEqual(result.outcome, "budget")
+      assert.strictEqual(workers[0]!.running(), 0)
+    })
+  )
+})
+
+describe("a critic", () => {
+  const wants = (text: string) =>
+    Critic.fromGrader({
+      name: "wants",
+      grade: (_, answer) =>
+        Effect.succeed({ correct: answer === text, score: answer === text ? 1 : 0.2, explanation: `not ${text}` })
+    })
+
+  it.effect("refines round by round until it is content, and its words reach the policy", () =>
+    Effect.gen(function* () {
+      const { contexts, policy } = sequence(ask(0), ask(1), ask(2))
+      const workers = [worker("a"), worker("b"), worker("c")]
+      const { result, transcript } = yield* run({ workers, policy, critic: wants("answer of b") })
+      assert.strictEqual(result.answer, "answer of b")
+      assert.strictEqual(workers[2]!.calls.length, 0)
+      assert.strictEqual(contexts[1]!.previous!.feedback, "not answer of b")
+      assert.strictEqual(transcript.rounds[1]!.grade!.grade.score, 1)
+    })
+  )
+
+  it.effect("stops at the cap with the best answer, not the last", () =>
+    Effect.gen(function* () {
+      const scores: Record<string, number> = { "answer of a": 0.3, "answer of b": 0.6, "answer of c": 0.1 }
+      const critic = Critic.fromGrader({
+        name: "scores",
+        grade: (_, answer) => Effect.succeed({ correct: false, score: scores[answer]! })
+      })
+      const workers = [worker("a"), worker("b"), worker("c")]
+      const { result } = yield* run({ workers, policy: sequence(ask(0), ask(1), ask(2)).policy, critic, recursion: 2 })
+      assert.strictEqual(result.answer, "answer of b")
+    })
+  )
+
+  it.effect("may be a worker, which is paid for; a threshold is enough", () =>
+    Effect.gen(function* () {
+      const judge = worker("judge", ["Not bad. Score: 3", "Good enough.\n**Score:** 8"])
+      const { policy } = sequence(ask(0), ask(0), ask(0))
+      const { result, transcript } = yield* run({
+        workers: [worker("a")],
+        policy,
+        critic: Critic.fromWorker(judge),
+        threshold: 0.8,
+        recursion: 5
+      })
+      assert.strictEqual(result.rounds.length, 2)
+      assert.strictEqual(result.spend.costUsd, 4)
+      assert.deepStrictEqual(
+        transcript.rounds.map(({ grade }) => grade?.grade.score),
+        [0.3, 0.8]
+      )
+      assert.strictEqual(transcript.rounds[0]!.grade!.paid!.costUsd, 1)
+    })
+  )
+
+  it.effect("that fails does not lose the answer", () =>
+    Effect.gen(function* () {
+      const { result } = yield* run({
+        workers: [worker("a")],
+        policy: Policy.single(0),
+        critic: Critic.fromGrader(Grader.exact)
+      })
+      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.answer, "answer of a")
+      assert.include(result.detail, "no reference answer")
+    })
+  )
+})
+
+describe("what can go wrong", () => {
+  it.effect("a policy in code that breaks a rule is told which", () =>
+    Effect.gen(function* () {
+      const policy = Policy.fixed("bad", () => ({ steps: [{ worker: 0, subtask: "x", access: [0] }] }))
+      const { result } = yield* run({ workers: [worker("a")], policy })
+      assert.strictEqual(result.outcome, "failed")
+      assert.include(result.detail, "The bad policy wrote no workflow: Step 0 lists step 0")
+    })
+  )
+
+  it.effect("a policy or a worker that throws ends the run as failed, with its error", () =>
+    Effect.gen(function* () {
+      const boom = new Error("boom")
+      const policy = Policy.fixed("bad", () => {
+        throw boom
+      })
+      const { result } = yield* run({ workers: [worker("a")], policy })
+      assert.strictEqual(result.outcome, "failed")
+      assert.strictEqual(result.error, boom)
+      const throwing = worker("a", () => {
+        throw boom
+      })
+      const thrown = yield* run({ workers: [throwing], policy: Policy.single(0) })
+      assert.strictEqual(thrown.result.outcome, "failed")
+      assert.strictEqual(thrown.result.detail, "boom")
+    })
+  )
+
+  it.effect("a policy's model is paid for from the run's budget", () =>
+    Effect.gen(function* () {
+      const model = worker("model", ["0"])
+      const policy: Policy.Policy = {
+        name: "asking",
+        propose: ({ complete }) =>
+          Effect.map(
+            complete({
+              model,
+              request: { messages: [{ role: "user", content: "Which?" }] },
+              attempt: 0,
+              read: (text) => Result.succeed(Number(text))
+            }),
+            ({ reading }) => ({ workflow: ask(Result.getOrThrow(reading)) })
+          )
+      }
+      const { result, transcript } = yield* run({ workers: [worker("a")], policy })
+      assert.strictEqual(result.spend.costUsd, 2)
+      assert.strictEqual(transcript.rounds[0]!.completions[0]!.text, "0")
+      const broke = yield* run({ workers: [worker("a")], policy, budget: { calls: 0 } })
+      assert.strictEqual(broke.result.outcome, "budget")
+      assert.strictEqual(broke.result.answer, undefined)
+    })
+  )
+})
+
+describe("streams and services", () => {
+  it.effect("a stream is the events of one run; leaving it stops the run", () =>
+    Effect.gen(function* () {
+      const workers = [worker("a")]
+      const conductor = Conductor.make({ policy: Policy.single(0), pool: WorkerPool.makeUnsafe(workers) })
+      const events = yield* Stream.runCollect(conductor.stream("Why?"))
+      assert.deepStrictEqual(
+        events.map(({ type }: RunEvent) => type),
+        [
+          "run-started",
+          "round-started",
+          "workflow-proposed",
+          "step-started",
+          "step-delta",
+          "step-finished",
+          "round-finished",
+          "run-finished"
+        ]
+      )
+      const hanging = [worker("a", [{ hang: true }])]
+      const left = Conductor.make({ policy: Policy.single(0), pool: WorkerPool.makeUnsafe(hanging) })
+      yield* Stream.runDrain(Stream.take(left.stream("Why?"), 4))
+      assert.strictEqual(hanging[0]!.calls.length, 1)
+      assert.strictEqual(hanging[0]!.running(), 0)
+    })
+  )
+
+  it.effect("a Conductor is a service", () =>
+    Effect.gen(function* () {
+      const conductor = yield* Conductor.Conductor
+      assert.strictEqual((yield* conductor.run("Why?")).answer, "answer of a")
+    }).pipe(Effect.provide(Conductor.layer({ policy: Policy.single(0), pool: WorkerPool.makeUnsafe([worker("a")]) })))
+  )
+
+  it.effect("a cached answer costs nothing and is told as cached", () =>
+    Effect.gen(function* () {
+      const workers = [worker("a")]
+      const once = run({ workers, policy: Policy.single(0), seed: 1 })
+      const first = yield* once
+      const second = yield* once
+      assert.strictEqual(workers[0]!.calls.length, 1)
+      assert.strictEqual(first.result.spend.costUsd, 1)
+      assert.strictEqual(second.result.spend.costUsd, 0)
+      assert.strictEqual(second.result.answer, first.result.answer)
+      assert.isTrue(second.transcript.rounds[0]!.steps[0]!.cached)
+    }).pipe(Effect.provide(ResponseCache.layerMemory({ maxEntries: 10 })))
+  )
+})

@@ -1,0 +1,150 @@
+import { assert, describe, it } from "vitest"
+import * as promise from "../src/promise.ts"
+import * as ResponseCache from "../src/ResponseCache.ts"
+
+const calculator = promise.worker({ id: "calculator", answer: () => "42" })
+const ask = { question: "What is 6 times 7?", pool: [calculator], policy: promise.single("calculator") }
+
+describe("conduct", () => {
+  it("answers, with the whole record", async () => {
+    const result = await promise.conduct(ask)
+    assert.strictEqual(result.answer, "42")
+    assert.strictEqual(result.outcome, "answered")
+    assert.strictEqual(result.transcript.rounds[0]?.steps[0]?.text, "42")
+    assert.isTrue(result.spend.usage.estimated)
+  })
+
+  it("takes async generators, and usage where the worker knows it", async () => {
+    const pieces = promise.worker({
+      id: "pieces",
+      answer: async function* () {
+        yield "for"
+        yield "ty-two"
+      }
+    })
+    const exact = promise.worker({
+      id: "exact",
+      answer: async () => ({ text: "42", usage: { inputTokens: 7, outputTokens: 1 }, finishReason: "length" })
+    })
+    const events: Array<promise.RunEvent> = []
+    const streamed = await promise.conduct({
+      ...ask,
+      pool: [pieces],
+      policy: promise.single(0),
+      onEvent: (event) => events.push(event)
+    })
+    assert.strictEqual(streamed.answer, "forty-two")
+    assert.strictEqual(events.filter(({ type }) => type === "step-delta").length, 2)
+    const counted = await promise.conduct({ ...ask, pool: [exact], policy: promise.single(0) })
+    assert.deepStrictEqual(counted.spend.usage, { inputTokens: 7, outputTokens: 1 })
+    assert.strictEqual(counted.transcript.rounds[0]?.steps[0]?.finishReason, "length")
+  })
+
+  it("tells what a worker threw, and retries what it says can be retried", async () => {
+    const broken = promise.worker({
+      id: "broken",
+      answer: () => {
+        throw new Error("no such model")
+      }
+    })
+    const failed = await promise.conduct({ ...ask, pool: [broken], policy: promise.single(0) })
+    assert.strictEqual(failed.outcome, "failed")
+    assert.include(failed.detail ?? "", "no such model")
+
+    let calls = 0
+    const flaky = promise.worker({
+      id: "flaky",
+      answer: () => {
+        calls += 1
+        if (calls === 1) throw promise.workerError("flaky", { _tag: "Overloaded" })
+        return "well"
+      }
+    })
+    const retried = await promise.conduct({
+      ...ask,
+      pool: [flaky],
+      policy: promise.single(0),
+      retry: { baseDelayMillis: 0 }
+    })
+    assert.strictEqual(retried.answer, "well")
+  })
+
+  it("an aborted signal stops the calls, tells them, and resolves as interrupted", async () => {
+    const controller = new AbortController()
+    let stopped = false
+    const hanging = promise.worker({
+      id: "hanging",
+      answer: (_, { signal }) =>
+        new Promise(() => {
+          signal.addEventListener("abort", () => {
+            stopped = true
+          })
+          controller.abort()
+        })
+    })
+    const result = await promise.conduct({
+      ...ask,
+      pool: [calculator, hanging],
+      policy: promise.policy("two", () => ({
+        steps: [
+          { worker: 0, subtask: "First.", access: [] },
+          { worker: 1, subtask: "Second.", access: "all" }
+        ]
+      })),
+      signal: controller.signal
+    })
+    assert.strictEqual(result.outcome, "interrupted")
+    assert.strictEqual(result.answer, "42")
+    assert.isTrue(stopped)
+    const before = await promise.conduct({ ...ask, signal: AbortSignal.abort() })
+    assert.include(["interrupted", "answered"], before.outcome)
+  })
+
+  it("keeps answers in a cache that the caller shares", async () => {
+    let calls = 0
+    const counted = promise.worker({ id: "counted", answer: () => `call ${++calls}` })
+    const options = {
+      ...ask,
+      pool: [counted],
+      policy: promise.single(0),
+      seed: 1,
+      cache: ResponseCache.makeMemory({ maxEntries: 10 })
+    }
+    assert.strictEqual((await promise.conduct(options)).answer, "call 1")
+    assert.strictEqual((await promise.conduct(options)).answer, "call 1")
+  })
+
+  it("rejects mistakes in the options with one clear message", async () => {
+    const message = async (options: promise.ConductOptions) =>
+      promise.conduct(options).then(
+        () => "resolved",
+        (error: Error) => error.message
+      )
+    assert.strictEqual(await message({ ...ask, pool: [] }), "A pool needs at least one worker.")
+    assert.include(await message({ ...ask, pool: [calculator, calculator] }), 'called "calculator"')
+  })
+})
+
+describe("streamRun", () => {
+  it("yields the events, and leaving the loop stops the run", async () => {
+    const types: Array<string> = []
+    for await (const event of promise.streamRun(ask)) types.push(event.type)
+    assert.strictEqual(types[0], "run-started")
+    assert.strictEqual(types.at(-1), "run-finished")
+
+    let stopped = false
+    const hanging = promise.worker({
+      id: "hanging",
+      answer: (_, { signal }) =>
+        new Promise(() => {
+          signal.addEventListener("abort", () => {
+            stopped = true
+          })
+        })
+    })
+    for await (const event of promise.streamRun({ ...ask, pool: [hanging], policy: promise.single(0) })) {
+      if (event.type === "step-started") break
+    }
+    assert.isTrue(stopped)
+  })
+})
