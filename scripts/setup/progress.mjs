@@ -17,7 +17,8 @@ export class SetUpError extends Error {}
 /** @param {number} since */
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`
 
-let titled = false
+/** Says that the stages that follow are those of a fresh clone. */
+export const title = () => process.stderr.write("Setting up Tutti (this is done once):\n")
 
 /**
  * Runs one stage under a progress line.
@@ -29,8 +30,6 @@ let titled = false
  */
 export const stage = async (label, run) => {
   const since = Date.now()
-  if (!titled) process.stderr.write("Setting up Tutti (this is done once):\n")
-  titled = true
   if (!isLive) process.stderr.write(`  ${label} …\n`)
   let frame = 0
   const draw = () => process.stderr.write(`\r\u001b[K  ${frames[frame++ % frames.length]} ${label} ${seconds(since)}`)
@@ -76,7 +75,11 @@ export const run = (command, cwd, explain = () => undefined) =>
       fs.mkdirSync(stateFolder, { recursive: true })
       fs.appendFileSync(logFile, output)
       if (code === 0) return resolve()
-      const tail = output.trimEnd().split("\n").slice(-25).join("\n")
+      const lines = output.trimEnd().split("\n")
+      const tail = lines
+        .filter((line) => !/^\s+at .*:\d+:\d+\)?$/.test(line))
+        .slice(-25)
+        .join("\n")
       const end = signal === null ? `exit code ${code}` : signal
       reject(new SetUpError(explain(output) ?? `${tail}\n\n(${end}; the whole log is in ${logFile})`))
     })

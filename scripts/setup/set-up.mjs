@@ -8,7 +8,7 @@ import { createRequire } from "node:module"
 import os from "node:os"
 import path from "node:path"
 import { withLock } from "./lock.mjs"
-import { clearLog, run, SetUpError, stage } from "./progress.mjs"
+import { clearLog, run, SetUpError, stage, title } from "./progress.mjs"
 import * as State from "./state.mjs"
 import { root } from "./workspace.mjs"
 
@@ -89,10 +89,11 @@ const findStale = (state, wanted, dependencies) =>
  * @param {ReadonlyArray<Member>} wanted
  */
 const setUpUnlocked = async (wanted) => {
+  clearLog()
   let state = State.read()
   const dependencies = State.dependenciesFingerprint()
   if (state.dependencies !== dependencies || !State.dependenciesExist()) {
-    clearLog()
+    if (state.dependencies === undefined) title()
     await install()
     state = { ...state, dependencies }
     State.write(state)
