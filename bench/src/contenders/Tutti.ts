@@ -4,6 +4,7 @@
  */
 import * as Conductor from "@tutti/core/Conductor"
 import * as Policy from "@tutti/core/Policy"
+import type { RunEvent } from "@tutti/core/RunEvent"
 import { free, type Worker, type WorkerPart } from "@tutti/core/Worker"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
@@ -11,29 +12,27 @@ import * as Stream from "effect/Stream"
 import type { Contender } from "../Contender.ts"
 import { type Workload, work } from "../Workload.ts"
 
-/** The worker that answers a step. */
-const worker = (wait: Workload["wait"], step: number): Worker => {
-  const parts = (text: string): ReadonlyArray<WorkerPart> => [
+const answer = (text: string): Stream.Stream<WorkerPart> =>
+  Stream.fromArray<WorkerPart>([
     { type: "text", text },
     { type: "finish", reason: "stop", usage: { inputTokens: 0, outputTokens: 0 } }
-  ]
-  return {
-    id: `worker-${step}`,
-    pricing: free,
-    generate: ({ messages }) => {
-      const answer = Stream.fromArray(parts(work(messages)))
-      const waiting = wait(step)
-      return waiting === undefined
-        ? answer
-        : Stream.unwrap(
-            Effect.as(
-              Effect.promise(() => waiting),
-              answer
-            )
-          )
-    }
+  ])
+
+/** The worker that answers a step. */
+const worker = (wait: Workload["wait"], step: number): Worker => ({
+  id: `worker-${step}`,
+  pricing: free,
+  generate: ({ messages }) => {
+    const waiting = wait(step)
+    if (waiting === undefined) return answer(work(messages))
+    return Stream.unwrap(
+      Effect.map(
+        Effect.promise(() => waiting),
+        () => answer(work(messages))
+      )
+    )
   }
-}
+})
 
 const makeConductor = ({ plan, wait }: Workload) =>
   Conductor.make({
@@ -49,6 +48,25 @@ export const contender: Contender = {
     const conductor = makeConductor(workload)
     const { question } = workload.plan
     return { run: () => Effect.runPromise(Effect.map(conductor.run(question), ({ answer }) => answer ?? "")) }
+  },
+  // A span for the run, for its round and for each step, and the transcript folded from the events.
+  prepareRecorded: async (workload) => {
+    const [Telemetry, Transcript] = await Promise.all([
+      import("@tutti/core/Telemetry"),
+      import("@tutti/core/Transcript")
+    ])
+    const conductor = makeConductor(workload)
+    const program = Effect.gen(function* () {
+      const trace = yield* Telemetry.listener()
+      const recorder = Transcript.recorder()
+      const listener = (event: RunEvent) => {
+        trace(event)
+        recorder.listener(event)
+      }
+      yield* conductor.run(workload.plan.question, { listener })
+      return recorder.transcript()?.answer ?? ""
+    })
+    return { run: () => Effect.runPromise(program) }
   },
   // The capped store is the response cache; each run has a seed of its own, so that it never finds an answer.
   prepareStored: async (workload) => {
