@@ -27,7 +27,7 @@ export const terms = (text: string): ReadonlyArray<string> =>
 /** What a question says of its subject without naming it, and the words in which a worker would describe that subject. */
 const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string }> = [
   {
-    cue: /\d\s*[-+−*×/÷^]\s*[\d(]|\b(?:plus|minus|times|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|square|cubed?|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
+    cue: /(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|square|cubed?|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
     words: "arithmetic calculation numbers mathematics"
   },
   {

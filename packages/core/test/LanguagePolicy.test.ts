@@ -1,0 +1,173 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { BudgetExceeded } from "../src/Budget.ts"
+import * as LanguagePolicy from "../src/LanguagePolicy.ts"
+import * as Policy from "../src/Policy.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Task from "../src/Task.ts"
+import { WorkerError, type WorkerRequest } from "../src/Worker.ts"
+import * as WorkerPool from "../src/WorkerPool.ts"
+
+const good = 'Easy.\n\nmodel_id = [1]\nsubtasks = ["Explain."]\naccess_list = [[]]'
+const model = ScriptedWorker.echo("conductor")
+
+type Said = string | WorkerError | BudgetExceeded
+
+/** A context whose model says the given things, one after the other, and that keeps the requests. */
+const scripted = (said: ReadonlyArray<Said>, changes: Partial<Policy.Context> = {}) => {
+  const requests: Array<WorkerRequest> = []
+  const attempts: Array<number> = []
+  const complete: Policy.Complete = (options) => {
+    attempts.push(options.attempt)
+    const next = said[requests.push(options.request) - 1]!
+    return typeof next === "string"
+      ? Effect.succeed({ completion: next, reading: options.read(next) })
+      : Effect.fail(next)
+  }
+  const context: Policy.Context = {
+    task: Task.make("Why?"),
+    pool: WorkerPool.makeUnsafe([ScriptedWorker.echo("a"), ScriptedWorker.echo("b")]),
+    maxSteps: 5,
+    self: false,
+    round: 0,
+    seed: 77,
+    complete,
+    ...changes
+  }
+  return { context, requests, attempts }
+}
+
+describe("LanguagePolicy", () => {
+  it.effect("reads what the model writes", () =>
+    Effect.gen(function* () {
+      const { context, requests } = scripted([good])
+      const proposal = yield* LanguagePolicy.make({ model }).propose(context)
+      assert.deepStrictEqual(proposal.workflow, { steps: [{ worker: 1, subtask: "Explain.", access: [] }] })
+      assert.strictEqual(proposal.policy, undefined)
+      assert.deepStrictEqual(
+        { ...requests[0], messages: requests[0]!.messages.map((message) => message.role) },
+        {
+          messages: ["system", "user"],
+          maxOutputTokens: 1024,
+          seed: 77,
+          format: { type: "workflow", poolSize: 2, maxSteps: 5, access: "binary", allowEmpty: false }
+        }
+      )
+    })
+  )
+
+  it.effect("passes its settings on, and counts itself where it is in the pool", () =>
+    Effect.gen(function* () {
+      const { context, requests } = scripted([good], { self: true, maxSteps: 2 })
+      yield* LanguagePolicy.make({
+        model,
+        temperature: 1,
+        maxOutputTokens: 300,
+        reasoning: { type: "off" },
+        prompt: { access: "fine-grained" }
+      }).propose(context)
+      const { messages, ...rest } = requests[0]!
+      assert.deepStrictEqual(rest, {
+        temperature: 1,
+        maxOutputTokens: 300,
+        reasoning: { type: "off" },
+        seed: 77,
+        format: { type: "workflow", poolSize: 3, maxSteps: 2, access: "fine-grained", allowEmpty: false }
+      })
+      assert.include(messages[0]!.content, "Model 2: a Conductor like you")
+    })
+  )
+
+  it.effect("shows the model its error and asks again, with another seed", () =>
+    Effect.gen(function* () {
+      const bad = good.replace("[1]", "[9]")
+      const { attempts, context, requests } = scripted(["No idea.", bad, good])
+      const proposal = yield* LanguagePolicy.make({ model }).propose(context)
+      assert.strictEqual(proposal.workflow.steps[0]!.worker, 1)
+      assert.deepStrictEqual(attempts, [0, 1, 2])
+      assert.strictEqual(new Set(requests.map((request) => request.seed)).size, 3)
+      const [first, second, third] = requests.map((request) => request.messages)
+      assert.deepStrictEqual(second!.slice(0, 2), first)
+      assert.deepStrictEqual(second![2], { role: "assistant", content: "No idea." })
+      assert.strictEqual(third!.length, 4)
+      assert.deepStrictEqual(third![2], { role: "assistant", content: bad })
+      assert.include(third![3]!.content, "worker 9; 0 to 1 exist")
+    })
+  )
+
+  it.effect("has the same seeds in the same round", () =>
+    Effect.gen(function* () {
+      const seeds = Effect.fnUntraced(function* () {
+        const { context, requests } = scripted(["?", "?", good])
+        yield* LanguagePolicy.make({ model }).propose(context)
+        return requests.map((request) => request.seed)
+      })
+      assert.deepStrictEqual(yield* seeds(), yield* seeds())
+    })
+  )
+
+  it.effect("gives up with an error that says what was wrong", () =>
+    Effect.gen(function* () {
+      const { context, requests } = scripted(["?", "?"])
+      const error = yield* Effect.flip(LanguagePolicy.make({ model, resamples: 1 }).propose(context))
+      assert.strictEqual(requests.length, 2)
+      assert.match(
+        error.message,
+        /^The conductor policy wrote no workflow: what conductor wrote could not be read in 2 attempts\. ./
+      )
+    })
+  )
+
+  it.effect("falls back under the fallback's name when the text cannot be read, or the model fails", () =>
+    Effect.gen(function* () {
+      const failure = new WorkerError({ worker: "conductor", reason: { _tag: "Authentication" } })
+      const policy = LanguagePolicy.make({ model, resamples: 0, fallback: Policy.bestOf({ n: 8 }) })
+      assert.strictEqual(policy.maxSteps, 9)
+      for (const said of ["?", failure]) {
+        const proposal = yield* policy.propose(scripted([said]).context)
+        assert.strictEqual(proposal.policy, "best-of-8")
+        assert.strictEqual(proposal.workflow.steps.length, 9)
+      }
+    })
+  )
+
+  it.effect("does not fall back when the budget ends", () =>
+    Effect.gen(function* () {
+      const exceeded = new BudgetExceeded({ limit: "calls", allowed: 1, spent: 1, needed: 1 })
+      const policy = LanguagePolicy.make({ model, fallback: Policy.single(0) })
+      assert.strictEqual(yield* Effect.flip(policy.propose(scripted([exceeded]).context)), exceeded)
+    })
+  )
+
+  it.effect("can let the previous answer stand in a recursive round alone", () =>
+    Effect.gen(function* () {
+      const empty = "model_id = []\nsubtasks = []\naccess_list = []"
+      const previous = { workflow: { steps: [{ worker: 0, subtask: "", access: [] }] }, answer: "so" }
+      const recursive = scripted([empty], { round: 1, previous })
+      const proposal = yield* LanguagePolicy.make({ model }).propose(recursive.context)
+      assert.deepStrictEqual(proposal.workflow.steps, [])
+      assert.isTrue(recursive.requests[0]!.format?.allowEmpty)
+      const first = yield* Effect.flip(LanguagePolicy.make({ model, resamples: 0 }).propose(scripted([empty]).context))
+      assert.strictEqual(first._tag, "PolicyError")
+    })
+  )
+
+  it.effect("forgives in the tolerant mode, says what, and does not in the strict one", () =>
+    Effect.gen(function* () {
+      const fenced = `Sure!\n\`\`\`python\n${good.slice(good.indexOf("model_id")).replace("model_id =", "models:")}\n\`\`\`\nDone.`
+      const proposal = yield* LanguagePolicy.make({ model }).propose(scripted([fenced]).context)
+      assert.strictEqual(proposal.workflow.steps.length, 1)
+      assert.isAbove(proposal.notes!.length, 0)
+      const strict = LanguagePolicy.make({ model, mode: "strict", resamples: 0 })
+      assert.strictEqual((yield* Effect.flip(strict.propose(scripted([fenced]).context)))._tag, "PolicyError")
+    })
+  )
+
+  it.effect("drops subtasks in the ablation, whatever the model writes", () =>
+    Effect.gen(function* () {
+      const policy = LanguagePolicy.make({ model, prompt: { subtasks: false } })
+      const proposal = yield* policy.propose(scripted([good]).context)
+      assert.strictEqual(proposal.workflow.steps[0]!.subtask, "")
+    })
+  )
+})

@@ -1,0 +1,226 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as LexicalPolicy from "../src/LexicalPolicy.ts"
+import type * as Policy from "../src/Policy.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Task from "../src/Task.ts"
+import * as WorkerPool from "../src/WorkerPool.ts"
+import * as Workflow from "../src/Workflow.ts"
+
+const pool = (descriptions: Readonly<Record<string, string>>) =>
+  WorkerPool.makeUnsafe(
+    Object.entries(descriptions).map(([id, description]) =>
+      ScriptedWorker.make({ id, ...(description === "" ? {} : { description }), replies: ["ok"] })
+    )
+  )
+
+const team = pool({
+  reckoner: "Exact arithmetic on numbers of any size.",
+  historian: "Knows dates of history: wars, kings and treaties.",
+  allround: "A generalist that handles most kinds of question.",
+  almanac: "Calendar arithmetic: weekdays, leap years and the days between two dates.",
+  translator: "Translation between European languages.",
+  interpreter: "Runs programs in JavaScript and Python and says what they print."
+})
+
+const plan = Effect.fnUntraced(function* (
+  question: string,
+  options: { readonly pool?: WorkerPool.WorkerPool; readonly maxSteps?: number; readonly split?: boolean } = {}
+) {
+  const context: Policy.Context = {
+    task: Task.make(question),
+    pool: options.pool ?? team,
+    maxSteps: options.maxSteps ?? 5,
+    self: false,
+    round: 0,
+    seed: 0,
+    complete: () => Effect.die("the lexical policy asks no model")
+  }
+  const policy = LexicalPolicy.make(options.split === undefined ? {} : { split: options.split })
+  const { workflow } = yield* policy.propose(context)
+  const checked = Workflow.check(workflow, { poolSize: context.pool.workers.length, maxSteps: context.maxSteps })
+  assert.isTrue(Result.isSuccess(checked), Result.isFailure(checked) ? checked.failure.message : "")
+  const ids = workflow.steps.map(({ worker }) => context.pool.workers[worker]!.id)
+  const { steps } = workflow
+  return { ids, subtasks: steps.map((step) => step.subtask), access: steps.map((step) => step.access) }
+})
+
+describe("routing", () => {
+  const routes: ReadonlyArray<readonly [string, string]> = [
+    ["What is 48,213 × 977?", "reckoner"],
+    ["On which weekday did 3 May 1987 fall?", "almanac"],
+    ["How many days lie between 2023-01-05 and 2024-03-01?", "almanac"],
+    ["Which king signed the treaty that ended the Thirty Years War?", "historian"],
+    ["Translate 'good evening' into Portuguese.", "translator"],
+    ["What does this print?\n\n```js\nconsole.log([1, 2, 3].map(String))\n```", "interpreter"],
+    ["Suggest a name for a cat.", "allround"],
+    ["Hm?", "allround"]
+  ]
+  for (const [question, id] of routes) {
+    it.effect(`${JSON.stringify(question)} is one step for the ${id}`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* plan(question), { ids: [id], subtasks: [""], access: [[]] })
+      })
+    )
+  }
+
+  it.effect("does not take what a worker is weak at for what it is good at", () =>
+    Effect.gen(function* () {
+      const two = pool({ a: "Essays and letters. Not good at arithmetic with numbers.", b: "Some arithmetic." })
+      assert.deepStrictEqual((yield* plan("What is 17 plus 25?", { pool: two })).ids, ["b"])
+    })
+  )
+
+  it.effect("goes to the more general of equals, and not to one that calls itself careless", () =>
+    Effect.gen(function* () {
+      const three = pool({ narrow: "Chess", hasty: "General, careless, cheap, for any question", wide: "Broad" })
+      assert.deepStrictEqual((yield* plan("Name a cat.", { pool: three })).ids, ["wide"])
+    })
+  )
+
+  it.effect("goes to the first worker where nothing is described", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* plan("What is 1 + 1?", { pool: pool({ x: "", y: "" }) })).ids, ["x"])
+    })
+  )
+
+  it.effect("does not take quoted words for the subject", () =>
+    Effect.gen(function* () {
+      const two = pool({ letters: "Letters and words of a text.", dates: "Dates, weekdays and months." })
+      const { ids } = yield* plan('How many letters has the phrase "Monday, 3 March, Friday, June"?', { pool: two })
+      assert.deepStrictEqual(ids, ["letters"])
+    })
+  )
+})
+
+describe("splitting", () => {
+  it.effect("makes a chain of parts that build on each other", () =>
+    Effect.gen(function* () {
+      const { access, ids, subtasks } = yield* plan(
+        "First multiply 314 by 271. Then say on which weekday the date that many days after 1 March 2020 falls. Finally, translate that weekday into German."
+      )
+      assert.deepStrictEqual(ids, ["reckoner", "almanac", "translator"])
+      assert.deepStrictEqual(access, [[], "all", "all"])
+      assert.strictEqual(subtasks[0], "Answer only this part of the question: Multiply 314 by 271.")
+      assert.match(subtasks[2]!, /building on the answers above: Translate that weekday into German\.$/)
+    })
+  )
+
+  it.effect("lets independent parts run at once and joins them where they meet", () =>
+    Effect.gen(function* () {
+      const { access, ids } = yield* plan(
+        "Let A be the number of days between 2 May 2021 and 9 July 2022. Let B be the number that `console.log(6 ** 3)` prints in JavaScript. What is A × B + 7?"
+      )
+      assert.deepStrictEqual(ids, ["almanac", "interpreter", "reckoner"])
+      assert.deepStrictEqual(access, [[], [], "all"])
+    })
+  )
+
+  it.effect("shows a numbered part only the parts it names", () =>
+    Effect.gen(function* () {
+      const { access, ids } = yield* plan(
+        "1. How many days has the calendar of a leap year?\n2. In which year did the war of the kings end, in history?\n3. Multiply the first answer by 12 plus 9.\n4. Translate both results into French."
+      )
+      assert.deepStrictEqual(ids, ["almanac", "historian", "reckoner", "translator"])
+      assert.deepStrictEqual(access, [[], [], [0], "all"])
+    })
+  )
+
+  it.effect("has a generalist put independent answers together", () =>
+    Effect.gen(function* () {
+      const { access, ids, subtasks } = yield* plan("What is 12 × 12, and how do you say 'dog' in Italian?")
+      assert.deepStrictEqual(ids, ["reckoner", "translator", "allround"])
+      assert.deepStrictEqual(access, [[], [], "all"])
+      assert.match(subtasks[2]!, /Put them together/)
+    })
+  )
+
+  it.effect("keeps together what goes to the same worker anyway", () =>
+    Effect.gen(function* () {
+      const chain = yield* plan("Multiply 12345 by 678. Then subtract 91011 from that number. What do you get?")
+      assert.deepStrictEqual(chain, { ids: ["reckoner"], subtasks: [""], access: [[]] })
+      const apart = yield* plan("What is 12 × 12? What is 13 × 13?")
+      assert.deepStrictEqual(apart.ids, ["reckoner"])
+    })
+  )
+
+  it.effect("leaves context and the form of the answer with their question", () =>
+    Effect.gen(function* () {
+      const one = yield* plan(
+        "A library has 120 shelves with 48 books each, and then 35 books arrive. How many books are there now? Answer with the number alone."
+      )
+      assert.strictEqual(one.ids.length, 1)
+      assert.strictEqual((yield* plan("If it rains, then the match is off. It rains. Is it on?")).ids.length, 1)
+      assert.strictEqual(
+        (yield* plan("What is 7.5 times 4 (e.g. by hand)? Round the result to 1 digit.")).ids.length,
+        1
+      )
+    })
+  )
+
+  it.effect("never cuts quotations and code", () =>
+    Effect.gen(function* () {
+      const code = "let x = 1;\nfor (let i = 0; i < 3; i++) x *= 2;\nconsole.log(x);"
+      const { ids, subtasks } = yield* plan(
+        `What does this program print?\n\n${code}\n\nTranslate that number into Latin.`
+      )
+      assert.deepStrictEqual(ids, ["interpreter", "translator"])
+      assert.include(subtasks[0], code)
+      assert.strictEqual((yield* plan('Translate "Add it up. Then count it. What is left?" into Dutch.')).ids.length, 1)
+    })
+  )
+
+  it.effect("keeps to the most steps, whatever they are", () =>
+    Effect.gen(function* () {
+      const question =
+        "First multiply 3 by 4. Then find the weekday that many days after 1 May 2020. Then translate it into French. Then say which king was born on that date in history. Then multiply it by 45 plus 3."
+      for (const maxSteps of [1, 2, 3, 4, 5]) {
+        const { ids } = yield* plan(question, { maxSteps })
+        assert.isAtMost(ids.length, maxSteps)
+        assert.isAtLeast(ids.length, Math.min(maxSteps, 2))
+      }
+      assert.strictEqual((yield* plan(question, { split: false })).ids.length, 1)
+    })
+  )
+
+  it.effect("plans for any pool", () =>
+    Effect.gen(function* () {
+      const question = "What is 12 × 12, and how do you say 'dog' in Italian? Then add 5 to the first answer."
+      for (let size = 1; size <= 12; size++) {
+        const some = pool(
+          Object.fromEntries(Array.from({ length: size }, (_, i) => [`w${i}`, i % 2 ? "Sums" : "Italian"]))
+        )
+        assert.isAtLeast((yield* plan(question, { pool: some })).ids.length, 1)
+      }
+    })
+  )
+
+  it.effect("does not take a document for a question with parts", () =>
+    Effect.gen(function* () {
+      const { ids } = yield* plan("Add one to it. ".repeat(5000))
+      assert.strictEqual(ids.length, 1)
+    })
+  )
+})
+
+describe("recursion", () => {
+  it.effect("answers a critic with one step that sees the previous answer", () =>
+    Effect.gen(function* () {
+      const context = {
+        task: Task.make("What is 1 + 1?"),
+        pool: team,
+        maxSteps: 5,
+        self: false,
+        round: 1,
+        seed: 0,
+        complete: () => Effect.die("unused"),
+        previous: { workflow: { steps: [] }, answer: "3", feedback: "Too much." }
+      }
+      const { workflow } = yield* LexicalPolicy.make().propose(context)
+      assert.strictEqual(workflow.steps.length, 1)
+      assert.strictEqual(workflow.steps[0]!.access, "all")
+      assert.include(workflow.steps[0]!.subtask, "Too much.")
+    })
+  )
+})

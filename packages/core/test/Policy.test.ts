@@ -1,0 +1,166 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Policy from "../src/Policy.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Task from "../src/Task.ts"
+import * as Topology from "../src/Topology.ts"
+import * as WorkerPool from "../src/WorkerPool.ts"
+import * as Workflow from "../src/Workflow.ts"
+
+const pool = (size: number) =>
+  WorkerPool.makeUnsafe(Array.from({ length: size }, (_, index) => ScriptedWorker.echo(`w${index}`)))
+
+const context = (changes: Partial<Policy.Context> = {}): Policy.Context => ({
+  task: Task.make("Why?"),
+  pool: pool(3),
+  maxSteps: 5,
+  self: false,
+  round: 0,
+  seed: 1,
+  complete: () => Effect.die("a fixed policy asks no model"),
+  ...changes
+})
+
+const propose = (policy: Policy.Policy, changes: Partial<Policy.Context> = {}) =>
+  Effect.map(policy.propose(context(changes)), (proposal) => proposal.workflow)
+
+const workers = (workflow: Workflow.Workflow) => workflow.steps.map((step) => step.worker)
+
+const baselines = [
+  Policy.single(0),
+  Policy.single("w0"),
+  Policy.randomRouter({ seed: 3 }),
+  Policy.bestOf(),
+  Policy.bestOf({ n: 8, workers: [0], judge: "w0" }),
+  Policy.selfConsistency(),
+  Policy.selfConsistency({ n: 9, worker: 0 }),
+  Policy.selfReflection(),
+  Policy.selfReflection({ rounds: 1, worker: "w0" }),
+  Policy.mixtureOfAgents(),
+  Policy.mixtureOfAgents({ layers: 3, proposers: [0, 0], aggregator: 0 })
+]
+
+describe("every fixed policy", () => {
+  for (const policy of baselines) {
+    it.effect(`${policy.name} writes valid workflows for pools of 1 to 12, within the steps it announces`, () =>
+      Effect.gen(function* () {
+        for (let size = 1; size <= 12; size++) {
+          const workflow = yield* propose(policy, { pool: pool(size) })
+          const checked = Workflow.check(workflow, { poolSize: size, maxSteps: policy.maxSteps ?? 5 })
+          assert.isTrue(Result.isSuccess(checked), Result.isFailure(checked) ? checked.failure.message : "")
+          assert.strictEqual(Workflow.needed(workflow).size, workflow.steps.length, "a step is paid for in vain")
+        }
+      })
+    )
+  }
+
+  it.effect("lets the previous answer stand, unless a critic objected", () =>
+    Effect.gen(function* () {
+      const policy = Policy.single(1)
+      const previous = { workflow: yield* propose(policy), answer: "so" }
+      assert.deepStrictEqual(yield* propose(policy, { round: 1, previous }), { steps: [] })
+      const again = yield* propose(policy, { round: 1, previous: { ...previous, feedback: "no" } })
+      assert.deepStrictEqual(workers(again), [1])
+    })
+  )
+})
+
+describe("fixed", () => {
+  it.effect("is given the pool, the task and the context", () =>
+    Effect.gen(function* () {
+      const policy = Policy.fixed("last", (pool, task, { maxSteps }) => ({
+        steps: [{ worker: pool.workers.length - 1, subtask: `${Task.question(task)} ${maxSteps}`, access: [] }]
+      }))
+      assert.deepStrictEqual(yield* propose(policy), { steps: [{ worker: 2, subtask: "Why? 5", access: [] }] })
+    })
+  )
+})
+
+describe("baselines", () => {
+  it.effect("single asks the bare question of the named worker", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* propose(Policy.single("w2")), { steps: [{ worker: 2, subtask: "", access: [] }] })
+    })
+  )
+
+  it.effect("a worker that is not there is an error that says which are", () =>
+    Effect.gen(function* () {
+      const byId = yield* Effect.flip(propose(Policy.single("w9")))
+      assert.strictEqual(
+        byId.message,
+        'The single:w9 policy wrote no workflow: no worker of the pool is called "w9": w0, w1, w2.'
+      )
+      const byOrdinal = yield* Effect.flip(propose(Policy.bestOf({ judge: 3 })))
+      assert.include(byOrdinal.message, "the pool has no worker 3; it has 3, counted from 0.")
+      const none = yield* Effect.flip(propose(Policy.mixtureOfAgents({ proposers: [] })))
+      assert.include(none.message, "the list of workers is empty.")
+    })
+  )
+
+  it("counts below 1 are refused where they are written", () => {
+    assert.throws(() => Policy.bestOf({ n: 0 }), "needs n to be a whole number of at least 1; it is 0.")
+    assert.throws(() => Policy.selfReflection({ rounds: 1.5 }), RangeError)
+  })
+
+  it.effect("best-of-n goes through the workers in turn and ends in the judge", () =>
+    Effect.gen(function* () {
+      const workflow = yield* propose(Policy.bestOf({ n: 4, judge: 1, workers: [2, 0] }))
+      assert.deepStrictEqual(workers(workflow), [2, 0, 2, 0, 1])
+      assert.strictEqual(Topology.shape(Topology.make(workflow)), "best-of-n")
+    })
+  )
+
+  it.effect("self-consistency samples one worker and takes the majority", () =>
+    Effect.gen(function* () {
+      const workflow = yield* propose(Policy.selfConsistency({ n: 3, worker: 1 }))
+      assert.deepStrictEqual(workers(workflow), [1, 1, 1])
+      assert.strictEqual(workflow.answer, "majority")
+      assert.strictEqual(Topology.depth(Topology.make(workflow)), 1)
+    })
+  )
+
+  it.effect("self-reflection is a chain of one worker", () =>
+    Effect.gen(function* () {
+      const workflow = yield* propose(Policy.selfReflection({ rounds: 2, worker: 1 }))
+      assert.deepStrictEqual(workers(workflow), [1, 1, 1])
+      assert.strictEqual(Topology.shape(Topology.make(workflow)), "chain")
+    })
+  )
+
+  it.effect("a mixture's layers see the layer before them alone", () =>
+    Effect.gen(function* () {
+      const workflow = yield* propose(Policy.mixtureOfAgents({ layers: 2, proposers: [0, 2], aggregator: 1 }))
+      assert.deepStrictEqual(workers(workflow), [0, 2, 0, 2, 1])
+      assert.deepStrictEqual(
+        workflow.steps.map((step) => step.access),
+        [[], [], [0, 1], [0, 1], [2, 3]]
+      )
+      const eight = yield* propose(Policy.mixtureOfAgents(), { pool: pool(7) })
+      assert.strictEqual(eight.steps.length, 8)
+    })
+  )
+
+  it.effect("the random router is the same for the same seed and task, and spreads over the pool", () =>
+    Effect.gen(function* () {
+      const tasks = Array.from({ length: 300 }, (_, index) => Task.make(`Question ${index}`))
+      const route = (seed: number) =>
+        Effect.forEach(tasks, (task) =>
+          Effect.map(propose(Policy.randomRouter({ seed }), { task }), (one) => workers(one)[0]!)
+        )
+      const first = yield* route(1)
+      assert.deepStrictEqual(yield* route(1), first)
+      assert.notDeepEqual(yield* route(2), first)
+      for (const worker of [0, 1, 2]) assert.isAbove(first.filter((one) => one === worker).length, 60)
+    })
+  )
+
+  it.effect("without a seed of its own the random router follows the run's", () =>
+    Effect.gen(function* () {
+      const drawn = yield* Effect.forEach(Array.from({ length: 40 }), (_, seed) =>
+        Effect.map(propose(Policy.randomRouter(), { seed }), (workflow) => workers(workflow)[0]!)
+      )
+      assert.strictEqual(new Set(drawn).size, 3)
+    })
+  )
+})
