@@ -25,17 +25,19 @@ export const terms = (text: string): ReadonlyArray<string> =>
   (text.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => !functionWords.has(word)).map(stem)
 
 /** What a question says of its subject without naming it, and the words in which a worker would describe that subject. */
-const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string }> = [
+const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; readonly most?: number }> = [
   {
-    cue: /(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|square|cubed?|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
-    words: "arithmetic calculation numbers mathematics"
+    cue: /(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times(?= (?:\d|as|that|itself|the\b))|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|squared|squares? (?:of|root)|cubed|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
+    words: "arithmetic calculation numbers mathematics",
+    // Nearly every question with numbers in it sounds like arithmetic.
+    most: 1
   },
   {
-    cue: /\b\d*[xyz]\s*(?:[-+−*/^=²]|$)|\b(?:equations?|solve for|unknown|roots?|polynomial|inequality)\b/g,
+    cue: /\b\d*[a-z]\b[^=\n]{0,30}=|=[^=\n]{0,30}\b\d*[a-z]\b|\b(?:equations?|solve for|satisf\w+|unknown|equals|think of a number|my number|two numbers|consecutive numbers|roots?|polynomial|inequality)\b/g,
     words: "algebra equations unknowns mathematics"
   },
   {
-    cue: /\b(?:mean|median|mode|average|variance|deviation|percentile|quartile|range of|correlation)\b/g,
+    cue: /\b(?:mean|median|mode|average|variance|deviation|percentile|quartile|range|spread|outliers?|most (?:frequent|common)|correlation)\b/g,
     words: "statistics data averages mathematics"
   },
   {
@@ -47,7 +49,7 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string }> 
     words: "geometry mathematics"
   },
   {
-    cue: /\b(?:(?:kilo|centi|milli)?(?:met(?:re|er)|gram|lit(?:re|er))s?|km|cm|mm|kg|miles?|yards?|inch(?:es)?|feet|foot|pounds?|ounces?|gallons?|pints?|acres?|hectares?|celsius|fahrenheit|kelvin|mph|knots?|convert|hours?|minutes?|seconds?|bytes?|joules?|watts?)\b/g,
+    cue: /\b(?:(?:kilo|centi|milli)?(?:met(?:re|er)|gram|lit(?:re|er))s?|km|cm|mm|kg|miles?|yards?|inch(?:es)?|feet|foot|pounds?|ounces?|gallons?|pints?|acres?|hectares?|celsius|fahrenheit|kelvin|mph|knots?|convert|hours?|minutes?|seconds?|weeks?|bytes?|joules?|watts?)\b/g,
     words: "units conversion measurement"
   },
   {
@@ -91,23 +93,28 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string }> 
   { cue: /\b(?:latest|news|today|current(?:ly)?|recent(?:ly)?|right now)\b/g, words: "search news current" }
 ]
 
-const mostHits = 3
+const mostHits = 2
 
-/** Quoted text is what a question is about to work on, not what it is about. */
-const withoutQuotes = (text: string) => text.replace(/"[^"\n]*"|“[^”\n]*”|(?<!\p{L})'[^'\n]*'(?!\p{L})/gu, " ")
+/** A subject says more than a word that a question and a description happen to share. */
+const subjectWeight = 2
+
+/** Quotations and code are what a question works on, not what it is about; that there is code is told by its fence. */
+const withoutQuotes = (text: string) =>
+  text.replace(/```[\s\S]*?(?:```|$)/g, "``` ").replace(/"[^"\n]*"|“[^”\n]*”|(?<!\p{L})'[^'\n]*'(?!\p{L})/gu, " ")
 
 /**
- * The weighted terms of a question: its own, and those of the subjects that its wording gives away, once for each
- * clue up to three.
+ * The weighted terms of a question: its own, and those of the subjects that its wording gives away, more for
+ * two clues than for one.
  */
 export const query = (text: string): ReadonlyMap<string, number> => {
   const weights = new Map<string, number>()
   const add = (term: string, weight: number) => weights.set(term, (weights.get(term) ?? 0) + weight)
   const plain = withoutQuotes(text)
+  const lowered = plain.toLowerCase()
   for (const term of new Set(terms(plain))) add(term, 1)
-  for (const { cue, words } of subjects) {
-    const hits = new Set(plain.toLowerCase().match(cue)).size
-    if (hits > 0) for (const term of terms(words)) add(term, Math.min(hits, mostHits))
+  for (const { cue, most = mostHits, words } of subjects) {
+    const hits = lowered.match(cue)?.length ?? 0
+    if (hits > 0) for (const term of terms(words)) add(term, subjectWeight * Math.min(hits, most))
   }
   return weights
 }

@@ -17,14 +17,14 @@ export interface Part {
 // -------------------------------------------------------------------------------------------------------------------
 
 const verbs =
-  "add|answer|apply|arrange|calculate|change|check|choose|classify|combine|compare|compute|concatenate|convert|count|" +
+  "add|apply|arrange|calculate|change|check|choose|classify|combine|compare|compute|concatenate|convert|count|" +
   "decide|decrease|describe|determine|divide|double|draft|draw|estimate|evaluate|examine|explain|express|extract|" +
   "factori[sz]e|find|give|halve|identify|increase|insert|interpret|join|judge|list|look|make|measure|merge|multiply|" +
-  "name|order|pick|plan|predict|prove|rank|read|recommend|remove|replace|reverse|rewrite|round|say|select|show|" +
+  "name|order|pick|plan|predict|prove|rank|read|recommend|remove|replace|reverse|rewrite|say|select|show|" +
   "simplify|solve|sort|spell|split|square|start|state|sum|subtract|suggest|summari[sz]e|take|tell|test|translate|" +
   "treble|triple|turn|use|verify|work|write"
 
-const questionWords = "what|which|who|whose|when|where|why|how|is|are|does|do|did|can|could|will|would|on"
+const questionWords = "what|which|who|whose|where|why|how"
 
 const asks = new RegExp(`^(?:${questionWords})\\b`, "i")
 
@@ -34,7 +34,8 @@ const request = new RegExp(`^(?:please\\s+)?(?:${verbs}|${questionWords})\\b`, "
 const closing = new RegExp(
   [
     "^(?:please )?(?:(?:only |just )?(?:answer|reply|respond)|show|explain your|justify|your answer|the answer should)\\b",
-    "^(?:please )?(?:give|state|report|write|express|round|use) (?:only |just )?(?:your|the|an?)? ?(?:final |exact |whole )*(?:answer|result|number|value|word|digits?|fraction)\\b(?! of)",
+    "^(?:please )?round\\b",
+    "^(?:please )?(?:give|state|report|write|express|use) (?:only |just )?(?:your|the|an?)? ?(?:final |exact |whole )*(?:answer|result|number|value|word|digits?|fraction)\\b(?! of)",
     "^(?:do not|don't|no|only|just|otherwise|else|if not)\\b",
     "^what (?:do|did|will|would) (?:you|i|we) (?:get|have|find|obtain)\\b",
     "^what is (?:the|your) (?:result|answer|total|outcome|final \\w+)(?: now)?\\?$",
@@ -50,7 +51,8 @@ const refersToAll =
 
 const refersBack = new RegExp(
   [
-    "\\b(?<!(?:such|so|given|knowing|assume|assuming|suppose|says?) )that\\b(?! (?:is|are|has|have|can|do|does|was|were|the|an?)\\b)",
+    "\\bthat (?:many|much)\\b",
+    "\\b(?<!\\b(?:the|an?) [\\w-]+ )(?<!(?:such|so|given|knowing|assume|assuming|suppose|says?) )that\\b(?! (?:is|are|has|have|can|do|does|was|were|the|an?)\\b)",
     "\\b(?:it|its|them|they|their|the same|the latter|the former|above|previous|resulting|(?:this|these|those) \\w+)\\b",
     "\\b(?:the|your|this) (?:final |first |last )?(?:answer|result|total|outcome)\\b",
     "\\bthe (?:sum|product|difference|quotient|count|number|value|date|day|amount|figure|word|length|letter)\\b(?! (?:of|between|in|from|that|is|with|which)\\b)",
