@@ -66,10 +66,12 @@ const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 // Tasks and workflows
 // -------------------------------------------------------------------------------------------------------------------
 
+/** A turn of a conversation. */
 export const Message = schemaOf<TaskModels.Message>()(
   Schema.Struct({ role: Schema.Literals(["system", "user", "assistant"]), content: Schema.String })
 )
 
+/** A task. Its metadata is whatever JSON holds. */
 export const Task = schemaOf<TaskModels.Task>()(
   Schema.Struct({
     id: Schema.String,
@@ -79,12 +81,15 @@ export const Task = schemaOf<TaskModels.Task>()(
   })
 )
 
+/** An access list: `"all"` or indices. */
 export const Access = schemaOf<WorkflowModels.Access>()(Schema.Union([Schema.Literal("all"), Schema.Array(Schema.Int)]))
 
+/** A step of a workflow. */
 export const Step = schemaOf<WorkflowModels.Step>()(
   Schema.Struct({ worker: Schema.Int, subtask: Schema.String, access: Access })
 )
 
+/** A workflow, by its form alone: `Workflow.check` holds it to its rules. */
 export const Workflow = schemaOf<WorkflowModels.Workflow>()(
   Schema.Struct({ steps: Schema.Array(Step), answer: optional(Schema.Literal("majority")) })
 )
@@ -93,10 +98,12 @@ export const Workflow = schemaOf<WorkflowModels.Workflow>()(
 // Calls and what they take
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Why a worker stopped. */
 export const FinishReason = schemaOf<WorkerModels.FinishReason>()(
   Schema.Literals(["stop", "length", "content-filter", "other"])
 )
 
+/** The tokens of a call. */
 export const Usage = schemaOf<WorkerModels.Usage>()(
   Schema.Struct({
     inputTokens: Schema.Finite,
@@ -132,6 +139,7 @@ const reasons = [
   })
 ] as const
 
+/** Why a call failed. */
 export const WorkerErrorReason = schemaOf<WorkerModels.WorkerErrorReason>()(
   Schema.Union(reasons).annotate({
     message: oneOf(
@@ -141,14 +149,17 @@ export const WorkerErrorReason = schemaOf<WorkerModels.WorkerErrorReason>()(
   })
 )
 
+/** What a run spent. */
 export const Spend = schemaOf<BudgetModels.Spend>()(
   Schema.Struct({ usage: Usage, costUsd: Schema.Finite, calls: Schema.Finite, unpricedCalls: Schema.Finite })
 )
 
 const paid = { usage: Usage, costUsd: NumberOrUndefined }
 
+/** What a call used and cost. */
 export const Paid = schemaOf<RunEventModels.Paid>()(Schema.Struct(paid))
 
+/** A verdict on an answer. */
 export const Grade = schemaOf<GraderModels.Grade>()(
   Schema.Struct({ correct: Schema.Boolean, score: Schema.Finite, explanation: optional(Schema.String) })
 )
@@ -157,14 +168,17 @@ export const Grade = schemaOf<GraderModels.Grade>()(
 // Run events
 // -------------------------------------------------------------------------------------------------------------------
 
+/** A worker as a transcript names it. */
 export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
   Schema.Struct({ id: Schema.String, description: optional(Schema.String) })
 )
 
+/** Where a nested run belongs. */
 export const Parent = schemaOf<RunEventModels.Parent>()(
   Schema.Struct({ runId: Schema.String, round: Schema.Int, step: Schema.Int })
 )
 
+/** Why a run ended. */
 export const Outcome = schemaOf<RunEventModels.Outcome>()(
   Schema.Literals(["answered", "budget", "failed", "interrupted"])
 )
@@ -246,6 +260,7 @@ const events = [
   })
 ] as const
 
+/** An event of a run, of any type. */
 export const RunEvent = schemaOf<RunEventModels.RunEvent>()(
   Schema.Union(events).annotate({
     message: oneOf(
@@ -259,6 +274,7 @@ export const RunEvent = schemaOf<RunEventModels.RunEvent>()(
 // Transcripts
 // -------------------------------------------------------------------------------------------------------------------
 
+/** A call that failed or was interrupted. */
 export const LostCall = schemaOf<TranscriptModels.LostCall>()(
   Schema.Struct({
     worker: Schema.String,
@@ -269,6 +285,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
   })
 )
 
+/** What became of a step, the run nested in it included. */
 export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
   Schema.Struct({
     step: Schema.Int,
@@ -288,6 +305,7 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
   })
 )
 
+/** A completion of a language policy. */
 export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
   Schema.Struct({
     attempt: Schema.Int,
@@ -299,6 +317,7 @@ export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
   })
 )
 
+/** What became of a round. */
 export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
   Schema.Struct({
     round: Schema.Int,
@@ -315,6 +334,7 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
   })
 )
 
+/** The record of a run. */
 export const Transcript: Of<TranscriptModels.Transcript> = schemaOf<TranscriptModels.Transcript>()(
   Schema.Struct({
     version: Schema.Literal(version),
