@@ -1,0 +1,252 @@
+/**
+ * The text form of a workflow: the paper's three Python lists.
+ *
+ * ```python
+ * model_id = [1, 0]
+ * subtasks = ["Plan an algorithm.", "Implement the plan."]
+ * access_list = [[], "all"]
+ * ```
+ *
+ * A model writes this form after its reasoning. {@link read} turns it into a checked workflow: tolerantly by default,
+ * or strictly, exactly as Python reads the lists. {@link write} is its inverse. Reading takes time linear in the text
+ * and never recurses, whatever the text.
+ */
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import { type Failure, strictReader } from "./internal/literalReader.ts"
+import { type Columns, type ListName, type Lists, readAssignments } from "./internal/workflowLists.ts"
+import { searchLists } from "./internal/workflowSearch.ts"
+import * as Workflow from "./Workflow.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How to read, and the rules the workflow must obey. */
+export interface Options extends Workflow.Rules {
+  /**
+   * `"tolerant"` (the default) finds the lists wherever a model wrote them and forgives slips that leave no doubt;
+   * `"strict"` takes the three assignments and nothing else, as Python does.
+   */
+  readonly mode?: "tolerant" | "strict"
+}
+
+/** A workflow that was read from a text. */
+export interface Reading {
+  readonly workflow: Workflow.Workflow
+  /** What was forgiven, one sentence each; empty when the text is strict. */
+  readonly notes: ReadonlyArray<string>
+  /** Where the three lists stand: offsets of the first character and behind the last. */
+  readonly span: { readonly start: number; readonly end: number }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why a text is no workflow: something else stands where a piece of a list should, or the lists break a rule. */
+export type WorkflowTextErrorReason =
+  | { readonly _tag: "Unreadable"; readonly found: string }
+  | { readonly _tag: "InvalidWorkflow"; readonly error: Workflow.WorkflowError }
+
+/** A text that is no workflow: where, why, and what was expected there. */
+export class WorkflowTextError extends Data.TaggedError("WorkflowTextError")<{
+  readonly reason: WorkflowTextErrorReason
+  /** The line, from 1. */
+  readonly line: number
+  /** The character within the line, from 1. */
+  readonly column: number
+  readonly expected: string
+}> {
+  override get message(): string {
+    const what =
+      this.reason._tag === "Unreadable"
+        ? `expected ${this.expected}, found ${this.reason.found}.`
+        : this.reason.error.message
+    return `Line ${this.line}, column ${this.column}: ${what}`
+  }
+}
+
+/** The line and column of an offset, from 1, counted in characters. */
+const locate = (text: string, offset: number): { readonly line: number; readonly column: number } => {
+  let line = 1
+  let lineStart = 0
+  for (const lineBreak of text.slice(0, offset).matchAll(/\r\n|\r|\n/g)) {
+    line++
+    lineStart = lineBreak.index + lineBreak[0].length
+  }
+  let column = 1
+  for (const _ of text.slice(lineStart, offset)) column++
+  return { line, column }
+}
+
+const unreadable = (text: string, { at, expected, found }: Failure) =>
+  new WorkflowTextError({ reason: { _tag: "Unreadable", found }, expected, ...locate(text, at) })
+
+/** The list whose length differs from that of the two others; the subtasks when all three differ. */
+const oddOneOut = ({
+  access,
+  subtasks,
+  workers
+}: Extract<Workflow.WorkflowErrorReason, { _tag: "UnequalLengths" }>) => {
+  if (workers === subtasks) return "access_list" satisfies ListName
+  return subtasks === access ? ("model_id" satisfies ListName) : ("subtasks" satisfies ListName)
+}
+
+/** The offset of what breaks a rule. */
+const offsetOf = (columns: Columns, reason: Workflow.WorkflowErrorReason): number => {
+  const { access_list, model_id } = columns
+  switch (reason._tag) {
+    case "NoSteps":
+      return model_id.literal.at
+    case "TooManySteps":
+      return model_id.literal.items[reason.maxSteps]!.at
+    case "UnequalLengths":
+      return columns[oddOneOut(reason)].literal.at
+    case "WorkerOutOfRange":
+      return model_id.literal.items[reason.step]!.at
+    case "AccessNotBackward":
+    case "AccessOutOfRange": {
+      const literal = access_list.literal.items[reason.step]!
+      const access = access_list.values[reason.step]!
+      if (literal.type !== "list" || access === "all") return literal.at
+      return literal.items[access.indexOf(reason.index)]!.at
+    }
+  }
+}
+
+const expectedBy = (reason: Workflow.WorkflowErrorReason, rules: Workflow.Rules): string => {
+  switch (reason._tag) {
+    case "NoSteps":
+      return "at least one step"
+    case "TooManySteps":
+      return `at most ${reason.maxSteps} steps`
+    case "UnequalLengths":
+      return "three lists of the same length"
+    case "WorkerOutOfRange":
+      return rules.poolSize === 1 ? "worker 0" : `a worker from 0 to ${rules.poolSize - 1}`
+    case "AccessNotBackward":
+    case "AccessOutOfRange":
+      return reason.step === 0 ? "an empty access list" : `a step from 0 to ${reason.step - 1}`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: Workflow.Rules) => {
+  const { access_list, model_id, subtasks } = lists.columns
+  const checked = Workflow.fromLists(
+    { workers: model_id.values, subtasks: subtasks.values, access: access_list.values },
+    rules
+  )
+  if (Result.isSuccess(checked)) {
+    return Result.succeed<Reading>({ workflow: checked.success, notes, span: { start: lists.start, end: lists.end } })
+  }
+  const error = checked.failure
+  return Result.fail(
+    new WorkflowTextError({
+      reason: { _tag: "InvalidWorkflow", error },
+      expected: expectedBy(error.reason, rules),
+      ...locate(text, offsetOf(lists.columns, error.reason))
+    })
+  )
+}
+
+/**
+ * Reads a workflow from a text and checks it against the rules.
+ *
+ * **Details**
+ *
+ * *Strict* reading takes assignments to `model_id`, `subtasks` and `access_list`, comments and blank lines, and gives
+ * the values that Python gives: every prefix, quote and escape of a string (`\N{...}` with the names of Unicode 14),
+ * strings side by side, tuples, trailing commas, every spelling of an integer. A later assignment replaces an earlier
+ * one. `True` is no index, although Python takes it for 1.
+ *
+ * *Tolerant* reading takes whatever strict reading takes, with the same result. Otherwise it finds the lists in prose,
+ * code fences and JSON, and takes the last complete set: lists that stand together before lists that have prose between
+ * them. It forgives other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly quotes, quotes and
+ * line breaks that should be escaped, escapes that Python refuses, a last bracket that is missing where the list is
+ * plainly over, `"Model 1"` for `1`, and `["all"]`, `all`, `true`, `none`, `null` or `false` as an access list. `notes`
+ * says what it forgave.
+ *
+ * **Gotchas**
+ *
+ * JavaScript has no way to tell `"\ud83d\ude00"` (two halves) from `"\U0001f600"` (one character); Python has. Three empty
+ * lists are valid only where the rules allow an empty workflow.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Result from "effect/Result"
+ * import * as WorkflowText from "@tutti/core/WorkflowText"
+ *
+ * const completion = "One call will do.\nmodels: [2]\nsubtasks: ['Name the capital of France.']\naccess: [[]]"
+ *
+ * const reading = Result.getOrThrow(WorkflowText.read(completion, { poolSize: 3 }))
+ * reading.workflow // => { steps: [{ worker: 2, subtask: "Name the capital of France.", access: [] }] }
+ * reading.notes[2] // => 'Read ":" as "=".'
+ *
+ * const strict = WorkflowText.read("model_id: [2]", { poolSize: 3, mode: "strict" })
+ * Result.isFailure(strict) && strict.failure.message // => 'Line 1, column 9: expected "=", found ":".'
+ * ```
+ */
+export const read = (text: string, options: Options): Result.Result<Reading, WorkflowTextError> => {
+  const exact = readAssignments(strictReader(text))
+  if (!("type" in exact)) return join(text, exact, [], options)
+  if (options.mode === "strict") return Result.fail(unreadable(text, exact))
+  const notes = new Set<string>()
+  const lists = searchLists(text, notes)
+  return "type" in lists ? Result.fail(unreadable(text, lists)) : join(text, lists, [...notes], options)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+const namedEscapes: { readonly [character: string]: string } = {
+  "\\": "\\\\",
+  '"': '\\"',
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t"
+}
+
+const escapeCharacter = (character: string): string => {
+  const named = namedEscapes[character]
+  if (named !== undefined) return named
+  const hex = character.charCodeAt(0).toString(16)
+  return hex.length > 2 ? `\\u${hex.padStart(4, "0")}` : `\\x${hex.padStart(2, "0")}`
+}
+
+/** What cannot stand in a string, or cannot be seen there: controls, line separators, halves of surrogate pairs. */
+const unprintable = /["\\\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u{feff}]/gu
+
+const writeString = (value: string): string => `"${value.replace(unprintable, escapeCharacter)}"`
+
+const writeAccess = (access: Workflow.Access): string => (access === "all" ? '"all"' : `[${access.join(", ")}]`)
+
+/**
+ * Writes a workflow in the paper's form. Strict reading gives the same workflow back.
+ *
+ * **Gotchas**
+ *
+ * The form has no room for `answer: "majority"`: only the steps are written.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as WorkflowText from "@tutti/core/WorkflowText"
+ *
+ * const text = WorkflowText.write({ steps: [{ worker: 1, subtask: "Name it.", access: [] }] })
+ * text // => 'model_id = [1]\nsubtasks = ["Name it."]\naccess_list = [[]]\n'
+ * ```
+ */
+export const write = ({ steps }: Workflow.Workflow): string =>
+  [
+    `model_id = [${steps.map((step) => step.worker).join(", ")}]`,
+    `subtasks = [${steps.map((step) => writeString(step.subtask)).join(", ")}]`,
+    `access_list = [${steps.map((step) => writeAccess(step.access)).join(", ")}]`,
+    ""
+  ].join("\n")

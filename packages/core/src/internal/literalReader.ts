@@ -1,0 +1,109 @@
+/**
+ * What every part of the literal reader shares: the place in the text, what it forgave so far, and how it fails.
+ */
+
+/** A place in a text, with what is forgiven on the way. */
+export interface Reader {
+  readonly text: string
+  /** The offset of the next character. */
+  at: number
+  /** Whether slips of a model are forgiven; each kind is then named once in `notes`. */
+  readonly forgiving: boolean
+  /** Whether strings are JSON's, where `\/` is a slash. */
+  readonly json: boolean
+  readonly notes: Set<string>
+  /** Whether the head of another list (`subtasks = [`) stands at an offset, blanks and markup before it aside. */
+  readonly isHead: (at: number) => boolean
+}
+
+/** Why a literal cannot be read: what stands at an offset, and what should stand there. */
+export interface Failure {
+  readonly type: "failure"
+  readonly at: number
+  readonly found: string
+  readonly expected: string
+}
+
+/** A reader at the start of a text that forgives nothing. */
+export const strictReader = (text: string): Reader => ({
+  text,
+  at: 0,
+  forgiving: false,
+  json: false,
+  notes: new Set(),
+  isHead: () => false
+})
+
+const wordPattern = /[\p{L}\p{N}_]{1,24}/uy
+
+/** Names what stands at an offset, for an error. */
+export const describe = (text: string, at: number): string => {
+  const code = text.codePointAt(at)
+  if (code === undefined) return "the end of the text"
+  if (code === 10 || code === 13) return "the end of the line"
+  if (code === 0) return "a NUL character"
+  wordPattern.lastIndex = at
+  const word = wordPattern.exec(text)
+  if (word !== null) return `"${word[0]}"`
+  const character = String.fromCodePoint(code)
+  return /^[\p{L}\p{P}\p{S}]$/u.test(character)
+    ? character === '"'
+      ? "a double quote"
+      : `"${character}"`
+    : `the character U+${code.toString(16).toUpperCase().padStart(4, "0")}`
+}
+
+/** A failure at an offset; what was found there is read off the text unless it is said. */
+export const failAt = (reader: Reader, at: number, expected: string, found = describe(reader.text, at)): Failure => ({
+  type: "failure",
+  at,
+  found,
+  expected
+})
+
+const isLineBreak = (code: number) => code === 10 || code === 13
+
+/** The offset after the line break at an offset. Python reads `\r\n` and `\r` as `\n`. */
+export const afterLineBreak = (text: string, at: number): number =>
+  text.charCodeAt(at) === 13 && text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1
+
+/** The offset after a backslash that continues a line, or `undefined`; Python wants another line to follow. */
+export const afterContinuation = (text: string, at: number): number | undefined => {
+  if (text.charCodeAt(at) !== 92 || !isLineBreak(text.charCodeAt(at + 1))) return undefined
+  const next = afterLineBreak(text, at + 1)
+  return next < text.length ? next : undefined
+}
+
+/** The offset of the line break that ends a comment, or of the end of the text. */
+export const afterComment = (text: string, at: number): number => {
+  let end = at
+  while (end < text.length && !isLineBreak(text.charCodeAt(end))) end++
+  return end
+}
+
+/** Whether what stands at an offset never stands within a list: the end of a code fence, or another list. */
+export const isBehindList = (reader: Reader, at: number): boolean =>
+  reader.text.startsWith("```", at) || reader.isHead(at)
+
+const isOtherSpace = (code: number) =>
+  code === 0xa0 || code === 0xfeff || code === 0x0b || code === 0x3000 || (code >= 0x2000 && code <= 0x200d)
+
+/** Whether a character parts two words, by any name that Unicode has for a blank. */
+export const isSpace = (code: number): boolean =>
+  code === 32 || (code >= 9 && code <= 13) || isOtherSpace(code) || code === 0x2028 || code === 0x2029
+
+/** Moves over what Python does not read between two tokens; within brackets line breaks and comments, too. */
+export const skipBlanks = (reader: Reader, withinBrackets: boolean): void => {
+  const { forgiving, text } = reader
+  for (;;) {
+    const code = text.charCodeAt(reader.at)
+    if (code === 32 || code === 9 || code === 12 || (withinBrackets && isLineBreak(code))) reader.at++
+    else if (code === 92) {
+      const next = afterContinuation(text, reader.at)
+      if (next === undefined) return
+      reader.at = next
+    } else if (withinBrackets && code === 35) reader.at = afterComment(text, reader.at)
+    else if (forgiving && isOtherSpace(code)) reader.at++
+    else return
+  }
+}

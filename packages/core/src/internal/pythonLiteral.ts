@@ -1,0 +1,321 @@
+/**
+ * Reads one Python literal: integers, strings, lists and tuples of them, however deep, as `ast.literal_eval` does.
+ *
+ * Values that a workflow can never hold (floats, bytes, dicts, `None`, ...) are named, not decoded. There is no
+ * recursion, so no text can overflow the stack, and every character is looked at a bounded number of times.
+ */
+import { type Failure, failAt, isBehindList, type Reader, skipBlanks } from "./literalReader.ts"
+import { readString, type StringLiteral } from "./stringLiteral.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+export interface IntegerLiteral {
+  readonly type: "integer"
+  /** Inexact beyond 2^53, which no index is. */
+  readonly value: number
+  readonly signed: boolean
+  readonly at: number
+}
+
+/** A list or a tuple: no difference is made between them. */
+export interface ListLiteral {
+  readonly type: "list"
+  readonly items: ReadonlyArray<Literal>
+  readonly at: number
+}
+
+/** `None`, `True`, a float, bytes: read, but of no use here. `text` is what stands in the source. */
+export interface OtherLiteral {
+  readonly type: "other"
+  readonly what: string
+  readonly text: string
+  readonly at: number
+}
+
+export type Literal = IntegerLiteral | TextLiteral | ListLiteral | OtherLiteral
+export type TextLiteral = Pick<StringLiteral, "type" | "value" | "at">
+
+// -------------------------------------------------------------------------------------------------------------------
+// Numbers
+// -------------------------------------------------------------------------------------------------------------------
+
+/** CPython refuses to convert longer decimal integers. */
+const mostDecimalDigits = 4300
+
+const isDigit = (code: number) => code >= 48 && code <= 57
+const isLetter = (code: number) => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
+const isWordCharacter = (code: number) => isDigit(code) || isLetter(code) || code === 95
+
+/** The digits of the bases that are written out, by their letter. */
+const radixDigits: { readonly [letter: string]: (code: number) => boolean } = {
+  x: (code) => isDigit(code) || ((code | 32) >= 97 && (code | 32) <= 102),
+  o: (code) => code >= 48 && code <= 55,
+  b: (code) => code === 48 || code === 49
+}
+
+/** Moves over digits that single underscores may part; false when an underscore is misplaced. */
+const skipDigits = (reader: Reader, isOne: (code: number) => boolean): boolean => {
+  const { text } = reader
+  while (isOne(text.charCodeAt(reader.at))) {
+    reader.at++
+    if (text.charCodeAt(reader.at) === 95) {
+      reader.at++
+      if (!isOne(text.charCodeAt(reader.at))) return false
+    }
+  }
+  return true
+}
+
+const withoutUnderscores = (text: string) => (text.includes("_") ? text.replaceAll("_", "") : text)
+
+const readRadix = (reader: Reader, start: number, isOne: (code: number) => boolean): Literal | Failure => {
+  reader.at = start + (reader.text.charCodeAt(start + 2) === 95 ? 3 : 2)
+  const first = reader.at
+  const wellFormed = skipDigits(reader, isOne)
+  if (!wellFormed || reader.at === first || isWordCharacter(reader.text.charCodeAt(reader.at))) {
+    return failAt(reader, reader.at, "a digit of the number")
+  }
+  return {
+    type: "integer",
+    value: Number(withoutUnderscores(reader.text.slice(start, reader.at))),
+    signed: false,
+    at: start
+  }
+}
+
+/** Moves over the fraction and the exponent of a float, and the `j` of an imaginary number. */
+const skipFraction = (reader: Reader): boolean => {
+  const { text } = reader
+  if (text.charCodeAt(reader.at) === 46) {
+    reader.at++
+    if (!skipDigits(reader, isDigit)) return false
+  }
+  if ((text.charCodeAt(reader.at) | 32) === 101) {
+    reader.at++
+    if (text[reader.at] === "+" || text[reader.at] === "-") reader.at++
+    if (!isDigit(text.charCodeAt(reader.at)) || !skipDigits(reader, isDigit)) return false
+  }
+  if ((text.charCodeAt(reader.at) | 32) === 106) reader.at++
+  return true
+}
+
+const readNumber = (reader: Reader): Literal | Failure => {
+  const { text } = reader
+  const start = reader.at
+  const radix = text[start] === "0" ? radixDigits[text[start + 1]?.toLowerCase() ?? ""] : undefined
+  if (radix !== undefined) return readRadix(reader, start, radix)
+  if (!skipDigits(reader, isDigit)) return failAt(reader, reader.at, "a digit after the underscore")
+  const integerEnd = reader.at
+  if (!skipFraction(reader) || isWordCharacter(text.charCodeAt(reader.at))) {
+    return failAt(reader, reader.at, "the end of the number")
+  }
+  const written = text.slice(start, reader.at)
+  if (reader.at > integerEnd) return readFloat(reader, start, written)
+  const digits = withoutUnderscores(written)
+  const value = Number(digits)
+  if (digits.length > 1 && digits[0] === "0" && value !== 0) {
+    return failAt(reader, start, "a number without leading zeros", `"${written.slice(0, 24)}"`)
+  }
+  if (value !== 0 && digits.length > mostDecimalDigits) {
+    return failAt(reader, start, `at most ${mostDecimalDigits} digits`, `a number of ${digits.length} digits`)
+  }
+  return { type: "integer", value, signed: false, at: start }
+}
+
+const noInteger = "a number that is no integer"
+
+/** A forgiving reader takes `1.0` for 1. */
+const readFloat = (reader: Reader, at: number, written: string): Literal => {
+  const value = Number(withoutUnderscores(written))
+  if (!reader.forgiving || !Number.isSafeInteger(value)) {
+    return { type: "other", what: noInteger, text: written.slice(0, 24), at }
+  }
+  reader.notes.add(`Read ${written.slice(0, 24)} as ${value}.`)
+  return { type: "integer", value, signed: false, at }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Scalars
+// -------------------------------------------------------------------------------------------------------------------
+
+const constants = /(?:None|True|False|null|true|false|all|none)(?![\p{L}\p{N}_])/iuy
+
+/** Reads a constant; a forgiving reader takes JSON's, and words that models leave without quotes, to be judged later. */
+const readConstant = (reader: Reader): Literal | undefined => {
+  constants.lastIndex = reader.at
+  const word = constants.exec(reader.text)?.[0]
+  if (word === undefined) return undefined
+  const isPython = word === "None" || word === "True" || word === "False"
+  if (!isPython && !reader.forgiving) return undefined
+  const at = reader.at
+  reader.at += word.length
+  return { type: "other", what: word, text: word, at }
+}
+
+const kindNames = { text: "a string", bytes: "bytes", "f-string": "an f-string" } as const
+
+/** Reads strings that stand side by side; Python joins them. */
+const readStrings = (reader: Reader, first: StringLiteral, withinBrackets: boolean): Literal | Failure => {
+  let { kind, value } = first
+  for (;;) {
+    skipBlanks(reader, withinBrackets)
+    const next = readString(reader)
+    if (next === undefined) break
+    if (next.type === "failure") return next
+    if (next.kind !== kind) {
+      if (next.kind === "bytes" || kind === "bytes") {
+        return failAt(reader, next.at, `${kindNames[kind]} beside ${kindNames[kind]}`, kindNames[next.kind])
+      }
+      kind = "f-string"
+    }
+    value += next.value
+  }
+  return kind === "text"
+    ? { type: "string", value, at: first.at }
+    : { type: "other", what: kindNames[kind], text: reader.text.slice(first.at, first.at + 24), at: first.at }
+}
+
+/** Reads a value without brackets. */
+const readScalar = (reader: Reader, expected: string, withinBrackets: boolean): Literal | Failure => {
+  const start = reader.at
+  const code = reader.text.charCodeAt(start)
+  if (isDigit(code) || (code === 46 && isDigit(reader.text.charCodeAt(start + 1)))) return readNumber(reader)
+  const string = readString(reader)
+  if (string !== undefined) return string.type === "failure" ? string : readStrings(reader, string, withinBrackets)
+  if (code === 123) return failAt(reader, start, expected, "a dict or a set")
+  return readConstant(reader) ?? failAt(reader, start, expected)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Lists
+// -------------------------------------------------------------------------------------------------------------------
+
+/** CPython refuses deeper nesting. */
+const mostBrackets = 200
+
+/** An open bracket, or the whole value (`""`), which a line break ends. */
+interface Frame {
+  readonly bracket: "[" | "(" | ""
+  readonly at: number
+  readonly items: Array<Literal>
+  commas: number
+  /** A sign that waits for its number. */
+  sign: { readonly character: "+" | "-"; readonly at: number } | undefined
+}
+
+const frameAt = (bracket: Frame["bracket"], at: number): Frame => ({
+  bracket,
+  at,
+  items: [],
+  commas: 0,
+  sign: undefined
+})
+
+const closers = { "[": "]", "(": ")", "": "" } as const
+
+const expectedIn = ({ bracket, items }: Frame) => {
+  if (bracket === "") return "a list"
+  return items.length === 0 ? `a value or "${closers[bracket]}"` : `"," or "${closers[bracket]}"`
+}
+
+/** Whether the frame's own end stands here: its bracket, or for the whole value the end of the statement. */
+const isAtEnd = (reader: Reader, frame: Frame): boolean => {
+  const character = reader.text[reader.at]
+  if (frame.bracket !== "") return character === closers[frame.bracket]
+  return character === undefined || character === "\n" || character === "\r" || character === ";" || character === "#"
+}
+
+/** What a frame stands for at its end: a list, a tuple, or a value in parentheses. */
+const finish = (frame: Frame): Literal =>
+  frame.bracket !== "[" && frame.commas === 0 && frame.items.length === 1
+    ? frame.items[0]!
+    : { type: "list", items: frame.items, at: frame.at }
+
+const addItem = (reader: Reader, frame: Frame, item: Literal): Failure | undefined => {
+  const { sign } = frame
+  frame.sign = undefined
+  if (sign === undefined || (item.type === "other" && item.what === noInteger)) frame.items.push(item)
+  else if (item.type !== "integer" || item.signed) return failAt(reader, item.at, `a number after "${sign.character}"`)
+  else {
+    const value = sign.character === "-" && item.value !== 0 ? -item.value : item.value
+    frame.items.push({ type: "integer", value, signed: true, at: sign.at })
+  }
+  return undefined
+}
+
+/** Whether a forgiving reader may take a list for closed although its bracket is missing. */
+const isPlainlyOver = (reader: Reader, frame: Frame, depth: number): boolean => {
+  if (!reader.forgiving || depth !== 1 || frame.bracket !== "[") return false
+  const cut = reader.at >= reader.text.length
+  if (cut ? frame.items.at(-1)!.type === "integer" : !isBehindList(reader, reader.at)) return false
+  reader.notes.add("Closed a list whose last bracket is missing.")
+  return true
+}
+
+/** Opens brackets up to the next value without any; `undefined` where a frame ends instead (`[]`, `[1,]`). */
+const readItem = (reader: Reader, stack: Array<Frame>): Literal | Failure | undefined => {
+  for (;;) {
+    const frame = stack.at(-1)!
+    const withinBrackets = frame.bracket !== ""
+    skipBlanks(reader, withinBrackets)
+    const character = reader.text[reader.at]
+    if (character === "[" || character === "(") {
+      if (stack.length > mostBrackets) return failAt(reader, reader.at, `at most ${mostBrackets} nested brackets`)
+      stack.push(frameAt(character, reader.at))
+      reader.at++
+    } else if ((character === "-" || character === "+") && frame.sign === undefined) {
+      frame.sign = { character, at: reader.at }
+      reader.at++
+    } else {
+      const mayEnd = frame.sign === undefined && (frame.items.length > 0 || withinBrackets)
+      if (mayEnd && isAtEnd(reader, frame)) return undefined
+      return readScalar(reader, frame.items.length > 0 ? "a value" : expectedIn(frame), withinBrackets)
+    }
+  }
+}
+
+/** Moves over what follows a value: a comma (then `undefined`), or the ends of frames up to that of the whole value. */
+const closeFrames = (
+  reader: Reader,
+  stack: Array<Frame>,
+  value: Literal | undefined,
+  extent: Extent
+): Literal | Failure | undefined => {
+  let item = value
+  for (;;) {
+    const frame = stack.at(-1)!
+    if (item !== undefined) {
+      const failure = addItem(reader, frame, item)
+      if (failure !== undefined) return failure
+      if (extent === "brackets" && frame.bracket === "") return finish(frame)
+      skipBlanks(reader, frame.bracket !== "")
+      if (reader.text.charCodeAt(reader.at) === 44) {
+        frame.commas++
+        reader.at++
+        return undefined
+      }
+    }
+    if (isAtEnd(reader, frame)) {
+      if (frame.bracket === "") return finish(frame)
+      reader.at++
+    } else if (!isPlainlyOver(reader, frame, stack.length - 1)) return failAt(reader, reader.at, expectedIn(frame))
+    item = finish(frame)
+    stack.pop()
+  }
+}
+
+/** How far a literal reaches: to the end of the statement (`1, 0` is a tuple there), or to its closing bracket. */
+type Extent = "statement" | "brackets"
+
+/** Reads a literal; the reader stands behind it afterwards, or at the furthest place it looked at. */
+export const readLiteral = (reader: Reader, extent: Extent): Literal | Failure => {
+  const stack: Array<Frame> = [frameAt("", reader.at)]
+  for (;;) {
+    const item = readItem(reader, stack)
+    if (item?.type === "failure") return item
+    const whole = closeFrames(reader, stack, item, extent)
+    if (whole !== undefined) return whole
+  }
+}

@@ -1,0 +1,272 @@
+/**
+ * Turns literals into the three lists of a workflow, and finds them in a text: exactly (assignments and nothing else),
+ * or forgivingly (anywhere in what a model wrote).
+ */
+import type { Access } from "../Workflow.ts"
+import {
+  afterComment,
+  afterContinuation,
+  afterLineBreak,
+  type Failure,
+  failAt,
+  type Reader,
+  skipBlanks
+} from "./literalReader.ts"
+import { type ListLiteral, type Literal, readLiteral } from "./pythonLiteral.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+export type ListName = "model_id" | "subtasks" | "access_list"
+
+/** One of the lists, with the offset of each of its elements. */
+export interface Column<A> {
+  readonly values: ReadonlyArray<A>
+  readonly literal: ListLiteral
+}
+
+export interface Columns {
+  readonly model_id: Column<number>
+  readonly subtasks: Column<string>
+  readonly access_list: Column<Access>
+}
+
+/** The three lists as they stand in a text, from `start` to `end`. */
+export interface Lists {
+  readonly columns: Columns
+  readonly start: number
+  readonly end: number
+}
+
+export const listNames: ReadonlyArray<ListName> = ["model_id", "subtasks", "access_list"]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Elements
+// -------------------------------------------------------------------------------------------------------------------
+
+const quote = (value: string) => JSON.stringify(value.length > 24 ? `${value.slice(0, 24)}...` : value)
+
+const describeLiteral = (literal: Literal): string => {
+  switch (literal.type) {
+    case "integer":
+      return `the number ${literal.value}`
+    case "string":
+      return `the string ${quote(literal.value)}`
+    case "list":
+      return "a list"
+    case "other":
+      return literal.what
+  }
+}
+
+const wrongType = (reader: Reader, literal: Literal, expected: string): Failure =>
+  failAt(reader, literal.at, expected, describeLiteral(literal))
+
+const ordinalPattern = /^\s{0,8}(?:model|worker|agent|step)?[\s_#-]{0,4}(\d{1,9})\s{0,8}$/i
+
+/** An index; a forgiving reader takes it out of a string, too (`"1"`, `"Model 1"`). */
+const readIndex = (reader: Reader, literal: Literal, expected: string): number | Failure => {
+  if (literal.type === "integer") return literal.value
+  if (reader.forgiving && literal.type === "string") {
+    const digits = ordinalPattern.exec(literal.value)?.[1]
+    if (digits !== undefined) {
+      reader.notes.add(`Read ${quote(literal.value)} as ${Number(digits)}.`)
+      return Number(digits)
+    }
+  }
+  return wrongType(reader, literal, expected)
+}
+
+const readSubtask = (reader: Reader, literal: Literal): string | Failure =>
+  literal.type === "string" ? literal.value : wrongType(reader, literal, "a subtask in quotes")
+
+const expectedAccess = '"all", [] or a list of step indices'
+
+const forgivenAccess: { readonly [word: string]: Access } = {
+  all: "all",
+  true: "all",
+  none: [],
+  null: [],
+  false: [],
+  "[]": [],
+  "": []
+}
+
+/** What a word stands for where an access list should be, or `undefined`. */
+const forgiveAccess = (reader: Reader, literal: Literal): Access | undefined => {
+  if (!reader.forgiving || (literal.type !== "string" && literal.type !== "other")) return undefined
+  const word = literal.type === "string" ? literal.value : literal.text
+  const key = word.trim().toLowerCase()
+  if (!Object.hasOwn(forgivenAccess, key)) return undefined
+  const access = forgivenAccess[key]!
+  const written = literal.type === "string" ? quote(word) : word
+  reader.notes.add(`Read ${written} as ${access === "all" ? '"all"' : "[]"}.`)
+  return access
+}
+
+const readAccess = (reader: Reader, literal: Literal): Access | Failure => {
+  if (literal.type === "string" && literal.value === "all") return "all"
+  if (literal.type === "list") return readIndices(reader, literal)
+  const forgiven = forgiveAccess(reader, literal)
+  if (forgiven !== undefined) return forgiven
+  const index = reader.forgiving ? readIndex(reader, literal, expectedAccess) : undefined
+  if (typeof index !== "number") return index ?? wrongType(reader, literal, expectedAccess)
+  reader.notes.add(`Read ${index} as [${index}].`)
+  return [index]
+}
+
+const isAll = (literal: Literal): boolean =>
+  (literal.type === "string" ? literal.value : literal.type === "other" ? literal.text : "").toLowerCase() === "all"
+
+const readIndices = (reader: Reader, { items }: ListLiteral): Access | Failure => {
+  if (reader.forgiving && items.length === 1 && isAll(items[0]!)) {
+    reader.notes.add('Read ["all"] as "all".')
+    return "all"
+  }
+  return readItems(reader, items, (_, item) => readIndex(reader, item, "the index of an earlier step"))
+}
+
+const isFailure = (value: unknown): value is Failure =>
+  typeof value === "object" && value !== null && (value as { readonly type?: unknown }).type === "failure"
+
+const readItems = <A>(
+  reader: Reader,
+  items: ReadonlyArray<Literal>,
+  readItem: (reader: Reader, literal: Literal) => A | Failure
+): ReadonlyArray<A> | Failure => {
+  const values: Array<A> = []
+  for (const item of items) {
+    const value = readItem(reader, item)
+    if (isFailure(value)) return value
+    values.push(value)
+  }
+  return values
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Columns
+// -------------------------------------------------------------------------------------------------------------------
+
+type AnyColumn = Columns[ListName]
+
+const elementReaders: {
+  readonly [Name in ListName]: (reader: Reader, literal: Literal) => Columns[Name]["values"][number] | Failure
+} = {
+  model_id: (reader, literal) => readIndex(reader, literal, "the index of a worker"),
+  subtasks: readSubtask,
+  access_list: readAccess
+}
+
+/** Takes a literal for the list of a name. */
+export const toColumn = (reader: Reader, name: ListName, literal: Literal): AnyColumn | Failure => {
+  if (literal.type !== "list") return wrongType(reader, literal, "a list")
+  const readItem: (reader: Reader, literal: Literal) => number | string | Access | Failure = elementReaders[name]
+  const values = readItems(reader, literal.items, readItem)
+  return isFailure(values) ? values : ({ values, literal } as AnyColumn)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Strict reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
+
+/** Python refuses a source with these anywhere, comments included. */
+const findForbidden = (reader: Reader): Failure | undefined => {
+  const { text } = reader
+  const nul = text.indexOf("\0")
+  if (nul >= 0) return failAt(reader, nul, "a text without NUL characters")
+  if (text.isWellFormed()) return undefined
+  return failAt(reader, text.search(loneSurrogate), "well-formed Unicode", "half of a surrogate pair")
+}
+
+/** Moves to the next statement, over blank lines and comments; true when it is indented. */
+const skipToStatement = (reader: Reader): boolean => {
+  const { text } = reader
+  let indent = 0
+  for (;;) {
+    const code = text.charCodeAt(reader.at)
+    if (code === 32 || code === 9) {
+      indent++
+      reader.at++
+    } else if (code === 12) {
+      indent = 0
+      reader.at++
+    } else if (code === 10 || code === 13) {
+      indent = 0
+      reader.at = afterLineBreak(text, reader.at)
+    } else if (code === 35) reader.at = afterComment(text, reader.at)
+    else if (code === 92) {
+      const next = afterContinuation(text, reader.at)
+      if (next === undefined) return indent > 0
+      reader.at = next
+    } else return indent > 0
+  }
+}
+
+const namePattern = /[\p{ID_Start}_][\p{ID_Continue}]*/uy
+
+/** Moves over the name of a list, if one stands here. Python takes `ｍodel_id` for `model_id`, and so do we. */
+const readName = (reader: Reader): ListName | undefined => {
+  namePattern.lastIndex = reader.at
+  const word = namePattern.exec(reader.text)?.[0] ?? ""
+  const name = listNames.find((name) => name === word.normalize("NFKC"))
+  if (name !== undefined) reader.at += word.length
+  return name
+}
+
+/** Reads `name =`, or `name = other_name =` and so on. */
+const readTargets = (reader: Reader): ReadonlyArray<ListName> | Failure => {
+  const targets: Array<ListName> = []
+  let name = readName(reader)
+  if (name === undefined) return failAt(reader, reader.at, "model_id, subtasks or access_list")
+  while (name !== undefined) {
+    targets.push(name)
+    skipBlanks(reader, false)
+    if (reader.text[reader.at] !== "=") return failAt(reader, reader.at, '"="')
+    reader.at++
+    skipBlanks(reader, false)
+    name = readName(reader)
+  }
+  return targets
+}
+
+/** Moves over what ends a statement: a semicolon, or the line. */
+const endStatement = (reader: Reader): "semicolon" | "line" => {
+  if (reader.text[reader.at] !== ";") return "line"
+  reader.at++
+  skipBlanks(reader, false)
+  const code = reader.text.charCodeAt(reader.at)
+  return Number.isNaN(code) || code === 10 || code === 13 || code === 35 ? "line" : "semicolon"
+}
+
+/** Reads a text that holds the three assignments and nothing else, as Python would run it. */
+export const readAssignments = (reader: Reader): Lists | Failure => {
+  const forbidden = findForbidden(reader)
+  if (forbidden !== undefined) return forbidden
+  const columns: { [Name in ListName]?: AnyColumn } = {}
+  let start = -1
+  let end = 0
+  let ended: "semicolon" | "line" = "line"
+  for (;;) {
+    const indented = ended === "line" && skipToStatement(reader)
+    if (reader.at >= reader.text.length) break
+    if (indented) return failAt(reader, reader.at, "a line without indentation", "an indented line")
+    if (start < 0) start = reader.at
+    const targets = readTargets(reader)
+    if (isFailure(targets)) return targets
+    const literal = readLiteral(reader, "statement")
+    if (literal.type === "failure") return literal
+    end = reader.at
+    for (const name of targets) {
+      const column = toColumn(reader, name, literal)
+      if (isFailure(column)) return column
+      columns[name] = column
+    }
+    ended = endStatement(reader)
+  }
+  const missing = listNames.find((name) => columns[name] === undefined)
+  if (missing !== undefined) return failAt(reader, reader.text.length, `${missing} = [...]`)
+  return { columns: columns as Columns, start, end }
+}

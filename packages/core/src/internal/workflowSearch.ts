@@ -1,0 +1,194 @@
+/**
+ * Finds the three lists in what a model wrote: prose, code fences, JSON, drafts that it took back.
+ *
+ * Each list is found by its name before a bracket and read where it stands. Of the readable lists the last complete set
+ * is taken.
+ */
+import type { Failure, Reader } from "./literalReader.ts"
+import { readLiteral } from "./pythonLiteral.ts"
+import { type Columns, type ListName, type Lists, listNames, toColumn } from "./workflowLists.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Heads
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A name, what may stand around it, and a separator. All repetitions are bounded, so that no text makes it slow. */
+const headSource = [
+  "(?<![\\p{L}\\p{N}_.])",
+  "(?<name>(?:model|worker|agent)(?:\\\\?[_ -]?(?:ids?|index|indices|indexes|list))?s?",
+  "|sub\\\\?[_ -]?tasks?(?:\\\\?[_ -]?lists?)?|tasks",
+  "|access(?:es)?(?:\\\\?[_ -]?lists?)?)",
+  "(?<decoration>[\"'`*”’\\s]{0,8})",
+  "(?<separator>:=|=|:(?:\\s{0,4}[\\w[\\], .|]{1,40}=)?)",
+  "[\\s`*]{0,16}(?=[[(])"
+].join("")
+
+/** Tells where the head of a list stands, blanks and markup before it aside. */
+const headTest = (text: string) => {
+  const pattern = new RegExp(`[\\s;\`*"'“{}-]{0,16}${headSource}`, "iuy")
+  return (at: number): boolean => {
+    pattern.lastIndex = at
+    return pattern.test(text)
+  }
+}
+
+const listNameOf = (written: string): ListName => {
+  const lower = written.toLowerCase()
+  if (lower.startsWith("access")) return "access_list"
+  return lower.includes("task") ? "subtasks" : "model_id"
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Lists
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Found {
+  readonly name: ListName
+  readonly column: Columns[ListName]
+  readonly notes: ReadonlySet<string>
+  readonly start: number
+  readonly end: number
+}
+
+interface Unreadable {
+  readonly name: ListName
+  readonly failure: Failure
+}
+
+/** Names what is unusual about a head. */
+const noteHead = (notes: Set<string>, name: ListName, groups: { readonly [group: string]: string }): void => {
+  if (groups.name !== name) notes.add(`Read ${JSON.stringify(groups.name)} as ${name}.`)
+  if (groups.separator!.length > 2) notes.add("Ignored a type annotation.")
+  else if (groups.separator !== "=") notes.add(`Read "${groups.separator}" as "=".`)
+  if (groups.decoration!.trim() !== "") notes.add("Ignored quotes or markup around the name of a list.")
+}
+
+/**
+ * How much may be read twice, in lengths of the text. A list that cannot be read is searched for the beginning of
+ * another one, because an open quote or comment may have swallowed it; past this, the search goes on behind it.
+ */
+const patience = 4
+
+const findLists = (text: string): { readonly found: Array<Found>; readonly unreadable: Array<Unreadable> } => {
+  const found: Array<Found> = []
+  const unreadable: Array<Unreadable> = []
+  const head = new RegExp(headSource, "giu")
+  const isHead = headTest(text)
+  let spent = 0
+  for (let match = head.exec(text); match !== null; match = head.exec(text)) {
+    const groups = match.groups!
+    const name = listNameOf(groups.name!)
+    const json = groups.decoration!.includes('"') && groups.separator === ":"
+    const reader: Reader = { text, at: head.lastIndex, forgiving: true, json, notes: new Set(), isHead }
+    noteHead(reader.notes, name, groups)
+    const literal = readLiteral(reader, "brackets")
+    const column = literal.type === "failure" ? literal : toColumn(reader, name, literal)
+    if ("type" in column) {
+      unreadable.push({ name, failure: column })
+      spent += reader.at - head.lastIndex
+      if (spent > patience * text.length || literal.type !== "failure")
+        head.lastIndex = Math.max(head.lastIndex, reader.at)
+    } else {
+      found.push({ name, column, notes: reader.notes, start: match.index, end: reader.at })
+      head.lastIndex = reader.at
+    }
+  }
+  return { found, unreadable }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Sets
+// -------------------------------------------------------------------------------------------------------------------
+
+type ListSet = { readonly [Name in ListName]: Found }
+
+/** Splits lists where words stand between them; comments and code fences are no words. */
+const splitAtProse = (text: string, found: ReadonlyArray<Found>): Array<Array<Found>> => {
+  const groups: Array<Array<Found>> = []
+  let end = -1
+  for (const list of found) {
+    const between = end < 0 ? "x" : text.slice(end, list.start).replace(/#[^\n]*|```\w{0,16}/g, "")
+    if (/\p{L}/u.test(between)) groups.push([list])
+    else groups.at(-1)!.push(list)
+    end = list.end
+  }
+  return groups
+}
+
+/** The sets that lists make in their order. A list that comes twice before its set is complete replaces the first. */
+const completeSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
+  const sets: Array<ListSet> = []
+  let open: { [Name in ListName]?: Found } = {}
+  for (const list of found) {
+    open[list.name] = list
+    if (listNames.every((name) => open[name] !== undefined)) {
+      sets.push(open as ListSet)
+      open = {}
+    }
+  }
+  return sets
+}
+
+/** Sets whose lists follow one another in the paper's order, whatever stands between them. */
+const orderedSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
+  const sets: Array<ListSet> = []
+  for (let index = 2; index < found.length; index++) {
+    const [model_id, subtasks, access_list] = [found[index - 2]!, found[index - 1]!, found[index]!]
+    if (listNames.every((name, at) => found[index - 2 + at]!.name === name)) {
+      sets.push({ model_id, subtasks, access_list })
+    }
+  }
+  return sets
+}
+
+const lastEnd = (set: ListSet): number => Math.max(...listNames.map((name) => set[name].end))
+
+/** The sets in a text, in their order: lists that stand together, then what the remaining lists make across prose. */
+const findSets = (text: string, found: ReadonlyArray<Found>): Array<ListSet> => {
+  const together = splitAtProse(text, found).flatMap(completeSets)
+  const used = new Set(together.flatMap((set) => listNames.map((name) => set[name])))
+  const sets = [...together, ...orderedSets(found.filter((list) => !used.has(list)))]
+  return sets.length > 0 ? sets.sort((left, right) => lastEnd(left) - lastEnd(right)) : completeSets(found)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why there is no complete set: a list that cannot be read, or one that is not there. */
+const explain = (text: string, found: ReadonlyArray<Found>, unreadable: ReadonlyArray<Unreadable>): Failure => {
+  const missing = listNames.filter((name) => !found.some((list) => list.name === name))
+  const cause = unreadable.findLast(({ name }) => missing.includes(name))
+  if (cause !== undefined) return cause.failure
+  return {
+    type: "failure",
+    at: found.at(-1)?.end ?? text.length,
+    found: found.length === 0 ? "none of the three lists" : `no ${missing[0]}`,
+    expected: `${missing[0]} = [...]`
+  }
+}
+
+/** Reads the last complete set of lists in a text; what was forgiven goes into `notes`. */
+export const searchLists = (text: string, notes: Set<string>): Lists | Failure => {
+  const { found, unreadable } = findLists(text)
+  const sets = findSets(text, found)
+  const set = sets.at(-1)
+  if (set === undefined) return explain(text, found, unreadable)
+  const lists = listNames.map((name) => set[name])
+  const start = Math.min(...lists.map((list) => list.start))
+  const end = lastEnd(set)
+  if (/[^\s{}"'`*;]/.test(`${text.slice(0, start)}${text.slice(end)}`)) notes.add("Ignored the text around the lists.")
+  if (sets.length > 1) notes.add(`Took the last of ${sets.length} sets of lists.`)
+  const later = unreadable.find(({ failure }) => failure.at > end)
+  if (later !== undefined) notes.add(`Ignored a later ${later.name} list that cannot be read.`)
+  for (const list of lists) for (const note of list.notes) notes.add(note)
+  return {
+    columns: {
+      model_id: set.model_id.column as Columns["model_id"],
+      subtasks: set.subtasks.column as Columns["subtasks"],
+      access_list: set.access_list.column as Columns["access_list"]
+    },
+    start,
+    end
+  }
+}
