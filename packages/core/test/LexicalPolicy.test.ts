@@ -159,6 +159,25 @@ describe("splitting", () => {
     })
   )
 
+  it.effect("takes a list of statements for what is given, not for parts", () =>
+    Effect.gen(function* () {
+      const { ids } = yield* plan(
+        "Here is what we know:\n- Anna is older than Bob.\n- Bob is older than Carl.\n1. Carl is five.\nWho is the oldest?"
+      )
+      assert.strictEqual(ids.length, 1)
+    })
+  )
+
+  it.effect("reads past what leads into a request, and what names it", () =>
+    Effect.gen(function* () {
+      const { access, ids } = yield* plan(
+        "Work in two steps. Step 1: Multiply 17 by 23 plus 4. Using the answer, say on which weekday the date that many days after 4 July 1999 falls."
+      )
+      assert.deepStrictEqual(ids, ["reckoner", "almanac"])
+      assert.deepStrictEqual(access, [[], "all"])
+    })
+  )
+
   it.effect("never cuts quotations and code", () =>
     Effect.gen(function* () {
       const code = "let x = 1;\nfor (let i = 0; i < 3; i++) x *= 2;\nconsole.log(x);"

@@ -57,7 +57,7 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; re
     words: "calendar dates days"
   },
   {
-    cue: /\b(?:letters?|vowels?|consonants?|spell(?:ed|ing)?|revers\w+|palindrome|alphabet\w*|anagram|characters?|syllables?|words?|backwards?|capitals? letters?)\b/g,
+    cue: /\b(?:letters?|digits?|vowels?|consonants?|spell(?:ed|ing)?|revers\w+|palindrome|alphabet\w*|anagram|characters?|syllables?|words?|backwards?|capitals? letters?)\b/g,
     words: "text letters words strings"
   },
   {

@@ -30,11 +30,21 @@ const asks = new RegExp(`^(?:${questionWords})\\b`, "i")
 
 const request = new RegExp(`^(?:please\\s+)?(?:${verbs}|${questionWords})\\b`, "i")
 
+/** A clause that leads into a request: "Using the answer, add 3 to it". */
+const led = new RegExp(
+  `^(?:using|with|from|given|taking|based on|for|in|if)\\b.{1,80}?,\\s*(?:${verbs}|${questionWords})\\b`,
+  "i"
+)
+
+/** What was just described is changed or done, and this asks about the outcome: one request with what came before. */
+const asksOfChange = /\bthe (?:new|resulting|updated|changed|combined|remaining) \w+/i
+
 /** How to answer, or a question for what was just worked out: no request of its own. */
 const closing = new RegExp(
   [
     "^(?:please )?(?:(?:only |just )?(?:answer|reply|respond)|show|explain your|justify|your answer|the answer should)\\b",
     "^(?:please )?round\\b",
+    "^(?:please )?(?:work|think|proceed|go) (?:in|through|step|it out|carefully|slowly)\\b",
     "^(?:please )?(?:give|state|report|write|express|use) (?:only |just )?(?:your|the|an?)? ?(?:final |exact |whole )*(?:answer|result|number|value|word|digits?|fraction)\\b(?! of)",
     "^(?:do not|don't|no|only|just|otherwise|else|if not)\\b",
     "^what (?:do|did|will|would) (?:you|i|we) (?:get|have|find|obtain)\\b",
@@ -71,6 +81,8 @@ interface Fragment {
   readonly marked: boolean
   /** Opened by "then", "next", "finally". */
   readonly sequel: boolean
+  /** The line it stands on. */
+  readonly line: number
 }
 
 /** Stands for text that must not be cut: code and quotations. */
@@ -84,7 +96,7 @@ const isCode = (line: string) =>
 const hold = (question: string) => {
   const kept: Array<string> = []
   const keep = (text: string) => `\uE000${kept.push(text) - 1}\uE001`
-  const fenced = question.replace(/```[\s\S]*?(?:```|$)/g, keep)
+  const fenced = question.replace(/```[\s\S]*?(?:```|$)/g, (code) => `\n${keep(code)}\n`)
   const coded = fenced.includes("\n")
     ? fenced
         .split("\n")
@@ -104,7 +116,7 @@ const follows = `(?=(?:${verbs}|what|which|who|when|where|how)\\b)`
 /** Where one request may end and another begin. Each match is at the beginning of the second. */
 const boundary = new RegExp(
   [
-    "(?<=[.?!]\\)?)(?<!\\b(?:e\\.g|i\\.e|etc|vs|approx|mr|mrs|ms|dr|st|fig|eq|[a-z])\\.)(?<!^\\d{1,2}[.)])\\s+(?=[\"'(\uE000]?[A-Z0-9\uE000])",
+    "(?<=[.?!]\\)?)(?<!\\b(?:e\\.g|i\\.e|etc|vs|approx|mr|mrs|ms|dr|st|fig|eq)\\.)(?<!^\\d{1,2}[.)])\\s+(?=[\"'(\uE000]?[A-Z0-9\uE000])",
     "(?<=;)\\s+",
     "(?<=[\\s:,.?;])(?=\\((?:\\d|[a-e]|i{1,3})\\)\\s)",
     `,?\\s+(?=(?:and )?(?:then|next|finally|after that|afterwards),? ${follows})`,
@@ -131,23 +143,28 @@ const opener = new RegExp(
   "i"
 )
 
-const fragment = (piece: string): Fragment => {
+const fragment = (piece: string, line: number): Fragment => {
   const marked = marker.test(piece)
   const text = piece.replace(marker, "").trim()
   const match = opener.exec(text)
   const bare = (match === null ? text : text.slice(match[0].length)).replace(/^and\s+/i, "").replace(/^,\s*/, "")
-  return { text: bare, marked, sequel: match?.[2] !== undefined }
+  return { text: bare, marked, sequel: match?.[2] !== undefined, line }
 }
 
 const words = (text: string) => text.split(/\s+/).filter((word) => /\w|\uE000/.test(word)).length
 
+/** Words before a colon that name what follows: "Let A be the answer to this:", "Step 1:". */
+const label = /^[^:?!.]{1,60}:\s+/
+
 /** A quantity that is named and described rather than given: "let N be the number of ...". */
 const definition = /^(?:let|call|suppose|define)\b.*\b(?:be|as|denote|equal)\s+(?:the|how many)\b/i
 
-const isRequest = ({ marked, text }: Fragment): boolean =>
-  !closing.test(text) &&
-  (marked || words(text) >= 3) &&
-  (marked || request.test(text) || text.endsWith("?") || definition.test(text))
+const isRequest = ({ marked, text }: Fragment): boolean => {
+  const body = request.test(text) ? text : text.replace(label, "")
+  if (closing.test(body) || asksOfChange.test(body)) return false
+  if (!marked && words(body) < 3) return false
+  return request.test(body) || led.test(body) || body.endsWith("?") || definition.test(body)
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // References
@@ -190,13 +207,18 @@ const gather = (fragments: ReadonlyArray<Fragment>): ReadonlyArray<Fragment> => 
   let waiting: Array<string> = []
   for (const one of fragments) {
     const last = groups.at(-1)
-    if (isRequest(one)) {
+    const sameItem = last?.marked === true && !one.marked && one.line === last.line
+    if (isRequest(one) && !sameItem) {
       groups.push({ ...one, text: [...waiting, one.text].reduce(joinTexts) })
       waiting = []
     } else if (
       last !== undefined &&
       waiting.length === 0 &&
-      (closing.test(one.text) || words(one.text) < 3 || /^\uE000/.test(one.text))
+      (sameItem ||
+        closing.test(one.text) ||
+        asksOfChange.test(one.text) ||
+        words(one.text) < 3 ||
+        /^\uE000/.test(one.text))
     ) {
       groups[groups.length - 1] = { ...last, text: joinTexts(last.text, one.text) }
     } else {
@@ -220,9 +242,8 @@ export const split = (question: string): ReadonlyArray<Part> => {
   const { release, text } = hold(question)
   const fragments = text
     .split(/\n+/)
-    .flatMap(cut)
-    .filter((piece) => words(piece) > 0)
-    .map(fragment)
+    .flatMap((line, index) => cut(line).map((piece) => fragment(piece, index)))
+    .filter((one) => words(one.text) > 0)
   const groups = gather(fragments)
   if (groups.length < 2 || groups.length > mostParts) return [{ text: question.trim(), needs: [] }]
   const texts = groups.map((group) => group.text)
