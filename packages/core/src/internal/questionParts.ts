@@ -81,8 +81,9 @@ interface Fragment {
   readonly marked: boolean
   /** Opened by "then", "next", "finally". */
   readonly sequel: boolean
-  /** The line it stands on. */
+  /** The line it stands on, and its place in it. */
   readonly line: number
+  readonly place: number
 }
 
 /** Stands for text that must not be cut: code and quotations. */
@@ -143,12 +144,12 @@ const opener = new RegExp(
   "i"
 )
 
-const fragment = (piece: string, line: number): Fragment => {
+const fragment = (piece: string, line: number, place: number): Fragment => {
   const marked = marker.test(piece)
   const text = piece.replace(marker, "").trim()
   const match = opener.exec(text)
   const bare = (match === null ? text : text.slice(match[0].length)).replace(/^and\s+/i, "").replace(/^,\s*/, "")
-  return { text: bare, marked, sequel: match?.[2] !== undefined, line }
+  return { text: bare, marked, sequel: match?.[2] !== undefined, line, place }
 }
 
 const words = (text: string) => text.split(/\s+/).filter((word) => /\w|\uE000/.test(word)).length
@@ -207,7 +208,7 @@ const gather = (fragments: ReadonlyArray<Fragment>): ReadonlyArray<Fragment> => 
   let waiting: Array<string> = []
   for (const one of fragments) {
     const last = groups.at(-1)
-    const sameItem = last?.marked === true && !one.marked && one.line === last.line
+    const sameItem = last?.marked === true && last.place === 0 && !one.marked && one.line === last.line
     if (isRequest(one) && !sameItem) {
       groups.push({ ...one, text: [...waiting, one.text].reduce(joinTexts) })
       waiting = []
@@ -242,7 +243,7 @@ export const split = (question: string): ReadonlyArray<Part> => {
   const { release, text } = hold(question)
   const fragments = text
     .split(/\n+/)
-    .flatMap((line, index) => cut(line).map((piece) => fragment(piece, index)))
+    .flatMap((line, index) => cut(line).map((piece, place) => fragment(piece, index, place)))
     .filter((one) => words(one.text) > 0)
   const groups = gather(fragments)
   if (groups.length < 2 || groups.length > mostParts) return [{ text: question.trim(), needs: [] }]
