@@ -4,39 +4,22 @@
  * Rendering is pure: the same values give the same messages, so prompts can be snapshot, cached and trained on. The
  * wording is data: a {@link Template} and a list of {@link Example}s that a caller may replace.
  */
-
-import * as Arr from "effect/Array"
 import { outOfDistributionExamples } from "./internal/promptExamples.ts"
 import { defaultTemplate } from "./internal/promptTemplate.ts"
+import { assistant, background, user } from "./internal/workerMessages.ts"
 import type * as Policy from "./Policy.ts"
 import * as Task from "./Task.ts"
 import * as WorkerPool from "./WorkerPool.ts"
-import * as Workflow from "./Workflow.ts"
+import type * as Workflow from "./Workflow.ts"
 import * as WorkflowText from "./WorkflowText.ts"
 
 export { inDistributionExamples, mixedExamples, outOfDistributionExamples } from "./internal/promptExamples.ts"
 export { defaultTemplate } from "./internal/promptTemplate.ts"
+export { type StepAnswer, type WorkerView, workerMessages } from "./internal/workerMessages.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
-
-/** What a step came to: its answer, or why there is none. */
-export type StepAnswer =
-  | { readonly type: "answered"; readonly text: string }
-  | { readonly type: "failed"; readonly message: string }
-
-/** A step about to be asked of its worker. */
-export interface WorkerView {
-  readonly task: Task.Task
-  readonly workflow: Workflow.Workflow
-  /** The index of the step that is asked now. */
-  readonly step: number
-  /** What the steps so far came to, by index. Those that the step may not see are never looked at. */
-  readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** The final answer of the round before this one. Access `"all"` shows it. */
-  readonly previous?: { readonly answer: string }
-}
 
 /** A worked example for a language policy: what it might think of a question, and the workflow it then writes. */
 export interface Example {
@@ -102,76 +85,6 @@ export interface ConductorOptions {
 
 /** What a prompt is made for: the part of a policy's context that it shows. */
 export type ConductorContext = Pick<Policy.Context, "task" | "pool" | "maxSteps" | "self" | "previous">
-
-// -------------------------------------------------------------------------------------------------------------------
-// Worker messages
-// -------------------------------------------------------------------------------------------------------------------
-
-const user = (content: string): Task.Message => ({ role: "user", content })
-const assistant = (content: string): Task.Message => ({ role: "assistant", content })
-
-/** Everything before the question: system messages and earlier turns of the conversation. */
-const background = (task: Task.Task): ReadonlyArray<Task.Message> => {
-  const question = task.messages.findLastIndex((message) => message.role === "user")
-  return task.messages.filter((_, index) => index !== question)
-}
-
-const outcome = (answer: StepAnswer | undefined): string => {
-  if (answer === undefined) return "This step was not run, so it has no answer."
-  if (answer.type === "failed") return `This step failed, so it has no answer: ${answer.message}`
-  return answer.text === "" ? "The answer to this step was empty." : answer.text
-}
-
-/**
- * The messages that the worker of one step is sent.
- *
- * **Details**
- *
- * First the task's system messages and earlier turns; then, in step order, each step that the access list names: its
- * subtask as the user's turn and its answer as the assistant's; then one last user message with the question and the
- * step's own subtask. In a recursive round, access `"all"` shows the previous final answer before the steps. A step
- * that failed is shown as a turn that says so and why.
- *
- * **Gotchas**
- *
- * An empty subtask stands for the question itself, both as the last message and as a past turn. No turn is ever empty:
- * some vendors refuse empty messages.
- *
- * **Example**
- *
- * ```ts
- * import * as Prompt from "@tutti/core/Prompt"
- * import * as Task from "@tutti/core/Task"
- *
- * const workflow = {
- *   steps: [
- *     { worker: 0, subtask: "Plan it.", access: [] },
- *     { worker: 1, subtask: "Do it.", access: [0] }
- *   ]
- * }
- * const messages = Prompt.workerMessages({
- *   task: Task.make("Build a raft."),
- *   workflow,
- *   step: 1,
- *   answers: [{ type: "answered", text: "Logs, then rope." }]
- * })
- * messages.map((message) => message.role) // => ["user", "assistant", "user"]
- * messages[2]?.content // => "Question:\nBuild a raft.\n\nSubtask:\nDo it."
- * ```
- */
-export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Task.Message> => {
-  const { answers, previous, step, task, workflow } = view
-  const { access, subtask } = workflow.steps[step]!
-  const question = Task.question(task)
-  const messages = [...background(task)]
-  if (previous !== undefined && access === "all") {
-    messages.push(user("Previous answer:"), assistant(outcome({ type: "answered", text: previous.answer })))
-  }
-  for (const index of Workflow.visible(workflow, step)) {
-    messages.push(user(workflow.steps[index]!.subtask || question), assistant(outcome(answers[index])))
-  }
-  return Arr.append(messages, user(subtask === "" ? question : `Question:\n${question}\n\nSubtask:\n${subtask}`))
-}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Conductor messages
