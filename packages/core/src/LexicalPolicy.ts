@@ -112,7 +112,7 @@ const leaves = (parts: ReadonlyArray<Part>): ReadonlyArray<number> =>
 const subtask = ({ needs, text }: Part): string =>
   needs.length === 0
     ? `Answer only this part of the question: ${text}`
-    : `Answer only this part of the question, building on the answers above: ${text}`
+    : `Answer only this part of the question, using the earlier answers: ${text}`
 
 const join =
   "Above are the answers to the parts of the question. Put them together into one answer to the whole question, in the order in which it asks."

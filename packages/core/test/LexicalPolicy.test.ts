@@ -103,7 +103,7 @@ describe("splitting", () => {
       assert.deepStrictEqual(ids, ["reckoner", "almanac", "translator"])
       assert.deepStrictEqual(access, [[], "all", "all"])
       assert.strictEqual(subtasks[0], "Answer only this part of the question: Multiply 314 by 271.")
-      assert.match(subtasks[2]!, /building on the answers above: Translate that weekday into German\.$/)
+      assert.match(subtasks[2]!, /using the earlier answers: Translate that weekday into German\.$/)
     })
   )
 

@@ -45,7 +45,7 @@ const closing = new RegExp(
     "^(?:please )?(?:(?:only |just )?(?:answer|reply|respond)|show|explain your|justify|your answer|the answer should)\\b",
     "^(?:please )?round\\b",
     "^(?:please )?(?:work|think|proceed|go) (?:in|through|step|it out|carefully|slowly)\\b",
-    "^(?:please )?(?:give|state|report|write|express|use) (?:only |just )?(?:your|the|an?)? ?(?:final |exact |whole )*(?:answer|result|number|value|word|digits?|fraction)\\b(?! of)",
+    "^(?:please )?(?:give|state|report|write|express|use) (?:only |just )?(?:your|the|an?)? ?(?:final |last |exact |whole )*(?:answer|result|number|value|word|digits?|fraction)\\b(?! of)",
     "^(?:do not|don't|no|only|just|otherwise|else|if not)\\b",
     "^what (?:do|did|will|would) (?:you|i|we) (?:get|have|find|obtain)\\b",
     "^what is (?:the|your) (?:result|answer|total|outcome|final \\w+)(?: now)?\\?$",
