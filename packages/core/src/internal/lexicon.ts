@@ -53,7 +53,7 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; re
     words: "units conversion measurement"
   },
   {
-    cue: /\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekday|january|february|march|april|june|july|august|september|october|november|december|dates?|leap year|calendar|days (?:between|after|before|from|later)|weeks?|\d{4}-\d{2}-\d{2})\b/g,
+    cue: /\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekday|january|february|march|april|june|july|august|september|october|november|december|dates?|leap year|calendar|days (?:between|after|before|from|later)|\d{4}-\d{2}-\d{2})\b/g,
     words: "calendar dates days"
   },
   {
