@@ -14,11 +14,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
 import * as Predicate from "effect/Predicate"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import { defaultRetry, Gate } from "./Resilience.ts"
 import { type Worker, WorkerError, type WorkerErrorReason } from "./Worker.ts"
 
@@ -60,13 +60,19 @@ export interface Options {
   readonly maxPauseMillis?: number
 }
 
+/**
+ * Serves those who wait in their order, with as many at once as it has permits. This semaphore hands a permit on in the
+ * same time however many wait; the plain one looks at all of them. Only one of its partitions is used.
+ */
+type Queue = PartitionedSemaphore.PartitionedSemaphore<"all">
+
 /** The state of one provider. */
 interface Provider {
   readonly key: string
   readonly limits: Limits
-  readonly slots: Semaphore.Semaphore | undefined
+  readonly slots: Queue | undefined
   /** Only the call at the head of the queue waits for limits and pauses; the others wait for their turn. */
-  readonly turn: Semaphore.Semaphore
+  readonly turn: Queue
   pausedUntil: number
   /** How many calls ended, and who waits for the next one to end. */
   ended: number
@@ -239,11 +245,13 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker) {
   return { check, protect } satisfies Circuits
 })
 
+const makeQueue = (permits: number): Queue => PartitionedSemaphore.makeUnsafe({ permits })
+
 const makeProvider = (key: string, limits: Limits): Provider => ({
   key,
   limits,
-  slots: limits.concurrency === undefined ? undefined : Semaphore.makeUnsafe(limits.concurrency),
-  turn: Semaphore.makeUnsafe(1),
+  slots: limits.concurrency === undefined ? undefined : makeQueue(limits.concurrency),
+  turn: makeQueue(1),
   pausedUntil: 0,
   ended: 0,
   waiting: new Set()
@@ -285,7 +293,7 @@ export const make = Effect.fnUntraced(function* (
         Effect.andThen(take(limiter, { key: `${key}/requests`, perMinute: limits.requestsPerMinute, amount: 1 })),
         Effect.andThen(take(limiter, { key: `${key}/tokens`, perMinute: limits.tokensPerMinute, amount: tokens })),
         Effect.andThen(pause(provider, worker, maxPauseMillis)),
-        provider.turn.withPermit
+        provider.turn.withPermit("all")
       )
   }
 
@@ -295,7 +303,7 @@ export const make = Effect.fnUntraced(function* (
         const provider = providerOf(worker)
         const watched = Effect.onExit(call, (exit) => observe(provider, exit))
         const entered = Effect.andThen(awaitTurn(provider, worker, tokens), circuits.protect(provider, worker, watched))
-        return provider.slots === undefined ? entered : provider.slots.withPermit(entered)
+        return provider.slots === undefined ? entered : provider.slots.withPermit("all")(entered)
       })
   }
 })
