@@ -1,1 +1,7 @@
-export {}
+export * as Family from "./Family.ts"
+export * as Gym from "./Gym.ts"
+export * as GymGrader from "./GymGrader.ts"
+export * as GymPool from "./GymPool.ts"
+export * as GymWorker from "./GymWorker.ts"
+export * as Habits from "./Habits.ts"
+export * as OraclePolicy from "./OraclePolicy.ts"

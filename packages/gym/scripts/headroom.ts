@@ -1,0 +1,81 @@
+/**
+ * How much there is to gain in the gym: the accuracy of every single worker, of a majority of all, of the lexical
+ * policy and of the oracle on test tasks, as JSON.
+ *
+ *   node --conditions=@tutti/source scripts/headroom.ts [--tasks 500] [--seed 0] [--families]
+ */
+import { parseArgs } from "node:util"
+import * as Conductor from "@tutti/core/Conductor"
+import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
+import * as Policy from "@tutti/core/Policy"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Gym from "@tutti/gym/Gym"
+import * as GymGrader from "@tutti/gym/GymGrader"
+import * as GymPool from "@tutti/gym/GymPool"
+import * as OraclePolicy from "@tutti/gym/OraclePolicy"
+import * as Effect from "effect/Effect"
+
+const { values } = parseArgs({
+  options: {
+    tasks: { type: "string", default: "500" },
+    seed: { type: "string", default: "0" },
+    families: { type: "boolean", default: false }
+  }
+})
+
+const tasks = Gym.tasks({ split: "test", count: Number(values.tasks), seed: Number(values.seed) })
+const pool = GymPool.make({ latencyMillis: 0 })
+const retry = { maxAttempts: 5, baseDelayMillis: 0, maxDelayMillis: 0 }
+
+const everyone = Policy.fixed(
+  "majority-of-all",
+  (pool) => ({
+    steps: pool.workers.map((_, worker) => ({ worker, subtask: "", access: [] })),
+    answer: "majority"
+  }),
+  { maxSteps: WorkerPool.size(pool) }
+)
+
+const policies: ReadonlyArray<Policy.Policy> = [
+  ...WorkerPool.ids(pool).map((id) => Policy.single(id)),
+  Policy.randomRouter({ seed: 1 }),
+  Policy.bestOf({ n: 3, workers: ["professor", "editor", "engineer"], judge: "professor" }),
+  Policy.selfConsistency({ worker: "professor" }),
+  Policy.selfReflection({ worker: "professor" }),
+  Policy.mixtureOfAgents({ aggregator: "professor" }),
+  everyone,
+  LexicalPolicy.make(),
+  OraclePolicy.make()
+]
+
+/** The standard error of a share. */
+const standardError = (share: number, count: number) => Math.sqrt((share * (1 - share)) / count)
+
+const measure = Effect.fnUntraced(function* (policy: Policy.Policy) {
+  const conductor = Conductor.make({ policy, pool, retry, seed: 0 })
+  const runs = yield* Effect.forEach(tasks, (task) => Effect.map(conductor.run(task), (run) => ({ run, task })))
+  const graded = yield* Effect.forEach(runs, ({ run, task }) =>
+    Effect.map(GymGrader.grader.grade(task, run.answer ?? ""), ({ correct }) => ({ correct, run, task }))
+  )
+  const accuracy = share(graded.map(({ correct }) => correct))
+  const byFamily = Object.groupBy(graded, ({ task }) => String(task.metadata?.family))
+  return {
+    policy: policy.name,
+    accuracy,
+    standardError: standardError(accuracy, tasks.length),
+    costUsd: runs.reduce((sum, { run }) => sum + run.spend.costUsd, 0),
+    meanSteps: runs.reduce((sum, { run }) => sum + (run.rounds[0]?.workflow.steps.length ?? 0), 0) / runs.length,
+    ...(values.families
+      ? {
+          families: Object.fromEntries(
+            Object.entries(byFamily).map(([family, group]) => [family, share((group ?? []).map((one) => one.correct))])
+          )
+        }
+      : {})
+  }
+})
+
+const share = (verdicts: ReadonlyArray<boolean>) =>
+  verdicts.length === 0 ? 0 : verdicts.filter((correct) => correct).length / verdicts.length
+
+for (const policy of policies) console.log(JSON.stringify(await Effect.runPromise(measure(policy))))

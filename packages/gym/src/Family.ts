@@ -1,0 +1,78 @@
+/**
+ * Task families: kinds of question that are generated from draws, with an exact answer.
+ *
+ * A family makes a question that stands alone, or one that continues from an earlier answer, which is how composites
+ * are made. Generators know their answers by construction; the workers of the gym have to read the question and
+ * compute it by other means.
+ */
+import * as algebra from "./families/algebra.ts"
+import * as arithmetic from "./families/arithmetic.ts"
+import * as calendar from "./families/calendar.ts"
+import * as logic from "./families/logic.ts"
+import * as program from "./families/program.ts"
+import * as statistics from "./families/statistics.ts"
+import * as text from "./families/text.ts"
+import * as units from "./families/units.ts"
+import type { Draw } from "./internal/draw.ts"
+
+export type { Draw } from "./internal/draw.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The names of the families. */
+export const names = ["arithmetic", "algebra", "units", "calendar", "text", "logic", "statistics", "program"] as const
+
+/** The name of a family. */
+export type FamilyName = (typeof names)[number]
+
+/** How hard a question is: 1 is easy, 3 is hard. The human-like limits of workers bite from 2 on. */
+export type Difficulty = 1 | 2 | 3
+
+/** What an answer is: this decides which questions can continue from it, and how it is graded. */
+export type AnswerKind = "integer" | "decimal" | "word" | "date" | "boolean"
+
+/** A question with its exact answer. */
+export interface Problem {
+  readonly question: string
+  readonly answer: string
+  readonly kind: AnswerKind
+}
+
+/** An earlier answer that a question continues from, and how the question speaks of it. */
+export interface Given {
+  readonly value: string
+  readonly kind: AnswerKind
+  /** As a thing: "that number", "M". */
+  readonly noun: string
+  /** As an amount: "that many", "M". */
+  readonly many: string
+}
+
+/** A kind of question. */
+export interface Family {
+  readonly name: FamilyName
+  /** What it asks, in a few words. */
+  readonly title: string
+  /** A question that stands alone. */
+  readonly generate: (draw: Draw, difficulty: Difficulty) => Problem
+  /** A question that needs an earlier answer, or `undefined` when it cannot continue from this one. */
+  readonly continueFrom: (draw: Draw, difficulty: Difficulty, given: Given) => Problem | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Families
+// -------------------------------------------------------------------------------------------------------------------
+
+/** All families, by name. */
+export const families: { readonly [Name in FamilyName]: Family } = {
+  arithmetic: { name: "arithmetic", title: "Sums, products and what is left over", ...arithmetic },
+  algebra: { name: "algebra", title: "Equations and unknown numbers", ...algebra },
+  units: { name: "units", title: "Conversions between units of measure", ...units },
+  calendar: { name: "calendar", title: "Dates, weekdays and days between", ...calendar },
+  text: { name: "text", title: "Letters and words", ...text },
+  logic: { name: "logic", title: "Orders, truth values, knights and knaves", ...logic },
+  statistics: { name: "statistics", title: "Means, medians and spreads", ...statistics },
+  program: { name: "program", title: "What a JavaScript program prints", ...program }
+}

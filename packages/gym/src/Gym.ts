@@ -1,0 +1,186 @@
+/**
+ * The tasks of the gym: generated from a seed, split for training, validation and testing, and graded exactly.
+ *
+ * A task is the same for the same options, everywhere. The splits have seed ranges of their own, and a question goes to
+ * the one split that its text hashes to: no question stands in two splits, however many are drawn.
+ */
+import * as Task from "@tutti/core/Task"
+import * as Hash from "effect/Hash"
+import { type Difficulty, type FamilyName, families, names } from "./Family.ts"
+import * as Composite from "./internal/composite.ts"
+import * as Draw from "./internal/draw.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The version of the generators. Tasks of one version never change. */
+export const version = 1
+
+/** What tasks are for. */
+export type Split = "train" | "validation" | "test"
+
+/** The seeds of each split, the last one excluded. */
+export const seedRanges: { readonly [Name in Split]: { readonly from: number; readonly to: number } } = {
+  train: { from: 0, to: 1_000_000_000 },
+  validation: { from: 1_000_000_000, to: 1_500_000_000 },
+  test: { from: 1_500_000_000, to: 2_000_000_000 }
+}
+
+/** The share of questions, in tenths, that each split is given by the hash of their text. */
+const shares: { readonly [Name in Split]: { readonly from: number; readonly to: number } } = {
+  train: { from: 0, to: 8 },
+  validation: { from: 8, to: 9 },
+  test: { from: 9, to: 10 }
+}
+
+/** A part of a task's question: its family, its text, and the earlier parts whose answers it needs. */
+export type Part = Composite.PlannedPart
+
+/** What the metadata of a task holds. No worker sees it. */
+export interface Metadata {
+  /** The family of the question, or `"composite"`. */
+  readonly family: FamilyName | "composite"
+  readonly difficulty: Difficulty
+  readonly parts: ReadonlyArray<Part>
+  readonly split: Split
+  readonly seed: number
+}
+
+/** Which tasks to make. */
+export interface Options {
+  readonly split: Split
+  readonly count: number
+  /** Where in the split to begin: other seeds give other tasks. 0 by default. */
+  readonly seed?: number
+  /** The families to draw from; all by default. */
+  readonly families?: ReadonlyArray<FamilyName>
+  /** One difficulty; all three, evenly, by default. */
+  readonly difficulty?: Difficulty
+  /** The share of composite questions, 0 to 1; 0.4 by default. */
+  readonly composites?: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tasks
+// -------------------------------------------------------------------------------------------------------------------
+
+const defaultComposites = 0.4
+
+/** How many questions are drawn for one seed until one falls to the split, before the seed is passed over. */
+const drawsPerSeed = 200
+
+const tenth = (question: string): number => Math.abs(Hash.string(question)) % 10
+
+type Drawn = Composite.Composite & Pick<Metadata, "family" | "difficulty">
+
+const single = (draw: Draw.Draw, choice: ReadonlyArray<FamilyName>, difficulty: Difficulty): Drawn => {
+  const family = draw.pick(choice)
+  const { answer, question } = families[family].generate(draw, difficulty)
+  return { family, difficulty, question, answer, parts: [{ family, question, needs: [] }] }
+}
+
+const drawOne = (draw: Draw.Draw, options: Options): Drawn => {
+  const { composites = defaultComposites } = options
+  const choice = options.families ?? names
+  const difficulty = options.difficulty ?? draw.pick<Difficulty>([1, 2, 3])
+  if (choice.length < 2 || !draw.chance(composites)) return single(draw, choice, difficulty)
+  const composite = Composite.generate(draw, choice, difficulty)
+  return composite === undefined ? single(draw, choice, difficulty) : { family: "composite", difficulty, ...composite }
+}
+
+const taskOf = (seed: number, options: Options): Task.Task | undefined => {
+  const draw = Draw.make(Draw.derive(version, seed))
+  const share = shares[options.split]
+  for (let attempt = 0; attempt < drawsPerSeed; attempt++) {
+    const { answer, difficulty, family, parts, question } = drawOne(draw, options)
+    const place = tenth(question)
+    if (place < share.from || place >= share.to) continue
+    const metadata: Metadata = { family, difficulty, parts, split: options.split, seed }
+    return Task.make({ id: `gym-${options.split}-${seed}`, question, reference: answer, metadata: { ...metadata } })
+  }
+  return undefined
+}
+
+const checkOptions = ({ composites = defaultComposites, count, families, seed = 0 }: Options): void => {
+  if (!Number.isInteger(count) || count < 0) {
+    throw new RangeError(`The count of tasks has to be a whole number from 0; it is ${count}.`)
+  }
+  if (!Number.isInteger(seed)) throw new RangeError(`The seed of tasks has to be a whole number; it is ${seed}.`)
+  if (!(composites >= 0 && composites <= 1)) {
+    throw new RangeError(`The share of composites has to be between 0 and 1; it is ${composites}.`)
+  }
+  if (families !== undefined && families.length === 0) throw new RangeError("Name at least one family of tasks.")
+}
+
+/** The first seed of a run of tasks: spread over the split, so that runs with other seeds do not meet. */
+const firstSeed = ({ seed = 0, split }: Options): number => {
+  const { from, to } = seedRanges[split]
+  return seed === 0 ? from : from + (Math.abs(Draw.derive("first", seed)) % (to - from))
+}
+
+/**
+ * Tasks of one split, without end, each question once.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Gym from "@tutti/gym/Gym"
+ *
+ * for (const task of Gym.stream({ split: "train", seed: 7 })) {
+ *   if (task.metadata?.family === "calendar") break
+ * }
+ * ```
+ */
+export function* stream(options: Omit<Options, "count">): Generator<Task.Task, void> {
+  checkOptions({ ...options, count: 0 })
+  const { from, to } = seedRanges[options.split]
+  const asked = new Set<string>()
+  const first = firstSeed({ ...options, count: 0 })
+  for (let offset = 0; offset < to - from; offset++) {
+    const seed = from + ((first - from + offset) % (to - from))
+    const task = taskOf(seed, { ...options, count: 0 })
+    if (task === undefined || asked.has(Task.question(task))) continue
+    asked.add(Task.question(task))
+    yield task
+  }
+}
+
+/**
+ * So many tasks of one split.
+ *
+ * **Details**
+ *
+ * The same options give the same tasks, and fewer tasks are the beginning of more. A question comes once at most.
+ *
+ * **Gotchas**
+ *
+ * One family at one difficulty has an end: asking for more than there are throws a `RangeError`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Gym from "@tutti/gym/Gym"
+ *
+ * const tasks = Gym.tasks({ split: "test", count: 3, families: ["calendar"] })
+ * tasks.length // => 3
+ * ```
+ */
+export const tasks = (options: Options): ReadonlyArray<Task.Task> => {
+  checkOptions(options)
+  const found: Array<Task.Task> = []
+  if (options.count === 0) return found
+  let tried = 0
+  for (const task of stream(options)) {
+    found.push(task)
+    if (found.length === options.count) return found
+    tried += 1
+  }
+  throw new RangeError(
+    `There are only ${tried} such tasks in the ${options.split} split; ${options.count} were asked for.`
+  )
+}
+
+/** What a task of the gym says of itself. */
+export const metadata = (task: Task.Task): Metadata | undefined =>
+  Array.isArray(task.metadata?.parts) ? (task.metadata as unknown as Metadata) : undefined

@@ -1,0 +1,85 @@
+/**
+ * The grader of the gym: whether the final answer in a text is the reference, however it is written.
+ *
+ * The final answer is what follows the last "Answer:" or "answer is", or else the whole text. Numbers are compared as
+ * exact decimals, dates as days, words and truth values by their letters. An answer that gives two values is wrong.
+ */
+import * as Grader from "@tutti/core/Grader"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading answers
+// -------------------------------------------------------------------------------------------------------------------
+
+const months = "january|february|march|april|may|june|july|august|september|october|november|december"
+
+const marked = /\banswer(?: is|:|\s*=)\s*([^\n]+)/gi
+
+/**
+ * The final answer that a text gives, without the words around it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as GymGrader from "@tutti/gym/GymGrader"
+ *
+ * GymGrader.finalAnswer("That makes 6 weeks.\nAnswer: **42** days.") // => "42 days"
+ * ```
+ */
+export const finalAnswer = (text: string): string => {
+  const last = [...text.matchAll(marked)].at(-1)?.[1]
+  return (last ?? text)
+    .trim()
+    .replace(/^(?:\*\*|["'`“])+|(?:\*\*|["'`”]|[.!])+$/g, "")
+    .replace(/\*\*/g, "")
+    .trim()
+}
+
+const asDate = (text: string): string | undefined => {
+  const iso = /^(-?\d{4,})-(\d{1,2})-(\d{1,2})$/.exec(text)
+  if (iso !== null) return day(iso[1]!, Number(iso[2]), iso[3]!)
+  const dayFirst = new RegExp(`^(?:the )?(\\d{1,2})(?:st|nd|rd|th)?(?: of)? (${months}),? (\\d{4})$`, "i").exec(text)
+  if (dayFirst !== null) return day(dayFirst[3]!, monthOf(dayFirst[2]!), dayFirst[1]!)
+  const monthFirst = new RegExp(`^(${months}) (\\d{1,2})(?:st|nd|rd|th)?,? (\\d{4})$`, "i").exec(text)
+  return monthFirst === null ? undefined : day(monthFirst[3]!, monthOf(monthFirst[1]!), monthFirst[2]!)
+}
+
+const monthOf = (name: string) => months.split("|").indexOf(name.toLowerCase()) + 1
+const day = (year: string, month: number, date: string) =>
+  `${year}-${String(month).padStart(2, "0")}-${date.padStart(2, "0")}`
+
+/** A decimal in its shortest spelling, a unit after it aside. */
+const asNumber = (text: string): string | undefined => {
+  const match = /^=?\s*([-+−]?)\s*(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d+))?(?: ?[a-z°²%][a-z°²/ ]*)?$/i.exec(text)
+  if (match === null || (match[2] === undefined && match[3] === undefined)) return undefined
+  const whole = (match[2] ?? "0").replace(/,/g, "").replace(/^0+(?=\d)/, "")
+  const fraction = (match[3] ?? "").replace(/0+$/, "")
+  const size = fraction === "" ? whole : `${whole}.${fraction}`
+  return (match[1] === "-" || match[1] === "−") && size !== "0" ? `-${size}` : size
+}
+
+/**
+ * One spelling for answers that mean the same, so that they can be compared and counted.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as GymGrader from "@tutti/gym/GymGrader"
+ *
+ * GymGrader.normalise("1,234.50 metres") // => "1234.5"
+ * GymGrader.normalise("the 14th of March 2031") // => "2031-03-14"
+ * ```
+ */
+export const normalise = (text: string): string => {
+  const answer = finalAnswer(text).replace(/\s+/g, " ")
+  return asDate(answer) ?? asNumber(answer) ?? answer.toLowerCase().replace(/^(?:it is |it's |an? )/, "")
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Grader
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Whether an answer means what the reference says. */
+export const isCorrect = (answer: string, reference: string): boolean => normalise(answer) === normalise(reference)
+
+/** Grades the tasks of the gym. */
+export const grader: Grader.Grader = Grader.fromComparison("gym", isCorrect)

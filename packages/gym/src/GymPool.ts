@@ -1,0 +1,269 @@
+/**
+ * The pool of the gym: workers shaped like a real pool. Generalists with different strengths, exact specialists, a
+ * careless genius, a checker, cheap and flaky ones. No one of them is right on more than three quarters of the tasks.
+ */
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import type { FamilyName } from "./Family.ts"
+import * as GymWorker from "./GymWorker.ts"
+
+type Profile = GymWorker.Profile
+
+const price = (inputPerMillion: number, outputPerMillion: number) => ({ inputPerMillion, outputPerMillion })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Generalists
+// -------------------------------------------------------------------------------------------------------------------
+
+const professor: Profile = {
+  id: "professor",
+  description:
+    "Strong and dear generalist: good at mathematics, logic and programs, less sure with the calendar and old units.",
+  pricing: price(5, 25),
+  generalist: true,
+  thorough: true,
+  pace: 2.5,
+  partsRead: 2,
+  carriedDigits: 4,
+  skills: {
+    arithmetic: { habits: { significantDigits: 10 }, slips: 0.02 },
+    algebra: { slips: 0.04 },
+    units: { habits: { roundsFactors: true } },
+    calendar: { habits: { ignoresLeapYears: true }, slips: 0.05 },
+    text: { habits: { wordsRead: 8 }, slips: 0.05 },
+    logic: { habits: { cluesRead: 5 }, slips: 0.04 },
+    statistics: { slips: 0.05 },
+    program: { habits: { linesRead: 9 }, slips: 0.05 }
+  }
+}
+
+const editor: Profile = {
+  id: "editor",
+  description: "Generalist with a feeling for language: good with words, dates and logic, weak in mathematics.",
+  pricing: price(3, 15),
+  generalist: true,
+  thorough: true,
+  pace: 1.8,
+  partsRead: 2,
+  carriedDigits: 3,
+  skills: {
+    arithmetic: { habits: { significantDigits: 6 }, slips: 0.06 },
+    algebra: { habits: { linearOnly: true }, slips: 0.1 },
+    units: { habits: { roundsFactors: true }, slips: 0.05 },
+    calendar: { slips: 0.06 },
+    text: { slips: 0.03 },
+    logic: { habits: { exclusiveOr: true }, slips: 0.05 },
+    statistics: { habits: { forgetsToSort: true }, slips: 0.05 },
+    program: { habits: { linesRead: 6 }, slips: 0.1 }
+  }
+}
+
+const engineer: Profile = {
+  id: "engineer",
+  description: "Generalist with a technical mind: good at units, programs and data, careless with words and dates.",
+  pricing: price(1.25, 10),
+  generalist: true,
+  thorough: true,
+  pace: 1.5,
+  partsRead: 1,
+  skills: {
+    arithmetic: { slips: 0.04 },
+    algebra: { habits: { dropsSigns: true }, slips: 0.04 },
+    units: { slips: 0.04 },
+    calendar: { habits: { thirtyDayMonths: true } },
+    text: { habits: { overlooksCapitals: true }, slips: 0.1 },
+    logic: { habits: { impliesMeansAnd: true, cluesRead: 3 }, slips: 0.05 },
+    statistics: { habits: { sampleDeviation: true }, slips: 0.04 },
+    program: { slips: 0.04 }
+  }
+}
+
+const student: Profile = {
+  id: "student",
+  description: "Cheap generalist that tries everything quickly; fine for easy questions, sloppy with hard ones.",
+  pricing: price(0.25, 1),
+  generalist: true,
+  pace: 0.7,
+  partsRead: 1,
+  skills: {
+    arithmetic: { habits: { leftToRight: true, significantDigits: 8 }, slips: 0.1 },
+    algebra: { habits: { linearOnly: true, dropsSigns: true }, slips: 0.1 },
+    units: { habits: { roundsFactors: true }, slips: 0.1 },
+    calendar: { habits: { ignoresLeapYears: true, countsBothEnds: true }, slips: 0.05 },
+    text: { habits: { wordsRead: 6 }, slips: 0.1 },
+    logic: { habits: { cluesRead: 3, exclusiveOr: true }, slips: 0.1 },
+    statistics: { habits: { forgetsToSort: true, sampleDeviation: true }, slips: 0.1 },
+    program: { habits: { stopsLoopsEarly: true, linesRead: 9 }, slips: 0.1 }
+  }
+}
+
+const intern: Profile = {
+  id: "intern",
+  description: "The cheapest: answers anything in no time, and is often wrong.",
+  pricing: price(0.05, 0.2),
+  generalist: true,
+  pace: 0.4,
+  partsRead: 1,
+  skills: {
+    arithmetic: { habits: { leftToRight: true, significantDigits: 4 }, slips: 0.25 },
+    algebra: { habits: { linearOnly: true, dropsSigns: true }, slips: 0.25 },
+    units: { habits: { roundsFactors: true, linearAreas: true }, slips: 0.25 },
+    calendar: { habits: { thirtyDayMonths: true, countsBothEnds: true }, slips: 0.2 },
+    text: { habits: { wordsRead: 4, overlooksCapitals: true }, slips: 0.2 },
+    logic: { habits: { cluesRead: 2, exclusiveOr: true, impliesMeansAnd: true }, slips: 0.2 },
+    statistics: { habits: { forgetsToSort: true, sampleDeviation: true }, slips: 0.25 },
+    program: { habits: { stopsLoopsEarly: true, linesRead: 6 }, slips: 0.25 }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Specialists
+// -------------------------------------------------------------------------------------------------------------------
+
+const abacus: Profile = {
+  id: "abacus",
+  description: "Exact calculator for arithmetic with numbers of any size, and nothing else.",
+  pricing: price(0.3, 1.2),
+  skills: { arithmetic: {} }
+}
+
+const algebraist: Profile = {
+  id: "algebraist",
+  description: "Exact solver of algebra: equations and unknowns. Declines everything else.",
+  pricing: price(1, 4),
+  pace: 1.2,
+  skills: { algebra: {} }
+}
+
+const converter: Profile = {
+  id: "converter",
+  description: "Exact conversion between units of measurement. Declines everything else.",
+  pricing: price(0.2, 0.8),
+  skills: { units: {} }
+}
+
+const almanac: Profile = {
+  id: "almanac",
+  description: "Exact with the calendar: dates, days between them, weekdays, leap years. Declines everything else.",
+  pricing: price(0.4, 1.6),
+  skills: { calendar: {} }
+}
+
+const typesetter: Profile = {
+  id: "typesetter",
+  description: "Exact with text: letters, words, spelling, alphabetical order, digits. Declines everything else.",
+  pricing: price(0.3, 1.2),
+  skills: { text: {} }
+}
+
+const logician: Profile = {
+  id: "logician",
+  description:
+    "Solves hard logic puzzles by deduction and reasoning; brilliant but careless, so have its answers checked.",
+  pricing: price(1.5, 6),
+  thorough: true,
+  pace: 1.3,
+  skills: { logic: { slips: 0.12 } }
+}
+
+const statistician: Profile = {
+  id: "statistician",
+  description: "Exact statistics of data: averages, medians, spreads. Also arithmetic. Declines everything else.",
+  pricing: price(0.8, 3.2),
+  skills: { statistics: {}, arithmetic: {} }
+}
+
+const interpreter: Profile = {
+  id: "interpreter",
+  description: "Runs JavaScript programs in a sandbox and says exactly what the code prints. Declines everything else.",
+  pricing: price(0.5, 2),
+  pace: 1.2,
+  skills: { program: {} }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Flaky ones, and a checker
+// -------------------------------------------------------------------------------------------------------------------
+
+const gambler: Profile = {
+  id: "gambler",
+  description: "Cheap at equations, statistics and dates; wrong about one time in four, so ask it more than once.",
+  pricing: price(0.1, 0.4),
+  pace: 0.5,
+  skills: { algebra: { slips: 0.25 }, statistics: { slips: 0.25 }, calendar: { slips: 0.25 } }
+}
+
+const courier: Profile = {
+  id: "courier",
+  description: "Cheap and exact at units and text, but overloaded: one call in four fails and has to be tried again.",
+  pricing: price(0.1, 0.4),
+  pace: 0.6,
+  failures: 0.25,
+  skills: { units: {}, text: {} }
+}
+
+const proofreader: Profile = {
+  id: "proofreader",
+  description: "Checks answers to logic and algebra that others gave, and says which is right. Answers nothing itself.",
+  pricing: price(0.4, 1.6),
+  checksOnly: true,
+  skills: { logic: {}, algebra: {} }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Pool
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The profiles of all workers, in the order of the pool. */
+export const profiles: ReadonlyArray<Profile> = [
+  professor,
+  editor,
+  engineer,
+  student,
+  intern,
+  abacus,
+  algebraist,
+  converter,
+  almanac,
+  typesetter,
+  logician,
+  statistician,
+  interpreter,
+  gambler,
+  courier,
+  proofreader
+]
+
+/** How long an answer takes at a pace of 1, in milliseconds: long enough to watch a team at work. */
+export const defaultLatencyMillis = 250
+
+/**
+ * The pool of all workers. Any part of it is a pool, too: see `WorkerPool.subset` and `WorkerPool.sample`.
+ *
+ * **Details**
+ *
+ * Answers take about a quarter of a second by default; `latencyMillis: 0` is for training, measuring and tests.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as GymPool from "@tutti/gym/GymPool"
+ *
+ * const pool = GymPool.make({ latencyMillis: 0 })
+ * WorkerPool.ids(pool)[0] // => "professor"
+ * ```
+ */
+export const make = (options: GymWorker.Options = {}): WorkerPool.WorkerPool => {
+  const { latencyMillis = defaultLatencyMillis } = options
+  return WorkerPool.makeUnsafe(profiles.map((profile) => GymWorker.make(profile, { latencyMillis })))
+}
+
+/**
+ * The share of questions of a family that a worker is expected to get right, 0 to 1: 0 where it has no skill, 1 where
+ * it is exact. Habits count for three in ten; it is a guess for planners, not a measurement.
+ */
+export const expectedSkill = (profile: Profile, family: FamilyName): number => {
+  const skill = profile.skills[family]
+  if (skill === undefined || profile.checksOnly) return 0
+  return (1 - (skill.slips ?? 0)) * (skill.habits === undefined ? 1 : 0.7)
+}

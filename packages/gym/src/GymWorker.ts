@@ -1,0 +1,159 @@
+/**
+ * Workers of the gym: each computes its answers from the text of the messages it is sent, as well as its profile allows.
+ *
+ * A worker reads the question, its subtask and the answers it may see; finds out which parts of the question it is to
+ * work on; and solves them with the solver of their family, its own habits and its own share of slips. It knows nothing
+ * else of a task: neither its family nor its reference. The same seed and messages give the same answer.
+ */
+import type { Message } from "@tutti/core/Task"
+import { type Pricing, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@tutti/core/Worker"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { FamilyName } from "./Family.ts"
+import type { Habits } from "./Habits.ts"
+import { read } from "./internal/assignment.ts"
+import * as Draw from "./internal/draw.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How well a worker does a family. Without habits and slips it is exact. */
+export interface Skill {
+  readonly habits?: Habits
+  /** The share of answers that are wrong by carelessness, 0 to 1; another seed slips elsewhere. */
+  readonly slips?: number
+}
+
+/** What makes a worker what it is. */
+export interface Profile {
+  readonly id: string
+  readonly description: string
+  readonly pricing: Pricing
+  /** The families it does; it declines the rest. */
+  readonly skills: { readonly [Name in FamilyName]?: Skill }
+  /** Whether it weighs the answers of others and makes plans when it is told to. */
+  readonly generalist?: boolean
+  /** Whether it only says which of the answers it sees is right. */
+  readonly checksOnly?: boolean
+  /** How many parts of a composite question it reads when it is asked for several; all when absent. */
+  readonly partsRead?: number
+  /** To how many digits it rounds its own answer to a part before going on with it. */
+  readonly carriedDigits?: number
+  /** The share of calls that fail as overloaded, 0 to 1; the same call tried again goes through. */
+  readonly failures?: number
+  /** Whether it thinks aloud: more output tokens, for the same answer. */
+  readonly thorough?: boolean
+  /** How long it takes, as a multiple of the pool's latency; 1 by default. */
+  readonly pace?: number
+}
+
+/** How workers are run. */
+export interface Options {
+  /** How long an answer takes at a pace of 1, in milliseconds; 0 answers at once. */
+  readonly latencyMillis?: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tokens
+// -------------------------------------------------------------------------------------------------------------------
+
+const charactersPerToken = 4
+const tokensPerMessage = 3
+
+const tokensOf = (text: string): number => Math.ceil(text.length / charactersPerToken)
+
+const countInputTokens = (messages: ReadonlyArray<Message>): number =>
+  messages.reduce((sum, { content }) => sum + tokensPerMessage + tokensOf(content), 0)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const pieces = (text: string): ReadonlyArray<string> => text.match(/\S+\s*|\s+/g) ?? [text]
+
+const asParts = (
+  request: WorkerRequest,
+  reply: { readonly text: string; readonly thoughts: ReadonlyArray<string> },
+  thorough: boolean
+): ReadonlyArray<WorkerPart> => {
+  const limit = request.maxOutputTokens ?? Number.POSITIVE_INFINITY
+  const thinks = thorough && request.reasoning?.type !== "off"
+  const thoughts = thinks ? reply.thoughts.map((thought) => `${thought}\n`) : []
+  const reasoningTokens = Math.min(limit, tokensOf(thoughts.join("")))
+  const room = (limit - reasoningTokens) * charactersPerToken
+  const text = reply.text.slice(0, room)
+  return [
+    ...thoughts.map((thought): WorkerPart => ({ type: "reasoning", text: thought })),
+    ...pieces(text).map((piece): WorkerPart => ({ type: "text", text: piece })),
+    {
+      type: "finish",
+      reason: text.length < reply.text.length ? "length" : "stop",
+      usage: {
+        inputTokens: countInputTokens(request.messages),
+        outputTokens: reasoningTokens + tokensOf(text),
+        ...(reasoningTokens > 0 ? { reasoningTokens } : {})
+      }
+    }
+  ]
+}
+
+const spread = (parts: ReadonlyArray<WorkerPart>, millis: number): Stream.Stream<WorkerPart> => {
+  if (millis === 0) return Stream.fromArray(parts)
+  const each = millis / parts.length
+  return Stream.mapEffect(Stream.fromArray(parts), (part) => Effect.as(Effect.sleep(each), part))
+}
+
+/**
+ * Makes a worker from a profile.
+ *
+ * **Details**
+ *
+ * It streams its thoughts as reasoning where its profile is thorough, then its answer, then what it used, at four
+ * characters a token. What it cannot do it declines in a sentence that begins with "I cannot do this". Solvers, and the
+ * libraries they need, are loaded on the first call.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as GymWorker from "@tutti/gym/GymWorker"
+ *
+ * const clerk = GymWorker.make({
+ *   id: "clerk",
+ *   description: "Reckons with dates, and forgets leap years.",
+ *   pricing: { inputPerMillion: 0.1, outputPerMillion: 0.4 },
+ *   skills: { calendar: { habits: { ignoresLeapYears: true } } }
+ * })
+ * ```
+ */
+export const make = (profile: Profile, options: Options = {}): Worker => {
+  const { failures = 0, id, pace = 1 } = profile
+  const millis = (options.latencyMillis ?? 0) * pace
+  /** Calls that failed and were not tried again yet: a retry is the same request, and it has to go through. */
+  const failed = new Set<number>()
+
+  const fails = (seed: number): boolean => {
+    if (failures === 0 || failed.delete(seed) || !Draw.make(Draw.derive(seed, "failure")).chance(failures)) return false
+    failed.add(seed)
+    return true
+  }
+
+  const answer = Effect.fnUntraced(function* (request: WorkerRequest) {
+    const seed = Draw.derive(id, request.seed ?? 0, JSON.stringify(request.messages))
+    if (fails(seed)) {
+      return yield* new WorkerError({ worker: id, reason: { _tag: "Overloaded", retryAfterMillis: millis } })
+    }
+    const { reply } = yield* Effect.promise(() => import("./internal/solve.ts"))
+    const said = yield* Effect.promise(() => reply(profile, read(request.messages), seed))
+    return spread(asParts(request, said, profile.thorough ?? false), millis)
+  })
+
+  return {
+    id,
+    description: profile.description,
+    provider: `gym:${id}`,
+    pricing: profile.pricing,
+    countInputTokens,
+    generate: (request) => Stream.unwrap(answer(request))
+  }
+}

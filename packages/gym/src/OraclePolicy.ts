@@ -1,0 +1,128 @@
+/**
+ * The oracle: a policy that plans with full knowledge, and so says how much there is to gain in the gym.
+ *
+ * It reads the structure of a question from the task's metadata and knows what each worker is good at; it does not know
+ * the answer. It gives each part to the best worker for its family, shows it the answers that it needs and no others,
+ * and has a careless worker try twice and be checked where the pool has a checker.
+ */
+import * as Policy from "@tutti/core/Policy"
+import type { WorkerPool } from "@tutti/core/WorkerPool"
+import type { Step, Workflow } from "@tutti/core/Workflow"
+import * as Effect from "effect/Effect"
+import type { FamilyName } from "./Family.ts"
+import * as Gym from "./Gym.ts"
+import * as GymPool from "./GymPool.ts"
+import type { Profile } from "./GymWorker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What the oracle knows of the workers. */
+export interface Options {
+  /** The profiles of the pool's workers, by id; those of the gym by default. */
+  readonly profiles?: ReadonlyArray<Profile>
+}
+
+/** A worker of the pool that the oracle knows. */
+interface Known {
+  readonly ordinal: number
+  readonly profile: Profile
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Choosing
+// -------------------------------------------------------------------------------------------------------------------
+
+const known = (pool: WorkerPool, profiles: ReadonlyArray<Profile>): ReadonlyArray<Known> =>
+  pool.workers.flatMap(({ id }, ordinal) => {
+    const profile = profiles.find((profile) => profile.id === id)
+    return profile === undefined ? [] : [{ ordinal, profile }]
+  })
+
+/** The worker that is expected to be right most often; the cheaper one where two are. */
+const best = (workers: ReadonlyArray<Known>, family: FamilyName): Known =>
+  workers.reduce((left, right) => {
+    const gain = GymPool.expectedSkill(right.profile, family) - GymPool.expectedSkill(left.profile, family)
+    const cheaper = right.profile.pricing.outputPerMillion < left.profile.pricing.outputPerMillion
+    return gain > 0 || (gain === 0 && cheaper) ? right : left
+  })
+
+const checkerFor = (workers: ReadonlyArray<Known>, family: FamilyName): Known | undefined =>
+  workers.find(({ profile }) => profile.checksOnly && profile.skills[family] !== undefined)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Planning
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The steps for one part: an attempt, or attempts and a check where that pays and there is room. */
+const stepsFor = (
+  part: Gym.Part,
+  workers: ReadonlyArray<Known>,
+  access: ReadonlyArray<number>,
+  position: number,
+  room: number
+): ReadonlyArray<Step> => {
+  const { ordinal, profile } = best(workers, part.family)
+  const subtask = `Do only this part of the question: ${part.question}`
+  const checker = checkerFor(workers, part.family)
+  const sure = GymPool.expectedSkill(profile, part.family) === 1
+  if (sure || checker === undefined || room < 3) return [{ worker: ordinal, subtask, access }]
+  const attempts = Array.from(
+    { length: Math.min(3, room - 1) },
+    (_, index): Step => ({ worker: ordinal, subtask: `Attempt ${index + 1}. ${subtask}`, access })
+  )
+  const check: Step = {
+    worker: checker.ordinal,
+    subtask: `Check the answers above to this part of the question: ${part.question}`,
+    access: [...access, ...attempts.map((_, index) => position + index)]
+  }
+  return [...attempts, check]
+}
+
+const plan = (parts: ReadonlyArray<Gym.Part>, workers: ReadonlyArray<Known>, maxSteps: number): Workflow => {
+  const steps: Array<Step> = []
+  /** The step that answers each part. */
+  const answeredBy: Array<number> = []
+  parts.forEach((part, index) => {
+    const room = maxSteps - steps.length - (parts.length - index - 1)
+    const access = part.needs.map((need) => answeredBy[need]!).sort((left, right) => left - right)
+    steps.push(...stepsFor(part, workers, access, steps.length, room))
+    answeredBy.push(steps.length - 1)
+  })
+  return { steps }
+}
+
+/**
+ * Makes the oracle.
+ *
+ * **Gotchas**
+ *
+ * It plans tasks of the gym over workers whose profiles it knows; anything else is a `PolicyError`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Conductor from "@tutti/core/Conductor"
+ * import * as GymPool from "@tutti/gym/GymPool"
+ * import * as OraclePolicy from "@tutti/gym/OraclePolicy"
+ *
+ * const conductor = Conductor.make({ policy: OraclePolicy.make(), pool: GymPool.make() })
+ * ```
+ */
+export const make = (options: Options = {}): Policy.Policy => {
+  const { profiles = GymPool.profiles } = options
+  const fail = (detail: string) => Effect.fail(new Policy.PolicyError({ policy: "oracle", detail }))
+  return {
+    name: "oracle",
+    propose: ({ maxSteps, pool, task }) => {
+      const metadata = Gym.metadata(task)
+      const workers = known(pool, profiles)
+      if (metadata === undefined) return fail("the task was not made by the gym, so its structure is not known.")
+      if (workers.length === 0) return fail("it knows no worker of the pool.")
+      if (metadata.parts.length > maxSteps)
+        return fail(`the question has ${metadata.parts.length} parts, and a workflow at most ${maxSteps} steps.`)
+      return Effect.succeed({ workflow: plan(metadata.parts, workers, maxSteps) })
+    }
+  }
+}

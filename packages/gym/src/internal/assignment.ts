@@ -1,0 +1,138 @@
+/** What a worker is asked to do: its messages read as a question, earlier turns, and an assignment. */
+import type { Message } from "@tutti/core/Task"
+import { finalAnswer } from "../GymGrader.ts"
+import type { Part } from "./parts.ts"
+
+/** An earlier subtask with its answer. */
+export interface Turn {
+  readonly subtask: string
+  readonly answer: string
+}
+
+/** What the messages of a request hold. */
+export interface Reading {
+  readonly question: string
+  /** Empty when the worker is asked the question itself. */
+  readonly subtask: string
+  readonly turns: ReadonlyArray<Turn>
+}
+
+/** What to do. */
+export interface Assignment {
+  /** The parts of the question to work on, ascending; all of them when the subtask names none. */
+  readonly parts: ReadonlyArray<number>
+  /** A question of its own that the subtask asks instead. */
+  readonly own?: string
+  /** Whether earlier answers to the same are to be weighed. */
+  readonly weigh: boolean
+  /** Whether only a plan is wanted. */
+  readonly plan: boolean
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Messages
+// -------------------------------------------------------------------------------------------------------------------
+
+const separator = "\n\nSubtask:\n"
+const heading = "Question:\n"
+
+export const read = (messages: ReadonlyArray<Message>): Reading => {
+  const last = messages.at(-1)?.content ?? ""
+  const cut = last.startsWith(heading) ? last.lastIndexOf(separator) : -1
+  const turns: Array<Turn> = []
+  for (let index = 1; index < messages.length - 1; index++) {
+    const [asked, said] = [messages[index - 1]!, messages[index]!]
+    if (asked.role === "user" && said.role === "assistant") turns.push({ subtask: asked.content, answer: said.content })
+  }
+  return cut < 0
+    ? { question: last.startsWith(heading) ? last.slice(heading.length) : last, subtask: "", turns }
+    : { question: last.slice(heading.length, cut), subtask: last.slice(cut + separator.length).trim(), turns }
+}
+
+/** Whether an answer says that there is none. */
+export const isDecline = (answer: string): boolean =>
+  /^(?:I cannot|I can't|I do not know|This step (?:failed|was not run)|The answer to this step was empty)/.test(
+    answer.trim()
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Assignments
+// -------------------------------------------------------------------------------------------------------------------
+
+const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "")
+
+/** Fewer letters than this could stand in any text. */
+const tellingLength = 12
+
+/** The parts whose text stands in the subtask, or the one part that the subtask is a piece of. */
+const quoted = (parts: ReadonlyArray<Part>, subtask: string): ReadonlyArray<number> => {
+  const wanted = letters(subtask)
+  const held = parts.flatMap(({ text }, index) => (wanted.includes(letters(text)) ? [index] : []))
+  if (held.length > 0 || wanted.length < tellingLength) return held
+  return parts.flatMap(({ text }, index) => (letters(text).includes(wanted) ? [index] : []))
+}
+
+const ordinals = ["first", "second", "third", "fourth", "fifth"]
+const part = /\b(?:part|question) (\d)\b|\b(first|second|third|fourth|fifth|last|final) (?:part|question)\b/gi
+const answerOfPart =
+  /\b(?:answers?|results?) (?:to|of|from) (?:the )?(?:(?:first|second|third|last) (?:part|step|question)|(?:part|step|question)s? \d(?: and \d)?)/gi
+
+const numbered = (count: number, subtask: string): ReadonlyArray<number> => {
+  const found = [...subtask.replace(answerOfPart, "").matchAll(part)].map(([, digit, word]) => {
+    if (digit !== undefined) return Number(digit) - 1
+    const place = ordinals.indexOf(word!.toLowerCase())
+    return place < 0 ? count - 1 : place
+  })
+  return [...new Set(found)].filter((index) => index >= 0 && index < count).sort((left, right) => left - right)
+}
+
+const weighing =
+  /\b(?:above|check|verify|review|compare|judge|choose|pick|select|best|majority|vote|weigh|mistakes?|correct|corrected|correction|reflect|improve|revise|combine|merge|aggregate|synthesi[sz]e|confirm)\b/i
+
+const planning =
+  /\b(?:make a plan|plan (?:the|how|what)|outline|break (?:it|this|the question) (?:down|into)|decompose|list the (?:steps|parts))\b/i
+
+/** The names under which a subtask may speak of the kind of a part. */
+const kinds: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b(?:conver\w+|units?)\b/i, "units"],
+  [/\b(?:dates?|calendar|weekday|days between)\b/i, "calendar"],
+  [/\b(?:equations?|algebra\w*|unknown|solve for)\b/i, "algebra"],
+  [/\b(?:arithmetic|multipl\w+|calculation|sums?)\b/i, "arithmetic"],
+  [/\b(?:letters?|words?|text|spell\w*)\b/i, "text"],
+  [/\b(?:logic\w*|puzzle|truth|true or false)\b/i, "logic"],
+  [/\b(?:statistic\w*|mean|median|average|deviation)\b/i, "statistics"],
+  [/\b(?:programs?|code|javascript)\b/i, "program"]
+]
+
+const byKind = (
+  parts: ReadonlyArray<Part>,
+  subtask: string,
+  familyOf: (text: string) => string | undefined
+): ReadonlyArray<number> => {
+  const named = kinds.flatMap(([pattern, family]) => (pattern.test(subtask) ? [family] : []))
+  return parts.flatMap(({ text }, index) => (named.includes(familyOf(text) ?? "") ? [index] : []))
+}
+
+/** All parts. */
+const whole = (parts: ReadonlyArray<Part>): ReadonlyArray<number> => parts.map((_, index) => index)
+
+/** What a subtask asks for. `familyOf` says which kind of question a text is, if it is one. */
+export const assign = (
+  parts: ReadonlyArray<Part>,
+  subtask: string,
+  familyOf: (text: string) => string | undefined
+): Assignment => {
+  const weigh = weighing.test(parts.reduce((text, { text: part }) => text.replace(part, ""), subtask))
+  if (subtask === "") return { parts: whole(parts), weigh: false, plan: false }
+  const named = quoted(parts, subtask)
+  if (named.length > 0) return { parts: named, weigh, plan: false }
+  const counted = parts.length > 1 ? numbered(parts.length, subtask) : []
+  if (counted.length > 0) return { parts: counted, weigh, plan: false }
+  if (familyOf(subtask) !== undefined) return { parts: [], own: subtask, weigh, plan: false }
+  if (planning.test(subtask)) return { parts: whole(parts), weigh: false, plan: true }
+  const kind = parts.length > 1 && !weigh ? byKind(parts, subtask, familyOf) : []
+  return { parts: kind.length === 1 ? kind : whole(parts), weigh, plan: false }
+}
+
+/** The value that an answer gives, for a later part to go on with. */
+export const valueOf = (answer: string): string => finalAnswer(answer).replace(/(?<=\d),(?=\d{3})/g, "")

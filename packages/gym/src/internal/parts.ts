@@ -1,0 +1,105 @@
+/**
+ * The parts of a composite question as a worker reads them, and how a part refers to an earlier answer.
+ *
+ * Numbered lines, "First, ... Then, ...", "Call the answer M.", and sentences that speak of "that number" begin parts.
+ */
+
+/** A part, and which earlier parts' answers it speaks of. */
+export interface Part {
+  readonly text: string
+  readonly needs: ReadonlyArray<number>
+}
+
+/** Hides code and quotations behind a filler of the same length, so that positions stay what they are. */
+const hidden = (text: string): string =>
+  text.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"|“[^”\n]*”/g, (held) => "\uE000".repeat(held.length))
+
+const pronoun =
+  /\bthat (?:number|many|word|name|value|result|answer|amount|day|date)\b|\b(?:the|your) (?:previous|earlier|last|resulting) (?:answer|result|number|value|word)\b|\bthe (?:answer|result) (?:so far|above|of the (?:previous|last|first) (?:part|step))\b/gi
+
+const numbered =
+  /\b(?:the )?(?:answer|result) (?:to|of|from) (?:part|question|step) (\d)\b|\bthe (first|second|third) (?:answer|result)\b/gi
+
+const naming = /\s*(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) ([A-Z])\./g
+
+const letter = (name: string) => new RegExp(`(?<![\\w"'])${name}(?![\\w"'])`, "g")
+
+const starts =
+  /(?:^|\n)\s*\d[.)] |(?<=^|[.?!\uE000]["”]?\s|\n)(?:First|Second|Secondly|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? |(?<=[.?!\uE000]["”]?\s|\n)(?=[A-Z(\d])/g
+
+const opener = /^\s*(?:\d[.)] |(?:First|Secondly?|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? )/
+
+const closing = /\s*(?:Give|Answer with|Reply with|Report) only the (?:last|final) answer\.\s*$/
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** Cuts a question where a part begins: at a marker, after a naming, at a sentence that refers back. */
+const pieces = (question: string): ReadonlyArray<string> => {
+  const mask = hidden(question)
+  const cuts = [...mask.matchAll(starts)]
+    .map((match) => match.index)
+    .filter((from) => !/(?:^|\n)\s*\d[.)] $/.test(mask.slice(0, from)))
+  const sentences = cuts.map((from, index) => mask.slice(from, cuts[index + 1] ?? mask.length))
+  const begins = cuts.filter(
+    (from, index) =>
+      from > 0 &&
+      (opener.test(sentences[index]!) || sentences[index]!.search(pronoun) >= 0 || endsInNaming(mask.slice(0, from)))
+  )
+  return [0, ...begins].map((from, index) => question.slice(from, begins[index] ?? question.length).trim())
+}
+
+const endsInNaming = (text: string) =>
+  /\b(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) [A-Z]\.\s*$/.test(text)
+
+const ordinals = ["first", "second", "third"]
+
+const needsOf = (text: string, names: ReadonlyMap<string, number>, part: number): ReadonlyArray<number> => {
+  const mask = hidden(text)
+  const found = new Set<number>()
+  for (const [, digit, word] of mask.matchAll(numbered)) {
+    found.add(digit === undefined ? ordinals.indexOf(word!.toLowerCase()) : Number(digit) - 1)
+  }
+  for (const [name, index] of names) if (letter(name).test(mask)) found.add(index)
+  if (found.size === 0 && mask.search(pronoun) >= 0) found.add(part - 1)
+  return [...found].filter((index) => index >= 0 && index < part).sort((left, right) => left - right)
+}
+
+/** The parts of a question, in order: one when it asks for one thing. */
+export const split = (question: string): ReadonlyArray<Part> => {
+  const names = new Map<string, number>()
+  return pieces(question.replace(closing, ""))
+    .map((piece) => piece.replace(opener, "").trim())
+    .filter((piece) => piece !== "")
+    .map((piece, index) => {
+      const needs = needsOf(piece.replace(naming, ""), names, index)
+      for (const [, name] of piece.matchAll(naming)) names.set(name!, index)
+      return { text: capital(piece.replace(naming, "").trim()), needs }
+    })
+}
+
+/** The letters that a question gives to its answers, by part. */
+export const namesIn = (question: string): ReadonlyMap<string, number> => {
+  const names = new Map<string, number>()
+  pieces(question).forEach((piece, index) => {
+    for (const [, name] of piece.matchAll(naming)) names.set(name!, index)
+  })
+  return names
+}
+
+/** A part with the earlier answers in the place of the words that stand for them. */
+export const substitute = (
+  text: string,
+  value: (part: number | "previous") => string | undefined,
+  names: ReadonlyMap<string, number> = new Map()
+): string => {
+  let result = text
+  for (const [name, part] of names) {
+    const known = value(part)
+    if (known !== undefined) result = result.replace(letter(name), known)
+  }
+  return result
+    .replace(numbered, (whole, digit: string | undefined, word: string | undefined) => {
+      return value(digit === undefined ? ordinals.indexOf(word!.toLowerCase()) : Number(digit) - 1) ?? whole
+    })
+    .replace(pronoun, (whole) => value("previous") ?? whole)
+}

@@ -1,0 +1,195 @@
+/** How a worker with skills works on what it was assigned. */
+import type { FamilyName } from "../Family.ts"
+import { normalise } from "../GymGrader.ts"
+import type { Profile } from "../GymWorker.ts"
+import { solvers } from "../solvers/index.ts"
+import { type Assignment, assign, isDecline, type Reading, type Turn, valueOf } from "./assignment.ts"
+import * as Draw from "./draw.ts"
+import { namesIn, type Part, split, substitute } from "./parts.ts"
+import { slip } from "./slip.ts"
+
+/** What a worker says: its answer, and what it thought on the way. */
+export interface Reply {
+  readonly text: string
+  readonly thoughts: ReadonlyArray<string>
+}
+
+/** A value, or why there is none. */
+type Found = { readonly value: string } | { readonly because: string }
+
+const entries = Object.entries(solvers) as ReadonlyArray<readonly [FamilyName, (typeof solvers)[FamilyName]]>
+
+type Names = ReadonlyMap<string, number>
+
+/** The family whose question a text is. A number or a word stands in for an earlier answer that it speaks of. */
+const familyOf =
+  (names: Names) =>
+  (text: string): FamilyName | undefined => {
+    for (const stand of ["7", "seven"]) {
+      const filled = substitute(text, () => stand, names)
+      const found = entries.find(([, solver]) => solver.reads(filled))
+      if (found !== undefined) return found[0]
+    }
+    return undefined
+  }
+
+/** One call of a worker, while it works. */
+interface Call {
+  readonly profile: Profile
+  readonly reading: Reading
+  readonly parts: ReadonlyArray<Part>
+  readonly names: Names
+  readonly seed: number
+  readonly thoughts: Array<string>
+  /** The answers of parts: seen in earlier turns, or worked out in this call. */
+  readonly known: Map<number, string>
+  /** Earlier turns with what they were assigned. */
+  readonly seen: ReadonlyArray<{ readonly turn: Turn; readonly assignment: Assignment }>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// One question
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Answers a question that needs nothing else, as well as the worker can. */
+const solveText = async ({ names, profile, seed, thoughts }: Call, text: string): Promise<Found> => {
+  const family = familyOf(names)(text)
+  if (family === undefined) return { because: "I do not understand the question" }
+  const skill = profile.skills[family]
+  if (skill === undefined)
+    return { because: `this is ${family}, and I only do ${Object.keys(profile.skills).join(" and ")}` }
+  const exact = await solvers[family].solve(text, skill.habits ?? {})
+  if (exact === undefined) return { because: "this is too hard for me" }
+  const draw = Draw.make(Draw.derive(seed, text))
+  const value = draw.chance(skill.slips ?? 0) ? slip(draw, exact, text) : exact
+  thoughts.push(`${text.replace(/\s+/g, " ")} This is ${family}: ${value}.`)
+  return { value }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+const rounded = (value: string, digits: number | undefined): string =>
+  digits === undefined || !/^-?\d+(?:\.\d+)?$/.test(value) ? value : String(Number(Number(value).toPrecision(digits)))
+
+const solvePart = async (call: Call, index: number): Promise<Found> => {
+  const { text, needs } = call.parts[index]!
+  const carried = new Map<number, string>()
+  for (const need of needs) {
+    const known = call.known.get(need)
+    const found: Found = known === undefined ? await solvePart(call, need) : { value: known }
+    if ("because" in found) return { because: `it needs the answer to part ${need + 1}, and ${found.because}` }
+    call.known.set(need, found.value)
+    carried.set(need, known === undefined ? rounded(found.value, call.profile.carriedDigits) : found.value)
+  }
+  const value = (part: number | "previous") => carried.get(part === "previous" ? (needs.at(-1) ?? index - 1) : part)
+  return solveText(call, substitute(text, value, call.names))
+}
+
+/** Works on the assigned parts in order; a worker that reads only so many parts stops there. */
+const solveParts = async (call: Call, assigned: ReadonlyArray<number>): Promise<Found> => {
+  let found: Found = { because: "there is nothing to do" }
+  let read = 0
+  for (const index of assigned) {
+    const known = call.known.get(index)
+    if (known === undefined && read === (call.profile.partsRead ?? Number.POSITIVE_INFINITY)) break
+    if (known === undefined) read += 1
+    found = known === undefined ? await solvePart(call, index) : { value: known }
+    if ("because" in found) return found
+    call.known.set(index, found.value)
+  }
+  return found
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answers of others
+// -------------------------------------------------------------------------------------------------------------------
+
+const last = (assignment: Assignment): number | undefined => assignment.parts.at(-1)
+
+/** Earlier answers to what is assigned now. */
+const rivals = ({ seen }: Call, assignment: Assignment): ReadonlyArray<string> =>
+  seen.flatMap(({ assignment: earlier, turn }) =>
+    !earlier.plan && !isDecline(turn.answer) && last(earlier) === last(assignment) ? [valueOf(turn.answer)] : []
+  )
+
+/** What most of the answers say; its own where it is among those that tie, else the latest. */
+const mostCommon = (answers: ReadonlyArray<string>, own: string | undefined): string | undefined => {
+  const votes = new Map<string, number>()
+  const all = own === undefined ? answers : [...answers, own]
+  for (const answer of all) votes.set(normalise(answer), (votes.get(normalise(answer)) ?? 0) + 1)
+  const most = Math.max(...votes.values())
+  const leading = all.filter((answer) => votes.get(normalise(answer)) === most)
+  return own !== undefined && leading.includes(own) ? own : leading.at(-1)
+}
+
+const weigh = (call: Call, assignment: Assignment, own: Found): Found => {
+  const answers = rivals(call, assignment)
+  if (answers.length === 0) return own
+  const value = mostCommon(answers, "value" in own ? own.value : undefined)
+  call.thoughts.push(`Others say ${[...new Set(answers)].join(", ")}; I go with ${value}.`)
+  return value === undefined ? own : { value }
+}
+
+/** A checker works a part out only to compare, and lets through what stands up. */
+const check = async (call: Call, assignment: Assignment): Promise<Found> => {
+  const answers = rivals(call, assignment)
+  if (answers.length === 0) return { because: "I only check the answers of others, and there is none to check" }
+  const index = last(assignment)
+  const own = index === undefined ? await solveText(call, assignment.own ?? "") : await solvePart(call, index)
+  if ("because" in own) return own
+  const right = answers.find((answer) => normalise(answer) === normalise(own.value))
+  return right === undefined ? { because: "none of the answers above is right" } : { value: right }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Replies
+// -------------------------------------------------------------------------------------------------------------------
+
+const planOf = ({ names, parts }: Call): string =>
+  parts.map(({ text }, index) => `${index + 1}. (${familyOf(names)(text) ?? "unclear"}) ${text}`).join("\n")
+
+/** An own question may speak of an earlier answer; then it is the latest. */
+const solveOwn = (call: Call, text: string): Promise<Found> => {
+  const latest = call.seen.findLast(({ turn }) => !isDecline(turn.answer))
+  return solveText(
+    call,
+    substitute(text, () => (latest === undefined ? undefined : valueOf(latest.turn.answer)))
+  )
+}
+
+const start = (profile: Profile, reading: Reading, seed: number): Call => {
+  const parts = split(reading.question)
+  const names = namesIn(reading.question)
+  const known = new Map<number, string>()
+  const seen = reading.turns.map((turn) => ({ turn, assignment: assign(parts, turn.subtask, familyOf(names)) }))
+  for (const { assignment, turn } of seen) {
+    const [only, more] = assignment.parts
+    const single = only !== undefined && more === undefined && parts.length > 1
+    if (single && !assignment.plan && !isDecline(turn.answer)) known.set(only, valueOf(turn.answer))
+  }
+  return { profile, reading, parts, names, seed, thoughts: [], known, seen }
+}
+
+const work = async (call: Call, assignment: Assignment): Promise<Found> => {
+  if (call.profile.checksOnly) return check(call, assignment)
+  if (assignment.own !== undefined) return solveOwn(call, assignment.own)
+  // A part that was assigned is done anew even where an answer to it is seen; what it needs is not.
+  if (assignment.parts.length === 1) call.known.delete(assignment.parts[0]!)
+  const own = await solveParts(call, assignment.parts)
+  const trusted = !call.profile.generalist
+  return assignment.weigh && !trusted ? weigh(call, assignment, own) : own
+}
+
+/** What a worker says to its messages. The same seed and messages give the same reply. */
+export const reply = async (profile: Profile, reading: Reading, seed: number): Promise<Reply> => {
+  const call = start(profile, reading, seed)
+  const assignment = assign(call.parts, reading.subtask, familyOf(call.names))
+  if (assignment.plan && profile.generalist) return { text: planOf(call), thoughts: call.thoughts }
+  const found = await work(call, assignment)
+  return {
+    text: "value" in found ? found.value : `I cannot do this: ${found.because}.`,
+    thoughts: call.thoughts
+  }
+}

@@ -1,0 +1,134 @@
+/** Reads equations, in symbols or in words, and has them solved exactly. */
+import type { Habits } from "../Habits.ts"
+import { withAlgebra } from "./nerdamer.ts"
+import { plain, solver } from "./reading.ts"
+
+/** Equations as texts with `=`, the unknown that is asked for, and which of two solutions. */
+interface Read {
+  readonly equations: ReadonlyArray<string>
+  readonly unknown: string
+  readonly which: "larger" | "smaller" | undefined
+}
+
+const whichOf = (text: string): Read["which"] =>
+  /\b(?:larger|greater|bigger|largest)\b/i.test(text)
+    ? "larger"
+    : /\b(?:smaller|lesser|smallest)\b/i.test(text)
+      ? "smaller"
+      : undefined
+
+/** Runs of numbers, single letters and signs that hold an equals sign. */
+const equationsIn = (text: string): ReadonlyArray<string> => {
+  const runs: Array<string> = []
+  let run = ""
+  for (const token of text.match(/[a-z]{2,}|[a-z]|\d+(?:\.\d+)?|[-+*/^()=]|[^\s]/gi) ?? []) {
+    if (/^(?:[a-z]|\d.*|[-+*/^()=])$/i.test(token)) {
+      run += token
+    } else {
+      runs.push(run)
+      run = ""
+    }
+  }
+  return [...runs, run].filter((text) => /^[^=]+=[^=]+$/.test(text))
+}
+
+const inSymbols = (text: string): Read | undefined => {
+  const equations = equationsIn(text)
+  const letters = new Set(equations.join("").match(/[a-z]/g))
+  const asked = /\b(?:for|is|of|value of) ([a-z])(?![a-z'])/.exec(text.replace(/[^.?]*=[^.?,]*?(?=,| for )/i, ""))?.[1]
+  const unknown = asked !== undefined && letters.has(asked) ? asked : letters.size === 1 ? [...letters][0] : undefined
+  if (equations.length === 0 || equations.length > 2 || unknown === undefined) return undefined
+  return { equations, unknown, which: whichOf(text) }
+}
+
+const N = "(-?\\d+)"
+
+const riddles: ReadonlyArray<RegExp> = [
+  new RegExp(`${N} times (?:a|an unknown|some|my) number (plus|minus) ${N} (?:equals|is|gives|makes) ${N}`, "i"),
+  new RegExp(`multipl(?:y it|ied) by ${N},? (?:and )?(?:then |you )?(add|subtract) ${N},?\\.? .*?${N}`, "i")
+]
+
+const inWords = (text: string): Read | undefined => {
+  for (const riddle of riddles) {
+    const match = riddle.exec(text)
+    if (match === null || !/\b(?:number|unknown)\b/i.test(text)) continue
+    const [, factor, verb, constant, total] = match
+    const sign = /plus|add/i.test(verb!) ? "+" : "-"
+    return { equations: [`${factor}*x${sign}${constant}=${total}`], unknown: "x", which: undefined }
+  }
+  const sum = new RegExp(`\\b(?:add up to|sum of|sum is) ${N}`, "i").exec(text)?.[1]
+  const difference = new RegExp(`\\b(?:differ by|difference of|difference is) ${N}`, "i").exec(text)?.[1]
+  const which = whichOf(text)
+  if (sum === undefined || difference === undefined || which === undefined || !/two numbers/i.test(text))
+    return undefined
+  return { equations: [`x+y=${sum}`, `x-y=${difference}`], unknown: which === "larger" ? "x" : "y", which: undefined }
+}
+
+const read = (question: string): Read | undefined => {
+  const text = plain(question).replace(/\s+/g, " ")
+  if (/```|"/.test(text)) return undefined
+  return text.includes("=") ? inSymbols(text) : inWords(text)
+}
+
+// Solving -----------------------------------------------------------------------------------------------------------
+
+const difference = (equation: string): string => {
+  const [left, right] = equation.split("=")
+  return `(${left})-(${right})`
+}
+
+const asNumber = (value: string): string => {
+  const [numerator, denominator] = value.split("/").map(Number)
+  return String(Number((numerator! / (denominator ?? 1)).toPrecision(12)))
+}
+
+/** The roots of a polynomial in one unknown of degree 1 or 2. */
+const roots = ({ equations, unknown }: Read): Promise<ReadonlyArray<string>> =>
+  withAlgebra((algebra) => {
+    const coefficients: ReadonlyArray<string> = algebra
+      .coeffs(difference(equations[0]!), unknown)
+      .toString()
+      .slice(1, -1)
+      .split(",")
+    const [c, b, a] = coefficients
+    if (a === undefined) return b === undefined ? [] : [asNumber(algebra(`-(${c})/(${b})`).toString())]
+    const root = algebra(`sqrt((${b})^2-4*(${a})*(${c}))`).toString()
+    if (!/^-?\d+(?:\/\d+)?$/.test(root)) return []
+    return ["-", "+"].map((sign) => asNumber(algebra(`(-(${b})${sign}(${root}))/(2*(${a}))`).toString()))
+  })
+
+const solvePair = ({ equations, unknown }: Read): Promise<string | undefined> =>
+  withAlgebra((algebra) => {
+    const solved = algebra.solveEquations([...equations]) as unknown as ReadonlyArray<readonly [string, unknown]>
+    const found = solved.find(([name]) => name === unknown)
+    return found === undefined ? undefined : asNumber(String(found[1]))
+  })
+
+const withHabits = (read: Read, habits: Habits): Read => {
+  const signs = (equation: string) =>
+    equation.replace(/-(\d+)(?![\d*a-z(])/g, (_, value, at) =>
+      at === 0 || equation[at - 1] === "=" ? value : `+${value}`
+    )
+  const lines = (equation: string) => equation.replace(/[-+]?\d*[a-z]\^2/, "").replace(/^\+/, "")
+  const [first, second] = read.equations
+  const equations =
+    habits.linearOnly && second !== undefined
+      ? [first!.replace(new RegExp(`[-+]?\\d*(?!${read.unknown})[a-z]`, "g"), "")]
+      : read.equations
+  return {
+    ...read,
+    equations: equations
+      .map((equation) => (habits.linearOnly ? lines(equation) : equation))
+      .map((equation) => (habits.dropsSigns ? signs(equation) : equation))
+  }
+}
+
+const solve = async (asked: Read, habits: Habits): Promise<string | undefined> => {
+  const read = withHabits(asked, habits)
+  if (read.equations.length === 2) return solvePair(read)
+  const found = (await roots(read)).map(Number).sort((left, right) => left - right)
+  const value = read.which === "smaller" ? found[0] : found.at(-1)
+  return value === undefined ? undefined : String(value)
+}
+
+export const algebra = solver(read, solve)

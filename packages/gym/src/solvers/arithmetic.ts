@@ -1,0 +1,132 @@
+/** Reads arithmetic in symbols, instructions and stories as one expression, and has it evaluated exactly. */
+import type { Habits } from "../Habits.ts"
+import { withAlgebra } from "./nerdamer.ts"
+import { plain, solver } from "./reading.ts"
+
+/** What the other families ask about. */
+const foreign =
+  /=|"|```|\d-\d\d-\d|\b(?:average|mean|median|mode|range|deviation|list|values|digits?|letters?|vowels|words?|backwards|true|false|unknown|(?:a|my|two) numbers?|dates?|days?|weekday|degrees|convert|express)\b/i
+
+const written: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b(?:multiplied by|times)\b/gi, "*"],
+  [/\bdivided by\b/gi, "/"],
+  [/(?<=[\d)] )plus(?= [\d(])/gi, "+"],
+  [/(?<=[\d)] )minus(?= [\d(])/gi, "-"]
+]
+
+const balanced = (text: string): boolean => {
+  let depth = 0
+  for (const character of text) {
+    if (character === "(") depth += 1
+    if (character === ")" && --depth < 0) return false
+  }
+  return depth === 0
+}
+
+const inSymbols = (text: string): string | undefined => {
+  const symbols = written.reduce((result, [word, sign]) => result.replace(word, sign), text)
+  const found = symbols.match(/[-(\s]*\d[\d\s.()+*/^-]*[\d)]/g)?.map((match) => match.trim())
+  const only = found?.length === 1 ? found[0]! : undefined
+  return only !== undefined && /\d[\s)]*[-+*/^]/.test(only) && balanced(only) ? only : undefined
+}
+
+// Instructions ------------------------------------------------------------------------------------------------------
+
+const N = "(-?\\d+(?:\\.\\d+)?)"
+
+const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string]> = [
+  [new RegExp(`\\badd ${N} (?:to|and) ${N}`, "i"), (a, b) => `(${a} + ${b})`],
+  [new RegExp(`\\bsubtract ${N} from ${N}`, "i"), (a, b) => `(${b} - ${a})`],
+  [new RegExp(`\\bmultiply ${N} (?:by|and|with) ${N}`, "i"), (a, b) => `(${a} * ${b})`],
+  [new RegExp(`\\bdivide ${N} by ${N}`, "i"), (a, b) => `(${a} / ${b})`],
+  [new RegExp(`\\bsum of ${N} and ${N}`, "i"), (a, b) => `(${a} + ${b})`],
+  [new RegExp(`\\bdifference (?:of|between) ${N} and ${N}`, "i"), (a, b) => `(${a} - ${b})`],
+  [new RegExp(`\\bproduct of ${N} and ${N}`, "i"), (a, b) => `(${a} * ${b})`],
+  [new RegExp(`\\bquotient of ${N} and ${N}`, "i"), (a, b) => `(${a} / ${b})`],
+  [new RegExp(`\\b(?:start|begin) with ${N}`, "i"), (a) => a],
+  [new RegExp(`\\btake ${N}`, "i"), (a) => a]
+]
+
+const continuation = new RegExp(
+  `\\b(?:(multiply|divide)(?: it| this| that| the \\w+)? by|(add|plus)|(subtract|minus|take away)) ${N}|\\b(double|halve|square)\\b`,
+  "gi"
+)
+
+const apply = (expression: string, [, factor, more, less, value, alone]: RegExpMatchArray): string => {
+  if (factor !== undefined) return `(${expression} ${factor.toLowerCase() === "multiply" ? "*" : "/"} ${value})`
+  if (more !== undefined) return `(${expression} + ${value})`
+  if (less !== undefined) return `(${expression} - ${value})`
+  if (alone?.toLowerCase() === "double") return `(${expression} * 2)`
+  return alone?.toLowerCase() === "halve" ? `(${expression} / 2)` : `(${expression})^2`
+}
+
+const inWords = (text: string): string | undefined => {
+  const opening = openings
+    .flatMap(([pattern, build]) => {
+      const match = pattern.exec(text)
+      return match === null ? [] : [{ match, build }]
+    })
+    .sort((left, right) => left.match.index - right.match.index)[0]
+  if (opening === undefined) return undefined
+  const { build, match } = opening
+  const start = build(match[1]!, match[2] ?? "")
+  return [...text.slice(match.index + match[0].length).matchAll(continuation)].reduce(apply, start)
+}
+
+// Stories -----------------------------------------------------------------------------------------------------------
+
+const story = (text: string): string | undefined => {
+  const groups = new RegExp(`${N} \\w+ (?:with|of|at|for|holding|containing) ${N} .*?\\beach\\b`, "i").exec(text)
+  if (groups === null) return undefined
+  const rest = text.slice(groups.index + groups[0].length)
+  const change = new RegExp(N).exec(rest)?.[1]
+  const total = `${groups[1]} * ${groups[2]}`
+  if (change === undefined) return total
+  return `${total} ${/\b(?:more|arrive|added|gains?|bought)\b/i.test(rest) ? "+" : "-"} ${change}`
+}
+
+const read = (question: string): string | undefined => {
+  const text = plain(question).replace(/\s+/g, " ")
+  return foreign.test(text) ? undefined : (inSymbols(text) ?? inWords(text) ?? story(text))
+}
+
+// Evaluation --------------------------------------------------------------------------------------------------------
+
+const evaluate = (expression: string): Promise<string> =>
+  withAlgebra((algebra) => {
+    const value = algebra(expression)
+    const text = value.toString()
+    return text.includes("/") ? String(Number(value.evaluate().text("decimals"))) : text
+  })
+
+const keepDigits = (value: string, digits: number | undefined): string => {
+  if (digits === undefined || !/^-?\d+$/.test(value)) return value
+  const size = value.replace("-", "").length
+  if (size <= digits) return value
+  const unit = 10n ** BigInt(size - digits)
+  return String((BigInt(value) / unit) * unit)
+}
+
+const levels = (leftToRight: boolean | undefined): ReadonlyArray<string> =>
+  leftToRight ? ["[-+*/]"] : ["[*/]", "[-+]"]
+
+/** Works an expression out as on paper, one operation after the other. */
+const stepByStep = async (expression: string, habits: Habits): Promise<string> => {
+  let text = expression
+  for (let inner = /\(([^()]*)\)/.exec(text); inner !== null; inner = /\(([^()]*)\)/.exec(text)) {
+    const value = await stepByStep(inner[1]!, habits)
+    text = `${text.slice(0, inner.index)}${value}${text.slice(inner.index + inner[0].length)}`
+  }
+  for (const operators of levels(habits.leftToRight)) {
+    const operation = new RegExp(`(?<![\\d.])(-?\\d+(?:\\.\\d+)?)\\s*(${operators})\\s*(-?\\d+(?:\\.\\d+)?)`)
+    for (let match = operation.exec(text); match !== null; match = operation.exec(text)) {
+      const value = keepDigits(await evaluate(`(${match[1]})${match[2]}(${match[3]})`), habits.significantDigits)
+      text = `${text.slice(0, match.index)}${value}${text.slice(match.index + match[0].length)}`
+    }
+  }
+  return text.trim()
+}
+
+export const arithmetic = solver(read, (expression, habits) =>
+  habits.leftToRight || habits.significantDigits !== undefined ? stepByStep(expression, habits) : evaluate(expression)
+)

@@ -1,0 +1,62 @@
+/** Finds the program in a question and runs it in a sandbox, QuickJS compiled to WebAssembly: it has no way out. */
+import type { QuickJSWASMModule } from "quickjs-emscripten-core"
+import type { Habits } from "../Habits.ts"
+import { solver } from "./reading.ts"
+
+interface Read {
+  readonly source: string
+  readonly n: string | undefined
+}
+
+const read = (question: string): Read | undefined => {
+  const source = /```(?:\w+)?\n([\s\S]*?)```/.exec(question)?.[1]
+  if (source === undefined || !/\b(?:print|output)/i.test(question.slice(0, question.indexOf("```")))) return undefined
+  return { source, n: /\bwhen n is (-?[\d,]*\d)/i.exec(question)?.[1]?.replace(/,/g, "") }
+}
+
+let loading: Promise<QuickJSWASMModule> | undefined
+
+const load = (): Promise<QuickJSWASMModule> => {
+  loading ??= import("quickjs-emscripten-core").then((core) =>
+    core.newQuickJSWASMModuleFromVariant(import("@jitl/quickjs-wasmfile-release-sync"))
+  )
+  return loading
+}
+
+/** How often the sandbox may ask whether to go on: about a second of work. */
+const patience = 2_000
+const memoryBytes = 16 * 1024 * 1024
+
+const run = (quickjs: QuickJSWASMModule, source: string): string | undefined => {
+  const runtime = quickjs.newRuntime()
+  let asked = 0
+  runtime.setMemoryLimit(memoryBytes)
+  runtime.setInterruptHandler(() => ++asked > patience)
+  const context = runtime.newContext()
+  try {
+    const setup =
+      "const printed = []; const console = { log: (...items) => { printed.push(items.map(String).join(' ')) } };"
+    const result = context.evalCode(`${setup}\n${source}\n;printed.join("\\n")`)
+    if (result.error !== undefined) {
+      result.error.dispose()
+      return undefined
+    }
+    const printed = context.getString(result.value)
+    result.value.dispose()
+    return printed === "" ? undefined : printed
+  } finally {
+    context.dispose()
+    runtime.dispose()
+  }
+}
+
+const asRead = (source: string, habits: Habits): string | undefined => {
+  if (habits.linesRead !== undefined && source.trim().split("\n").length > habits.linesRead) return undefined
+  return habits.stopsLoopsEarly ? source.replace(/<=/g, "<") : source
+}
+
+export const program = solver(read, async ({ n, source }, habits) => {
+  const understood = asRead(source, habits)
+  if (understood === undefined) return undefined
+  return run(await load(), n === undefined ? understood : `const n = ${n}\n${understood}`)
+})

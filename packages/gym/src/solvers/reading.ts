@@ -1,0 +1,46 @@
+/** What all solvers do first: bring a text to one spelling. */
+import type { Habits } from "../Habits.ts"
+
+/** Reads questions of one family and computes their answers. */
+export interface Solver {
+  /** Whether this is a question of the family. Cheap: it loads nothing. */
+  readonly reads: (question: string) => boolean
+  /** The answer, or `undefined` when this is no question of the family, or one beyond the habits. */
+  readonly solve: (question: string, habits: Habits) => Promise<string | undefined>
+}
+
+/** A solver from how a question is read and how what was read is computed. */
+export const solver = <Read>(
+  read: (question: string) => Read | undefined,
+  compute: (read: Read, habits: Habits) => Promise<string | undefined> | string | undefined
+): Solver => ({
+  reads: (question) => read(question) !== undefined,
+  solve: async (question, habits) => {
+    const found = read(question)
+    return found === undefined ? undefined : compute(found, habits)
+  }
+})
+
+/** One spelling of signs, quotes and numbers: `4,812 × 37 − 1` becomes `4812 * 37 - 1`. */
+export const plain = (text: string): string =>
+  text
+    .replace(/[−–]/g, "-")
+    .replace(/[×·]/g, "*")
+    .replace(/÷/g, "/")
+    .replace(/²/g, "^2")
+    .replace(/[“”]/g, '"')
+    .replace(/[‘’]/g, "'")
+    .replace(/(?<=\d),(?=\d{3}(?!\d))/g, "")
+
+/** How many decimals a question asks for, if it asks. */
+export const decimalsAsked = (question: string): number | undefined => {
+  if (/nearest (?:whole number|integer|unit)/i.test(question)) return 0
+  const found = /(one|two|three|four|\d) decimal (?:places?|digits?)/i.exec(question)?.[1]?.toLowerCase()
+  if (found === undefined) return undefined
+  const word = ["zero", "one", "two", "three", "four"].indexOf(found)
+  return word < 0 ? Number(found) : word
+}
+
+/** A number as it is answered: rounded as asked, or to what a double can be trusted with; no zeros at the end. */
+export const shown = (value: number, decimals: number | undefined): string =>
+  String(Number(decimals === undefined ? value.toPrecision(12) : value.toFixed(decimals)))
