@@ -142,6 +142,11 @@ const makePieces = (random: Random, oddities: number) => {
         ".5",
         "1j",
         "0_7",
+        "-(-1)",
+        "-(+2)",
+        "+(-0)",
+        "(--1)",
+        "-(-(1))",
         "--1",
         "1if",
         "1a",
@@ -161,7 +166,7 @@ const makePieces = (random: Random, oddities: number) => {
     if (kind === 7) return `${pick(["0o", "0O"])}${pick(["", "_"])}${digits([..."01234567"], 3)}`
     if (kind === 8) return `${pick(["0b", "0B"])}${pick(["", "_"])}${digits(["0", "1"], 6)}`
     if (kind === 9) return digits(lead, 4).replace(/^[0_]+(?=.)/, "") || "0"
-    if (kind === 10) return pick(["0", "00", "0_0", "000", "-0", "+0", "- 0"])
+    if (kind === 10) return pick(["0", "00", "0_0", "000", "-0", "+0", "- 0", "-(0)", "+(1)", "-((0x0))", "(+2)"])
     return `${pick(["-", "+", "- ", "+ "])}${below(5)}`
   }
 

@@ -67,6 +67,9 @@ export class WorkflowTextError extends Data.TaggedError("WorkflowTextError")<{
   }
 }
 
+/** Whether the second half of a character that takes two code units stands at an offset. */
+const isSecondHalf = (text: string, at: number): boolean => at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff
+
 /** The line and column of an offset, from 1, counted in characters. */
 const locate = (text: string, offset: number): { readonly line: number; readonly column: number } => {
   let line = 1
@@ -76,7 +79,9 @@ const locate = (text: string, offset: number): { readonly line: number; readonly
     lineStart = lineBreak.index + lineBreak[0].length
   }
   let column = 1
-  for (const _ of text.slice(lineStart, offset)) column++
+  for (let at = lineStart; at < offset; at++) {
+    if (!isSecondHalf(text, at)) column++
+  }
   return { line, column }
 }
 

@@ -50,10 +50,8 @@ interface Found {
   readonly end: number
 }
 
-interface Unreadable {
-  readonly name: ListName
-  readonly failure: Failure
-}
+/** Of each name the last list that cannot be read. */
+type Unreadable = ReadonlyMap<ListName, Failure>
 
 /** Names what is unusual about a head. */
 const noteHead = (notes: Set<string>, name: ListName, groups: { readonly [group: string]: string }): void => {
@@ -69,9 +67,9 @@ const noteHead = (notes: Set<string>, name: ListName, groups: { readonly [group:
  */
 const patience = 4
 
-const findLists = (text: string): { readonly found: Array<Found>; readonly unreadable: Array<Unreadable> } => {
+const findLists = (text: string): { readonly found: Array<Found>; readonly unreadable: Unreadable } => {
   const found: Array<Found> = []
-  const unreadable: Array<Unreadable> = []
+  const unreadable = new Map<ListName, Failure>()
   const head = new RegExp(headSource, "giu")
   const isHead = headTest(text)
   let spent = 0
@@ -84,7 +82,7 @@ const findLists = (text: string): { readonly found: Array<Found>; readonly unrea
     const literal = readLiteral(reader, "brackets")
     const column = literal.type === "failure" ? literal : toColumn(reader, name, literal)
     if ("type" in column) {
-      unreadable.push({ name, failure: column })
+      unreadable.set(name, column)
       spent += reader.at - head.lastIndex
       if (spent > patience * text.length || literal.type !== "failure")
         head.lastIndex = Math.max(head.lastIndex, reader.at)
@@ -156,10 +154,10 @@ const findSets = (text: string, found: ReadonlyArray<Found>): Array<ListSet> => 
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Why there is no complete set: a list that cannot be read, or one that is not there. */
-const explain = (text: string, found: ReadonlyArray<Found>, unreadable: ReadonlyArray<Unreadable>): Failure => {
+const explain = (text: string, found: ReadonlyArray<Found>, unreadable: Unreadable): Failure => {
   const missing = listNames.filter((name) => !found.some((list) => list.name === name))
-  const cause = unreadable.findLast(({ name }) => missing.includes(name))
-  if (cause !== undefined) return cause.failure
+  const causes = missing.flatMap((name) => unreadable.get(name) ?? [])
+  if (causes.length > 0) return causes.reduce((last, cause) => (cause.at > last.at ? cause : last))
   return {
     type: "failure",
     at: found.at(-1)?.end ?? text.length,
@@ -179,8 +177,9 @@ export const searchLists = (text: string, notes: Set<string>): Lists | Failure =
   const end = lastEnd(set)
   if (/[^\s{}"'`*;]/.test(`${text.slice(0, start)}${text.slice(end)}`)) notes.add("Ignored the text around the lists.")
   if (sets.length > 1) notes.add(`Took the last of ${sets.length} sets of lists.`)
-  const later = unreadable.find(({ failure }) => failure.at > end)
-  if (later !== undefined) notes.add(`Ignored a later ${later.name} list that cannot be read.`)
+  for (const [name, failure] of unreadable) {
+    if (failure.at > end) notes.add(`Ignored a later ${name} list that cannot be read.`)
+  }
   for (const list of lists) for (const note of list.notes) notes.add(note)
   return {
     columns: {
