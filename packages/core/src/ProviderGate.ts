@@ -257,6 +257,17 @@ const makeProvider = (key: string, limits: Limits): Provider => ({
   waiting: new Set()
 })
 
+/** The first limit that would let no call through, or none. */
+const findImpossible = (limits: Readonly<Record<string, Limits>>): string | undefined => {
+  for (const [provider, limit] of Object.entries(limits)) {
+    for (const name of ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const) {
+      const value = limit[name]
+      if (value !== undefined && !(value >= 1)) return `${name} of ${provider} is ${value}; it must be at least 1`
+    }
+  }
+  return undefined
+}
+
 /**
  * Makes a gate over stores of rate limits and circuits, which processes may share.
  *
@@ -265,12 +276,15 @@ const makeProvider = (key: string, limits: Limits): Provider => ({
  * A call waits for a free slot, then for its turn, for the limits and for the end of a pause; then it runs. A
  * `RateLimited` error with a retry-after pauses the provider for all. Failures that speak of the provider's health
  * (`Overloaded`, `Network`, `Timeout`) count against its circuit; while that is open, calls fail with `Overloaded` and
- * the time left as their retry-after, without a request. A store that cannot be reached lets calls pass.
+ * the time left as their retry-after, without a request. A store that cannot be reached lets calls pass. A limit below
+ * 1 is a defect, as no call could ever pass.
  */
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Gate, never, RateLimiter.RateLimiterStore | CircuitBreaker.CircuitBreakerStore | Scope.Scope> {
   const { limits = {}, maxPauseMillis = defaultRetry.maxRetryAfterMillis } = options
+  const impossible = findImpossible(limits)
+  if (impossible !== undefined) return yield* Effect.die(new RangeError(`ProviderGate: ${impossible}.`))
   const limiter = yield* RateLimiter.make
   const circuits = options.breaker === undefined ? noCircuits : yield* makeCircuits(options.breaker)
   const providers = new Map<string, Provider>()

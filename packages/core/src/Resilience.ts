@@ -109,10 +109,14 @@ export const delay = (
   failed: { readonly attempt: number; readonly reason: WorkerErrorReason; readonly seed: number }
 ): number | undefined => {
   const { attempt, reason, seed } = failed
-  const { baseDelayMillis, factor, jitter, maxAttempts, maxDelayMillis, maxRetryAfterMillis } = {
-    ...defaultRetry,
-    ...retry
-  }
+  const {
+    baseDelayMillis = defaultRetry.baseDelayMillis,
+    factor = defaultRetry.factor,
+    jitter = defaultRetry.jitter,
+    maxAttempts = defaultRetry.maxAttempts,
+    maxDelayMillis = defaultRetry.maxDelayMillis,
+    maxRetryAfterMillis = defaultRetry.maxRetryAfterMillis
+  } = retry
   if (attempt + 1 >= maxAttempts || !isRetryable(reason)) return undefined
   const backoff = Math.min(maxDelayMillis, baseDelayMillis * factor ** attempt)
   const spread = jitter ? share(seed, attempt) : 0

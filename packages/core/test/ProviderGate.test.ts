@@ -1,6 +1,8 @@
 import { assert, describe, expect, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
@@ -111,6 +113,19 @@ describe("limits", () => {
       yield* fork(gate.enter(alpha, 5_000, call(1, 0)))
       yield* TestClock.adjust("5 minutes")
       expect(state.starts.map((start) => start.at)).toEqual([0, 60_000])
+    })
+  )
+
+  it.effect("that would let no call through are refused at once", () =>
+    Effect.gen(function* () {
+      for (const value of [0, -1, 0.5, Number.NaN]) {
+        const exit = yield* Effect.exit(gateOf({ limits: { vendor: { concurrency: value } } }))
+        assert.isTrue(Exit.hasDies(exit))
+      }
+      const exit = yield* Effect.exit(gateOf({ limits: { "*": { tokensPerMinute: 0 } } }))
+      expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toEqual(
+        new RangeError("ProviderGate: tokensPerMinute of * is 0; it must be at least 1.")
+      )
     })
   )
 
