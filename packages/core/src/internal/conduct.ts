@@ -180,7 +180,7 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
 const previousOf = ({ grade, workflow }: Round, answer: string): Policy.Previous => ({
   workflow,
   answer,
-  ...(grade?.explanation === undefined ? {} : { feedback: grade.explanation })
+  ...(grade === undefined ? {} : { feedback: grade.explanation ?? `It was scored ${grade.score} of 1.` })
 })
 
 /** Asks the policy, and checks what it proposes: a policy written in code can be wrong, too. */
