@@ -84,8 +84,8 @@ const findLists = (text: string): { readonly found: Array<Found>; readonly unrea
     if ("type" in column) {
       unreadable.set(name, column)
       spent += reader.at - head.lastIndex
-      if (spent > patience * text.length || literal.type !== "failure")
-        head.lastIndex = Math.max(head.lastIndex, reader.at)
+      const isPatient = literal.type === "failure" && spent <= patience * text.length
+      if (!isPatient) head.lastIndex = reader.at
     } else {
       found.push({ name, column, notes: reader.notes, start: match.index, end: reader.at })
       head.lastIndex = reader.at
