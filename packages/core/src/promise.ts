@@ -104,7 +104,7 @@ const thrown = (worker: string, error: unknown): WorkerError => {
  * const shouting = worker({
  *   id: "shouting",
  *   description: "Repeats the question in capitals",
- *   answer: async ({ messages }) => messages[messages.length - 1].content.toUpperCase()
+ *   answer: async ({ messages }) => messages.at(-1)?.content.toUpperCase() ?? ""
  * })
  * ```
  */
