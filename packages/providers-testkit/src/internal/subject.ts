@@ -1,0 +1,282 @@
+/** What the cases of the contract work with: a provider, servers that end with the case, and calls with their outcome. */
+import assert from "node:assert/strict"
+import { setImmediate } from "node:timers/promises"
+import { inspect } from "node:util"
+import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@tutti/core/Worker"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import type { Dialect } from "../Dialect.ts"
+import * as WireServer from "../WireServer.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a worker is made of in a test. */
+export interface Connection {
+  /** Without a path and a slash at its end, e.g. `http://127.0.0.1:4711`; add what the SDK expects. */
+  readonly baseURL: string
+  readonly apiKey: string
+  /** How long the provider may wait for the vendor; its own default when absent. */
+  readonly timeoutMillis?: number
+  /** Defaults of the worker, which each request may override. */
+  readonly defaults?: { readonly temperature?: number; readonly maxOutputTokens?: number }
+}
+
+/** What a request may set. */
+export type Setting =
+  | "maxOutputTokens"
+  | "temperature"
+  | "seed"
+  | "stopSequences"
+  | "reasoningEffort"
+  | "reasoningBudget"
+  | "reasoningOff"
+
+/**
+ * What becomes of a setting: passed on, rejected with an error that names it (the vendor has none such), or not sent
+ * because it says what the vendor does anyway.
+ */
+export type Expectation =
+  | "passed"
+  | { readonly type: "rejected"; readonly reason: string }
+  | { readonly type: "unsent"; readonly reason: string }
+
+export type Expectations = Readonly<Partial<Record<Setting, Expectation>>>
+
+/** A provider under test. */
+export interface Options {
+  /** What is tested, e.g. `openai`. */
+  readonly name: string
+  readonly dialect: Dialect
+  readonly make: (connection: Connection) => Worker
+  readonly settings?: Expectations
+}
+
+/** How a call ended. */
+export interface Outcome {
+  readonly parts: ReadonlyArray<WorkerPart>
+  readonly text: string
+  readonly reasoning: string
+  readonly finish: Extract<WorkerPart, { type: "finish" }> | undefined
+  /** `undefined` for a call that succeeded. */
+  readonly error: WorkerError | undefined
+}
+
+/** A call under way. */
+export interface Call {
+  readonly parts: ReadonlyArray<WorkerPart>
+  /** Resolves when there are so many parts. */
+  readonly received: (count: number) => Promise<void>
+  readonly interrupt: () => Promise<void>
+  readonly outcome: Promise<Outcome>
+}
+
+/** What a case works with. */
+export interface Subject {
+  readonly options: Options
+  readonly apiKey: string
+  readonly serve: (scripts: WireServer.Scripts) => Promise<WireServer.WireServer>
+  /** A worker that calls a server, or an address. */
+  readonly worker: (at: WireServer.WireServer | string, settings?: Omit<Connection, "baseURL" | "apiKey">) => Worker
+  /** Calls until the end, and holds the outcome to what is true of all calls. */
+  readonly call: (worker: Worker, request?: Partial<WorkerRequest>) => Promise<Outcome>
+  readonly start: (worker: Worker, request?: Partial<WorkerRequest>) => Call
+  /** Serves, makes a worker and calls it once. */
+  readonly ask: (scripts: WireServer.Scripts, request?: Partial<WorkerRequest>) => Promise<Asked>
+}
+
+/** An outcome with the server that it came from. */
+export interface Asked extends Outcome {
+  readonly server: WireServer.WireServer
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The request of a case that does not care. */
+export const hello: WorkerRequest = { messages: [{ role: "user", content: "Say hello." }] }
+
+const joined = (parts: ReadonlyArray<WorkerPart>, type: "text" | "reasoning") =>
+  parts.map((part) => (part.type === type ? part.text : "")).join("")
+
+const outcomeOf = (parts: ReadonlyArray<WorkerPart>, exit: Exit.Exit<void, WorkerError>): Outcome => {
+  let error: WorkerError | undefined
+  if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) {
+    const failure = exit.cause.reasons.find(Cause.isFailReason)
+    assert.ok(failure, `The worker died instead of failing with a WorkerError: ${Cause.pretty(exit.cause)}`)
+    error = failure.error
+    assert.ok(error instanceof WorkerError, `The worker failed with something else: ${inspect(error)}`)
+  }
+  const finishes = parts.filter((part) => part.type === "finish")
+  return { parts, text: joined(parts, "text"), reasoning: joined(parts, "reasoning"), finish: finishes[0], error }
+}
+
+/** What is true of every outcome: one finish, at the end, and only where the call did not fail. */
+const hold = (outcome: Outcome, isInterrupted: boolean): Outcome => {
+  const finishes = outcome.parts.filter((part) => part.type === "finish").length
+  if (outcome.error !== undefined) assert.equal(finishes, 0, "A failed call finished, too.")
+  else if (!isInterrupted) {
+    assert.equal(finishes, 1, `A call that succeeds finishes once, not ${finishes} times.`)
+    assert.equal(outcome.parts.at(-1)?.type, "finish", "The finish must be the last part.")
+  }
+  for (const part of outcome.parts) if (part.type !== "finish") assert.notEqual(part.text, "", "A part is empty.")
+  return outcome
+}
+
+const start = (worker: Worker, request: Partial<WorkerRequest> = {}): Call => {
+  const parts: Array<WorkerPart> = []
+  const waiting = new Set<() => void>()
+  const wake = () => {
+    for (const look of waiting) look()
+  }
+  const take = (part: WorkerPart) =>
+    Effect.sync(() => {
+      parts.push(part)
+      wake()
+    })
+  const fiber = Effect.runFork(Stream.runForEach(worker.generate({ ...hello, ...request }), take))
+  let isInterrupted = false
+  const outcome = Effect.runPromise(Fiber.await(fiber)).then((exit) => hold(outcomeOf(parts, exit), isInterrupted))
+  outcome.catch(() => undefined)
+  const received = (count: number) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (parts.length < count) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      look()
+      outcome.then(() => {
+        if (parts.length < count) reject(new Error(`The call ended after ${parts.length} of ${count} parts.`))
+      }, reject)
+    })
+  return {
+    parts,
+    received,
+    outcome,
+    interrupt: () => {
+      isInterrupted = true
+      return Effect.runPromise(Fiber.interrupt(fiber))
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Assertions
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Everything in which a value could be shown to somebody. */
+export const faces = (value: unknown): ReadonlyArray<string> => {
+  const seen = new Set<unknown>()
+  const chain: Array<unknown> = []
+  for (let next: unknown = value; next !== undefined && next !== null && !seen.has(next); ) {
+    seen.add(next)
+    chain.push(next)
+    next = typeof next === "object" && "cause" in next ? next.cause : undefined
+  }
+  return chain.flatMap((one) => [
+    String(one),
+    JSON.stringify(one) ?? "",
+    inspect(one, { depth: 20, showHidden: true, getters: true }),
+    one instanceof Error ? `${one.message}\n${one.stack}` : ""
+  ])
+}
+
+/** Fails when a secret shows. */
+export const assertHidden = (value: unknown, secret: string): void => {
+  for (const face of faces(value)) {
+    const at = face.indexOf(secret)
+    assert.equal(at, -1, `The key shows: …${face.slice(Math.max(0, at - 80), at).replace(/\s+/g, " ")}<key>…`)
+  }
+}
+
+/** The error of a call that had to fail in one of these ways. */
+export const assertFails = (outcome: Outcome, ...tags: ReadonlyArray<string>): WorkerError => {
+  assert.ok(outcome.error, `The call must fail with ${tags.join(" or ")}, but it ended well: ${inspect(outcome.parts)}`)
+  const tag = outcome.error.reason._tag
+  assert.ok(tags.includes(tag), `The call must fail with ${tags.join(" or ")}, not ${tag}: ${outcome.error.message}`)
+  return outcome.error
+}
+
+/** Fails when a call did not end well. */
+export const assertSucceeds = (outcome: Outcome): Required<Pick<Outcome, "finish">> & Outcome => {
+  assert.equal(outcome.error, undefined, `The call failed: ${outcome.error?.message}`)
+  assert.ok(outcome.finish, "The call has no finish.")
+  return { ...outcome, finish: outcome.finish }
+}
+
+/**
+ * Waits for an answer's connection to be closed by the client, for 100 ms. When this process itself is held up, what has
+ * happened by then still counts.
+ */
+export const assertClosesSoon = async (exchange: WireServer.Exchange): Promise<void> => {
+  const deadline = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    for (let turn = 0; turn < 10; turn++) await setImmediate()
+    return "late" as const
+  }
+  const closed = await Promise.race([exchange.closed, deadline()])
+  assert.notEqual(closed, "late", "The connection is still open 100 ms after the interruption.")
+  assert.equal(typeof closed === "object" && closed.isWhole, false, "The server has sent all of its answer.")
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Subjects
+// -------------------------------------------------------------------------------------------------------------------
+
+let keys = 0
+
+const makeSubject = (options: Options, servers: Array<WireServer.WireServer>): Subject => {
+  const apiKey = `sk-contract-${process.pid}-${++keys}-Zm9yYmlkZGVu`
+  const serve = async (scripts: WireServer.Scripts) => {
+    const server = await WireServer.start(options.dialect, scripts)
+    servers.push(server)
+    return server
+  }
+  const worker: Subject["worker"] = (at, settings = {}) =>
+    options.make({ baseURL: typeof at === "string" ? at : at.url, apiKey, ...settings })
+  const call: Subject["call"] = async (worker, request) => {
+    const outcome = await start(worker, request).outcome
+    if (outcome.error !== undefined) {
+      assert.equal(outcome.error.worker, worker.id, "The error must name its worker.")
+      assertHidden(outcome.error, apiKey)
+    }
+    return outcome
+  }
+  return {
+    options,
+    apiKey,
+    serve,
+    worker,
+    call,
+    start,
+    ask: async (scripts, request) => {
+      const server = await serve(scripts)
+      return { ...(await call(worker(server), request)), server }
+    }
+  }
+}
+
+/** Runs a case and closes its servers. An unhandled rejection on the way fails it. */
+export const withSubject = async (options: Options, run: (subject: Subject) => Promise<void>): Promise<void> => {
+  const servers: Array<WireServer.WireServer> = []
+  const unhandled: Array<unknown> = []
+  const listen = (reason: unknown) => unhandled.push(reason)
+  process.on("unhandledRejection", listen)
+  try {
+    await run(makeSubject(options, servers))
+    await Promise.all(servers.map((server) => server.close()))
+    // Rejections that nobody handles are reported after the microtasks of a turn.
+    for (let turn = 0; turn < 3; turn++) await setImmediate()
+    assert.equal(unhandled.length, 0, `A rejection is unhandled: ${inspect(unhandled[0])}`)
+  } finally {
+    await Promise.all(servers.map((server) => server.close()))
+    process.off("unhandledRejection", listen)
+  }
+}
