@@ -42,13 +42,21 @@ export const pnpm = () => {
   })
   if (found.stdout?.trim() === version) return ["pnpm"]
   const npm = process.env.npm_execpath?.endsWith("npm-cli.js") ? [process.execPath, process.env.npm_execpath] : ["npm"]
-  return [...npm, "exec", "--yes", `--package=${packageManager}`, "--", "pnpm"]
+  const patience = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+  return [...npm, "exec", "--yes", ...patience, `--package=${packageManager}`, "--", "pnpm"]
 }
 
+// By default pnpm tries for many minutes before it says that there is no network.
+const installOptions = [
+  "--frozen-lockfile",
+  "--config.confirmModulesPurge=false",
+  "--config.fetchRetries=1",
+  "--config.fetchRetryMintimeout=1000",
+  "--config.fetchRetryMaxtimeout=2000"
+]
+
 const install = () =>
-  stage("installing dependencies", () =>
-    run([...pnpm(), "install", "--frozen-lockfile", "--config.confirmModulesPurge=false"], root, explainInstall)
-  )
+  stage("installing dependencies", () => run([...pnpm(), "install", ...installOptions], root, explainInstall))
 
 /**
  * Builds packages without their declarations, which only a release needs and which take ten times as long.
