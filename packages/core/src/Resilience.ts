@@ -53,7 +53,7 @@ export type Reassign = "never" | "next" | ((failure: Failure) => number | undefi
 /**
  * What every call of a worker passes through: the place for limits that all runs of a process share.
  *
- * `tokens` is what the call may use at most, input and output together. The gate may delay the call, or refuse it with
+ * `tokens` is what a vendor will count for the call: its likely input and all the output it may write. The gate may delay the call, or refuse it with
  * a `WorkerError`. It runs it at most once.
  */
 export interface Gate {

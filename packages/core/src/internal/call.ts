@@ -1,7 +1,7 @@
 /**
  * One metered call of a worker: the only place where a worker's `generate` is run.
  *
- * Budget, response cache, provider gate, time limit and retries stand here, in this order from the outside in, so that
+ * Response cache, retries, budget, provider gate and time limit stand here, in this order from the outside in, so that
  * steps, policies and critics are all counted, limited and retried alike.
  */
 import * as Cause from "effect/Cause"
@@ -13,7 +13,17 @@ import type { Amount, BudgetExceeded, Ledger, Reservation } from "../Budget.ts"
 import { delay, type Gate, type Retry } from "../Resilience.ts"
 import * as ResponseCache from "../ResponseCache.ts"
 import type { Listener, Paid } from "../RunEvent.ts"
-import { cost, noUsage, type Usage, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../Worker.ts"
+import {
+  cost,
+  estimateUsage,
+  noUsage,
+  type Usage,
+  type Worker,
+  WorkerError,
+  type WorkerPart,
+  type WorkerRequest
+} from "../Worker.ts"
+import * as Random from "./random.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
@@ -22,6 +32,8 @@ export interface CallContext {
   readonly clock: Clock.Clock
   readonly emit: Listener | undefined
   readonly retry: Retry
+  /** Spreads the retries of runs that have no seed. */
+  readonly salt: string
   readonly gate: Gate | undefined
   readonly cache: ResponseCache.ResponseCache | undefined
   /** `Infinity` for no limit. */
@@ -71,6 +83,11 @@ const nothing: Amount = { costUsd: 0, tokens: 0 }
 
 const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 
+/** What a vendor will count against a limit of tokens per minute: the likely input, and all the output it may write. */
+const likelyTokens = (worker: Worker, request: WorkerRequest): number =>
+  (worker.countInputTokens?.(request.messages) ?? estimateUsage(request.messages, "").inputTokens) +
+  outputBound(worker, request)
+
 /** What has arrived of an answer. */
 interface Received {
   text: string
@@ -85,12 +102,8 @@ const malformed = (worker: Worker, detail: string, usage?: Usage) =>
     ...(usage === undefined ? {} : { usage })
   })
 
-const receive = (
-  call: Call,
-  request: WorkerRequest,
-  received: Received
-): Effect.Effect<ResponseCache.Answer, WorkerError> => {
-  const { onDelta, worker } = call
+const receive = (call: Call, received: Received): Effect.Effect<ResponseCache.Answer, WorkerError> => {
+  const { onDelta, request, worker } = call
   let late = false
   const take = (part: WorkerPart) => {
     late ||= received.finish !== undefined
@@ -126,8 +139,7 @@ const unbilled: ReadonlySet<string> = new Set([
 /** What a call used. Where the vendor did not say, the most it can have been. */
 const usageOf = (
   exit: Exit.Exit<ResponseCache.Answer, WorkerError>,
-  call: Call,
-  request: WorkerRequest,
+  { request, worker }: Call,
   received: Received
 ): Usage => {
   if (Exit.isSuccess(exit)) return exit.value.usage
@@ -137,8 +149,8 @@ const usageOf = (
   const written = tokenBound(received.text) + tokenBound(received.reasoning)
   if (written === 0 && error !== undefined && unbilled.has(error.reason._tag)) return noUsage
   return {
-    inputTokens: inputBound(call.worker, request),
-    outputTokens: Math.min(written, outputBound(call.worker, request)),
+    inputTokens: inputBound(worker, request),
+    outputTokens: Math.min(written, outputBound(worker, request)),
     estimated: true
   }
 }
@@ -172,12 +184,10 @@ const attempt = (
   settled: (exit: Exit.Exit<unknown, WorkerError>, paid: Paid) => void
 ): Effect.Effect<ResponseCache.Answer, WorkerError | BudgetExceeded> => {
   const { gate, ledger } = context
-  const { worker } = call
-  const maxOutputTokens = outputBound(worker, call.request)
-  // A worst case is only one if the worker is held to it.
-  const request = ledger.isLimited ? { ...call.request, maxOutputTokens } : call.request
-  const bound =
-    ledger.isLimited || gate !== undefined ? worstCase(worker, inputBound(worker, request), maxOutputTokens) : nothing
+  const { request, worker } = call
+  const bound = ledger.isLimited
+    ? worstCase(worker, inputBound(worker, request), outputBound(worker, request))
+    : nothing
 
   const use = (reservation: Reservation) => {
     const received: Received = { text: "", reasoning: "", finish: undefined }
@@ -185,15 +195,15 @@ const attempt = (
     const open = limitTime(
       Effect.suspend(() => {
         started = true
-        return receive(call, request, received)
+        return receive(call, received)
       }),
       worker,
       context.timeoutMillis
     )
-    return Effect.onExit(gate === undefined ? open : gate.enter(worker, bound.tokens, open), (exit) =>
+    return Effect.onExit(gate === undefined ? open : gate.enter(worker, likelyTokens(worker, request), open), (exit) =>
       Effect.sync(() => {
         if (!started) return ledger.release(reservation)
-        const usage = usageOf(exit, call, request, received)
+        const usage = usageOf(exit, call, received)
         const paid = { usage, costUsd: cost(worker.pricing, usage) }
         ledger.settle(reservation, paid)
         settled(exit, paid)
@@ -205,12 +215,19 @@ const attempt = (
   )
 }
 
+/** A worst case is only one if the worker is held to it. */
+const held = (call: Call): Call => ({
+  ...call,
+  request: { ...call.request, maxOutputTokens: outputBound(call.worker, call.request) }
+})
+
 /**
  * Calls a worker until it answers or no retry can help. Every attempt that is paid for is told in exactly one event:
  * `call-failed`, `call-interrupted`, or the one that the caller makes of the answer.
  */
-export const call = (context: CallContext, call: Call): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
+export const call = (context: CallContext, asked: Call): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
   const { cache, emit } = context
+  const call = context.ledger.isLimited ? held(asked) : asked
   const base = () => ({
     runId: context.runId,
     at: context.clock.currentTimeMillisUnsafe(),
@@ -230,7 +247,11 @@ export const call = (context: CallContext, call: Call): Effect.Effect<Answered, 
       onFailure: (error) => {
         if (error._tag !== "WorkerError") return Effect.fail(error)
         const { reason } = error
-        const retryInMillis = delay(context.retry, { attempt: number, reason, seed: call.sample })
+        const retryInMillis = delay(context.retry, {
+          attempt: number,
+          reason,
+          seed: Random.derive(call.sample, context.salt)
+        })
         emit?.({
           type: "call-failed",
           ...base(),

@@ -65,17 +65,19 @@ export const conduct = (
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const clock = nesting?.context.clock ?? (yield* Clock.Clock)
+      const seed = runOptions.seed ?? options.seed
+      const runId = runOptions.runId ?? crypto.randomUUID()
       const context: CallContext = {
-        runId: runOptions.runId ?? crypto.randomUUID(),
+        runId,
         ledger: Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger),
         clock,
         emit: runOptions.listener,
         retry: options.retry ?? Resilience.defaultRetry,
+        salt: seed === undefined ? runId : "",
         gate: nesting?.context.gate ?? (yield* Resilience.Gate),
         cache: nesting?.context.cache ?? (yield* ResponseCache),
         timeoutMillis: options.worker?.timeoutMillis ?? defaultTimeoutMillis
       }
-      const seed = runOptions.seed ?? options.seed
       const state: State = {
         options,
         task,
