@@ -81,7 +81,9 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
       const where = `packages/${name}/${file}`
       if (specifier.startsWith(".")) {
         const target = path.posix.join(path.posix.dirname(file), specifier)
-        return target.startsWith("src/") ? [] : [`${where}: "${specifier}" leaves src; import the package it is in.`]
+        return target.startsWith("src/") || target === "package.json"
+          ? []
+          : [`${where}: "${specifier}" leaves src; import the package it is in.`]
       }
       const target = packageOf(specifier)
       if (target === undefined || target === scope + name) return []

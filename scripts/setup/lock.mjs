@@ -25,9 +25,13 @@ const take = () => {
   }
 }
 
+// Longer than any set-up takes: the process of that number is another one by now.
+const maxAgeMillis = 30 * 60_000
+
 /** The process that holds the lock, when it still runs. */
 const holder = () => {
   try {
+    if (Date.now() - fs.statSync(file).mtimeMs > maxAgeMillis) return undefined
     const pid = Number(fs.readFileSync(file, "utf8"))
     // An empty file is one that is being written.
     return pid === 0 || isAlive(pid) ? pid : undefined

@@ -46,7 +46,7 @@ describe("arrows", () => {
   })
 
   it("reports an import that leaves the package", () => {
-    const inside = source('import "../B.ts"', "src/internal/A.ts")
+    const inside = source('import "../B.ts"\nimport "../../package.json"', "src/internal/A.ts")
     const outside = source('import "../../core/src/Task.ts"', "src/A.ts")
     expect(violations([subject("gym", { sources: inside })])).toEqual([])
     expect(violations([subject("gym", { sources: outside })])).toHaveLength(1)

@@ -1,0 +1,12 @@
+// What someone writes who installs @tutti/core and @tutti/gym: the gym's workers, a task of its test split, an answer.
+import * as Conductor from "@tutti/core/Conductor"
+import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
+import * as Gym from "@tutti/gym/Gym"
+import * as GymPool from "@tutti/gym/GymPool"
+import * as Effect from "effect/Effect"
+
+const conductor = Conductor.make({ policy: LexicalPolicy.make(), pool: GymPool.make({ latencyMillis: 0 }) })
+const [task] = Gym.tasks({ split: "test", count: 1 })
+const result = await Effect.runPromise(conductor.run(task))
+console.log(`${task.messages[0].content}\n${result.outcome}: ${result.answer}`)
+if (result.outcome !== "answered") process.exitCode = 1
