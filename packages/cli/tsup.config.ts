@@ -1,3 +1,4 @@
 import { build } from "../../tsup.base.ts"
 
-export default build()
+// Only what is imported or run is an entry; commands are loaded when they are called, as chunks.
+export default build({ entry: ["src/index.ts", "src/config.ts", "src/main.ts"] })

@@ -1,2 +1,12 @@
 #!/usr/bin/env node
-import "../dist/main.js"
+// Kept to syntax that very old versions of Node can parse, so that they get to say what is wrong.
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+
+if (major > 22 || (major === 22 && minor >= 19)) {
+  import("./start.js")
+} else {
+  process.stderr.write(
+    `tutti needs Node 22.19 or newer; this is ${process.version}. Install it from https://nodejs.org\n`
+  )
+  process.exitCode = 1
+}

@@ -1,1 +1,7 @@
-export {}
+/** What others can build on: the config, and the views of a run as pure folds of its events. */
+export * from "./config.ts"
+export * as BlockView from "./view/BlockView.ts"
+export * as Line from "./view/Line.ts"
+export * as PlainView from "./view/PlainView.ts"
+export * as RunView from "./view/RunView.ts"
+export * as StepGraph from "./view/StepGraph.ts"

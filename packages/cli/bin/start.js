@@ -1,0 +1,5 @@
+import { enableCompileCache } from "node:module"
+
+// Node keeps the compiled code between calls, which halves the time to the first output.
+enableCompileCache()
+await import("../dist/main.js")

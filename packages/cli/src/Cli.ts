@@ -1,0 +1,78 @@
+/** The command line of `tutti`: its tree of commands, its help and how it speaks of a wrong invocation. */
+
+import * as Console from "effect/Console"
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliError from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import manifest from "../package.json" with { type: "json" }
+import { paragraphs } from "./commands/flags.ts"
+import { gym } from "./commands/gym.ts"
+import { replay } from "./commands/replay.ts"
+import { run as runCommand } from "./commands/run.ts"
+import { workflow } from "./commands/workflow.ts"
+import { exitCodes } from "./Failure.ts"
+
+const tutti = Command.make("tutti").pipe(
+  Command.withDescription(
+    paragraphs(
+      "Answers a question with a team: a policy writes a plan for it, a pool of workers carries the plan out, steps that",
+      "do not need each other at once.",
+      "",
+      "Nothing has to be configured: the workers are then those of an offline gym, which compute their answers.",
+      "Your own pool and policy go into a tutti.config.ts.",
+      "",
+      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 130 Ctrl-C, 143 SIGTERM."
+    )
+  ),
+  Command.withSubcommands([runCommand, replay, workflow, gym]),
+  Command.withExamples([
+    { command: "tutti run", description: "Run a built-in question and watch" },
+    { command: 'tutti run "How many minutes are there in 3 days?"', description: "Run a question of yours" },
+    { command: "tutti gym solve --policy all --tasks 200", description: "Compare policies on generated tasks" },
+    { command: "tutti workflow check completion.txt", description: "Check a plan that a model wrote" }
+  ])
+)
+
+const colours = process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb"
+
+const formatter = CliOutput.defaultFormatter({ colors: colours, globalFlags: "summary" })
+
+/** Help goes to the output; what is wrong with an invocation to the error output, without the whole help. */
+const presenter: CliOutput.Presenter = {
+  present: (event) => {
+    switch (event._tag) {
+      case "Help":
+        return Console.log(formatter.formatHelpDoc(event.helpDoc))
+      case "Version":
+        return Console.log(`${event.name} ${event.version}`)
+      case "InvalidInvocation":
+        return Console.error(
+          [
+            ...event.errors.map((error) => `tutti: ${formatter.formatCliError(error)}`),
+            `Usage: ${event.helpDoc.usage}`,
+            `See \`${event.commandPath.join(" ")} --help\`.`
+          ].join("\n")
+        )
+    }
+  }
+}
+
+const layer = Layer.mergeAll(
+  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+  CliOutput.layer(formatter),
+  CliOutput.layerPresenter(presenter)
+)
+
+/** Runs the command line. */
+export const run = (args: ReadonlyArray<string>) =>
+  Effect.provide(Command.runWith(tutti, { version: manifest.version })(args), layer)
+
+/** The exit code of an error of the command line itself, which has been shown; `undefined` when it is another's. */
+export const exitCodeOf = (error: unknown): number | undefined => {
+  if (!CliError.isCliError(error)) return undefined
+  return error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : exitCodes.usage
+}

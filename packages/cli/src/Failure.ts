@@ -1,0 +1,39 @@
+/** The ways in which a command ends other than well, each with its exit code. */
+import * as Data from "effect/Data"
+
+/** The exit codes of `tutti`, as `--help` and the README document them. */
+export const exitCodes = {
+  /** A run: answered. Other commands: done. */
+  answered: 0,
+  /** The run, or the command, failed. */
+  failed: 1,
+  /** The command line or the config is wrong. */
+  usage: 2,
+  /** A run was stopped by its budget. */
+  budget: 3,
+  /** Ctrl-C. */
+  interrupted: 130,
+  /** Whoever read the output went away. */
+  brokenPipe: 141,
+  /** SIGTERM. */
+  terminated: 143
+} as const
+
+/** A command that ends with an exit code, and with a message when there is something to say that was not shown yet. */
+export class Failure extends Data.TaggedError("Failure")<{
+  readonly exitCode: number
+  readonly message: string
+}> {}
+
+/** The command could not do what it was asked to. */
+export const failed = (message: string): Failure => new Failure({ exitCode: exitCodes.failed, message })
+
+/** The command was asked for something it does not understand. */
+export const usage = (message: string): Failure => new Failure({ exitCode: exitCodes.usage, message })
+
+/** Ends with an exit code and without a message: all is said. */
+export const silent = (exitCode: number): Failure => new Failure({ exitCode, message: "" })
+
+/** The message of anything that was thrown. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : typeof error === "string" ? error : "an unknown error"

@@ -1,0 +1,41 @@
+/** Standard input as a whole. */
+import { fstatSync } from "node:fs"
+import * as Effect from "effect/Effect"
+import { type Failure, usage } from "./Failure.ts"
+
+/** Reads standard input to its end; with a patience, gives `undefined` when its first byte takes longer than that. */
+export const read = (patience?: number): Effect.Effect<string | undefined, Failure> =>
+  Effect.callback((resume) => {
+    const { stdin } = process
+    const chunks: Array<Buffer> = []
+    const timer = patience === undefined ? undefined : setTimeout(() => end(undefined), patience)
+    const take = (chunk: Buffer) => {
+      clearTimeout(timer)
+      chunks.push(chunk)
+    }
+    const stop = () => {
+      clearTimeout(timer)
+      stdin.off("data", take).off("end", finish).off("error", fail).pause()
+    }
+    const end = (text: string | undefined) => {
+      stop()
+      resume(Effect.succeed(text))
+    }
+    const finish = () => end(Buffer.concat(chunks).toString("utf8"))
+    const fail = (error: Error) => {
+      stop()
+      resume(Effect.fail(usage(`Cannot read standard input: ${error.message}.`)))
+    }
+    stdin.on("data", take).on("end", finish).on("error", fail)
+    return Effect.sync(stop)
+  })
+
+/** Whether somebody may be writing to standard input: a pipe, a socket or a file, and not a terminal or nothing. */
+export const isPiped = (): boolean => {
+  try {
+    const stat = fstatSync(0)
+    return stat.isFIFO() || stat.isSocket() || stat.isFile()
+  } catch {
+    return false
+  }
+}

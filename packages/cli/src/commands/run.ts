@@ -1,0 +1,105 @@
+/** `tutti run`: its flags and help. What it does is loaded when it is called. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { paragraphs, parseDuration, seed, toggle, whole } from "./flags.ts"
+
+/** The flags that choose who answers; `tutti gym solve` has them, too. */
+export const team = {
+  pool: Flag.String("pool").pipe(
+    Flag.withMetavar("<ids>"),
+    Flag.withDescription("Workers to use, in this order: a,b,c. All but some: --pool=-a,-b"),
+    Flag.optional
+  ),
+  maxSteps: whole("max-steps", 1).pipe(Flag.withDescription("The most steps of a plan (default 5)"), Flag.optional),
+  recursion: whole("recursion", 0).pipe(
+    Flag.withDescription("The most extra rounds, in which the policy sees its last plan and answer (default 0)"),
+    Flag.optional
+  ),
+  config: Flag.String("config").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("The config to use; by default the next tutti.config.ts, .mjs or .js from here upwards"),
+    Flag.optional
+  )
+}
+
+const flags = {
+  ...team,
+  question: Argument.String("question").pipe(
+    Argument.withDescription("The question; - reads it from standard input"),
+    Argument.variadic()
+  ),
+  file: Flag.String("file").pipe(
+    Flag.withAlias("f"),
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("Read the question from a file"),
+    Flag.optional
+  ),
+  policy: Flag.String("policy").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription(
+      "What writes the plan: lexical (default), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa"
+    ),
+    Flag.optional
+  ),
+  seed,
+  maxCost: Flag.Finite("max-cost").pipe(
+    Flag.filter(
+      (value) => value >= 0,
+      () => "Expected a cost in USD of at least 0"
+    ),
+    Flag.withMetavar("<usd>"),
+    Flag.withDescription("The most the run may cost, in USD; never exceeded"),
+    Flag.optional
+  ),
+  timeout: Flag.String("timeout").pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parseDuration(text)),
+      () => "Expected a duration such as 500ms, 30s, 2m or 1h"
+    ),
+    Flag.withMetavar("<duration>"),
+    Flag.withDescription("The longest the run may take: 30s, 2m"),
+    Flag.optional
+  ),
+  json: toggle("json", "Print the run's events as lines of JSON"),
+  transcript: Flag.String("transcript").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("Write the run to a file, for `tutti replay`; also when it fails or is interrupted"),
+    Flag.optional
+  )
+}
+
+/** What `tutti run` is asked for. */
+export type Input = Command.Command.Config.Infer<typeof flags>
+
+export const run = Command.make("run", flags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("../run/Run.ts")),
+    (Run) => Run.run(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Answers a question, and shows the plan, the work and the cost as they happen.",
+      "",
+      "The question comes from the arguments, from --file, or from standard input. Without any of these a built-in one",
+      "is asked. On a terminal the view is redrawn in its place; in a pipe, in CI or with NO_COLOR it is plain lines.",
+      "",
+      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 130 Ctrl-C, 143 SIGTERM."
+    )
+  ),
+  Command.withShortDescription("Answer a question with a team of workers"),
+  Command.withExamples([
+    { command: "tutti run", description: "A built-in question that shows steps that run at once" },
+    { command: 'tutti run "What is 17% of 2,350, in words?"', description: "A question of yours" },
+    { command: "tutti run --file question.txt --transcript run.json", description: "From a file; keep the transcript" },
+    { command: "cat question.txt | tutti run - --json", description: "From a pipe; events as lines of JSON" },
+    {
+      command: 'tutti run "…" --max-cost 0.01 --timeout 30s',
+      description: "With limits (exit code 3 when one is reached)"
+    },
+    { command: 'tutti run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" }
+  ])
+)

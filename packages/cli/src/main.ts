@@ -1,0 +1,67 @@
+/** The `tutti` process: runs the command line, and turns how it ended into an exit code. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Runtime from "effect/Runtime"
+import * as Cli from "./Cli.ts"
+import { exitCodes, Failure, messageOf } from "./Failure.ts"
+import { clean } from "./view/Line.ts"
+
+/** Why this process was asked to stop, once it was. */
+let stoppedBy: keyof typeof signals | undefined
+
+const signals = {
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: exitCodes.terminated,
+  SIGHUP: 129,
+  EPIPE: exitCodes.brokenPipe
+} as const
+
+/** Says what went wrong, and returns the exit code for it. */
+const report = (exit: Exit.Exit<unknown, unknown>): number => {
+  if (stoppedBy !== undefined) return signals[stoppedBy]
+  if (Exit.isSuccess(exit)) return 0
+  if (Cause.hasInterruptsOnly(exit.cause)) return exitCodes.interrupted
+  const error = Cause.squash(exit.cause)
+  if (error instanceof Failure) {
+    if (error.message !== "") process.stderr.write(`tutti: ${clean(error.message).trimEnd()}\n`)
+    return error.exitCode
+  }
+  const ended = Cli.exitCodeOf(error)
+  if (ended !== undefined) return ended
+  process.stderr.write(`tutti: unexpected: ${clean(messageOf(error))}\n`)
+  if (error instanceof Error && process.env.TUTTI_DEBUG) process.stderr.write(`${clean(error.stack ?? "")}\n`)
+  return exitCodes.failed
+}
+
+/** Ends the process once everything that was written has left it. */
+const leave = (code: number): void => {
+  process.exitCode = code
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
+}
+
+/**
+ * Runs an effect as this process. A signal interrupts it, so that it can still say what was done; a second one ends the
+ * process at once. So does a closed output, quietly: what is written then reaches nobody.
+ */
+const runMain = Runtime.makeRunMain(({ fiber }) => {
+  const stop = (reason: keyof typeof signals) => {
+    if (stoppedBy !== undefined) {
+      if (reason !== "EPIPE") process.exit(signals[reason])
+      return
+    }
+    stoppedBy = reason
+    fiber.interruptUnsafe(fiber.id)
+  }
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal))
+  for (const output of [process.stdout, process.stderr]) {
+    output.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error
+      stop("EPIPE")
+    })
+  }
+  fiber.addObserver((exit) => leave(report(exit)))
+})
+
+runMain(Effect.provide(Cli.run(process.argv.slice(2)), NodeServices.layer), { disableErrorReporting: true })

@@ -1,0 +1,28 @@
+/** A workflow drawn in plain text: its steps with the topology beside them. */
+import * as Topology from "@tutti/core/Topology"
+import type { Workflow } from "@tutti/core/Workflow"
+import * as Format from "../view/Format.ts"
+import { wrap } from "../view/Line.ts"
+import { sees } from "../view/PlainView.ts"
+import * as StepGraph from "../view/StepGraph.ts"
+
+/** A workflow in a few words: `3 steps, best-of-n, width 2, depth 2`. */
+export const summary = (workflow: Workflow): string => {
+  if (workflow.steps.length === 0) return "no steps, the previous answer stands"
+  const topology = Topology.make(workflow)
+  const count = Format.count(workflow.steps.length, "step")
+  return `${count}, ${Topology.shape(topology)}, width ${Topology.width(topology)}, depth ${Topology.depth(topology)}`
+}
+
+/** The drawing, `width` columns wide. */
+export const renderText = (workflow: Workflow, width = 80): string => {
+  const { rows } = StepGraph.make(workflow)
+  const steps = workflow.steps.flatMap((step, index) => {
+    const { below, node } = rows[index]!
+    return [
+      `${node}  ${index}  worker ${step.worker}, ${sees(step.access)}`,
+      ...wrap(step.subtask, Math.max(20, width - below.length - 5)).map((text) => `${below}     ${text}`.trimEnd())
+    ]
+  })
+  return [summary(workflow), "", ...steps].join("\n").trimEnd()
+}

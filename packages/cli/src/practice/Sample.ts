@@ -1,0 +1,30 @@
+/** `tutti gym sample`: generated tasks with their answers. */
+import * as Task from "@tutti/core/Task"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { SampleInput } from "../commands/gym.ts"
+import { type Failure, usage } from "../Failure.ts"
+import { clean } from "../view/Line.ts"
+import * as World from "./World.ts"
+
+const show = (task: Task.Task): string => {
+  const about = [task.id, task.metadata?.family, task.metadata?.difficulty].filter((part) => part !== undefined)
+  return [about.join(" · "), clean(Task.question(task)), `→ ${clean(task.reference ?? "")}`, ""].join("\n")
+}
+
+/** Prints tasks. */
+export const sample = Effect.fnUntraced(function* (input: SampleInput): Effect.fn.Return<void, Failure> {
+  const family = Option.getOrUndefined(input.family)
+  if (family !== undefined && !World.families.includes(family)) {
+    return yield* usage(`The gym has no family "${family}". It has: ${World.families.join(", ")}.`)
+  }
+  const tasks = yield* World.tasks({
+    split: input.split,
+    count: input.count,
+    seed: Option.getOrElse(input.seed, () => 0),
+    ...(family === undefined ? {} : { family })
+  })
+  yield* Effect.sync(() => {
+    for (const task of tasks) process.stdout.write(`${input.json ? JSON.stringify(task) : show(task)}\n`)
+  })
+})

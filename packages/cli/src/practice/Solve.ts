@@ -1,0 +1,115 @@
+/** `tutti gym solve`: policies over tasks whose answers are known. */
+import * as Conductor from "@tutti/core/Conductor"
+import type { Policy } from "@tutti/core/Policy"
+import type { Task } from "@tutti/core/Task"
+import type { WorkerPool } from "@tutti/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { SolveInput } from "../commands/gym.ts"
+import type { Config } from "../config.ts"
+import { type Failure, failed } from "../Failure.ts"
+import * as ConfigFile from "../run/ConfigFile.ts"
+import * as PolicyName from "../run/PolicyName.ts"
+import * as Team from "../run/Team.ts"
+import * as View from "../view/View.ts"
+import * as Progress from "./Progress.ts"
+import * as ReportText from "./ReportText.ts"
+import * as Tally from "./Tally.ts"
+import * as World from "./World.ts"
+
+/** The policies of `--policy all`, the plain ones first. */
+export const compared = [
+  "best-single",
+  "random",
+  "best-of:3",
+  "self-consistency:5",
+  "self-reflection:5",
+  "moa",
+  "lexical",
+  "oracle"
+] as const
+
+interface Contender {
+  readonly name: string
+  readonly policy: Policy
+}
+
+const contender = (name: string, pool: WorkerPool): Effect.Effect<Contender, Failure> =>
+  name === "oracle"
+    ? Effect.succeed({ name, policy: World.oracle })
+    : Effect.map(PolicyName.resolve(name, pool), (policy) => ({ name, policy }))
+
+const contenders = (input: SolveInput, config: Config, pool: WorkerPool) => {
+  const named = Option.getOrElse(input.policy, () => config.policy ?? "lexical")
+  if (typeof named !== "string") return Effect.succeed([{ name: named.name, policy: named }])
+  return Effect.forEach(named === "all" ? compared : [named], (name) => contender(name, pool))
+}
+
+/** Runs a policy over the tasks; `onTally` is told the sums after each. */
+const measure = (
+  options: Conductor.Options,
+  tasks: ReadonlyArray<Task>,
+  concurrency: number,
+  onTally: (tally: Tally.Tally) => void
+): Effect.Effect<void, Failure> => {
+  const conductor = Conductor.make(options)
+  let tally = Tally.empty
+  onTally(tally)
+  const solve = (task: Task) =>
+    Effect.gen(function* () {
+      const result = yield* conductor.run(task)
+      const { answer } = result
+      const isCorrect =
+        answer !== undefined &&
+        (yield* Effect.mapError(World.grader.grade(task, answer), (error) => failed(error.message))).correct
+      tally = Tally.add(tally, result, isCorrect)
+      onTally(tally)
+    })
+  return Effect.forEach(tasks, solve, { concurrency, discard: true })
+}
+
+/** What is known of each contender: filled in as it runs, so that an interruption loses nothing. */
+type Standing = Map<Contender, Tally.Tally>
+
+const print = (standing: Standing, json: boolean): void => {
+  const reports = [...standing].map(([{ name }, tally]) => Tally.report(name, tally))
+  const tallies = [...standing.values()]
+  const lines = json
+    ? reports.map((report) => JSON.stringify(report))
+    : [reports.length === 1 ? ReportText.one(reports[0]!, tallies[0]!) : ReportText.table(reports)]
+  if (reports.length > 0) process.stdout.write(`${lines.join("\n")}\n`)
+}
+
+/** Measures the policies one after another, and prints their figures: also those so far when it is interrupted. */
+export const solve = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const isOurs = config.pool === undefined
+  const pool = yield* Team.resolvePool(isOurs ? { pool: World.fastPool() } : config, input)
+  const settings = { ...(isOurs ? { retry: World.atOnce } : {}), ...Team.settings(config, input) }
+  const seed = Option.getOrElse(input.seed, () => 0)
+  const tasks = yield* World.tasks({ split: input.split, count: input.tasks, seed })
+  const list = yield* contenders(input, config, pool)
+  const progress = Progress.make(process.stderr, View.isLive(process.stderr, process.env), Date.now)
+  const standing: Standing = new Map()
+  const run = Effect.forEach(
+    list,
+    (one) =>
+      measure(
+        { ...settings, seed: settings.seed ?? 0, policy: one.policy, pool },
+        tasks,
+        input.concurrency,
+        (tally) => {
+          standing.set(one, tally)
+          progress.show(one.name, tally, tasks.length)
+        }
+      ),
+    { discard: true }
+  )
+  yield* Effect.ensuring(
+    run,
+    Effect.sync(() => {
+      progress.close()
+      print(standing, input.json)
+    })
+  )
+})

@@ -1,0 +1,100 @@
+/** The policies that the command line knows by name. */
+import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
+import * as Policy from "@tutti/core/Policy"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import { type Failure, usage } from "../Failure.ts"
+
+/** The names, as help and errors show them. */
+export const known = [
+  "lexical",
+  "single:<id>",
+  "best-single",
+  "random",
+  "best-of:<n>",
+  "self-consistency:<n>",
+  "self-reflection:<n>",
+  "moa",
+  "oracle"
+] as const
+
+const unknown = (name: string) => usage(`There is no policy "${name}". Known: ${known.join(", ")}.`)
+
+/** The number behind a colon; the policy's own where there is none. */
+const countOf = (name: string, value: string | undefined): Effect.Effect<number | undefined, Failure> => {
+  if (value === undefined) return Effect.succeed(undefined)
+  return /^[1-9]\d{0,3}$/.test(value)
+    ? Effect.succeed(Number(value))
+    : Effect.fail(usage(`The policy ${name} takes a whole number of at least 1, as in ${name}:3; got "${value}".`))
+}
+
+/** The worker of `single:<id>`, by its id or its ordinal. */
+const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effect.Effect<Policy.Policy, Failure> => {
+  const ids = WorkerPool.ids(pool)
+  if (value !== undefined && ids.includes(value)) return Effect.succeed(Policy.single(value))
+  if (value !== undefined && /^\d+$/.test(value) && Number(value) < ids.length) {
+    return Effect.succeed(Policy.single(ids[Number(value)]!))
+  }
+  const problem = value === undefined ? "names no worker" : `names "${value}", which is no worker of the pool`
+  return Effect.fail(usage(`The policy single ${problem}. Write single:<id> with one of: ${ids.join(", ")}.`))
+}
+
+/** The best single worker of a pool of the gym's workers, and of no other. */
+const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined, Failure> =>
+  Effect.flatMap(
+    Effect.promise(() => import("../practice/World.ts")),
+    (World) => World.bestSingle(pool)
+  )
+
+/** The worker of the policies that need one: a judge, or the one to ask again and again. */
+const lead = (pool: WorkerPool.WorkerPool): Effect.Effect<Policy.WorkerReference, Failure> =>
+  Effect.map(bestSingle(pool), (best) => best ?? 0)
+
+/** The policies that take a count behind a colon. */
+const counted = {
+  "best-of": (judge: Policy.WorkerReference, n?: number) => Policy.bestOf({ judge, ...(n === undefined ? {} : { n }) }),
+  "self-consistency": (worker: Policy.WorkerReference, n?: number) =>
+    Policy.selfConsistency({ worker, ...(n === undefined ? {} : { n }) }),
+  "self-reflection": (worker: Policy.WorkerReference, rounds?: number) =>
+    Policy.selfReflection({ worker, ...(rounds === undefined ? {} : { rounds }) })
+} as const
+
+const isCounted = (kind: string): kind is keyof typeof counted => Object.hasOwn(counted, kind)
+
+const uncounted = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Policy.Policy, Failure> => {
+  switch (name) {
+    case "lexical":
+      return Effect.succeed(LexicalPolicy.make())
+    case "random":
+      return Effect.succeed(Policy.randomRouter())
+    case "moa":
+      return Effect.map(lead(pool), (aggregator) => Policy.mixtureOfAgents({ aggregator }))
+    case "best-single":
+      return Effect.flatMap(bestSingle(pool), (best) =>
+        best === undefined
+          ? Effect.fail(usage("Who is best is known only of the gym's workers. Name the worker: single:<id>."))
+          : Effect.succeed(Policy.single(best))
+      )
+    case "oracle":
+      return Effect.fail(usage("The oracle knows the tasks of the gym only: use it with `tutti gym solve`."))
+    default:
+      return Effect.fail(unknown(name))
+  }
+}
+
+/**
+ * The policy of a name. Where one worker has to be the one (a judge, the one to ask again and again), it is the best
+ * single worker of the gym's pool, and the first of any other.
+ */
+export const resolve = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Policy.Policy, Failure> => {
+  const colon = name.indexOf(":")
+  const kind = colon === -1 ? name : name.slice(0, colon)
+  const value = colon === -1 ? undefined : name.slice(colon + 1)
+  if (kind === "single") return singleOf(pool, value)
+  if (isCounted(kind)) {
+    return Effect.flatMap(countOf(kind, value), (count) =>
+      Effect.map(lead(pool), (worker) => counted[kind](worker, count))
+    )
+  }
+  return value === undefined ? uncounted(name, pool) : Effect.fail(unknown(name))
+}

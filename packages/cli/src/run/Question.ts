@@ -1,0 +1,55 @@
+/** Where the question of a run comes from: the arguments, a file, standard input, or ourselves. */
+import { readFileSync } from "node:fs"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { type Failure, messageOf, usage } from "../Failure.ts"
+import * as StandardInput from "../StandardInput.ts"
+
+/**
+ * Asked when nobody asks anything: two parts that do not need each other, and a third that needs both. A plan for it
+ * has steps that run at once, and a step that has to see them.
+ */
+export const builtIn = [
+  "1. How many minutes are there in 3 days and 4 hours?",
+  "2. How many days pass from 20 July 1969 until 9 November 1989?",
+  "3. Add the answer to part 1 to the answer to part 2. What is the total?",
+  "Give only the last answer."
+].join("\n")
+
+/** How long a pipe that was not asked for may stay silent before the built-in question is asked, in milliseconds. */
+const patienceMillis = 1_500
+
+const notEmpty = (text: string, source: string): Effect.Effect<string, Failure> =>
+  text.trim() === "" ? Effect.fail(usage(`There is no question in ${source}.`)) : Effect.succeed(text.trim())
+
+const fromFile = (file: string): Effect.Effect<string, Failure> =>
+  Effect.try({
+    try: () => readFileSync(file, "utf8"),
+    catch: (error) => usage(`Cannot read the question: ${messageOf(error)}.`)
+  }).pipe(Effect.flatMap((text) => notEmpty(text, file)))
+
+const unasked = Effect.gen(function* () {
+  if (!StandardInput.isPiped()) return builtIn
+  const text = yield* StandardInput.read(patienceMillis)
+  if (text === undefined) {
+    process.stderr.write("tutti: nothing came on standard input; asking a built-in question (`-` waits for yours).\n")
+  }
+  return text?.trim() || builtIn
+})
+
+/** The question to ask. Words that were not quoted are put together again. */
+export const resolve = (input: {
+  readonly question: ReadonlyArray<string>
+  readonly file: Option.Option<string>
+}): Effect.Effect<string, Failure> => {
+  const { file, question } = input
+  if (Option.isSome(file)) {
+    return question.length === 0
+      ? fromFile(file.value)
+      : Effect.fail(usage("Give the question as an argument or with --file, not both."))
+  }
+  if (question.length === 0) return unasked
+  return question.length === 1 && question[0] === "-"
+    ? Effect.flatMap(StandardInput.read(), (text) => notEmpty(text ?? "", "standard input"))
+    : notEmpty(question.join(" "), "the arguments")
+}

@@ -1,0 +1,52 @@
+/** `tutti run`: one question through a Conductor, shown as it happens. */
+import * as Conductor from "@tutti/core/Conductor"
+import type { Outcome, RunEvent } from "@tutti/core/RunEvent"
+import * as Transcript from "@tutti/core/Transcript"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { Input } from "../commands/run.ts"
+import { exitCodes, type Failure, silent } from "../Failure.ts"
+import * as View from "../view/View.ts"
+import * as ConfigFile from "./ConfigFile.ts"
+import * as Question from "./Question.ts"
+import * as Team from "./Team.ts"
+import * as TranscriptFile from "./TranscriptFile.ts"
+
+const codes: { readonly [O in Outcome]: number } = {
+  answered: exitCodes.answered,
+  failed: exitCodes.failed,
+  budget: exitCodes.budget,
+  interrupted: exitCodes.interrupted
+}
+
+/** Events are plain JSON values, so what goes over the wire needs no schema. */
+const makeView = (json: boolean): View.View => {
+  if (json) return View.json(process.stdout, JSON.stringify)
+  return View.isLive(process.stdout, process.env) ? View.live(process.stdout, Date.now) : View.plain(process.stdout)
+}
+
+/**
+ * Runs a question to its end. An interruption stops its calls; what was done and paid is shown and written all the
+ * same.
+ */
+export const run = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void, Failure> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const question = yield* Question.resolve(input)
+  const options = yield* Team.resolve(config, input)
+  const file = Option.getOrUndefined(input.transcript)
+  if (file !== undefined) yield* TranscriptFile.prepare(file)
+  const recorder = Transcript.recorder()
+  const view = makeView(input.json)
+  const listener = (event: RunEvent) => {
+    if (file !== undefined) recorder.listener(event)
+    view.show(event)
+  }
+  const finish = Effect.suspend(() => {
+    view.close()
+    const transcript = recorder.transcript()
+    return file === undefined || transcript === undefined ? Effect.void : TranscriptFile.write(file, transcript)
+  })
+  const result = yield* Effect.onExit(Conductor.make(options).run(question, { listener }), () => finish)
+  const code = codes[result.outcome]
+  if (code !== exitCodes.answered) return yield* silent(code)
+})

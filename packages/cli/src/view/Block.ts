@@ -1,0 +1,36 @@
+/**
+ * A block of lines at the end of the terminal that is drawn again and again in its place.
+ *
+ * Lines are overwritten and not erased first, so that nothing flickers. A narrower window breaks lines that stand; how
+ * many rows they take now is counted when the next frame is drawn.
+ */
+import { type Line, toAnsi, toText, widthOf } from "./Line.ts"
+
+const escape = "\u001b["
+
+/** Hides the cursor, which would jump about in a block. */
+export const hideCursor = `${escape}?25l`
+
+/** Shows the cursor again. */
+export const showCursor = `${escape}?25h`
+
+/** How many rows lines take in a window of that many columns. */
+const rowsOf = (lines: ReadonlyArray<Line>, columns: number): number =>
+  lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(toText(line)) / Math.max(1, columns))), 0)
+
+/**
+ * What to write so that the lines stand where those of the frame before stand. The cursor is on the line after the
+ * block before and after.
+ */
+export const frame = (
+  before: ReadonlyArray<Line>,
+  lines: ReadonlyArray<Line>,
+  window: { readonly columns: number; readonly rows: number }
+): string => {
+  const up = Math.min(rowsOf(before, window.columns), Math.max(0, window.rows - 1))
+  return [
+    up === 0 ? "" : `${escape}${up}A\r`,
+    ...lines.map((line) => `${toAnsi(line)}${escape}K\n`),
+    up === 0 ? "" : `${escape}J`
+  ].join("")
+}

@@ -1,0 +1,21 @@
+/** Numbers as people read them. */
+
+/** A duration: `12 ms`, `1.2 s`, `2 min 05 s`. */
+export const duration = (millis: number): string => {
+  if (millis < 999.5) return `${Math.max(0, Math.round(millis))} ms`
+  if (millis < 59_950) return `${(millis / 1000).toFixed(1)} s`
+  const seconds = Math.round(millis / 1000)
+  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`
+}
+
+/** A cost in USD with two significant digits at least: `$0`, `$0.000012`, `$1.25`. */
+export const cost = (usd: number): string => {
+  if (usd === 0) return "$0"
+  if (usd >= 1) return `$${usd.toFixed(2)}`
+  const digits = Math.min(10, Math.max(2, 1 - Math.floor(Math.log10(usd))))
+  return `$${usd.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, "$1")}`
+}
+
+/** A whole number with its noun: `1 call`, `1,204 tokens`. */
+export const count = (value: number, noun: string): string =>
+  `${value.toLocaleString("en-US")} ${noun}${value === 1 ? "" : "s"}`

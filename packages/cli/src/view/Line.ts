@@ -1,0 +1,121 @@
+/**
+ * Lines of a terminal as plain data: spans of text with a style each. Views are folds to lines; colour is added last.
+ */
+import { stripVTControlCharacters, styleText } from "node:util"
+import stringWidth from "string-width"
+import wrapAnsi from "wrap-ansi"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a span looks where there is colour. */
+export type Style = "plain" | "dim" | "bold" | "good" | "bad" | "busy" | "name"
+
+/** A piece of a line in one style. */
+export interface Span {
+  readonly text: string
+  readonly style: Style
+}
+
+/** One line, without a line break. */
+export type Line = ReadonlyArray<Span>
+
+const formats = {
+  dim: "dim",
+  bold: "bold",
+  good: "green",
+  bad: "red",
+  busy: "yellow",
+  name: "cyan"
+} as const satisfies Record<Exclude<Style, "plain">, Parameters<typeof styleText>[0]>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A span; `plain` when no style is given. */
+export const span = (text: string, style: Style = "plain"): Span => ({ text, style })
+
+/** A line of one span. */
+export const line = (text: string, style: Style = "plain"): Line => [span(text, style)]
+
+/** The line without anything in it. */
+export const blank: Line = []
+
+// -------------------------------------------------------------------------------------------------------------------
+// Combinators
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How many columns a text takes. */
+export const widthOf = (text: string): number => stringWidth(text)
+
+/**
+ * Makes text from elsewhere safe to show: a model's answer must not move the cursor, change colours, or reorder what
+ * stands beside it. Line breaks stay; tabs become spaces.
+ */
+export const clean = (text: string): string =>
+  stripVTControlCharacters(text)
+    .replace(/\r\n?/g, "\n")
+    .replace(/\t/g, "  ")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
+    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "")
+
+/** Clean text on one line. */
+export const oneLine = (text: string): string => clean(text).replace(/\s+/g, " ").trim()
+
+/** Clean text in lines of at most `width` columns, broken between words where that is possible. */
+export const wrap = (text: string, width: number): ReadonlyArray<string> =>
+  clean(text)
+    .trim()
+    .split("\n")
+    .flatMap((paragraph) =>
+      wrapAnsi(paragraph, Math.max(1, width), { hard: true, trim: false })
+        .split("\n")
+        .map((line, index) => (index === 0 ? line : line.trimStart()).trimEnd())
+    )
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+
+/** The text cut to `width` columns; a cut shows as `…`. */
+export const cut = (text: string, width: number): string => {
+  if (text.length <= width && widthOf(text) <= width) return text
+  if (width < 1) return ""
+  let taken = ""
+  let used = 0
+  for (const { segment } of segmenter.segment(text)) {
+    used += widthOf(segment)
+    if (used > width - 1) break
+    taken += segment
+  }
+  return `${taken}…`
+}
+
+/** The line cut to `width` columns. */
+export const fit = (line: Line, width: number): Line => {
+  const fitted: Array<Span> = []
+  let left = width
+  for (const [index, { style, text }] of line.entries()) {
+    const isLast = line.slice(index + 1).every((later) => later.text === "")
+    const taken = isLast || widthOf(text) < left ? cut(text, left) : cut(`${text}…`, left)
+    fitted.push({ text: taken, style })
+    left -= widthOf(taken)
+    if (left <= 0) break
+  }
+  return fitted
+}
+
+/** The text of a line, without colour. */
+export const toText = (line: Line): string =>
+  line
+    .map((span) => span.text)
+    .join("")
+    .trimEnd()
+
+/** The text of a line, with the escape sequences of its colours. */
+export const toAnsi = (line: Line): string =>
+  line
+    .map(({ style, text }) =>
+      style === "plain" || text === "" ? text : styleText(formats[style], text, { validateStream: false })
+    )
+    .join("")

@@ -1,0 +1,101 @@
+/**
+ * The topology of a workflow drawn in text, one row for each step, as version control draws its history: a step is a
+ * dot, the answers that later steps still build on are rails beside it.
+ *
+ * ```
+ * ●      0
+ * │ ●    1
+ * │ │ ●  2
+ * ●─┴─┘  3
+ * ```
+ */
+import * as Topology from "@tutti/core/Topology"
+import type { Workflow } from "@tutti/core/Workflow"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The drawing beside one step. All texts of a drawing are equally wide. */
+export interface Row {
+  /** Left of the step's own line; `●` stands for the step. */
+  readonly node: string
+  /** Left of what follows until the next step. */
+  readonly below: string
+}
+
+/** A drawing. `vote` is the last row of a workflow whose answer is what most steps agree on. */
+export interface StepGraph {
+  readonly rows: ReadonlyArray<Row>
+  readonly vote?: Row
+}
+
+/** The sign of a step in a row. */
+export const dot = "●"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What each node builds on, by node. A vote is one more node that builds on what nothing else does. */
+const parentsOf = (workflow: Workflow): ReadonlyArray<ReadonlyArray<number>> => {
+  const parents: Array<Array<number>> = workflow.steps.map(() => [])
+  for (const { from, to } of Topology.layout(Topology.make(workflow)).edges) parents[to]!.push(from)
+  if (workflow.answer === "majority") parents.push(workflow.steps.map((_, step) => step))
+  return parents
+}
+
+/** A rail on which no step stands: the leftmost free one, but not right under the dot before, which would link them. */
+const freeRail = (rails: ReadonlyArray<number | undefined>, before: number | undefined): number => {
+  const free = rails.findIndex((node, rail) => node === undefined && rail !== before)
+  return free !== -1 ? free : rails.length === before ? rails.length + 1 : rails.length
+}
+
+/** The sign on a rail that the node at `rail` builds on. */
+const joint = (isFirst: boolean, isLast: boolean, goesOn: boolean): string => {
+  if (isFirst) return goesOn ? "├" : "└"
+  if (isLast) return goesOn ? "┤" : "┘"
+  return goesOn ? "┼" : "┴"
+}
+
+const draw = (parents: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArray<Row> => {
+  const rails: Array<number | undefined> = []
+  const drawn: Array<Row> = []
+  let before: number | undefined
+  const isSeenAfter = (node: number, after: number) =>
+    parents.some((list, later) => later > after && list.includes(node))
+  const below = () => rails.map((node) => (node === undefined ? " " : "│")).join(" ")
+
+  parents.forEach((seen, node) => {
+    const joined = rails.flatMap((at, rail) => (at !== undefined && seen.includes(at) ? [rail] : []))
+    const ending = joined.find((rail) => !isSeenAfter(rails[rail]!, node))
+    const own = ending ?? freeRail(rails, before)
+    const first = Math.min(own, ...joined)
+    const last = Math.max(own, ...joined)
+    let text = ""
+    for (let rail = 0; rail < Math.max(rails.length, own + 1); rail++) {
+      const at = rails[rail]
+      const isInside = rail > first && rail < last
+      if (rail === own) text += dot
+      else if (joined.includes(rail)) text += joint(rail === first, rail === last, isSeenAfter(at!, node))
+      else text += at !== undefined ? "│" : isInside ? "─" : " "
+      text += rail >= first && rail < last ? "─" : " "
+    }
+    for (const rail of joined) if (!isSeenAfter(rails[rail]!, node)) rails[rail] = undefined
+    while (rails.length <= own) rails.push(undefined)
+    const isSeen = isSeenAfter(node, node)
+    rails[own] = isSeen ? node : undefined
+    before = isSeen ? undefined : own
+    drawn.push({ node: text.trimEnd(), below: below().trimEnd() })
+  })
+  const width = Math.max(0, ...drawn.map((row) => row.node.length))
+  return drawn.map((row) => ({ node: row.node.padEnd(width), below: row.below.padEnd(width) }))
+}
+
+/** Draws a valid workflow. */
+export const make = (workflow: Workflow): StepGraph => {
+  const rows = draw(parentsOf(workflow))
+  return workflow.answer === "majority" && workflow.steps.length > 0
+    ? { rows: rows.slice(0, -1), vote: rows.at(-1)! }
+    : { rows }
+}

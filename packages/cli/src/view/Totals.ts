@@ -1,0 +1,35 @@
+/** The last lines of a run: how it ended, what it took and what it cost. */
+import * as Format from "./Format.ts"
+import { oneLine, type Style } from "./Line.ts"
+import type { RunView } from "./RunView.ts"
+
+const headings = {
+  answered: { text: "✓ answered", style: "good" },
+  budget: { text: "■ stopped by the budget", style: "busy" },
+  failed: { text: "✗ failed", style: "bad" },
+  interrupted: { text: "■ interrupted", style: "busy" }
+} as const
+
+/** What has been spent: `3 calls · 180 tokens · $0.0004`. */
+export const spent = ({ spend }: RunView): string => {
+  const { calls, costUsd, unpricedCalls, usage } = spend
+  return [
+    Format.count(calls, "call"),
+    `${Format.count(usage.inputTokens + usage.outputTokens, "token")}${usage.estimated ? " at most" : ""}`,
+    Format.cost(costUsd),
+    ...(unpricedCalls === 0 ? [] : [`${Format.count(unpricedCalls, "call")} of unknown price`])
+  ].join(" · ")
+}
+
+/** How a run ended, and why where that needs saying. */
+export const lines = (view: RunView): ReadonlyArray<{ readonly text: string; readonly style: Style }> => {
+  const { style, text } = headings[view.outcome ?? "interrupted"]
+  return [
+    ...(view.detail === undefined ? [] : [{ text: oneLine(view.detail), style: "plain" as const }]),
+    { text: `${text} in ${Format.duration(view.durationMillis ?? 0)} · ${spent(view)}`, style }
+  ]
+}
+
+/** What a run has taken so far. */
+export const running = (view: RunView, now: number): string =>
+  `${Format.duration(Math.max(0, now - view.startedAt))} · ${spent(view)}`

@@ -1,0 +1,104 @@
+/** The three ways in which a run is shown: redrawn on a terminal, in plain lines, and as events for programs. */
+import type { RunEvent } from "@tutti/core/RunEvent"
+import * as Block from "./Block.ts"
+import * as BlockView from "./BlockView.ts"
+import type { Line } from "./Line.ts"
+import * as PlainView from "./PlainView.ts"
+import * as RunView from "./RunView.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Takes events as they happen. */
+export interface View {
+  readonly show: (event: RunEvent) => void
+  /** Leaves the terminal clean. To be called once, however the run ends. */
+  readonly close: () => void
+}
+
+/** Where a view writes: a terminal knows its size. */
+export interface Output {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+  readonly write: (text: string) => unknown
+}
+
+/** Milliseconds between two frames: 20 in a second. */
+const frameMillis = 50
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Events as lines of JSON. */
+export const json = (output: Output, encode: (event: RunEvent) => string): View => ({
+  show: (event) => void output.write(`${encode(event)}\n`),
+  close: () => {}
+})
+
+/** Plain lines. */
+export const plain = (output: Output): View => {
+  let state = RunView.empty
+  return {
+    show: (event) => {
+      state = RunView.apply(state, event)
+      const lines = PlainView.lines(state, event)
+      if (lines.length > 0) output.write(`${lines.join("\n")}\n`)
+    },
+    close: () => {}
+  }
+}
+
+/** A block that is redrawn, and in the end the whole view. `now` is on the clock of the events. */
+export const live = (output: Output, now: () => number): View => {
+  let state = RunView.empty
+  let before: ReadonlyArray<Line> = []
+  let isClosed = false
+  const size = () => ({ columns: output.columns ?? 80, rows: output.rows ?? 24 })
+  const draw = () => {
+    if (state === undefined) return
+    const window = size()
+    // A line as wide as the window makes some terminals break it.
+    const lines = BlockView.live(state, { width: window.columns - 1, height: window.rows - 1, now: now() })
+    output.write(Block.frame(before, lines, window))
+    before = lines
+  }
+  const restoreCursor = () => void output.write(Block.showCursor)
+  output.write(Block.hideCursor)
+  process.once("exit", restoreCursor)
+  const timer = setInterval(draw, frameMillis)
+  return {
+    show: (event) => {
+      const isFirst = state === undefined
+      state = RunView.apply(state, event)
+      if (isFirst) draw()
+    },
+    close: () => {
+      if (isClosed) return
+      isClosed = true
+      clearInterval(timer)
+      if (state !== undefined) {
+        const window = size()
+        output.write(Block.frame(before, BlockView.final(state, window.columns - 1), window))
+      }
+      process.removeListener("exit", restoreCursor)
+      restoreCursor()
+    }
+  }
+}
+
+/**
+ * Whether a run is shown by redrawing: on a terminal that can, where nobody asked for plain output, and not in
+ * continuous integration, whose logs keep every frame.
+ */
+export const isLive = (output: Output, environment: Readonly<Record<string, string | undefined>>): boolean => {
+  const isSet = (name: string) => environment[name] !== undefined && environment[name] !== ""
+  return (
+    output.isTTY === true &&
+    !isSet("NO_COLOR") &&
+    environment.TERM !== "dumb" &&
+    (!isSet("CI") || environment.CI === "false" || environment.CI === "0")
+  )
+}

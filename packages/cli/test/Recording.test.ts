@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RunEvent } from "@tutti/core/RunEvent"
+import * as Transcript from "@tutti/core/Transcript"
+import * as Result from "effect/Result"
+import * as Recording from "../src/run/Recording.ts"
+import * as BlockView from "../src/view/BlockView.ts"
+import { complete, events, finished, fold, type Part, proposed, runId, running, started } from "./fixture.ts"
+
+const transcriptOf = (list: ReadonlyArray<RunEvent>) => JSON.stringify(Transcript.fromEvents(list), null, 2)
+
+const linesOf = (list: ReadonlyArray<RunEvent>) => list.map((event) => `${JSON.stringify(event)}\n`).join("")
+
+const failure = (text: string): string => {
+  const read = Recording.read(text)
+  return Result.isFailure(read) ? read.failure : "it could be read"
+}
+
+const final = (list: ReadonlyArray<RunEvent>) => BlockView.toPlainText(BlockView.final(fold(list), 100))
+
+const lost: Part = {
+  type: "call-failed",
+  round: 0,
+  step: 0,
+  worker: "units",
+  attempt: 0,
+  reason: { _tag: "Overloaded" },
+  message: "units is overloaded",
+  usage: { inputTokens: 5, outputTokens: 0 },
+  costUsd: 0
+}
+
+/** A run with all that can happen to a step, and a nested run. */
+const eventful: ReadonlyArray<RunEvent> = [
+  ...events([
+    started,
+    ...proposed,
+    { type: "step-started", round: 0, step: 0, worker: "units" },
+    lost,
+    { type: "step-reassigned", round: 0, step: 0, from: "units", to: "generalist" },
+    { ...finished(0, "generalist", "4320"), durationMillis: 300 } as Part,
+    { type: "step-started", round: 0, step: 1, worker: "calendar" }
+  ]),
+  ...events([{ ...started, parent: { runId, round: 0, step: 1 } } as Part, ...proposed], `${runId}/0/1`).map(
+    (event) => ({
+      ...event,
+      at: event.at + 1_000
+    })
+  ),
+  ...events([
+    { type: "step-failed", round: 0, step: 1, worker: "calendar", message: "It failed.", durationMillis: 700 } as Part,
+    { type: "step-skipped", round: 0, step: 2, worker: "generalist", reason: "budget" } as Part,
+    {
+      type: "run-finished",
+      outcome: "budget",
+      detail: "The cost limit is reached.",
+      spend: { usage: { inputTokens: 35, outputTokens: 10 }, costUsd: 0.1, calls: 2, unpricedCalls: 0 },
+      durationMillis: 2_000
+    } as Part
+  ]).map((event) => ({ ...event, at: event.at + 2_000 }))
+]
+
+describe("a recording", () => {
+  it("is read from lines of events as it is", () => {
+    const list = events(complete)
+    assert.deepStrictEqual(Recording.read(linesOf(list)), Result.succeed(list))
+  })
+
+  for (const [name, list] of [
+    ["a complete run", events(complete)],
+    ["a run that was cut off", events(running)],
+    ["an eventful run", eventful]
+  ] as const) {
+    it(`is read from the transcript of ${name}, and ends in the same view`, () => {
+      const replayed = Result.getOrThrow(Recording.read(transcriptOf(list)))
+      assert.strictEqual(final(replayed), final(list))
+    })
+
+    it(`of ${name} plays in the order of time`, () => {
+      const times = Result.getOrThrow(Recording.read(transcriptOf(list))).map((event) => event.at)
+      assert.deepStrictEqual(
+        times.toSorted((left, right) => left - right),
+        times
+      )
+    })
+  }
+
+  it("starts and ends steps when they did", () => {
+    const replayed = Result.getOrThrow(Recording.read(transcriptOf(events(complete))))
+    const start = replayed.find((event) => event.type === "step-started" && event.step === 1)!
+    const end = replayed.find((event) => event.type === "step-finished" && event.step === 1)!
+    assert.deepStrictEqual([start.at, end.at - start.at], [events(complete)[4]!.at, 120])
+  })
+
+  it("says in one message what is wrong with a file", () => {
+    const lines = linesOf(events(complete))
+    assert.strictEqual(failure(" \n"), "is empty.")
+    assert.include(failure("hello"), "neither a transcript nor the events")
+    assert.include(failure('{"a":1}'), "neither a transcript nor the events")
+    assert.include(failure(transcriptOf(events(complete)).slice(0, 300)), "cut off")
+    assert.include(failure(lines.slice(0, -30)), `line ${complete.length}`)
+    assert.include(failure(lines.slice(lines.indexOf("\n") + 1)), "the beginning is missing")
+    assert.include(failure(lines.replace('"version":1', '"version":99')), "version 99")
+    assert.include(failure(transcriptOf(events(complete)).replace('"seed": 0', '"seed": "x"')), "seed")
+  })
+})

@@ -1,0 +1,364 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Wire from "@tutti/core/Wire"
+import * as Result from "effect/Result"
+import { config, inFolder, tutti } from "./process.ts"
+
+// Each test waits for a process of its own, so they run side by side.
+const timeout = 60_000
+
+const quick = ["--config", config("quick")]
+const hanging = ["--config", config("hanging")]
+
+const completion = 'model_id = [1, 0]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]\n'
+
+describe.concurrent("tutti", { timeout }, () => {
+  it("teaches with examples and exit codes, without a question asked", async () => {
+    const { code, output } = await tutti(["run", "--help"])
+    assert.strictEqual(code, 0)
+    for (const text of ["EXAMPLES", "--max-cost", "3 stopped by the budget"]) assert.include(output, text)
+  })
+
+  it("shows its help when it is called alone", async () => {
+    const { code, output } = await tutti([])
+    assert.strictEqual(code, 0)
+    assert.include(output, "SUBCOMMANDS")
+  })
+
+  for (const args of [
+    ["run", "--bogus"],
+    ["run", "--max-cost", "much"],
+    ["runn"],
+    ["workflow", "read", "--pool-size", "0"]
+  ]) {
+    it(`calls \`${args.join(" ")}\` wrong usage, on the error output alone`, async () => {
+      const { code, errors, output } = await tutti(args)
+      assert.deepStrictEqual([code, output], [2, ""])
+      assert.match(errors, /^tutti: .*\n[\s\S]*--help/)
+    })
+  }
+})
+
+describe.concurrent("tutti run", { timeout }, () => {
+  it("answers in plain lines where there is no terminal", async () => {
+    const { code, output } = await tutti(["run", "Which?", ...quick])
+    assert.strictEqual(code, 0)
+    assert.match(output, /^question Which\?\n/)
+    assert.include(output, "\nanswer   one\n")
+    assert.notInclude(output, "\u001b")
+  })
+
+  it("takes the question from unquoted words, from a file, from `-` and from a pipe", async () => {
+    await inFolder(async (folder) => {
+      const file = path.join(folder, "question.txt")
+      writeFileSync(file, "From where?\n")
+      const runs = await Promise.all([
+        tutti(["run", "From", "where?", ...quick]),
+        tutti(["run", "--file", file, ...quick]),
+        tutti(["run", "-", ...quick], { input: "From where?\n" }),
+        tutti(["run", ...quick], { input: "From where?" })
+      ])
+      for (const { output } of runs) assert.match(output, /^question From where\?\n/)
+    })
+  })
+
+  it("asks a built-in question when nothing is asked", async () => {
+    const { code, output } = await tutti(["run", ...quick])
+    assert.strictEqual(code, 0)
+    assert.match(output, /^question 1\. How many minutes/)
+  })
+
+  it("prints events that can be read back", async () => {
+    const { output } = await tutti(["run", "Which?", "--json", ...quick])
+    const events = Result.getOrThrow(Wire.decodeRunEvents(output))
+    assert.deepStrictEqual([events[0]?.type, events.at(-1)?.type], ["run-started", "run-finished"])
+  })
+
+  it("lets flags win over the config", async () => {
+    const { output } = await tutti(["run", "Which?", "--policy", "single:second", "--pool=-first", ...quick])
+    assert.include(output, "\nanswer   two\n")
+  })
+
+  it("stops within its budget, and says so with exit code 3", async () => {
+    const { code, output } = await tutti(["run", "Which?", "--max-cost", "0.001", ...quick])
+    assert.strictEqual(code, 3)
+    assert.include(output, "cost limit")
+  })
+
+  it("stops when its time is over", async () => {
+    const { code, output } = await tutti(["run", "Which?", "--timeout", "300ms", ...hanging])
+    assert.strictEqual(code, 3)
+    assert.include(output, "time limit")
+  })
+
+  it("fails with exit code 1, and writes the transcript all the same", async () => {
+    await inFolder(async (folder) => {
+      const file = path.join(folder, "run.json")
+      const { code, output } = await tutti(["run", "Which?", "--config", config("failing"), "--transcript", file])
+      assert.strictEqual(code, 1)
+      assert.include(output, "refused the credentials")
+      assert.strictEqual(Result.getOrThrow(Wire.decodeTranscript(readFileSync(file, "utf8"))).outcome, "failed")
+    })
+  })
+
+  for (const [signal, expected] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143]
+  ] as const) {
+    it(`stops at ${signal}: shows what was done, writes it, and exits with ${expected}`, async () => {
+      await inFolder(async (folder) => {
+        const file = path.join(folder, "run.json")
+        const { code, errors, output } = await tutti(["run", "Which?", "--transcript", file, ...hanging], {
+          onOutput: (output, child) => {
+            if (output.includes("stuck started")) child.kill(signal)
+          }
+        })
+        assert.strictEqual(code, expected, errors)
+        assert.include(output, "answer   done\n")
+        assert.include(output, "total    interrupted in")
+        const transcript = Result.getOrThrow(Wire.decodeTranscript(readFileSync(file, "utf8")))
+        assert.deepStrictEqual([transcript.outcome, transcript.rounds[0]?.steps[0]?.text], ["interrupted", "done"])
+        assert.deepStrictEqual(readdirSync(folder), ["run.json"])
+      })
+    })
+  }
+
+  it("refuses a transcript that could not be written, before anything is paid", async () => {
+    const { code, errors, output } = await tutti([
+      "run",
+      "Which?",
+      "--transcript",
+      "/no/such/folder/run.json",
+      ...quick
+    ])
+    assert.deepStrictEqual([code, output], [2, ""])
+    assert.include(errors, "Cannot write the transcript")
+  })
+
+  it("stops, and pays no further, when nobody reads its output any more", async () => {
+    const { code, errors } = await tutti(["run", "Which?", "--json", "--config", config("talking")], {
+      onOutput: (_, child) => void child.stdout.destroy()
+    })
+    assert.deepStrictEqual([code, errors], [141, "asked\n"])
+  })
+
+  for (const args of [
+    ["--policy", "nonsense"],
+    ["--policy", "single:nobody"],
+    ["--policy", "best-of:0"],
+    ["--policy", "best-single"],
+    ["--pool", "nobody"],
+    ["--file", "/no/such/file"],
+    ["--timeout", "30"]
+  ]) {
+    it(`calls \`${args.join(" ")}\` wrong usage`, async () => {
+      const { code, errors, output } = await tutti([
+        "run",
+        ...(args[0] === "--file" ? [] : ["Which?"]),
+        ...args,
+        ...quick
+      ])
+      assert.deepStrictEqual([code, output], [2, ""])
+      assert.match(errors, /^tutti: /)
+    })
+  }
+})
+
+describe.concurrent("the config", { timeout }, () => {
+  const broken: ReadonlyArray<readonly [string, string, RegExp]> = [
+    [
+      "a TypeScript syntax error",
+      "export default { maxSteps: = 3 }\n",
+      /^tutti: tutti\.config\.ts.* is not valid: .*\n$/
+    ],
+    [
+      "TypeScript that Node cannot strip",
+      "enum A { B }\nexport default {}\n",
+      /^tutti: tutti\.config\.ts.* is not valid: .*\n$/
+    ],
+    [
+      "a missing import",
+      'import "not-installed-anywhere"\nexport default {}\n',
+      /^tutti: .*not-installed-anywhere.*Install it.*\n$/
+    ],
+    ["a thrown error", 'throw new Error("my own problem")\n', /^tutti: tutti\.config\.ts threw .*my own problem\n$/],
+    ["no default export", "export const maxSteps = 3\n", /^tutti: tutti\.config\.ts has no default export.*\n$/],
+    [
+      "a wrong field",
+      'export default { budget: { costUsd: "hunter2" } }\n',
+      /^tutti: tutti\.config\.ts: budget\.costUsd: expected a number, got a string\.\n$/
+    ]
+  ]
+  for (const [name, source, message] of broken) {
+    it(`with ${name} is one clear message and exit code 2`, async () => {
+      await inFolder(async (folder) => {
+        writeFileSync(path.join(folder, "tutti.config.ts"), source)
+        const { code, errors, output } = await tutti(["run", "Which?"], { cwd: folder })
+        assert.deepStrictEqual([code, output], [2, ""])
+        assert.match(errors, message)
+        assert.notInclude(errors, "hunter2")
+      })
+    })
+  }
+
+  it("is found in a folder above, also as .mjs", async () => {
+    await inFolder(async (folder) => {
+      writeFileSync(path.join(folder, "tutti.config.mjs"), "export default { maxSteps: 0 }\n")
+      mkdirSync(path.join(folder, "a/b"), { recursive: true })
+      const { errors } = await tutti(["run", "Which?"], { cwd: path.join(folder, "a/b") })
+      assert.include(errors, "maxSteps: expected a whole number of at least 1, got 0.")
+    })
+  })
+
+  it("that is named must be there", async () => {
+    const { code, errors } = await tutti(["run", "Which?", "--config", "nowhere.ts"])
+    assert.strictEqual(code, 2)
+    assert.strictEqual(errors, "tutti: There is no config file nowhere.ts.\n")
+  })
+})
+
+describe.concurrent("tutti workflow", { timeout }, () => {
+  it("reads a completion from standard input and from a file", async () => {
+    await inFolder(async (folder) => {
+      const file = path.join(folder, "completion.txt")
+      writeFileSync(file, completion)
+      const expected = '{"steps":[{"worker":1,"subtask":"a","access":[]},{"worker":0,"subtask":"b","access":"all"}]}\n'
+      for (const run of [tutti(["workflow", "read"], { input: completion }), tutti(["workflow", "read", file])]) {
+        assert.deepStrictEqual(await run, { code: 0, output: expected, errors: "" })
+      }
+    })
+  })
+
+  it("shows where and why a completion is none, with exit code 1", async () => {
+    const { code, errors, output } = await tutti(["workflow", "check", "--pool-size", "1"], { input: completion })
+    assert.deepStrictEqual([code, output], [1, ""])
+    assert.match(errors, /^tutti: Line 1, column 13: .*\n {2}1 \| model_id = \[1, 0\]\n {4}\| {13}\^\n$/)
+  })
+
+  it("says of a valid one what it is", async () => {
+    const { code, output } = await tutti(["workflow", "check"], { input: `So:\n${completion}` })
+    assert.strictEqual(code, 0)
+    assert.match(output, /^Valid: 2 steps, chain, width 1, depth 2\.\n {2}read as: /)
+  })
+
+  it("draws in every format", async () => {
+    const [text, mermaid, dot, svg] = await Promise.all(
+      ["text", "mermaid", "dot", "svg"].map((format) =>
+        tutti(["workflow", "render", "--format", format], { input: completion })
+      )
+    )
+    assert.include(text!.output, "●  1  worker 0, sees all")
+    assert.include(mermaid!.output, "flowchart")
+    assert.include(dot!.output, "digraph")
+    assert.match(svg!.output, /^<svg [\s\S]*<\/svg>\n$/)
+  })
+
+  it("reads thousands of lines, one result each", async () => {
+    const input = `${JSON.stringify(completion)}\n"prose"\n`.repeat(5_000)
+    const { code, output } = await tutti(["workflow", "read", "--lines"], { input })
+    const results = output.trimEnd().split("\n")
+    assert.deepStrictEqual([code, results.length], [0, 10_000])
+    assert.deepStrictEqual([JSON.parse(results[9_998]!).ok, JSON.parse(results[9_999]!).ok], [true, false])
+  })
+
+  it("ends quietly when the reader of its results goes away", async () => {
+    const input = `${JSON.stringify(completion)}\n`.repeat(50_000)
+    const { code, errors } = await tutti(["workflow", "read", "--lines"], {
+      input,
+      onOutput: (_, child) => void child.stdout.destroy()
+    })
+    assert.deepStrictEqual([code, errors], [141, ""])
+  })
+
+  it("says which file it cannot read", async () => {
+    const { code, errors } = await tutti(["workflow", "read", "--lines", "/no/such/file"])
+    assert.strictEqual(code, 2)
+    assert.include(errors, "/no/such/file")
+  })
+})
+
+describe.concurrent("tutti replay", { timeout }, () => {
+  it("shows again what run showed, from a transcript and from events", async () => {
+    await inFolder(async (folder) => {
+      const file = path.join(folder, "run.json")
+      const shown = await tutti(["run", "Which?", "--transcript", file, ...quick])
+      assert.isTrue(existsSync(file))
+      const replayed = await tutti(["replay", file])
+      assert.strictEqual(replayed.output, shown.output)
+      const { output: events } = await tutti(["run", "Which?", "--json", ...quick])
+      assert.include((await tutti(["replay", "-"], { input: events })).output, "\nanswer   one\n")
+    })
+  })
+
+  it("says in one line that a file is no recording", async () => {
+    const { code, errors } = await tutti(["replay", "package.json"])
+    assert.strictEqual(code, 1)
+    assert.strictEqual(errors, "tutti: package.json is neither a transcript nor the events of a run.\n")
+  })
+})
+
+describe.concurrent("tutti gym", { timeout }, () => {
+  it("prints tasks with their answers, the same for the same seed", async () => {
+    const args = ["gym", "sample", "--count", "3", "--seed", "5", "--family", "calendar", "--json"]
+    const [first, second] = await Promise.all([tutti(args), tutti(args)])
+    assert.strictEqual(first!.output, second!.output)
+    const tasks = first!.output
+      .trimEnd()
+      .split("\n")
+      .map((line) => Result.getOrThrow(Wire.decodeTask(line)))
+    assert.strictEqual(tasks.length, 3)
+    for (const task of tasks) assert.isString(task.reference)
+  })
+
+  it("says which families there are", async () => {
+    const { code, errors } = await tutti(["gym", "sample", "--family", "poetry"])
+    assert.strictEqual(code, 2)
+    assert.include(errors, "calendar")
+  })
+
+  it("measures a policy, and ends with one line of JSON", async () => {
+    const { code, output } = await tutti(["gym", "solve", "--tasks", "20", "--policy", "oracle", "--json"])
+    assert.strictEqual(code, 0)
+    const report = JSON.parse(output.trimEnd().split("\n").at(-1)!)
+    assert.deepStrictEqual(Object.keys(report), [
+      "policy",
+      "accuracy",
+      "standardError",
+      "costUsd",
+      "meanSteps",
+      "tasks"
+    ])
+    assert.strictEqual(report.tasks, 20)
+    assert.isAbove(report.accuracy, 0.8)
+  })
+
+  it("gives the same figures for the same seed, however many runs go on at once", async () => {
+    const args = [
+      "gym",
+      "solve",
+      "--tasks",
+      "20",
+      "--seed",
+      "3",
+      "--json",
+      "--policy",
+      "single:intern",
+      "--concurrency"
+    ]
+    const [one, many] = await Promise.all([tutti([...args, "1"]), tutti([...args, "20"])])
+    const { costUsd: _, ...first } = JSON.parse(one!.output)
+    const { costUsd: __, ...second } = JSON.parse(many!.output)
+    assert.deepStrictEqual(first, second)
+  })
+
+  it("prints what was done when it is interrupted", async () => {
+    const { code, output } = await tutti(["gym", "solve", "--tasks", "2", "--json", "--config", config("talking")], {
+      onOutput: (text, child) => {
+        if (text.includes("asked")) child.kill("SIGINT")
+      }
+    })
+    assert.strictEqual(code, 130)
+    assert.strictEqual(JSON.parse(output).tasks, 0)
+  })
+})

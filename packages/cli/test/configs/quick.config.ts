@@ -1,0 +1,13 @@
+import { defineConfig } from "@tutti/cli/config"
+import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+
+const pricing = { inputPerMillion: 0, outputPerMillion: 0, perCall: 0.01 }
+
+export default defineConfig({
+  pool: [
+    ScriptedWorker.make({ id: "first", pricing, replies: ["one"] }),
+    ScriptedWorker.make({ id: "second", pricing, replies: ["two"] })
+  ],
+  policy: "single:first",
+  retry: { maxAttempts: 1 }
+})

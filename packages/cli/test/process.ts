@@ -1,0 +1,59 @@
+/** Runs `tutti` from its source as a process of its own, as a person would. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+
+const root = path.resolve(import.meta.dirname, "..")
+
+/** Compiled once, and not by every process. */
+const cache = path.join(root, "node_modules/.cache/compile")
+
+export interface Ended {
+  readonly code: number | null
+  readonly output: string
+  readonly errors: string
+}
+
+export interface Options {
+  readonly input?: string
+  readonly cwd?: string
+  readonly environment?: Readonly<Record<string, string>>
+  /** Is told what it has written, errors included, each time there is more of it. */
+  readonly onOutput?: (output: string, child: ChildProcessWithoutNullStreams) => void
+}
+
+export const config = (name: string): string => path.join(root, "test/configs", `${name}.config.ts`)
+
+/** Runs it to its end. Standard input is empty unless there is an input. */
+export const tutti = (args: ReadonlyArray<string>, options: Options = {}): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    const { CI: _, FORCE_COLOR: __, ...environment } = process.env
+    const child = spawn(process.execPath, ["--conditions=@tutti/source", path.join(root, "src/main.ts"), ...args], {
+      cwd: options.cwd ?? root,
+      env: { ...environment, NODE_COMPILE_CACHE: cache, ...options.environment }
+    })
+    let output = ""
+    let errors = ""
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text
+      options.onOutput?.(output + errors, child)
+    })
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      errors += text
+      options.onOutput?.(output + errors, child)
+    })
+    child.stdin.on("error", () => {})
+    child.on("error", reject).on("close", (code) => resolve({ code, output, errors }))
+    child.stdin.end(options.input ?? "")
+  })
+
+/** A folder that is there for as long as it is used. */
+export const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
+  const folder = mkdtempSync(path.join(tmpdir(), "tutti-"))
+  try {
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

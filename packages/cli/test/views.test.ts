@@ -1,0 +1,199 @@
+import { assert, describe, expect, it } from "@effect/vitest"
+import type { RunEvent } from "@tutti/core/RunEvent"
+import * as Block from "../src/view/Block.ts"
+import * as BlockView from "../src/view/BlockView.ts"
+import * as Line from "../src/view/Line.ts"
+import * as PlainView from "../src/view/PlainView.ts"
+import * as RunView from "../src/view/RunView.ts"
+import * as View from "../src/view/View.ts"
+import { complete, events, fold, type Part, proposed, running, started } from "./fixture.ts"
+import { Terminal } from "./Terminal.ts"
+
+const now = 2_000
+
+const live = (parts: ReadonlyArray<Part>, width: number, height?: number): string =>
+  BlockView.toPlainText(
+    BlockView.live(fold(events(parts)), { width, now, ...(height === undefined ? {} : { height }) })
+  )
+
+const final = (parts: ReadonlyArray<Part>, width: number): string =>
+  BlockView.toPlainText(BlockView.final(fold(events(parts)), width))
+
+const plain = (list: ReadonlyArray<RunEvent>): string => {
+  let view = RunView.empty
+  return list
+    .flatMap((event) => {
+      view = RunView.apply(view, event)
+      return PlainView.lines(view, event)
+    })
+    .join("\n")
+}
+
+describe("the live view", () => {
+  it("shows a run in the middle", () => {
+    expect(live(running, 80)).toMatchSnapshot()
+  })
+
+  it("shows it on a narrow screen", () => {
+    expect(live(running, 36)).toMatchSnapshot()
+  })
+
+  it("never is wider or higher than the screen", () => {
+    for (const width of [1, 2, 5, 10, 20, 40, 200]) {
+      for (const height of [1, 2, 3, 5, 8, 13, 50]) {
+        const lines = BlockView.live(fold(events(running)), { width, height, now })
+        assert.isAtMost(lines.length, height)
+        for (const line of lines) assert.isAtMost(Line.widthOf(Line.toText(line)), width)
+      }
+    }
+  })
+
+  it("says less of each step where there is no room for all", () => {
+    expect(live(running, 80, 9)).toMatchSnapshot()
+    expect(live(running, 80, 6)).toMatchSnapshot()
+  })
+
+  it("shows a plan while it is written, and why the one before could not be read", () => {
+    const parts: ReadonlyArray<Part> = [
+      started,
+      { type: "round-started", round: 0 },
+      { type: "completion-delta", round: 0, attempt: 0, kind: "text", text: "model_id = [0," },
+      {
+        type: "completion-finished",
+        round: 0,
+        attempt: 0,
+        completion: "model_id = [0,",
+        error: 'Line 1, column 15: expected "]".',
+        cached: false,
+        usage: { inputTokens: 1, outputTokens: 1 },
+        costUsd: 0
+      },
+      { type: "completion-delta", round: 0, attempt: 1, kind: "text", text: "I will ask\nmodel_id = [0, 1" }
+    ]
+    expect(live(parts, 80)).toMatchSnapshot()
+  })
+})
+
+describe("the final view", () => {
+  it("shows a finished run", () => {
+    expect(final(complete, 80)).toMatchSnapshot()
+  })
+
+  it("shows a long answer as it is, to its end", () => {
+    const answer = Array.from({ length: 200 }, (_, index) => `line ${index}`).join("\n")
+    const parts = complete.map((part) => (part.type === "run-finished" ? { ...part, answer } : part))
+    assert.include(final(parts, 80), answer)
+  })
+
+  it("shows what failed, was skipped, was stopped and was never run", () => {
+    const parts: ReadonlyArray<Part> = [
+      started,
+      ...proposed,
+      { type: "step-started", round: 0, step: 0, worker: "units" },
+      {
+        type: "step-failed",
+        round: 0,
+        step: 0,
+        worker: "units",
+        message: "units is overloaded: wait, or let another worker take over.",
+        durationMillis: 5
+      },
+      { type: "step-started", round: 0, step: 1, worker: "calendar" },
+      {
+        type: "call-interrupted",
+        round: 0,
+        step: 1,
+        worker: "calendar",
+        usage: { inputTokens: 30, outputTokens: 100, estimated: true },
+        costUsd: 0.0001
+      },
+      { type: "step-skipped", round: 0, step: 2, worker: "generalist", reason: "run-ended" },
+      {
+        type: "run-finished",
+        outcome: "budget",
+        detail: "The time limit of 1 s is reached.",
+        spend: {
+          usage: { inputTokens: 30, outputTokens: 100, estimated: true },
+          costUsd: 0.0001,
+          calls: 2,
+          unpricedCalls: 1
+        },
+        durationMillis: 1_000
+      }
+    ]
+    expect(final(parts, 80)).toMatchSnapshot()
+  })
+
+  it("draws a majority vote", () => {
+    const steps = [0, 1, 2].map(() => ({ worker: 0, subtask: "", access: [] }))
+    const parts: ReadonlyArray<Part> = [
+      started,
+      { type: "round-started", round: 0 },
+      {
+        type: "workflow-proposed",
+        round: 0,
+        policy: "self-consistency-3",
+        workflow: { steps, answer: "majority" },
+        notes: []
+      }
+    ]
+    expect(final(parts, 80)).toMatchSnapshot()
+  })
+})
+
+describe("the plain view", () => {
+  it("shows a run in lines that are never redrawn", () => {
+    expect(plain(events(complete))).toMatchSnapshot()
+  })
+
+  it("holds no escape sequence, whatever a worker writes", () => {
+    const parts = complete.map((part) =>
+      part.type === "step-finished" ? { ...part, answer: "\u001b[2J\u001b[31mred\u0007" } : part
+    )
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    assert.notMatch(plain(events(parts)), /[\u0000-\u0009\u000b-\u001f]/)
+  })
+})
+
+describe("the block", () => {
+  const lines = (...texts: ReadonlyArray<string>) => texts.map((text) => Line.line(text))
+
+  it("replaces itself when it grows and when it shrinks, and leaves what was above", () => {
+    const terminal = new Terminal(20, 10)
+    const window = { columns: 20, rows: 10 }
+    terminal.write("before\n")
+    terminal.write(Block.frame([], lines("a", "bb", "ccc"), window))
+    terminal.write(Block.frame(lines("a", "bb", "ccc"), lines("x"), window))
+    assert.deepStrictEqual(terminal.text(), ["before", "x"])
+    terminal.write(Block.frame(lines("x"), lines("1", "2", "3", "4"), window))
+    assert.deepStrictEqual(terminal.text(), ["before", "1", "2", "3", "4"])
+  })
+
+  it("counts lines that a narrower window has broken", () => {
+    assert.include(Block.frame(lines("a".repeat(30)), lines("b"), { columns: 10, rows: 20 }), "\u001b[3A")
+  })
+
+  it("leaves the final view once in the scrollback, on a terminal that is too small for it", () => {
+    const terminal = new Terminal(40, 6)
+    const view = View.live(terminal, () => now)
+    for (const event of events(complete)) view.show(event)
+    view.close()
+    view.close()
+    const text = terminal.text().join("\n")
+    assert.strictEqual(text, BlockView.toPlainText(BlockView.final(fold(events(complete)), 39)))
+    assert.isTrue(terminal.isCursorShown)
+  })
+})
+
+describe("isLive", () => {
+  const terminal = { isTTY: true, write: () => {} }
+
+  it("redraws on a terminal only, and not where plain output is asked for", () => {
+    assert.isTrue(View.isLive(terminal, {}))
+    assert.isFalse(View.isLive({ write: () => {} }, {}))
+    assert.isFalse(View.isLive(terminal, { NO_COLOR: "1" }))
+    assert.isFalse(View.isLive(terminal, { CI: "true" }))
+    assert.isTrue(View.isLive(terminal, { CI: "false" }))
+    assert.isFalse(View.isLive(terminal, { TERM: "dumb" }))
+  })
+})
