@@ -66,7 +66,7 @@ const record = (name: string, counts: Counts, since: number, output: string) => 
 
 const step = async ({ command, count, cwd = root, name }: Step): Promise<Finished> => {
   const since = Date.now()
-  const finished = await run(command, { cwd })
+  const finished = await run(command, { cwd, env: { NO_COLOR: "1", FORCE_COLOR: "0" } })
   const counts = count?.(finished) ?? one(finished.code === 0)
   const honest = finished.code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
   record(name, honest, since, finished.output)
@@ -118,9 +118,9 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
     name: "lock file is up to date",
     command: [...packageManager, "install", "--frozen-lockfile", "--offline"]
   })
-  await step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "."] })
-  await step({ name: "build", command: script("build") })
-  await step({ name: "types", command: script("types") })
+  await step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "--colors=off", "."] })
+  await step({ name: "build", command: [...script("build"), "--continue"] })
+  await step({ name: "types", command: [...script("types"), "--continue"] })
   for (const name of ["arrows", "likeness", "hosts", "documentation"]) await step(check(name))
   await step({ name: "knip", command: [...packageManager, "exec", "knip"] })
   for (const name of ["tarballs", "installation"]) await step(check(name))

@@ -112,14 +112,16 @@ export const violations = (
     return [...manifestProblems(subject, allows), ...importProblems(subject, allows)]
   })
 
-const sourcesOf = (folder: string) =>
-  fs
+const sourcesOf = (folder: string) => {
+  if (!fs.existsSync(path.join(folder, "src"))) return []
+  return fs
     .readdirSync(path.join(folder, "src"), { recursive: true, encoding: "utf8" })
     .filter((file) => /\.(ts|tsx|mts|js|mjs)$/.test(file))
     .map((file) => ({
       file: path.posix.join("src", file.split(path.sep).join("/")),
       text: fs.readFileSync(path.join(folder, "src", file), "utf8")
     }))
+}
 
 /** Holds the packages of this workspace to the table. */
 export const check = (): Report =>

@@ -3,7 +3,7 @@ import fs from "node:fs"
 import { createRequire } from "node:module"
 import path from "node:path"
 import { setUp } from "./set-up.mjs"
-import { packages, root, stateFolder } from "./workspace.mjs"
+import { closure, root, stateFolder } from "./workspace.mjs"
 
 const report = path.join(stateFolder, "tests.json")
 
@@ -16,7 +16,8 @@ const summary = (/** @type {number} */ code, /** @type {number} */ since) => {
   return `FAILED: ${numFailedTests} of ${numPassedTests + numFailedTests} tests, or the run itself; see above (${time})`
 }
 
-if (await setUp(packages())) {
+// Tests import sources; only those that start the command line need it built.
+if (await setUp(closure("@tutti/cli"))) {
   const since = Date.now()
   const vitest = path.join(
     path.dirname(createRequire(path.join(root, "package.json")).resolve("vitest/package.json")),
