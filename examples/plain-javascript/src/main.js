@@ -1,0 +1,37 @@
+/** Plain JavaScript: a run to wait for, a run to watch, and a run to stop. */
+import assert from "node:assert/strict"
+import { setTimeout as sleep } from "node:timers/promises"
+import { bestOf, conduct, single, streamRun, worker } from "@tutti/core/promise"
+
+const pool = [
+  worker({ id: "judge", answer: ({ messages }) => (messages.length > 1 ? "42, by majority" : "42") }),
+  worker({ id: "poet", answer: () => "forty-two" }),
+  worker({
+    id: "slow",
+    answer: async (_request, { signal }) => {
+      await sleep(60_000, undefined, { signal })
+      return "42, at last"
+    }
+  })
+]
+
+const question = "What is 6 times 7?"
+
+// To wait for: two attempts at once, and a judge that sees both.
+const result = await conduct({ question, pool, policy: bestOf({ n: 2, workers: ["judge", "poet"], judge: "judge" }) })
+console.log(`${result.answer}: ${result.outcome} with ${result.spend.calls} calls`)
+assert.equal(result.answer, "42, by majority")
+
+// To watch: the events of a run, as they happen.
+const seen = []
+for await (const event of streamRun({ question, pool, policy: single("poet") })) {
+  seen.push(event.type)
+  if (event.type === "step-finished") console.log(`${event.worker}: ${event.answer}`)
+}
+assert.deepEqual([seen.at(0), seen.at(-1)], ["run-started", "run-finished"])
+
+// To stop: nothing is thrown, and what was done until then is in the result.
+const stopped = await conduct({ question, pool, policy: single("slow"), signal: AbortSignal.timeout(100) })
+console.log(`slow: ${stopped.outcome} after ${Math.round(stopped.durationMillis)} ms`)
+assert.equal(stopped.outcome, "interrupted")
+assert.equal(stopped.transcript.rounds[0]?.steps[0]?.worker, "slow")
