@@ -12,7 +12,7 @@ import * as Grader from "@tutti/core/Grader"
 
 const months = "january|february|march|april|may|june|july|august|september|october|november|december"
 
-const marked = /\banswer(?: is|:|\s*=)\s*([^\n]+)/gi
+const marker = /\banswer(?: is|:|\s*=)\s*/i
 
 /**
  * The final answer that a text gives, without the words around it.
@@ -26,8 +26,8 @@ const marked = /\banswer(?: is|:|\s*=)\s*([^\n]+)/gi
  * ```
  */
 export const finalAnswer = (text: string): string => {
-  const last = [...text.matchAll(marked)].at(-1)?.[1]
-  return (last ?? text)
+  const [before, ...after] = text.split(marker)
+  return (after.at(-1)?.split("\n")[0] ?? before!)
     .trim()
     .replace(/^(?:\*\*|["'`“])+|(?:\*\*|["'`”]|[.!])+$/g, "")
     .replace(/\*\*/g, "")

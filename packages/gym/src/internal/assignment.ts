@@ -1,6 +1,6 @@
 /** What a worker is asked to do: its messages read as a question, earlier turns, and an assignment. */
 import type { Message } from "@tutti/core/Task"
-import { finalAnswer } from "../GymGrader.ts"
+import { finalAnswer, normalise } from "../GymGrader.ts"
 import type { Part } from "./parts.ts"
 
 /** An earlier subtask with its answer. */
@@ -87,7 +87,7 @@ const numbered = (count: number, subtask: string): ReadonlyArray<number> => {
 }
 
 const weighing =
-  /\b(?:above|check|verify|review|compare|judge|choose|pick|select|best|majority|vote|weigh|mistakes?|correct|corrected|correction|reflect|improve|revise|combine|merge|aggregate|synthesi[sz]e|confirm)\b/i
+  /\b(?:check|verify|review|compare|judge|choose|pick|select|best|majority|vote|weigh|mistakes?|correct|corrected|correction|reflect|improve|revise|combine|merge|aggregate|synthesi[sz]e|confirm)\b/i
 
 const planning =
   /\b(?:make a plan|plan (?:the|how|what)|outline|break (?:it|this|the question) (?:down|into)|decompose|list the (?:steps|parts))\b/i
@@ -130,9 +130,12 @@ export const assign = (
   if (counted.length > 0) return { parts: counted, weigh, plan: false }
   if (familyOf(subtask) !== undefined) return { parts: [], own: subtask, weigh, plan: false }
   if (planning.test(subtask)) return { parts: whole(parts), weigh: false, plan: true }
-  const kind = parts.length > 1 && !weigh ? byKind(parts, subtask, familyOf) : []
+  const kind = parts.length > 1 ? byKind(parts, subtask, familyOf) : []
   return { parts: kind.length === 1 ? kind : whole(parts), weigh, plan: false }
 }
 
 /** The value that an answer gives, for a later part to go on with. */
-export const valueOf = (answer: string): string => finalAnswer(answer).replace(/(?<=\d),(?=\d{3})/g, "")
+export const valueOf = (answer: string): string => {
+  const value = finalAnswer(answer)
+  return /^[-−+]?\d/.test(value) ? normalise(value) : value
+}

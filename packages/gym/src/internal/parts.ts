@@ -25,9 +25,12 @@ const naming = /\s*(?:Call|Name) (?:it|this|that|the (?:answer|result|number)) (
 const letter = (name: string) => new RegExp(`(?<![\\w"'])${name}(?![\\w"'])`, "g")
 
 const starts =
-  /(?:^|\n)\s*\d[.)] |(?<=^|[.?!\uE000]["”]?\s|\n)(?:First|Second|Secondly|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? |(?<=[.?!\uE000]["”]?\s|\n)(?=[A-Z(\d])/g
+  /(?:^|\n)\s*\d[.)] |(?<=^|[.?!\uE000]["”]?\s|\n)(?:First|Second|Secondly|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? |(?<=[.?!\uE000]["”]?\s|\n)(?=[A-Z(\d])|,? (?:and )?then (?=[a-z])/g
 
 const opener = /^\s*(?:\d[.)] |(?:First|Secondly?|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? )/
+
+/** How a clause may begin that is a part only when it refers back. */
+const clause = /^,? ?(?:and )?then /
 
 const closing = /\s*(?:Give|Answer with|Reply with|Report) only the (?:last|final) answer\.\s*$/
 
@@ -68,7 +71,7 @@ const needsOf = (text: string, names: ReadonlyMap<string, number>, part: number)
 export const split = (question: string): ReadonlyArray<Part> => {
   const names = new Map<string, number>()
   return pieces(question.replace(closing, ""))
-    .map((piece) => piece.replace(opener, "").trim())
+    .map((piece) => piece.replace(opener, "").replace(clause, "").trim())
     .filter((piece) => piece !== "")
     .map((piece, index) => {
       const needs = needsOf(piece.replace(naming, ""), names, index)

@@ -73,17 +73,25 @@ const solveText = async ({ names, profile, seed, thoughts }: Call, text: string)
 const rounded = (value: string, digits: number | undefined): string =>
   digits === undefined || !/^-?\d+(?:\.\d+)?$/.test(value) ? value : String(Number(Number(value).toPrecision(digits)))
 
+/** Keeps its own answer to a part as well as it carries one. */
+const remember = ({ known, profile }: Call, index: number, value: string): string => {
+  const kept = rounded(value, profile.carriedDigits)
+  known.set(index, kept)
+  return kept
+}
+
 const solvePart = async (call: Call, index: number): Promise<Found> => {
   const { text, needs } = call.parts[index]!
-  const carried = new Map<number, string>()
   for (const need of needs) {
-    const known = call.known.get(need)
-    const found: Found = known === undefined ? await solvePart(call, need) : { value: known }
+    if (call.known.has(need)) continue
+    const found = await solvePart(call, need)
     if ("because" in found) return { because: `it needs the answer to part ${need + 1}, and ${found.because}` }
-    call.known.set(need, found.value)
-    carried.set(need, known === undefined ? rounded(found.value, call.profile.carriedDigits) : found.value)
+    remember(call, need, found.value)
   }
-  const value = (part: number | "previous") => carried.get(part === "previous" ? (needs.at(-1) ?? index - 1) : part)
+  const value = (part: number | "previous") => {
+    const at = part === "previous" ? (needs.at(-1) ?? index - 1) : part
+    return needs.includes(at) ? call.known.get(at) : undefined
+  }
   return solveText(call, substitute(text, value, call.names))
 }
 
@@ -97,7 +105,7 @@ const solveParts = async (call: Call, assigned: ReadonlyArray<number>): Promise<
     if (known === undefined) read += 1
     found = known === undefined ? await solvePart(call, index) : { value: known }
     if ("because" in found) return found
-    call.known.set(index, found.value)
+    if (known === undefined) remember(call, index, found.value)
   }
   return found
 }

@@ -10,6 +10,7 @@ const foreign =
 const written: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:multiplied by|times)\b/gi, "*"],
   [/\bdivided by\b/gi, "/"],
+  [/%? ?percent of |% of /gi, " / 100 * "],
   [/(?<=[\d)] )plus(?= [\d(])/gi, "+"],
   [/(?<=[\d)] )minus(?= [\d(])/gi, "-"]
 ]
@@ -60,7 +61,13 @@ const apply = (expression: string, [, factor, more, less, value, alone]: RegExpM
   return alone?.toLowerCase() === "halve" ? `(${expression} / 2)` : `(${expression})^2`
 }
 
+const series = new RegExp(`\\b(sum|product) of (${N.slice(1, -1)}(?:(?:, (?:and )?| and )${N.slice(1, -1)})+)`, "i")
+
 const inWords = (text: string): string | undefined => {
+  const [all, kind, listed] = series.exec(text) ?? []
+  if (all !== undefined && listed!.includes(",")) {
+    return listed!.split(/, (?:and )?| and /).join(kind!.toLowerCase() === "sum" ? " + " : " * ")
+  }
   const opening = openings
     .flatMap(([pattern, build]) => {
       const match = pattern.exec(text)
@@ -108,7 +115,7 @@ const keepDigits = (value: string, digits: number | undefined): string => {
 }
 
 const levels = (leftToRight: boolean | undefined): ReadonlyArray<string> =>
-  leftToRight ? ["[-+*/]"] : ["[*/]", "[-+]"]
+  leftToRight ? ["\\^", "[-+*/]"] : ["\\^", "[*/]", "[-+]"]
 
 /** Works an expression out as on paper, one operation after the other. */
 const stepByStep = async (expression: string, habits: Habits): Promise<string> => {

@@ -46,7 +46,11 @@ const read = (question: string): Read | undefined => {
   const subject = subjectOf(text)
   if (subject === undefined) return undefined
   const asked = text.replace(`"${subject}"`, "")
-  const letter = /\bletter "?([a-z])"?\b/i.exec(asked)?.[1]?.toLowerCase()
+  const letter = /\bletter "?([a-z])"?\b|\b([a-z])'s\b/i
+    .exec(asked)
+    ?.slice(1)
+    .find((found) => found !== undefined)
+    ?.toLowerCase()
   if (letter !== undefined) return { type: "count-letter", letter, subject }
   if (/\bvowels\b/i.test(asked)) return { type: "count-vowels", subject }
   if (/\bhow many letters\b/i.test(asked)) return { type: "count-letters", subject }
