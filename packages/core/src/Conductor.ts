@@ -19,7 +19,7 @@ import type * as Budget from "./Budget.ts"
 import type { Critic } from "./Critic.ts"
 import type { WorkerSettings } from "./Executor.ts"
 import type { Grade } from "./Grader.ts"
-import { conduct } from "./internal/conduct.ts"
+import { conduct, maxRounds } from "./internal/conduct.ts"
 import type { Policy } from "./Policy.ts"
 import type { Reassign, Retry } from "./Resilience.ts"
 import type * as RunEvent from "./RunEvent.ts"
@@ -141,6 +141,8 @@ export interface Run {
 export class Conductor extends Context.Service<
   Conductor,
   {
+    /** The most rounds of a run. While another may follow, an answer is a draft. */
+    readonly maxRounds: number
     /** Runs a question to its end. Never fails; when it is interrupted, the listener still gets `run-finished`. */
     readonly run: (task: Task.Input, options?: RunOptions) => Effect.Effect<RunResult>
     /** Starts a run that can be watched and stopped. It is interrupted when the scope closes. */
@@ -178,6 +180,7 @@ export const make = (options: Options): Conductor["Service"] => {
   })
 
   return Conductor.of({
+    maxRounds: maxRounds(options),
     run,
     start,
     stream: (input, runOptions) => Stream.unwrap(Effect.map(start(input, runOptions), (run) => run.events))

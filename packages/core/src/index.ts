@@ -2,6 +2,8 @@
  * The domain and the one loop of Tutti. Import a module by its subpath (`@tutti/core/Conductor`) where start-up time
  * matters: this file loads them all, the schemas of `Wire` included.
  */
+export * as AnswerText from "./AnswerText.ts"
+export * as Allowance from "./Allowance.ts"
 export * as Budget from "./Budget.ts"
 export * as Conductor from "./Conductor.ts"
 export * as Critic from "./Critic.ts"

@@ -114,9 +114,12 @@ const inTime = (
   })
 }
 
+/** The most rounds of a run: without a say, a critic gets to see two more. */
+export const maxRounds = ({ critic, recursion = critic === undefined ? 0 : 2 }: Options): number => recursion + 1
+
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
-  const { critic, recursion = critic === undefined ? 0 : 2 } = state.options
-  for (let round = 0; round <= recursion; round++) {
+  const rounds = maxRounds(state.options)
+  for (let round = 0; round < rounds; round++) {
     const isLast = yield* runRound(state, round)
     if (isLast) return
   }

@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as AnswerText from "@tutti/core/AnswerText"
+import * as Conductor from "@tutti/core/Conductor"
+import * as Policy from "@tutti/core/Policy"
+import type { Reassign } from "@tutti/core/Resilience"
+import type { RunEvent } from "@tutti/core/RunEvent"
+import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+import type { WorkerPart } from "@tutti/core/Worker"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import type { Step } from "@tutti/core/Workflow"
+import * as Effect from "effect/Effect"
+
+const usage = { inputTokens: 1, outputTokens: 1 }
+
+const said = (...texts: Array<string>): ReadonlyArray<WorkerPart> => [
+  ...texts.map((text) => ({ type: "text", text }) as const),
+  { type: "finish", reason: "stop", usage }
+]
+
+const cut = (...texts: Array<string>): ScriptedWorker.Reply => ({
+  parts: texts.map((text) => ({ type: "text", text }) as const),
+  thenFail: { _tag: "Network" }
+})
+
+interface Scene {
+  readonly workers: Readonly<Record<string, ReadonlyArray<ScriptedWorker.Reply>>>
+  readonly steps?: ReadonlyArray<Step>
+  readonly recursion?: number
+  readonly reassign?: Reassign
+}
+
+/** Runs a scene; what was told, piece by piece, and whether all of it was told before the run had ended. */
+const play = Effect.fnUntraced(function* ({ reassign = "never", recursion = 0, steps, workers }: Scene) {
+  const pool = WorkerPool.makeUnsafe(
+    Object.entries(workers).map(([id, replies]) => ScriptedWorker.make({ id, replies }))
+  )
+  const workflow = { steps: steps ?? [{ worker: 0, subtask: "", access: [] }] }
+  const conductor = Conductor.make({
+    policy: Policy.fixed("fixed", () => workflow),
+    pool,
+    recursion,
+    reassign,
+    retry: { baseDelayMillis: 0 }
+  })
+  let state = AnswerText.start(conductor)
+  const pieces: Array<string> = []
+  const live: Array<string> = []
+  const listener = (event: RunEvent) => {
+    const [next, text] = AnswerText.tell(state, event)
+    state = next
+    if (text !== "") pieces.push(text)
+    if (text !== "" && event.type !== "run-finished") live.push(text)
+  }
+  const { answer } = yield* conductor.run("Q", { listener })
+  return { answer, pieces, live, state }
+})
+
+describe("AnswerText", () => {
+  it.live("tells the answering step alone, as it comes", () =>
+    Effect.gen(function* () {
+      const { live, pieces } = yield* play({
+        workers: { draft: [{ parts: said("no", "ise") }], last: [{ parts: said("ans", "wer") }] },
+        steps: [
+          { worker: 0, subtask: "", access: [] },
+          { worker: 1, subtask: "", access: "all" }
+        ]
+      })
+      assert.deepStrictEqual(live, ["ans", "wer"])
+      assert.deepStrictEqual(pieces, live)
+    })
+  )
+
+  it.live("waits for the end where another round may follow", () =>
+    Effect.gen(function* () {
+      const { live, pieces } = yield* play({ workers: { a: [{ parts: said("ans", "wer") }] }, recursion: 1 })
+      assert.deepStrictEqual(live, [])
+      assert.deepStrictEqual(pieces, ["answer"])
+    })
+  )
+
+  it.live("does not repeat what a second call says again", () =>
+    Effect.gen(function* () {
+      const { answer, pieces, state } = yield* play({
+        workers: { a: [cut("Hello, "), { parts: said("He", "llo, wor", "ld") }] }
+      })
+      assert.strictEqual(answer, "Hello, world")
+      assert.deepStrictEqual(pieces, ["Hello, ", "wor", "ld"])
+      assert.isFalse(state.isContradicted)
+    })
+  )
+
+  it.live("says so when a second call says something else", () =>
+    Effect.gen(function* () {
+      const { pieces, state } = yield* play({ workers: { a: [cut("Hello"), { parts: said("Good ", "day") }] } })
+      assert.deepStrictEqual(pieces, ["Hello"])
+      assert.isTrue(state.isContradicted)
+    })
+  )
+
+  it.live("says so when the second answer is shorter than what was told", () =>
+    Effect.gen(function* () {
+      const { pieces, state } = yield* play({ workers: { a: [cut("Hello"), { parts: said("Hell") }] } })
+      assert.deepStrictEqual(pieces, ["Hello"])
+      assert.isTrue(state.isContradicted)
+    })
+  )
+
+  it.live("follows another worker that takes over", () =>
+    Effect.gen(function* () {
+      const { live } = yield* play({
+        workers: {
+          a: [{ parts: [{ type: "text", text: "Hi" }], thenFail: { _tag: "Quota" } }],
+          b: [{ parts: said("Hi ", "there") }]
+        },
+        reassign: "next"
+      })
+      assert.deepStrictEqual(live, ["Hi", " ", "there"])
+    })
+  )
+})
