@@ -2,7 +2,8 @@
  * The provider gate: what all runs of a process owe a provider together.
  *
  * A vendor counts requests and tokens per key, whichever run they come from, so limits, pauses and circuit breakers are
- * kept per provider: the `provider` of a worker, or its `id`. Calls pass in the order in which they come, so no run is
+ * kept per provider: the `provider` of a worker, or its `id`. What a vendor says is left of its limits (a worker's
+ * `allowance` part) holds calls back before it refuses them, whether limits are set here or not. Calls pass in the order in which they come, so no run is
  * served before another that waits for longer. A call that is interrupted while it waits gives its place up and takes no
  * tokens.
  *
@@ -19,6 +20,8 @@ import * as Predicate from "effect/Predicate"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Scope from "effect/Scope"
+import type { Allowance } from "./Allowance.ts"
+import * as Pace from "./internal/pace.ts"
 import { defaultRetry, Gate } from "./Resilience.ts"
 import { type Worker, WorkerError, type WorkerErrorReason } from "./Worker.ts"
 
@@ -73,6 +76,9 @@ interface Provider {
   readonly slots: Queue | undefined
   /** Only the call at the head of the queue waits for limits and pauses; the others wait for their turn. */
   readonly turn: Queue
+  readonly pace: Pace.Pace
+  /** Wakes the call at the head of the queue, when its vendor has said something new. */
+  heard: () => void
   pausedUntil: number
   /** How many calls ended, and who waits for the next one to end. */
   ended: number
@@ -123,6 +129,43 @@ const pause = (provider: Provider, worker: Worker, maxPauseMillis: number): Effe
     return left > maxPauseMillis
       ? refuse(worker, { _tag: "RateLimited", retryAfterMillis: left, detail: "its provider asked all calls to wait" })
       : Effect.andThen(sleep(left), pause(provider, worker, maxPauseMillis))
+  })
+
+const nextWord = (provider: Provider): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    provider.heard = () => resume(Effect.void)
+    return Effect.sync(() => {
+      provider.heard = () => {}
+    })
+  })
+
+type Report = (allowance: Allowance) => void
+
+/**
+ * Waits until what the vendor said is left is enough, and admits the call. The report that it gets is on the clock of
+ * the gate.
+ */
+const keepPace = (
+  provider: Provider,
+  worker: Worker,
+  call: { readonly tokens: number; readonly maxPauseMillis: number }
+): Effect.Effect<Report, WorkerError> =>
+  Effect.clockWith((clock) => {
+    const now = clock.currentTimeMillisUnsafe()
+    const wait = provider.pace.wait(call.tokens, now)
+    if (wait > call.maxPauseMillis) {
+      const detail = "its provider says that nothing is left of its limits"
+      return refuse(worker, { _tag: "RateLimited", retryAfterMillis: Math.ceil(wait), detail })
+    }
+    if (wait > 0) {
+      const heard = Effect.timeoutOption(nextWord(provider), Math.max(1, Math.ceil(wait)))
+      return Effect.andThen(heard, keepPace(provider, worker, call))
+    }
+    const report = provider.pace.admit(call.tokens, now)
+    return Effect.succeed((allowance: Allowance) => {
+      report(allowance, clock.currentTimeMillisUnsafe())
+      provider.heard()
+    })
   })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -252,6 +295,8 @@ const makeProvider = (key: string, limits: Limits): Provider => ({
   limits,
   slots: limits.concurrency === undefined ? undefined : makeQueue(limits.concurrency),
   turn: makeQueue(1),
+  pace: Pace.make(),
+  heard: () => {},
   pausedUntil: 0,
   ended: 0,
   waiting: new Set()
@@ -273,8 +318,9 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
  *
  * **Details**
  *
- * A call waits for a free slot, then for its turn, for the limits and for the end of a pause; then it runs. A
- * `RateLimited` error with a retry-after pauses the provider for all. Failures that speak of the provider's health
+ * A call waits for a free slot, then for its turn, for the limits, for the end of a pause, and until what the vendor
+ * said is left is enough for it; then it runs. A call that would have to wait for longer than `maxPauseMillis` fails with
+ * `RateLimited` and that time as its retry-after, without a request. A `RateLimited` error with a retry-after pauses the provider for all. Failures that speak of the provider's health
  * (`Overloaded`, `Network`, `Timeout`) count against its circuit; while that is open, calls fail with `Overloaded` and
  * the time left as their retry-after, without a request. A store that cannot be reached lets calls pass. A limit below
  * 1 is a defect, as no call could ever pass.
@@ -307,6 +353,7 @@ export const make = Effect.fnUntraced(function* (
         Effect.andThen(take(limiter, { key: `${key}/requests`, perMinute: limits.requestsPerMinute, amount: 1 })),
         Effect.andThen(take(limiter, { key: `${key}/tokens`, perMinute: limits.tokensPerMinute, amount: tokens })),
         Effect.andThen(pause(provider, worker, maxPauseMillis)),
+        Effect.andThen(keepPace(provider, worker, { tokens, maxPauseMillis })),
         provider.turn.withPermit("all")
       )
   }
@@ -315,8 +362,13 @@ export const make = Effect.fnUntraced(function* (
     enter: (worker, tokens, call) =>
       Effect.suspend(() => {
         const provider = providerOf(worker)
-        const watched = Effect.onExit(call, (exit) => observe(provider, exit))
-        const entered = Effect.andThen(awaitTurn(provider, worker, tokens), circuits.protect(provider, worker, watched))
+        const entered = Effect.flatMap(awaitTurn(provider, worker, tokens), (report) =>
+          circuits.protect(
+            provider,
+            worker,
+            Effect.onExit(call(report), (exit) => observe(provider, exit))
+          )
+        )
         return provider.slots === undefined ? entered : provider.slots.withPermit("all")(entered)
       })
   }

@@ -7,6 +7,7 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { Allowance } from "./Allowance.ts"
 import * as Random from "./internal/random.ts"
 import { isRetryable, type Worker, type WorkerError, type WorkerErrorReason } from "./Worker.ts"
 import { size, type WorkerPool } from "./WorkerPool.ts"
@@ -53,14 +54,15 @@ export type Reassign = "never" | "next" | ((failure: Failure) => number | undefi
 /**
  * What every call of a worker passes through: the place for limits that all runs of a process share.
  *
- * `tokens` is what a vendor will count for the call: its likely input and all the output it may write. The gate may delay the call, or refuse it with
- * a `WorkerError`. It runs it at most once.
+ * `tokens` is what a vendor will count for the call: its likely input and all the output it may write. The gate may
+ * delay the call, or refuse it with a `WorkerError`. It runs it at most once, and is told through `report` what the
+ * vendor says is left.
  */
 export interface Gate {
   readonly enter: <A, E, R>(
     worker: Worker,
     tokens: number,
-    call: Effect.Effect<A, E, R>
+    call: (report: (allowance: Allowance) => void) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | WorkerError, R>
 }
 

@@ -7,6 +7,7 @@
  */
 import * as Data from "effect/Data"
 import type * as Stream from "effect/Stream"
+import type { Allowance } from "./Allowance.ts"
 import type { Message } from "./Task.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -64,10 +65,14 @@ export interface Usage {
   readonly estimated?: boolean
 }
 
-/** A piece of a worker's answer. A stream of parts ends with exactly one `finish`. */
+/**
+ * A piece of a worker's answer. A stream of parts ends with exactly one `finish`. An `allowance` belongs to no answer:
+ * it is what the vendor says is left of its rate limits, told as early as it is known, so that calls to come can wait.
+ */
 export type WorkerPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
+  | ({ readonly type: "allowance" } & Allowance)
   | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage }
 
 /** List prices in USD. A worker without a price is of unknown price, which is not the same as free: see {@link free}. */

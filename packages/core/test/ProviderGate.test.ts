@@ -59,7 +59,7 @@ const reasonOf = <A>(result: Result.Result<A, WorkerError>) =>
   result._tag === "Failure" ? result.failure.reason : "success"
 
 const attempt = (gate: Resilience.Gate, call: Effect.Effect<string, WorkerError>, worker: Worker = alpha) =>
-  Effect.map(Effect.result(gate.enter(worker, 1, call)), reasonOf)
+  Effect.map(Effect.result(gate.enter(worker, 1, () => call)), reasonOf)
 
 describe("limits", () => {
   it.effect("hold over 10,000 calls of many runs, in order, none lost or doubled", () =>
@@ -70,7 +70,7 @@ describe("limits", () => {
       const count = 10_000
       const tokens = (name: number) => 1 + ((name * 7919) % 400)
       const fibers = yield* Effect.forEach(Array.from({ length: count }), (_, name) =>
-        fork(gate.enter(name % 2 === 0 ? alpha : beta, tokens(name), call(name, (name * 31) % 200)))
+        fork(gate.enter(name % 2 === 0 ? alpha : beta, tokens(name), () => call(name, (name * 31) % 200)))
       )
       yield* TestClock.adjust("10 minutes")
       for (const [name, fiber] of fibers.entries()) assert.strictEqual(yield* Fiber.join(fiber), name)
@@ -96,7 +96,7 @@ describe("limits", () => {
       const gate = yield* gateOf({ limits: { vendor: { requestsPerMinute: 6 } } })
       const { call, state } = recorder()
       yield* fork(
-        Effect.forEach(Array.from({ length: 9 }), (_, name) => gate.enter(alpha, 1, call(name, 0)), {
+        Effect.forEach(Array.from({ length: 9 }), (_, name) => gate.enter(alpha, 1, () => call(name, 0)), {
           concurrency: "unbounded"
         })
       )
@@ -109,8 +109,8 @@ describe("limits", () => {
     Effect.gen(function* () {
       const gate = yield* gateOf({ limits: { vendor: { tokensPerMinute: 1_000 } } })
       const { call, state } = recorder()
-      yield* fork(gate.enter(alpha, 5_000, call(0, 0)))
-      yield* fork(gate.enter(alpha, 5_000, call(1, 0)))
+      yield* fork(gate.enter(alpha, 5_000, () => call(0, 0)))
+      yield* fork(gate.enter(alpha, 5_000, () => call(1, 0)))
       yield* TestClock.adjust("5 minutes")
       expect(state.starts.map((start) => start.at)).toEqual([0, 60_000])
     })
@@ -134,7 +134,7 @@ describe("limits", () => {
       const gate = yield* gateOf({ limits: { "*": { concurrency: 1 }, vendor: { concurrency: 2 } } })
       const { call, state } = recorder()
       const workers = [alpha, beta, alpha, other, other, ScriptedWorker.echo("third")]
-      yield* Effect.forEach(workers, (worker, name) => fork(gate.enter(worker, 1, call(name, 1_000))))
+      yield* Effect.forEach(workers, (worker, name) => fork(gate.enter(worker, 1, () => call(name, 1_000))))
       expect(state.starts.map((start) => start.name)).toEqual([0, 1, 3, 5])
       yield* TestClock.adjust("1 minute")
       expect(state.starts.length).toBe(6)
@@ -145,18 +145,20 @@ describe("limits", () => {
     Effect.gen(function* () {
       const gate = yield* gateOf({ limits: { vendor: { concurrency: 1, requestsPerMinute: 2 } } })
       const { call, state } = recorder()
-      const running = yield* fork(gate.enter(alpha, 1, call(0, 1_000_000)))
-      const waiting = yield* Effect.forEach(Array.from({ length: 100 }), () => fork(gate.enter(alpha, 1, call(1, 0))))
+      const running = yield* fork(gate.enter(alpha, 1, () => call(0, 1_000_000)))
+      const waiting = yield* Effect.forEach(Array.from({ length: 100 }), () =>
+        fork(gate.enter(alpha, 1, () => call(1, 0)))
+      )
       yield* Effect.forEach(waiting, Fiber.interrupt)
       yield* Fiber.interrupt(running)
-      yield* gate.enter(alpha, 1, call(2, 0))
+      yield* gate.enter(alpha, 1, () => call(2, 0))
       expect(state.starts).toEqual([
         { name: 0, at: 0 },
         { name: 2, at: 0 }
       ])
       // The bucket is empty now: a call that goes while it waits for it leaves the next one its place.
-      const third = yield* fork(gate.enter(alpha, 1, call(3, 0)))
-      const fourth = yield* fork(gate.enter(alpha, 1, call(4, 0)))
+      const third = yield* fork(gate.enter(alpha, 1, () => call(3, 0)))
+      const fourth = yield* fork(gate.enter(alpha, 1, () => call(4, 0)))
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.interrupt(third)
       yield* TestClock.adjust("20 seconds")
@@ -174,7 +176,7 @@ describe("retry-after", () => {
       const { call, state } = recorder()
       const limited = failing(alpha, { _tag: "RateLimited", retryAfterMillis: 20_000 })
       expect(yield* attempt(gate, limited)).toMatchObject({ _tag: "RateLimited", retryAfterMillis: 20_000 })
-      yield* Effect.forEach([alpha, beta, other], (worker, name) => fork(gate.enter(worker, 1, call(name, 0))))
+      yield* Effect.forEach([alpha, beta, other], (worker, name) => fork(gate.enter(worker, 1, () => call(name, 0))))
       expect(state.starts).toEqual([{ name: 2, at: 0 }])
       yield* TestClock.adjust("1 minute")
       expect(state.starts.slice(1).map((start) => start.at)).toEqual([20_000, 20_000])
@@ -193,7 +195,7 @@ describe("retry-after", () => {
       yield* late(2_000, 5_000)
       yield* late(10_000, 60_000)
       yield* TestClock.adjust("3 seconds")
-      yield* fork(gate.enter(alpha, 1, call(0, 0)))
+      yield* fork(gate.enter(alpha, 1, () => call(0, 0)))
       yield* TestClock.adjust("3 minutes")
       expect(state.starts).toEqual([{ name: 0, at: 70_000 }])
     })
@@ -210,7 +212,7 @@ describe("retry-after", () => {
         retryAfterMillis: 59_000
       })
       yield* TestClock.adjust("49 seconds")
-      yield* fork(gate.enter(alpha, 1, call(1, 0)))
+      yield* fork(gate.enter(alpha, 1, () => call(1, 0)))
       yield* TestClock.adjust("10 seconds")
       expect(state.starts).toEqual([{ name: 1, at: 60_000 }])
     })
@@ -221,8 +223,8 @@ describe("retry-after", () => {
       const gate = yield* gateOf({})
       const { call, state } = recorder()
       yield* attempt(gate, failing(alpha, { _tag: "RateLimited", retryAfterMillis: 20_000 }))
-      const first = yield* fork(gate.enter(alpha, 1, call(0, 0)))
-      const second = yield* fork(gate.enter(alpha, 1, call(1, 0)))
+      const first = yield* fork(gate.enter(alpha, 1, () => call(0, 0)))
+      const second = yield* fork(gate.enter(alpha, 1, () => call(1, 0)))
       yield* Fiber.interrupt(first)
       yield* TestClock.adjust("20 seconds")
       expect(yield* Fiber.join(second)).toBe(1)
@@ -273,7 +275,9 @@ describe("circuit", () => {
         { _tag: "Malformed" }
       ]
       for (const reason of harmless) yield* attempt(gate, failing(alpha, reason))
-      const hanging = yield* Effect.forEach(Array.from({ length: 5 }), () => fork(gate.enter(alpha, 1, Effect.never)))
+      const hanging = yield* Effect.forEach(Array.from({ length: 5 }), () =>
+        fork(gate.enter(alpha, 1, () => Effect.never))
+      )
       yield* Effect.forEach(hanging, Fiber.interrupt)
       expect(yield* attempt(gate, answered)).toBe("success")
     })
@@ -340,7 +344,7 @@ describe("layer", () => {
     Effect.gen(function* () {
       expect(yield* Resilience.Gate).toBeUndefined()
       const gate = yield* Effect.provide(Effect.service(Resilience.Gate), ProviderGate.layer({}))
-      expect(yield* gate!.enter(alpha, 1, Effect.succeed(1))).toBe(1)
+      expect(yield* gate!.enter(alpha, 1, () => Effect.succeed(1))).toBe(1)
     })
   )
 })

@@ -9,6 +9,7 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
+import type { Allowance } from "../Allowance.ts"
 import type { Amount, BudgetExceeded, Ledger, Reservation } from "../Budget.ts"
 import { delay, type Gate, type Retry } from "../Resilience.ts"
 import * as ResponseCache from "../ResponseCache.ts"
@@ -86,7 +87,13 @@ const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 /** What a vendor will count against a limit of tokens per minute: the likely input, and all the output it may write. */
 const likelyTokens = (worker: Worker, request: WorkerRequest): number =>
   (worker.countInputTokens?.(request.messages) ?? estimateUsage(request.messages, "").inputTokens) +
-  outputBound(worker, request)
+  // Vendors count the output that is asked for; what a model could write at most is many times what it does.
+  (request.maxOutputTokens ?? Math.min(outputBound(worker, request), assumedOutputTokens))
+
+/** Takes what a vendor says is left of its limits. */
+type Report = (allowance: Allowance) => void
+
+const unheard: Report = () => {}
 
 /** What has arrived of an answer. */
 interface Received {
@@ -102,10 +109,11 @@ const malformed = (worker: Worker, detail: string, usage?: Usage) =>
     ...(usage === undefined ? {} : { usage })
   })
 
-const receive = (call: Call, received: Received): Effect.Effect<ResponseCache.Answer, WorkerError> => {
+const receive = (call: Call, received: Received, report: Report): Effect.Effect<ResponseCache.Answer, WorkerError> => {
   const { onDelta, request, worker } = call
   let late = false
   const take = (part: WorkerPart) => {
+    if (part.type === "allowance") return report(part)
     late ||= received.finish !== undefined
     if (part.type === "finish") received.finish = part
     else {
@@ -192,15 +200,17 @@ const attempt = (
   const use = (reservation: Reservation) => {
     const received: Received = { text: "", reasoning: "", finish: undefined }
     let started = false
-    const open = limitTime(
-      Effect.suspend(() => {
-        started = true
-        return receive(call, received)
-      }),
-      worker,
-      context.timeoutMillis
-    )
-    return Effect.onExit(gate === undefined ? open : gate.enter(worker, likelyTokens(worker, request), open), (exit) =>
+    const open = (report: Report) =>
+      limitTime(
+        Effect.suspend(() => {
+          started = true
+          return receive(call, received, report)
+        }),
+        worker,
+        context.timeoutMillis
+      )
+    const entered = gate === undefined ? open(unheard) : gate.enter(worker, likelyTokens(worker, request), open)
+    return Effect.onExit(entered, (exit) =>
       Effect.sync(() => {
         if (!started) return ledger.release(reservation)
         const usage = usageOf(exit, call, received)

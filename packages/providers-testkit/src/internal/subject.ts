@@ -124,7 +124,7 @@ const hold = (outcome: Outcome, isInterrupted: boolean): Outcome => {
     assert.equal(finishes, 1, `A call that succeeds finishes once, not ${finishes} times.`)
     assert.equal(outcome.parts.at(-1)?.type, "finish", "The finish must be the last part.")
   }
-  for (const part of outcome.parts) if (part.type !== "finish") assert.notEqual(part.text, "", "A part is empty.")
+  for (const part of outcome.parts) if ("text" in part) assert.notEqual(part.text, "", "A part is empty.")
   return outcome
 }
 

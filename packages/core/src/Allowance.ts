@@ -1,0 +1,129 @@
+/**
+ * An allowance: what a vendor says is left of its rate limits.
+ *
+ * Vendors say it in the headers of every answer. A worker passes it on as a part of its stream, and the `ProviderGate`
+ * then holds calls back before the vendor has to refuse them. How headers are named is the vendor's matter, and so the
+ * worker's; how their values are read is the same for all of them, and stands here.
+ */
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is left of one limit. */
+export interface Level {
+  /** What may still be used now. */
+  readonly remaining: number
+  /** How long until all of it is back, in milliseconds. */
+  readonly resetMillis: number
+  /**
+   * The whole of it, where it comes back evenly until then: a bucket. Where it is absent, nothing comes back before: a
+   * window.
+   */
+  readonly limit?: number
+}
+
+/** What is left of a vendor's limits. An absent one is not known. */
+export interface Allowance {
+  readonly requests?: Level
+  readonly tokens?: Level
+}
+
+/** The headers that tell of one limit. `limit` is to be named only where the limit refills evenly. */
+export interface LevelHeaders {
+  readonly remaining: string
+  readonly reset: string
+  readonly limit?: string
+}
+
+/** The headers of one vendor. */
+export interface HeaderNames {
+  readonly requests?: LevelHeaders
+  readonly tokens?: LevelHeaders
+}
+
+/** Where headers are found: a `Headers` of the fetch API is one. */
+export interface HeaderSource {
+  readonly get: (name: string) => string | null | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading headers
+// -------------------------------------------------------------------------------------------------------------------
+
+const units = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 1e-3, µs: 1e-3, ns: 1e-6 } as const
+
+const duration = /^(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+$/
+
+/**
+ * How many milliseconds a reset is away, or `undefined` when the value says nothing.
+ *
+ * **Details**
+ *
+ * Vendors write a duration (`6m0s`, `17ms`), seconds (`30`, `0.5`), a time (`2026-01-01T00:00:10Z`), or a time as
+ * seconds or milliseconds since 1970; a number from a billion up is taken for one of these. A time that has passed is 0
+ * away.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Allowance from "@tutti/core/Allowance"
+ *
+ * const now = Date.parse("2026-01-01T00:00:00Z")
+ * Allowance.readReset("6m0.5s", now) // => 360500
+ * Allowance.readReset("30", now) // => 30000
+ * Allowance.readReset("2026-01-01T00:00:10Z", now) // => 10000
+ * ```
+ */
+export const readReset = (text: string, now: number): number | undefined => {
+  const value = text.trim()
+  if (duration.test(value)) {
+    return [...value.matchAll(/([\d.]+)(h|ms|m|s|us|µs|ns)/g)].reduce(
+      (sum, [, amount, unit]) => sum + Number(amount) * units[unit as keyof typeof units],
+      0
+    )
+  }
+  const number = value === "" ? Number.NaN : Number(value)
+  if (number >= 1e11) return Math.max(0, number - now)
+  if (number >= 1e9) return Math.max(0, number * 1_000 - now)
+  if (number >= 0) return number * 1_000
+  const time = Number.isNaN(number) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(time) ? undefined : Math.max(0, time - now)
+}
+
+const readCount = (text: string | null | undefined): number | undefined => {
+  const count = text === null || text === undefined || text.trim() === "" ? Number.NaN : Number(text)
+  return Number.isFinite(count) && count >= 0 ? count : undefined
+}
+
+const readLevel = (headers: HeaderSource, names: LevelHeaders | undefined, now: number): Level | undefined => {
+  if (names === undefined) return undefined
+  const remaining = readCount(headers.get(names.remaining))
+  const resetMillis = readReset(headers.get(names.reset) ?? "", now)
+  if (remaining === undefined || resetMillis === undefined) return undefined
+  const limit = names.limit === undefined ? undefined : readCount(headers.get(names.limit))
+  return limit === undefined ? { remaining, resetMillis } : { remaining, resetMillis, limit }
+}
+
+/**
+ * The allowance that headers tell of; `undefined` when they tell of none. `now`, in milliseconds since 1970, is used
+ * where a reset is a time and the vendor's own clock is not in the `date` header.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Allowance from "@tutti/core/Allowance"
+ *
+ * const names = { requests: { remaining: "x-left", reset: "x-reset", limit: "x-limit" } }
+ * const headers = new Headers({ "x-left": "59", "x-reset": "1s", "x-limit": "60" })
+ * Allowance.fromHeaders(headers, names, 0) // => { requests: { remaining: 59, resetMillis: 1000, limit: 60 } }
+ * ```
+ */
+export const fromHeaders = (headers: HeaderSource, names: HeaderNames, now: number): Allowance | undefined => {
+  const date = Date.parse(headers.get("date") ?? "")
+  const vendorNow = Number.isNaN(date) ? now : date
+  const requests = readLevel(headers, names.requests, vendorNow)
+  const tokens = readLevel(headers, names.tokens, vendorNow)
+  if (requests === undefined && tokens === undefined) return undefined
+  return { ...(requests === undefined ? {} : { requests }), ...(tokens === undefined ? {} : { tokens }) }
+}
