@@ -6,5 +6,6 @@ const conditions = ["@tutti/source"]
 export default defineConfig({
   resolve: { conditions: [...conditions, "module", "node", "development|production"] },
   ssr: { resolve: { conditions: [...conditions, "module", "node", "development|production"] } },
-  test: { include: ["test/**/*.test.ts"] }
+  // A busy machine is not a failing test.
+  test: { include: ["test/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 }
 })

@@ -122,7 +122,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   await step({ name: "build", command: [...script("build"), "--continue"] })
   await step({ name: "types", command: [...script("types"), "--continue"] })
   for (const name of ["arrows", "likeness", "hosts", "documentation"]) await step(check(name))
-  await step({ name: "knip", command: [...packageManager, "exec", "knip"] })
+  await step({ name: "knip", command: script("knip") })
   for (const name of ["tarballs", "installation"]) await step(check(name))
 }
 
