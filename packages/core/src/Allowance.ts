@@ -83,7 +83,7 @@ export const readReset = (text: string, now: number): number | undefined => {
       0
     )
   }
-  const number = value === "" ? Number.NaN : Number(value)
+  const number = /^-?[\d.]+$/.test(value) ? Number(value) : Number.NaN
   if (number >= 1e11) return Math.max(0, number - now)
   if (number >= 1e9) return Math.max(0, number * 1_000 - now)
   if (number >= 0) return number * 1_000
