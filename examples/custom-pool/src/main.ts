@@ -10,5 +10,5 @@ const result = await conduct({ question, pool, policy: plan, budget: { costUsd: 
 
 console.log(`${result.answer} (${result.spend.calls} calls, $${result.spend.costUsd.toFixed(6)})`)
 assert.equal(result.outcome, "answered")
-assert.equal(result.answer, "Found: 4 words; fast")
+assert.equal(result.answer, "4 words; fast")
 assert(result.spend.costUsd > 0 && result.spend.costUsd < 0.01)

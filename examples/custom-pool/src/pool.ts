@@ -1,50 +1,41 @@
 /** Three workers. Anything that turns messages into a text is one: a model behind an API, a database, a function. */
-import { type Worker, worker, workerError } from "@tutti/core/promise"
+import { type Worker, type WorkerRequest, worker, workerError } from "@tutti/core/promise"
 
-/** What each call costs, so that budgets hold. */
 const pricing = { inputPerMillion: 0.5, outputPerMillion: 2 }
+const synonyms: Readonly<Record<string, string>> = { big: "large", quick: "fast" }
+const lastOf = ({ messages }: WorkerRequest) => messages.at(-1)?.content ?? ""
 
-const textOf = (request: { readonly messages: ReadonlyArray<{ readonly content: string }> }) =>
-  request.messages.at(-1)?.content ?? ""
+/** A function. */
+const counter = worker({
+  id: "counter",
+  pricing,
+  answer: (request) =>
+    `${
+      lastOf(request)
+        .match(/"(.*)"/)?.[1]
+        ?.split(" ").length ?? 0
+    } words`
+})
 
-const thesaurus = new Map([
-  ["big", "large"],
-  ["quick", "fast"]
-])
+/** An async function, which may fail: the reason says whether trying again can help. */
+const thesaurus = worker({
+  id: "thesaurus",
+  pricing,
+  answer: async (request) => {
+    const word = /word for (\w+)/.exec(lastOf(request))?.[1] ?? ""
+    if (synonyms[word] === undefined) throw workerError("thesaurus", { _tag: "InvalidRequest", detail: `"${word}"?` })
+    return synonyms[word]
+  }
+})
 
-export const pool: ReadonlyArray<Worker> = [
-  worker({
-    id: "counter",
-    description: "Counts the words and letters of a text",
-    pricing,
-    answer: (request) =>
-      `${
-        textOf(request)
-          .match(/"([^"]*)"/)?.[1]
-          ?.split(/\s+/).length ?? 0
-      } words`
-  }),
-  worker({
-    id: "thesaurus",
-    description: "Finds synonyms for a word",
-    pricing,
-    answer: async (request) => {
-      const word = [...thesaurus.keys()].find((word) => textOf(request).includes(word))
-      if (word === undefined) throw workerError("thesaurus", { _tag: "InvalidRequest", detail: "I know no such word" })
-      return thesaurus.get(word)!
-    }
-  }),
-  worker({
-    id: "editor",
-    description: "Puts the answers of others together",
-    pricing,
-    // What it may see of the others' work comes as earlier turns; their answers are the assistant's.
-    answer: async function* ({ messages }) {
-      yield "Found: "
-      yield messages
-        .filter((message) => message.role === "assistant")
-        .map(({ content }) => content)
-        .join("; ")
-    }
-  })
-]
+/** A generator, which streams. What it may see of the work of others comes as earlier turns of the assistant. */
+const editor = worker({
+  id: "editor",
+  pricing,
+  answer: async function* ({ messages }) {
+    const answers = messages.filter((message) => message.role === "assistant")
+    for (const [index, { content }] of answers.entries()) yield index === 0 ? content : `; ${content}`
+  }
+})
+
+export const pool: ReadonlyArray<Worker> = [counter, thesaurus, editor]

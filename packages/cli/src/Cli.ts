@@ -67,9 +67,17 @@ const layer = Layer.mergeAll(
   CliOutput.layerPresenter(presenter)
 )
 
+/** Workers to leave out begin with a minus, so a separate value of `--pool` would be taken for flags. */
+const joinExclusions = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  args.flatMap((arg, index) => {
+    const isExclusion = (at: number) => args[at - 1] === "--pool" && /^-[^-]/.test(args[at] ?? "")
+    if (isExclusion(index)) return []
+    return isExclusion(index + 1) ? [`${arg}=${args[index + 1]}`] : [arg]
+  })
+
 /** Runs the command line. */
 export const run = (args: ReadonlyArray<string>) =>
-  Effect.provide(Command.runWith(tutti, { version: manifest.version })(args), layer)
+  Effect.provide(Command.runWith(tutti, { version: manifest.version })(joinExclusions(args)), layer)
 
 /** The exit code of an error of the command line itself, which has been shown; `undefined` when it is another's. */
 export const exitCodeOf = (error: unknown): number | undefined => {

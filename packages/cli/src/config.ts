@@ -26,7 +26,7 @@ export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
  * import { worker } from "@tutti/core/promise"
  *
  * export default defineConfig({
- *   pool: [worker({ id: "shouting", answer: ({ messages }) => messages[messages.length - 1].content.toUpperCase() })],
+ *   pool: [worker({ id: "shouting", answer: ({ messages }) => messages.at(-1)?.content.toUpperCase() ?? "" })],
  *   policy: "single:shouting",
  *   budget: { costUsd: 0.05, durationMillis: 60_000 }
  * })

@@ -47,6 +47,11 @@ describe("RunView", () => {
     const child = view.rounds[0]!.steps[2]!.nested!
     assert.strictEqual(child.rounds[0]!.steps[0]!.answer, "7")
     assert.deepStrictEqual([child.spend.calls, view.spend.calls], [1, 2])
+    // The step that it answers is no call of its own.
+    const step = events([finished(2, "self", "7")])[0]!
+    const ended = RunView.apply(view, step)!
+    assert.strictEqual(ended.spend.calls, 2)
+    assert.deepStrictEqual(ended.rounds[0]!.steps[2]!.usage, child.spend.usage)
   })
 
   it("keeps of a stream no more than views show", () => {

@@ -76,7 +76,7 @@ describe.concurrent("tutti run", { timeout }, () => {
   })
 
   it("lets flags win over the config", async () => {
-    const { output } = await tutti(["run", "Which?", "--policy", "single:second", "--pool=-first", ...quick])
+    const { output } = await tutti(["run", "Which?", "--policy", "single:second", "--pool", "-first", ...quick])
     assert.include(output, "\nanswer   two\n")
   })
 

@@ -10,7 +10,7 @@ import { paragraphs, parseDuration, seed, toggle, whole } from "./flags.ts"
 export const team = {
   pool: Flag.String("pool").pipe(
     Flag.withMetavar("<ids>"),
-    Flag.withDescription("Workers to use, in this order: a,b,c. All but some: --pool=-a,-b"),
+    Flag.withDescription("Workers to use, in this order: a,b,c. All but some: -a,-b"),
     Flag.optional
   ),
   maxSteps: whole("max-steps", 1).pipe(Flag.withDescription("The most steps of a plan (default 5)"), Flag.optional),

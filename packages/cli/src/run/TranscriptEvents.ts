@@ -8,8 +8,8 @@ import { noUsage } from "@tutti/core/Worker"
 
 type Distribute<E> = E extends RunEvent ? Omit<E, "runId"> : never
 
-/** An event of the run at hand. */
-type Own = Distribute<RunEvent>
+/** An event of the run at hand, or one of a run nested in it, which has a run of its own. */
+type Own = Distribute<RunEvent> | RunEvent
 
 const nothingPaid = { usage: noUsage, costUsd: undefined }
 
@@ -65,9 +65,10 @@ const stepEnd = (record: StepRecord, round: number, at: number): ReadonlyArray<O
   }
 }
 
-const stepEvents = (record: StepRecord, round: RoundRecord, end: number): ReadonlyArray<Own> => {
-  const { startedAt, step, worker } = record
-  if (startedAt === undefined) return stepEnd(record, round.round, end)
+const stepEvents = (record: StepRecord, round: RoundRecord, planned: number, end: number): ReadonlyArray<Own> => {
+  const { nested, startedAt, step, worker } = record
+  // That nobody sees its answer is known when the plan is; the rest is skipped when its time would have come.
+  if (startedAt === undefined) return stepEnd(record, round.round, record.detail === "unseen" ? planned : end)
   const at = record.durationMillis === undefined ? end : startedAt + record.durationMillis
   // The workers that had the step before, and in the end the one that has it.
   const holders = [...record.reassignedFrom, worker]
@@ -82,6 +83,7 @@ const stepEvents = (record: StepRecord, round: RoundRecord, end: number): Readon
       to: holders[index + 1]!,
       at: record.lost.findLast((call) => call.worker === from)?.at ?? startedAt
     })),
+    ...(nested === undefined ? [] : fromTranscript(nested)),
     ...stepEnd(record, round.round, at)
   ]
 }
@@ -120,7 +122,7 @@ const roundEvents = (round: RoundRecord, policy: string): ReadonlyArray<Own> => 
             at: plannedAt
           }
         ]),
-    ...round.steps.flatMap((step) => stepEvents(step, round, end)),
+    ...round.steps.flatMap((step) => stepEvents(step, round, plannedAt, end)),
     ...(grade === undefined ? [] : [{ type: "answer-graded" as const, round: index, ...grade, at: end }]),
     ...(isEnded
       ? [
@@ -169,12 +171,10 @@ const ownEvents = (transcript: Transcript): ReadonlyArray<Own> => {
 
 /** The events, nested runs' included, in the order of time. */
 export const fromTranscript = (transcript: Transcript): ReadonlyArray<RunEvent> => {
-  const own = ownEvents(transcript).map((event) => ({ ...event, runId: transcript.runId }) as RunEvent)
-  const nested = transcript.rounds.flatMap(({ steps }) =>
-    steps.flatMap((step) => (step.nested === undefined ? [] : fromTranscript(step.nested)))
-  )
-  // The sort is stable: of what happens at the same time, a parent's events come before those of its nested runs.
-  const events = [...own, ...nested].toSorted((left, right) => left.at - right.at)
-  const isEnd = (event: RunEvent) => event.type === "run-finished" && event.runId === transcript.runId
-  return [...events.filter((event) => !isEnd(event)), ...events.filter(isEnd)]
+  const { runId } = transcript
+  const events = ownEvents(transcript).map((event) => ("runId" in event ? event : ({ ...event, runId } as RunEvent)))
+  const isEnd = (event: RunEvent) => event.type === "run-finished" && event.runId === runId
+  // The sort is stable: what happens at the same time stays in order. Whatever the clock says, the end comes last.
+  const before = events.filter((event) => !isEnd(event)).toSorted((left, right) => left.at - right.at)
+  return [...before, ...events.filter(isEnd)]
 }

@@ -5,7 +5,7 @@ import type { RunEvent } from "@tutti/core/RunEvent"
 import { shapeOf } from "./BlockView.ts"
 import * as Format from "./Format.ts"
 import { clean, oneLine } from "./Line.ts"
-import type { RunView } from "./RunView.ts"
+import { find, type RunView } from "./RunView.ts"
 import * as Totals from "./Totals.ts"
 
 /** What a step sees, as words. */
@@ -49,7 +49,13 @@ const describe = (event: RunEvent, view: RunView): ReadonlyArray<string> => {
     case "step-started":
       return [stepLine(event.step, `${oneLine(event.worker)} started`)]
     case "step-finished": {
-      const facts = [Format.duration(event.durationMillis), ...paid(event), ...(event.cached ? ["cached"] : [])]
+      // Of a step that a nested run answers, the view knows what that run took.
+      const { costUsd, usage = event.usage } = view.rounds[event.round]?.steps[event.step] ?? event
+      const facts = [
+        Format.duration(event.durationMillis),
+        ...paid({ usage, costUsd }),
+        ...(event.cached ? ["cached"] : [])
+      ]
       return [stepLine(event.step, `${oneLine(event.worker)} (${facts.join(", ")}): ${oneLine(event.answer)}`)]
     }
     case "call-failed": {
@@ -76,22 +82,6 @@ const describe = (event: RunEvent, view: RunView): ReadonlyArray<string> => {
     default:
       return []
   }
-}
-
-/** The run of an event, nested or not, and how deep it is nested. */
-const find = (
-  view: RunView,
-  runId: string,
-  depth = 0
-): { readonly view: RunView; readonly depth: number } | undefined => {
-  if (view.runId === runId) return { view, depth }
-  for (const { steps } of view.rounds) {
-    for (const { nested } of steps) {
-      const found = nested === undefined ? undefined : find(nested, runId, depth + 1)
-      if (found !== undefined) return found
-    }
-  }
-  return undefined
 }
 
 /** The lines to print for an event; `view` is the state with the event in it. */

@@ -90,11 +90,16 @@ const pay = (spend: Budget.Spend, { costUsd, usage }: Paid, calls: number): Budg
   unpricedCalls: spend.unpricedCalls + (costUsd === undefined ? calls : 0)
 })
 
-/** What an event says was paid. An answer from the cache is not a call. */
-const paidBy = (event: RunEvent): { readonly paid: Paid; readonly calls: number } | undefined => {
+/** Whether a step is answered by a nested run: what that has paid has been counted as it was paid. */
+const isNested = (view: RunView, { round, step }: { readonly round: number; readonly step: number }): boolean =>
+  view.rounds[round]?.steps[step]?.nested !== undefined
+
+/** What an event of a run says was paid. An answer from the cache is not a call. */
+const paidBy = (view: RunView, event: RunEvent): { readonly paid: Paid; readonly calls: number } | undefined => {
   switch (event.type) {
-    case "completion-finished":
     case "step-finished":
+      return isNested(view, event) ? undefined : { paid: event, calls: event.cached ? 0 : 1 }
+    case "completion-finished":
       return { paid: event, calls: event.cached ? 0 : 1 }
     case "call-failed":
     case "call-interrupted":
@@ -162,14 +167,16 @@ const stopStep = (view: RunView, round: number, step: number, costUsd: number | 
     ...(costUsd === undefined ? {} : { costUsd })
   }))
 
+const paidFields = ({ costUsd, usage }: Paid) => ({ usage, ...(costUsd === undefined ? {} : { costUsd }) })
+
 const finishStep = (view: RunView, event: Of<"step-finished">): RunView =>
   updateStep(view, event, ({ message: _, ...step }) => ({
     ...step,
     worker: event.worker,
     state: "done",
     durationMillis: event.durationMillis,
-    usage: event.usage,
-    ...(event.costUsd === undefined ? {} : { costUsd: event.costUsd }),
+    // What a nested run took is what its step took.
+    ...paidFields(step.nested === undefined ? event : step.nested.spend),
     cached: event.cached,
     answer: event.answer
   }))
@@ -262,18 +269,37 @@ const applyOwn = (view: RunView, event: RunEvent): RunView => {
   }
 }
 
+/** A run, or one nested in it, by its id; and how deep it is nested. */
+export const find = (
+  view: RunView,
+  runId: string,
+  depth = 0
+): { readonly view: RunView; readonly depth: number } | undefined => {
+  if (view.runId === runId) return { view, depth }
+  for (const { steps } of view.rounds) {
+    for (const { nested } of steps) {
+      const found = nested === undefined ? undefined : find(nested, runId, depth + 1)
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+type Payment = ReturnType<typeof paidBy>
+
 /** The run with the event applied to it or to a run nested in it; the run itself when the event is another's. */
-const applyWithin = (view: RunView, event: RunEvent): RunView => {
-  const paid = paidBy(event)
+const applyWithin = (view: RunView, event: RunEvent, payment: Payment): RunView => {
   const settle = (next: RunView): RunView =>
-    paid === undefined || next.outcome !== undefined ? next : { ...next, spend: pay(next.spend, paid.paid, paid.calls) }
+    payment === undefined || next.outcome !== undefined
+      ? next
+      : { ...next, spend: pay(next.spend, payment.paid, payment.calls) }
   if (event.runId === view.runId) return settle(applyOwn(view, event))
   if (event.type === "run-started" && event.parent?.runId === view.runId) {
     return updateStep(view, event.parent, (step) => ({ ...step, nested: start(event) }))
   }
   for (const [round, { steps }] of view.rounds.entries()) {
     for (const [step, { nested }] of steps.entries()) {
-      const next = nested === undefined ? undefined : applyWithin(nested, event)
+      const next = nested === undefined ? undefined : applyWithin(nested, event, payment)
       if (next !== nested) return settle(updateStep(view, { round, step }, (step) => ({ ...step, nested: next! })))
     }
   }
@@ -301,8 +327,8 @@ const applyWithin = (view: RunView, event: RunEvent): RunView => {
  * view?.question // => "Why?"
  * ```
  */
-export const apply = (view: RunView | undefined, event: RunEvent): RunView | undefined =>
-  view === undefined ? (event.type === "run-started" ? start(event) : undefined) : applyWithin(view, event)
-
-/** Whether the run has ended. */
-export const isFinished = (view: RunView | undefined): boolean => view?.outcome !== undefined
+export const apply = (view: RunView | undefined, event: RunEvent): RunView | undefined => {
+  if (view === undefined) return event.type === "run-started" ? start(event) : undefined
+  const owner = find(view, event.runId)?.view
+  return applyWithin(view, event, owner === undefined ? undefined : paidBy(owner, event))
+}
