@@ -32,7 +32,8 @@ const read = (request: Captured): Sent => {
   const system = contentText(body.system)
   const turns = items(body.messages).map((item): Message => {
     const { content, role } = fields(item)
-    return { role: role === "assistant" ? "assistant" : "user", content: contentText(content) }
+    // System turns between others are a beta: mid-conversation-system-2026-04-07.
+    return { role: role === "assistant" || role === "system" ? role : "user", content: contentText(content) }
   })
   return {
     isStream: body.stream === true,
