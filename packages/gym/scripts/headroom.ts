@@ -1,8 +1,8 @@
 /**
- * How much there is to gain in the gym: the accuracy of every single worker, of a majority of all, of the lexical
- * policy and of the oracle on test tasks, as JSON.
+ * How much there is to gain in the gym: the accuracy of every single worker, of the usual baselines, of a majority of
+ * all, of the lexical policy and of the oracle on test tasks. One JSON line for each; with `--table`, a table in Markdown.
  *
- *   node --conditions=@tutti/source scripts/headroom.ts [--tasks 500] [--seed 0] [--families]
+ *   node --conditions=@tutti/source scripts/headroom.ts [--tasks 500] [--seed 0] [--families] [--table]
  */
 import { parseArgs } from "node:util"
 import * as Conductor from "@tutti/core/Conductor"
@@ -19,7 +19,8 @@ const { values } = parseArgs({
   options: {
     tasks: { type: "string", default: "500" },
     seed: { type: "string", default: "0" },
-    families: { type: "boolean", default: false }
+    families: { type: "boolean", default: false },
+    table: { type: "boolean", default: false }
   }
 })
 
@@ -79,4 +80,17 @@ const measure = Effect.fnUntraced(function* (policy: Policy.Policy) {
 const share = (verdicts: ReadonlyArray<boolean>) =>
   verdicts.length === 0 ? 0 : verdicts.filter((correct) => correct).length / verdicts.length
 
-for (const policy of policies) console.log(JSON.stringify(await Effect.runPromise(measure(policy))))
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`
+
+/** One row of the table: cost and steps are means. */
+const row = ({ accuracy, costUsd, meanSteps, policy, standardError }: Effect.Success<ReturnType<typeof measure>>) => {
+  const perThousand = ((costUsd / tasks.length) * 1000).toFixed(3)
+  return `| ${policy} | ${percent(accuracy)} | ${percent(standardError)} | ${perThousand} | ${meanSteps.toFixed(2)} |`
+}
+
+if (values.table)
+  console.log("| policy | right | standard error | USD per 1,000 tasks | steps |\n|---|---|---|---|---|")
+for (const policy of policies) {
+  const measured = await Effect.runPromise(measure(policy))
+  console.log(values.table ? row(measured) : JSON.stringify(measured))
+}

@@ -26,7 +26,7 @@ const professor: Profile = {
   carriedDigits: 4,
   skills: {
     arithmetic: { habits: { significantDigits: 10 }, slips: 0.02 },
-    algebra: { slips: 0.04 },
+    algebra: { slips: 0.1 },
     units: { habits: { roundsFactors: true } },
     calendar: { habits: { ignoresLeapYears: true }, slips: 0.05 },
     text: { habits: { wordsRead: 8 }, slips: 0.05 },
@@ -128,10 +128,10 @@ const abacus: Profile = {
 
 const algebraist: Profile = {
   id: "algebraist",
-  description: "Exact solver of algebra: equations and unknowns. Declines everything else.",
+  description: "Solves algebra: equations and unknowns. Quick, and now and then careless, so have its answers checked.",
   pricing: price(1, 4),
   pace: 1.2,
-  skills: { algebra: {} }
+  skills: { algebra: { slips: 0.1 } }
 }
 
 const converter: Profile = {

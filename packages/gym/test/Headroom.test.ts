@@ -99,7 +99,7 @@ describe("Headroom", () => {
         const { parts } = Gym.metadata(task)!
         const { rounds } = yield* conductor.run(task)
         const { steps } = rounds[0]!.workflow
-        if (parts.some(({ family }) => family === "logic")) continue
+        if (parts.some(({ family }) => family === "logic" || family === "algebra")) continue
         assert.strictEqual(steps.length, parts.length)
         assert.deepStrictEqual(
           steps.map(({ access }) => access),

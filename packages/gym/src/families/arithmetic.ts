@@ -77,12 +77,16 @@ const instruction = (draw: Draw, difficulty: Difficulty): Problem => {
 
 // Stories -----------------------------------------------------------------------------------------------------------
 
+/** Some speak of measures and time although nothing is to be converted. */
 const settings = [
   { holder: "A warehouse holds", container: "crates", item: "bottles", loses: "are broken", gains: "more arrive" },
   { holder: "A library has", container: "shelves", item: "books", loses: "are lent out", gains: "more are bought" },
   { holder: "A bakery fills", container: "trays", item: "rolls", loses: "are sold", gains: "more are baked" },
   { holder: "An orchard has", container: "rows", item: "trees", loses: "are cut down", gains: "more are planted" },
-  { holder: "A hall has", container: "rows", item: "chairs", loses: "are taken away", gains: "more are brought in" }
+  { holder: "A hall has", container: "rows", item: "chairs", loses: "are taken away", gains: "more are brought in" },
+  { holder: "A driver plans", container: "trips", item: "miles", loses: "are cancelled", gains: "more are driven" },
+  { holder: "A clinic plans", container: "weeks", item: "visits", loses: "are called off", gains: "more are booked" },
+  { holder: "A course has", container: "lessons", item: "minutes", loses: "are left out", gains: "more are added" }
 ]
 
 const story = (draw: Draw, difficulty: Difficulty): Problem => {

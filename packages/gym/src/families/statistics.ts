@@ -57,7 +57,15 @@ const needsRounding = (value: number): boolean => Math.abs(value * 100 - Math.ro
 
 const rounding = " Round to two decimal places."
 
-const things = ["Daily sales", "The test scores", "The waiting times in minutes", "The temperatures", "The ages"]
+const things = [
+  "Daily sales",
+  "The test scores",
+  "The waiting times in minutes",
+  "The distances in kilometres",
+  "The temperatures in degrees",
+  "The days of sick leave",
+  "The ages in years"
+]
 
 const ask = (draw: Draw, name: string, shown: string): string =>
   draw.pick([

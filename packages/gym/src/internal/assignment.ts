@@ -64,12 +64,32 @@ const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "")
 /** Fewer letters than this could stand in any text. */
 const tellingLength = 12
 
-/** The parts whose text stands in the subtask, or the one part that the subtask is a piece of. */
+/** How much of a part's words a subtask has to hold to be about it, when it does not quote it to the letter. */
+const telling = 0.9
+
+const tokens = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[a-z]+|\d+/g) ?? []
+
+/** The share of a part's words that stand in a subtask, each word counted as often as it comes. */
+const coverage = (part: string, subtask: string): number => {
+  const left = new Map<string, number>()
+  for (const token of tokens(subtask)) left.set(token, (left.get(token) ?? 0) + 1)
+  const wanted = tokens(part)
+  const found = wanted.filter((token) => {
+    const count = left.get(token) ?? 0
+    left.set(token, count - 1)
+    return count > 0
+  })
+  return wanted.length === 0 ? 0 : found.length / wanted.length
+}
+
+/** The parts whose text stands in the subtask, nearly so at least, or the part that the subtask is a piece of. */
 const quoted = (parts: ReadonlyArray<Part>, subtask: string): ReadonlyArray<number> => {
   const wanted = letters(subtask)
   const held = parts.flatMap(({ text }, index) => (wanted.includes(letters(text)) ? [index] : []))
   if (held.length > 0 || wanted.length < tellingLength) return held
-  return parts.flatMap(({ text }, index) => (letters(text).includes(wanted) ? [index] : []))
+  const pieces = parts.flatMap(({ text }, index) => (letters(text).includes(wanted) ? [index] : []))
+  if (pieces.length > 0) return pieces
+  return parts.flatMap(({ text }, index) => (coverage(text, subtask) >= telling ? [index] : []))
 }
 
 const ordinals = ["first", "second", "third", "fourth", "fifth"]

@@ -158,13 +158,12 @@ const check = async (call: Call, assignment: Assignment): Promise<Found> => {
 const planOf = ({ names, parts }: Call): string =>
   parts.map(({ text }, index) => `${index + 1}. (${familyOf(names)(text) ?? "unclear"}) ${text}`).join("\n")
 
-/** An own question may speak of an earlier answer; then it is the latest. */
+/** A question of the subtask's own may speak of parts, or of an answer before it: that is the latest. */
 const solveOwn = (call: Call, text: string): Promise<Found> => {
   const latest = call.seen.findLast(({ turn }) => !isDecline(turn.answer))
-  return solveText(
-    call,
-    substitute(text, () => (latest === undefined ? undefined : valueOf(latest.turn.answer)))
-  )
+  const value = (part: number | "previous") =>
+    part === "previous" ? latest && valueOf(latest.turn.answer) : call.known.get(part)
+  return solveText(call, substitute(text, value, call.names))
 }
 
 const start = (profile: Profile, reading: Reading, seed: number): Call => {

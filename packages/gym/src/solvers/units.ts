@@ -81,7 +81,7 @@ const targets = [
 
 const read = (question: string): Read | undefined => {
   const text = plain(question).replace(/\s+/g, " ")
-  if (/```|"|\b(?:after|before|average|mean|median|list)\b|\d-\d\d-\d/i.test(text)) return undefined
+  if (/```|"|\b(?:after|before|average|mean|median|list|each)\b|\d-\d\d-\d/i.test(text)) return undefined
   const target = targets.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined)
   const amounts = [...text.matchAll(amount)].map((match) => ({ value: Number(match[1]), unit: unitOf(match[2]!) }))
   if (target === undefined || amounts.length === 0) return undefined
