@@ -236,6 +236,7 @@ export const dialect: Dialect = {
   sources: [
     "https://platform.claude.com/docs/en/build-with-claude/streaming",
     "https://platform.claude.com/docs/en/api/errors",
+    "https://platform.claude.com/docs/en/api/rate-limits",
     "npm @anthropic-ai/sdk, resources/messages/messages.d.ts"
   ],
   read,
@@ -243,6 +244,21 @@ export const dialect: Dialect = {
   stream,
   whole,
   refuse,
+  allowance: {
+    headers: {
+      "anthropic-ratelimit-requests-limit": "50",
+      "anthropic-ratelimit-requests-remaining": "49",
+      "anthropic-ratelimit-requests-reset": "2026-11-20T10:00:12Z",
+      "anthropic-ratelimit-tokens-limit": "90000",
+      "anthropic-ratelimit-tokens-remaining": "80000",
+      "anthropic-ratelimit-tokens-reset": "2026-11-20T10:00:30Z",
+      date: "Fri, 20 Nov 2026 10:00:00 GMT"
+    },
+    means: {
+      requests: { limit: 50, remaining: 49, resetMillis: 12_000 },
+      tokens: { limit: 90_000, remaining: 80_000, resetMillis: 30_000 }
+    }
+  },
   refuseInStream: (refusal) => event(errorOf(refusal), "error"),
   malformed: 'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"ty\n\n'
 }

@@ -2,6 +2,7 @@
  * A dialect: how one vendor writes answers and refusals down, and how it is asked. Data and pure functions; the server
  * that speaks it is `WireServer`.
  */
+import type { Allowance } from "@tutti/core/Allowance"
 import type { Message } from "@tutti/core/Task"
 import type { Reasoning } from "@tutti/core/Worker"
 import type { Answer, Refusal } from "./Script.ts"
@@ -68,8 +69,8 @@ export interface Dialect {
   readonly refuseInStream: (refusal: Refusal) => string | undefined
   /** An event that is not JSON. */
   readonly malformed: string
-  /** Endings that the vendor has; all by default. */
-  readonly endings?: ReadonlyArray<Answer["ending"]>
+  /** Headers that say what is left of the rate limits, and what they say; absent where the vendor sends none. */
+  readonly allowance?: { readonly headers: Readonly<Record<string, string>>; readonly means: Allowance }
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
  * small differences: {@link compatible} writes those down.
  */
 import type { Message } from "@tutti/core/Task"
-import type { Usage } from "@tutti/core/Worker"
+import type { Reasoning, Usage } from "@tutti/core/Worker"
 import {
   bearer,
   type Captured,
@@ -16,7 +16,7 @@ import {
   type Sent
 } from "./Dialect.ts"
 import * as OpenAiErrors from "./internal/openAiErrors.ts"
-import { reasoningOf } from "./OpenAiResponses.ts"
+import { reasoningOf as effortOf } from "./OpenAiResponses.ts"
 import { type Answer, type Delta, type Refusal, reasoningText, text } from "./Script.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -32,6 +32,8 @@ export interface Deviations {
    * whether asked or not (`final`), or never.
    */
   readonly usage?: "stream-options" | "final" | "none"
+  /** Whether it says what is left of its rate limits, as OpenAI does; false by default. */
+  readonly hasRateLimits?: boolean
   /** The field of reasoning text; OpenAI itself sends none. */
   readonly reasoningField?: "reasoning_content" | "reasoning"
 }
@@ -51,6 +53,16 @@ const turn = (item: unknown): Message => {
   return { role: roles[String(role)] ?? "user", content: contentText(content) }
 }
 
+const reasoningOf = (body: Readonly<Record<string, unknown>>): Reasoning | undefined => {
+  const { effort, enabled, max_tokens: tokens } = fields(body.reasoning)
+  const isOff =
+    enabled === false ||
+    fields(body.chat_template_kwargs).enable_thinking === false ||
+    fields(body.thinking).type === "disabled"
+  if (isOff) return { type: "off" }
+  return typeof tokens === "number" ? { type: "budget", tokens } : effortOf(body.reasoning_effort ?? effort)
+}
+
 const read = (request: Captured): Sent => {
   const body = fields(request.body)
   const stop = typeof body.stop === "string" ? [body.stop] : (body.stop as ReadonlyArray<string>)
@@ -64,7 +76,7 @@ const read = (request: Captured): Sent => {
       temperature: body.temperature as number,
       seed: body.seed as number,
       stopSequences: stop,
-      reasoning: reasoningOf(body.reasoning_effort)
+      reasoning: reasoningOf(body)
     })
   }
 }
@@ -189,8 +201,9 @@ export const compatible = (deviations: Deviations): Dialect => ({
   whole: (answer, model) => whole(answer, model, deviations),
   refuse: OpenAiErrors.refuse,
   refuseInStream,
+  ...(deviations.hasRateLimits ? { allowance: OpenAiErrors.allowance } : {}),
   malformed: 'data: {"id":"chatcmpl-01","choices":[{"delta":{"content":"br\n\n'
 })
 
 /** OpenAI's own Chat Completions. */
-export const dialect: Dialect = compatible({})
+export const dialect: Dialect = compatible({ hasRateLimits: true })

@@ -250,5 +250,6 @@ export const dialect: Dialect = {
   whole,
   refuse: OpenAiErrors.refuse,
   refuseInStream,
+  allowance: OpenAiErrors.allowance,
   malformed: 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"br\n\n'
 }

@@ -1,10 +1,10 @@
 /**
  * What OpenAI answers when it refuses, the same for Responses and Chat Completions.
  *
- * Sources: https://platform.openai.com/docs/guides/error-codes, and the schema `Error` of the published description,
+ * Sources: https://platform.openai.com/docs/guides/error-codes, https://platform.openai.com/docs/guides/rate-limits, and the schema `Error` of the published description,
  * https://github.com/openai/openai-openapi.
  */
-import type { Reply } from "../Dialect.ts"
+import type { Dialect, Reply } from "../Dialect.ts"
 import type { Refusal, RefusalKind } from "../Script.ts"
 
 interface Words {
@@ -83,6 +83,22 @@ const words: Readonly<Record<RefusalKind, Words>> = {
     type: "invalid_request_error",
     code: "content_policy_violation",
     message: "Your request was rejected as a result of our safety system."
+  }
+}
+
+/** What is left of the rate limits, as every answer says it. */
+export const allowance: NonNullable<Dialect["allowance"]> = {
+  headers: {
+    "x-ratelimit-limit-requests": "60",
+    "x-ratelimit-limit-tokens": "150000",
+    "x-ratelimit-remaining-requests": "59",
+    "x-ratelimit-remaining-tokens": "149984",
+    "x-ratelimit-reset-requests": "1s",
+    "x-ratelimit-reset-tokens": "6m0s"
+  },
+  means: {
+    requests: { limit: 60, remaining: 59, resetMillis: 1000 },
+    tokens: { limit: 150_000, remaining: 149_984, resetMillis: 360_000 }
   }
 }
 

@@ -126,6 +126,16 @@ export const answers: ReadonlyArray<Case> = [
     }
   },
   {
+    id: "answer/allowance",
+    name: "tells what is left of the rate limits before the answer, where the vendor says so",
+    run: async ({ ask, options }) => {
+      const { allowance } = options.dialect
+      if (allowance === undefined) return
+      const { parts } = assertSucceeds(await ask([Script.answer("ok", { headers: allowance.headers })]))
+      assert.deepEqual(parts[0], { type: "allowance", ...allowance.means })
+    }
+  },
+  {
     id: "answer/drip",
     name: "reads an answer that comes byte by byte",
     run: async ({ ask }) => {

@@ -1,0 +1,126 @@
+/**
+ * What OpenAI's models can do, as data: which settings a model takes, and how much it reads and writes.
+ *
+ * A model that is not in the table is taken to be able to do everything; OpenAI then says what it cannot. Sources: the
+ * pages of the models under https://developers.openai.com/api/docs/models, the guide
+ * https://developers.openai.com/api/docs/guides/reasoning, and the published description
+ * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration), read in November 2026.
+ */
+import type { Limits } from "@tutti/core/Worker"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a model takes. */
+export interface Capabilities {
+  /** Whether a temperature other than 1 is taken: always, never, or only where reasoning is off. */
+  readonly temperature: "always" | "never" | "without-reasoning"
+  /** The efforts that it knows; none for a model that does not reason. */
+  readonly efforts: ReadonlyArray<"minimal" | "low" | "medium" | "high">
+  /** Whether it reasons in any case. */
+  readonly isReasoningFixed: boolean
+  /** Whether there is a seed. */
+  readonly seed: boolean
+  /** How many stop sequences it takes; 0 for none. */
+  readonly maxStopSequences: number
+}
+
+/** A family of models: those whose name is `prefix`, or begins with it and a hyphen. */
+export interface Family extends Limits {
+  readonly prefix: string
+  readonly capabilities: Partial<Capabilities>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Data
+// -------------------------------------------------------------------------------------------------------------------
+
+const everything: Capabilities = {
+  temperature: "always",
+  efforts: ["minimal", "low", "medium", "high"],
+  isReasoningFixed: false,
+  seed: true,
+  maxStopSequences: 4
+}
+
+const chat = { temperature: "always", efforts: [] } as const
+const olderReasoning = {
+  temperature: "never",
+  efforts: ["low", "medium", "high"],
+  isReasoningFixed: true,
+  maxStopSequences: 0
+} as const
+const gpt5 = {
+  temperature: "never",
+  efforts: ["minimal", "low", "medium", "high"],
+  isReasoningFixed: true,
+  maxStopSequences: 0
+} as const
+const optionalReasoning = {
+  temperature: "without-reasoning",
+  efforts: ["low", "medium", "high"],
+  maxStopSequences: 0
+} as const
+
+const k = 1000
+
+/** The families that are known; the longest prefix counts. */
+export const families: ReadonlyArray<Family> = [
+  { prefix: "gpt-3.5-turbo", capabilities: chat, contextTokens: 16_385, maxOutputTokens: 4096 },
+  { prefix: "gpt-4o", capabilities: chat, contextTokens: 128 * k, maxOutputTokens: 16_384 },
+  { prefix: "gpt-4.1", capabilities: chat, contextTokens: 1_047_576, maxOutputTokens: 32_768 },
+  { prefix: "o1", capabilities: olderReasoning, contextTokens: 200 * k, maxOutputTokens: 100 * k },
+  { prefix: "o3", capabilities: olderReasoning, contextTokens: 200 * k, maxOutputTokens: 100 * k },
+  { prefix: "o4-mini", capabilities: olderReasoning, contextTokens: 200 * k, maxOutputTokens: 100 * k },
+  { prefix: "gpt-5", capabilities: gpt5, contextTokens: 400 * k, maxOutputTokens: 128 * k },
+  { prefix: "gpt-5-chat", capabilities: chat, contextTokens: 128 * k, maxOutputTokens: 16_384 },
+  {
+    prefix: "gpt-5-pro",
+    capabilities: { ...gpt5, efforts: ["high"] },
+    contextTokens: 400 * k,
+    maxOutputTokens: 272 * k
+  },
+  { prefix: "gpt-5.1", capabilities: optionalReasoning, contextTokens: 400 * k, maxOutputTokens: 128 * k },
+  { prefix: "gpt-5.1-chat", capabilities: {} },
+  { prefix: "gpt-5.2", capabilities: optionalReasoning, contextTokens: 400 * k, maxOutputTokens: 128 * k },
+  { prefix: "gpt-5.2-pro", capabilities: { ...gpt5, efforts: ["medium", "high"] } },
+  { prefix: "gpt-5.2-chat", capabilities: {} },
+  { prefix: "gpt-5.4", capabilities: optionalReasoning, maxOutputTokens: 128 * k },
+  { prefix: "gpt-5.5", capabilities: optionalReasoning, maxOutputTokens: 128 * k },
+  {
+    prefix: "gpt-5.6",
+    capabilities: { ...optionalReasoning, temperature: "never" },
+    maxOutputTokens: 128 * k
+  }
+]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Look-up
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Whether a model belongs to a family: `gpt-5-2025-08-07` does to `gpt-5`, `gpt-5.1` does not. */
+export const isOf = (model: string, prefix: string): boolean => model === prefix || model.startsWith(`${prefix}-`)
+
+const familyOf = (model: string): Family | undefined =>
+  families
+    .filter(({ prefix }) => isOf(model, prefix))
+    .sort((left, right) => right.prefix.length - left.prefix.length)[0]
+
+/** What a model takes, with what the caller knows better. */
+export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
+  ...everything,
+  ...familyOf(model)?.capabilities,
+  ...override
+})
+
+/** How much a model reads and writes; absent where it is not known. */
+export const limitsOf = (model: string): Limits | undefined => {
+  const family = familyOf(model)
+  if (family === undefined) return undefined
+  const { contextTokens, maxOutputTokens } = family
+  return {
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens })
+  }
+}

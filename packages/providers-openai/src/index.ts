@@ -1,0 +1,8 @@
+export type { Capabilities, Family } from "./capabilities.ts"
+export { capabilitiesOf, families, limitsOf } from "./capabilities.ts"
+export { openai, type ResponsesOptions } from "./openai.ts"
+export { openaiChat } from "./openaiChat.ts"
+export { type CompatibleOptions, type Dialect, openaiCompatible, type ReasoningFields } from "./openaiCompatible.ts"
+export type { ApiKey, OpenAiOptions, WorkerOptions } from "./options.ts"
+export { type Preset, presets } from "./presets.ts"
+export { type ListPrice, priceOf, prices } from "./prices.ts"

@@ -1,0 +1,95 @@
+/** A request in the words of Chat Completions, in the way in which a server takes them. */
+import type { WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import * as Result from "effect/Result"
+import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
+import type { Capabilities } from "../capabilities.ts"
+import type { WorkerOptions } from "../options.ts"
+import { check, type Defaults, merge, some } from "./settings.ts"
+
+/** In what servers differ. */
+export interface Dialect {
+  /**
+   * How usage is reported: in a last chunk when the request asks for it (`stream-options`), unasked (`final`), or not
+   * at all (`none`): then it is estimated.
+   */
+  readonly usage: "stream-options" | "final" | "none"
+  /** The field of a delta that holds reasoning; none when absent. */
+  readonly reasoningField?: "reasoning_content" | "reasoning"
+  /** The role of system text. */
+  readonly systemRole: "system" | "developer"
+  /** The field of the output limit. */
+  readonly outputLimit: "max_tokens" | "max_completion_tokens"
+  /** How reasoning is set; what is absent is rejected. */
+  readonly reasoningFields?: ReasoningFields
+}
+
+/** How a server is told to reason: by `reasoning_effort`, by OpenRouter's `reasoning`, or by a switch. */
+export interface ReasoningFields {
+  readonly effort?: "reasoning_effort" | "reasoning"
+  readonly budget?: "reasoning"
+  readonly off?: "reasoning_effort" | "reasoning" | "enable_thinking" | "thinking"
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const switches: Readonly<Record<NonNullable<ReasoningFields["off"]>, Fields>> = {
+  reasoning_effort: { reasoning_effort: "none" },
+  reasoning: { reasoning: { enabled: false } },
+  enable_thinking: { chat_template_kwargs: { enable_thinking: false } },
+  thinking: { thinking: { type: "disabled" } }
+}
+
+const noField = (setting: string, hint: string): Result.Result<Fields, WorkerErrorReason> =>
+  Result.fail({ _tag: "InvalidRequest", detail: `${setting}: the server has no such parameter${hint}` })
+
+const reasoningOf = (
+  { reasoning }: Defaults,
+  { efforts }: Capabilities,
+  fields: ReasoningFields
+): Result.Result<Fields, WorkerErrorReason> => {
+  if (reasoning === undefined) return Result.succeed({})
+  switch (reasoning.type) {
+    case "off":
+      // A model that never reasons needs not be told that it should not.
+      if (efforts.length === 0) return Result.succeed({})
+      return fields.off === undefined ? noField("reasoning off", "") : Result.succeed(switches[fields.off])
+    case "budget":
+      if (fields.budget === undefined) return noField("reasoning budget", "; give an effort, not a number of tokens")
+      return Result.succeed({ reasoning: { max_tokens: reasoning.tokens } })
+    case "effort":
+      if (fields.effort === undefined) return noField("reasoning effort", "")
+      return Result.succeed(
+        fields.effort === "reasoning"
+          ? { reasoning: { effort: reasoning.effort } }
+          : { reasoning_effort: reasoning.effort }
+      )
+  }
+}
+
+/** What the server is sent, or which setting it does not have. */
+export const toBody = (
+  model: string,
+  request: WorkerRequest,
+  options: WorkerOptions & Dialect & { readonly store?: boolean },
+  capabilities: Capabilities
+): Result.Result<ChatCompletionCreateParamsStreaming, WorkerErrorReason> =>
+  Result.gen(function* () {
+    const settings = yield* check(model, merge(options, request), capabilities)
+    const reasoning = yield* reasoningOf(settings, capabilities, options.reasoningFields ?? {})
+    return {
+      model,
+      messages: request.messages.map(({ content, role }) => ({
+        role: role === "system" ? options.systemRole : role,
+        content
+      })),
+      stream: true,
+      ...some("stream_options", options.usage === "stream-options" ? { include_usage: true } : undefined),
+      ...some("store", options.store),
+      ...some(options.outputLimit, settings.maxOutputTokens),
+      ...some("temperature", settings.temperature),
+      ...some("seed", settings.seed),
+      ...some("stop", settings.stopSequences),
+      ...reasoning,
+      ...options.body
+    } as ChatCompletionCreateParamsStreaming
+  })

@@ -1,0 +1,55 @@
+/** A request in the words of the Responses API. */
+import type { WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import * as Result from "effect/Result"
+import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
+import type { Capabilities } from "../capabilities.ts"
+import type { OpenAiOptions } from "../options.ts"
+import { check, type Defaults, merge, some } from "./settings.ts"
+
+/** What the Responses API has no parameter for, whatever the model. */
+export const unsupported: Partial<Capabilities> = { seed: false, maxStopSequences: 0 }
+
+const reasoningOf = (
+  { reasoning }: Defaults,
+  { efforts }: Capabilities,
+  summary: "auto" | "concise" | "detailed" | undefined
+) => {
+  if (reasoning?.type === "budget") {
+    return Result.fail<WorkerErrorReason>({
+      _tag: "InvalidRequest",
+      detail: "reasoning budget: OpenAI takes an effort, not a number of tokens"
+    })
+  }
+  // A model that never reasons needs not be told that it should not.
+  const effort =
+    reasoning?.type === "effort"
+      ? reasoning.effort
+      : reasoning?.type === "off" && efforts.length > 0
+        ? "none"
+        : undefined
+  const fields = { ...some("effort", effort), ...some("summary", efforts.length > 0 ? summary : undefined) }
+  return Result.succeed(Object.keys(fields).length === 0 ? undefined : fields)
+}
+
+/** What the API is sent, or which setting it does not have. */
+export const toBody = (
+  model: string,
+  request: WorkerRequest,
+  options: OpenAiOptions & { readonly reasoningSummary?: "auto" | "concise" | "detailed" },
+  capabilities: Capabilities
+): Result.Result<ResponseCreateParamsStreaming, WorkerErrorReason> =>
+  Result.gen(function* () {
+    const settings = yield* check(model, merge(options, request), capabilities)
+    const reasoning = yield* reasoningOf(settings, capabilities, options.reasoningSummary)
+    const systemRole = options.systemRole ?? "developer"
+    return {
+      model,
+      input: request.messages.map(({ content, role }) => ({ role: role === "system" ? systemRole : role, content })),
+      stream: true,
+      store: options.store ?? false,
+      ...some("max_output_tokens", settings.maxOutputTokens),
+      ...some("temperature", settings.temperature),
+      ...some("reasoning", reasoning),
+      ...options.body
+    } as ResponseCreateParamsStreaming
+  })

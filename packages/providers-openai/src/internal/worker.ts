@@ -1,0 +1,88 @@
+/** A worker from its options and one API of the SDK. */
+import * as Allowance from "@tutti/core/Allowance"
+import {
+  type Limits,
+  type Pricing,
+  type Worker,
+  WorkerError,
+  type WorkerErrorReason,
+  type WorkerRequest
+} from "@tutti/core/Worker"
+import * as Redacted from "effect/Redacted"
+import type * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type OpenAI from "openai"
+import type { APIPromise } from "openai"
+import type { WorkerOptions } from "../options.ts"
+import { defaultTimeoutMillis, makeClient, type ResolvedKey } from "./client.ts"
+import { reasonOf } from "./errors.ts"
+import { generate, type Opened, type Protocol } from "./generate.ts"
+
+/** What differs from API to API. */
+export interface Api<Body, State, Event> {
+  readonly toBody: (request: WorkerRequest) => Result.Result<Body, WorkerErrorReason>
+  readonly send: (
+    client: OpenAI,
+    body: Body,
+    options: { readonly signal: AbortSignal }
+  ) => APIPromise<AsyncIterable<Event>>
+  readonly protocol: (request: WorkerRequest, secret: string) => Protocol<State, Event>
+}
+
+/** What a worker is, its API apart. */
+export interface About {
+  readonly id: string
+  readonly provider: string
+  readonly pricing: Pricing | undefined
+  readonly limits: Limits | undefined
+  /** The headers that tell what is left of the rate limits; not looked at when absent. */
+  readonly rateLimitHeaders: Allowance.HeaderNames | undefined
+  /** A missing key is a failure of every call. */
+  readonly key: ResolvedKey | { readonly type: "none" }
+  readonly identity: { readonly organization?: string | null | undefined; readonly project?: string | null | undefined }
+}
+
+/** Servers that are no such API answer with a page, or with an object, where a stream was asked for. */
+const isOther = (contentType: string | null): contentType is string =>
+  contentType !== null && /html|json/i.test(contentType)
+
+/** Makes a worker. The key stays in here. */
+export const makeWorker = <Body, State, Event>(
+  options: WorkerOptions,
+  about: About,
+  api: Api<Body, State, Event>
+): Worker => {
+  const { id, key, limits, pricing, provider } = about
+  const secret = key.type === "key" ? Redacted.value(key.key) : ""
+  const client = makeClient(options, key.type === "none" ? undefined : secret, about.identity)
+  const fail = (reason: WorkerErrorReason) => Stream.fail(new WorkerError({ worker: id, reason }))
+
+  const open = async (body: Body, signal: AbortSignal): Promise<Opened<Event>> => {
+    const { data, response } = await api.send(client, body, { signal }).withResponse()
+    const contentType = response.headers.get("content-type")
+    if (isOther(contentType)) throw new SyntaxError(`${contentType} came instead of a stream of events`)
+    const allowance =
+      about.rateLimitHeaders && Allowance.fromHeaders(response.headers, about.rateLimitHeaders, Date.now())
+    return { events: data, parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }] }
+  }
+
+  return {
+    id,
+    provider,
+    ...(options.description === undefined ? {} : { description: options.description }),
+    ...(pricing === undefined ? {} : { pricing }),
+    ...(limits === undefined ? {} : { limits }),
+    generate: (request) => {
+      if (key.type === "missing") return fail({ _tag: "Authentication", detail: `${key.variable} is not set` })
+      const body = api.toBody(request)
+      if (body._tag === "Failure") return fail(body.failure)
+      return generate({
+        worker: id,
+        timeoutMillis: options.timeoutMillis ?? defaultTimeoutMillis,
+        protocol: api.protocol(request, secret),
+        open: (signal) => open(body.success, signal),
+        reasonOf: (error) => reasonOf(error, secret, Date.now())
+      })
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * In what well-known servers differ from OpenAI, as data for `openaiCompatible`. Each names the page it was read from, in
+ * November 2026.
+ */
+import type { CompatibleOptions } from "./openaiCompatible.ts"
+
+/** The settings of a server; a model, and whatever is different with you, comes on top. */
+export interface Preset extends Omit<CompatibleOptions, "model"> {
+  readonly name: string
+  /** Where this is documented. */
+  readonly source: string
+}
+
+/** A server that you run yourself: no key, where it listens by default. */
+const local = { usage: "stream-options", systemRole: "system", outputLimit: "max_tokens" } as const
+
+export const presets = {
+  vllm: {
+    ...local,
+    name: "vllm",
+    baseURL: "http://localhost:8000/v1",
+    reasoningField: "reasoning",
+    reasoningFields: { effort: "reasoning_effort", off: "enable_thinking" },
+    source: "https://docs.vllm.ai/en/latest/features/reasoning_outputs.html"
+  },
+  sglang: {
+    ...local,
+    name: "sglang",
+    baseURL: "http://localhost:30000/v1",
+    reasoningField: "reasoning_content",
+    reasoningFields: { effort: "reasoning_effort", off: "enable_thinking" },
+    source: "https://docs.sglang.ai/basic_usage/openai_api_completions.html"
+  },
+  llamaServer: {
+    ...local,
+    name: "llama-server",
+    baseURL: "http://localhost:8080/v1",
+    reasoningField: "reasoning_content",
+    reasoningFields: { off: "enable_thinking" },
+    source: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md"
+  },
+  ollama: {
+    ...local,
+    name: "ollama",
+    baseURL: "http://localhost:11434/v1",
+    reasoningField: "reasoning",
+    reasoningFields: { effort: "reasoning_effort", off: "reasoning_effort" },
+    source: "https://docs.ollama.com/api/openai-compatibility"
+  },
+  lmStudio: {
+    ...local,
+    name: "lm-studio",
+    baseURL: "http://localhost:1234/v1",
+    reasoningField: "reasoning",
+    reasoningFields: { effort: "reasoning_effort" },
+    source: "https://lmstudio.ai/docs/developer/openai-compat/chat-completions"
+  },
+  openRouter: {
+    name: "openrouter",
+    baseURL: "https://openrouter.ai/api/v1",
+    apiKey: { env: "OPENROUTER_API_KEY" },
+    usage: "final",
+    reasoningField: "reasoning",
+    systemRole: "system",
+    outputLimit: "max_tokens",
+    reasoningFields: { effort: "reasoning", budget: "reasoning", off: "reasoning" },
+    source: "https://openrouter.ai/docs/api/reference/overview"
+  },
+  deepSeek: {
+    name: "deepseek",
+    baseURL: "https://api.deepseek.com/v1",
+    apiKey: { env: "DEEPSEEK_API_KEY" },
+    usage: "stream-options",
+    reasoningField: "reasoning_content",
+    systemRole: "system",
+    outputLimit: "max_tokens",
+    reasoningFields: { off: "thinking" },
+    source: "https://api-docs.deepseek.com/api/create-chat-completion"
+  },
+  together: {
+    name: "together",
+    baseURL: "https://api.together.xyz/v1",
+    apiKey: { env: "TOGETHER_API_KEY" },
+    usage: "final",
+    reasoningField: "reasoning",
+    systemRole: "system",
+    outputLimit: "max_tokens",
+    reasoningFields: { effort: "reasoning_effort", off: "reasoning" },
+    source: "https://docs.together.ai/reference/chat-completions-1"
+  }
+} as const satisfies Readonly<Record<string, Preset>>

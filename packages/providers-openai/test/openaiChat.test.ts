@@ -1,0 +1,14 @@
+import { Contract, OpenAiChat } from "@tutti/providers-testkit"
+import { describe, it } from "vitest"
+import { openaiChat } from "../src/index.ts"
+
+Contract.contract({
+  name: "openaiChat",
+  dialect: OpenAiChat.dialect,
+  make: ({ baseURL, defaults, ...connection }) =>
+    openaiChat("a-model-of-tomorrow", { baseURL: `${baseURL}/v1`, ...defaults, ...connection }),
+  settings: { reasoningBudget: { type: "rejected", reason: "OpenAI takes an effort, not a number of tokens" } },
+  gaps: { "answer/reasoning": "OpenAI does not show reasoning in Chat Completions" },
+  describe,
+  it
+})

@@ -1,0 +1,49 @@
+import { Contract, OpenAiChat } from "@tutti/providers-testkit"
+import { describe, it } from "vitest"
+import { openaiCompatible, type Preset, presets } from "../src/index.ts"
+
+const optionsOf = (preset: Preset): Contract.Options => {
+  const { name, reasoningField, reasoningFields = {}, usage } = preset
+  const noField = { type: "rejected", reason: `${name} has no such parameter` } as const
+  return {
+    name: `openaiCompatible (${name})`,
+    dialect: OpenAiChat.compatible({ name, usage, ...(reasoningField === undefined ? {} : { reasoningField }) }),
+    make: ({ baseURL, defaults, ...connection }) =>
+      openaiCompatible({ ...preset, model: "some/model", baseURL: `${baseURL}/v1`, ...defaults, ...connection }),
+    settings: {
+      ...(reasoningFields.effort === undefined ? { reasoningEffort: noField } : {}),
+      ...(reasoningFields.budget === undefined ? { reasoningBudget: noField } : {}),
+      ...(reasoningFields.off === undefined ? { reasoningOff: noField } : {})
+    }
+  }
+}
+
+Contract.contract({ ...optionsOf(presets.openRouter), describe, it })
+Contract.contract({ ...optionsOf(presets.ollama), describe, it })
+Contract.contract({
+  ...optionsOf({ ...presets.vllm, name: "a server without usage", usage: "none" }),
+  gaps: {
+    "usage/tokens": "the server reports no usage",
+    "usage/cached": "the server reports no usage",
+    "usage/cache-write": "the server reports no usage",
+    "usage/reasoning": "the server reports no usage"
+  },
+  describe,
+  it
+})
+
+// In what the others differ is a matter of requests, settings and usage.
+const differing = Contract.cases.filter(({ id }) => /^(?:request|setting|usage|finish)\/|^answer\/reasoning$/.test(id))
+
+for (const preset of [
+  presets.vllm,
+  presets.sglang,
+  presets.llamaServer,
+  presets.lmStudio,
+  presets.deepSeek,
+  presets.together
+]) {
+  describe(`openaiCompatible (${preset.name}) keeps its settings`, () => {
+    for (const one of differing) it(`${one.id}: ${one.name}`, () => Contract.check(one, optionsOf(preset)))
+  })
+}
