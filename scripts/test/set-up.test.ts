@@ -1,0 +1,61 @@
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { buildFingerprint, outputs } from "../setup/state.mjs"
+import { closure, members } from "../setup/workspace.mjs"
+
+let folder: string
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti set-up "))
+  fs.mkdirSync(path.join(folder, "src/internal"), { recursive: true })
+  fs.writeFileSync(path.join(folder, "src/internal/a.ts"), "export const a = 1\n")
+})
+afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+describe("buildFingerprint", () => {
+  it("stays while nothing changes, whatever is built", () => {
+    const before = buildFingerprint(folder, "dependencies")
+    fs.mkdirSync(path.join(folder, "dist"))
+    fs.writeFileSync(path.join(folder, "dist/a.js"), "")
+    expect(buildFingerprint(folder, "dependencies")).toBe(before)
+  })
+
+  it.each([
+    ["a source is edited", () => fs.writeFileSync(path.join(folder, "src/internal/a.ts"), "export const a = 22\n")],
+    ["a source is touched", () => fs.utimesSync(path.join(folder, "src/internal/a.ts"), 1, 1)],
+    ["a source is added", () => fs.writeFileSync(path.join(folder, "src/b.ts"), "")],
+    ["a source is renamed", () => fs.renameSync(path.join(folder, "src/internal/a.ts"), path.join(folder, "src/a.ts"))],
+    ["the configuration is added", () => fs.writeFileSync(path.join(folder, "tsup.config.ts"), "")]
+  ])("changes when %s", (_, change) => {
+    const before = buildFingerprint(folder, "dependencies")
+    change()
+    expect(buildFingerprint(folder, "dependencies")).not.toBe(before)
+  })
+
+  it("changes with the installed dependencies", () => {
+    expect(buildFingerprint(folder, "others")).not.toBe(buildFingerprint(folder, "dependencies"))
+  })
+})
+
+describe("outputs", () => {
+  it("lists the JavaScript of a build, and nothing before there is one", () => {
+    expect(outputs(folder)).toEqual([])
+    fs.mkdirSync(path.join(folder, "dist"))
+    for (const name of ["b.js", "a.js", "a.js.map", "a.d.ts"]) fs.writeFileSync(path.join(folder, "dist", name), "")
+    expect(outputs(folder)).toEqual([path.join("dist", "a.js"), path.join("dist", "b.js")])
+  })
+})
+
+describe("workspace", () => {
+  it("knows what the command line needs, and only that", () => {
+    const names = closure("@tutti/cli").map(({ manifest }) => manifest.name)
+    expect(names).toContain("@tutti/core")
+    expect(closure("@tutti/core").map(({ manifest }) => manifest.name)).toEqual(["@tutti/core"])
+  })
+
+  it("knows every folder that pnpm installs into", () => {
+    const names = members().map(({ manifest }) => manifest.name)
+    expect(names).toEqual(expect.arrayContaining(["tutti-workspace", "@tutti/core", "@tutti/bench"]))
+  })
+})
