@@ -1,0 +1,110 @@
+/**
+ * Turns the events of a real run into the moving picture of the README: the very frames that a terminal shows.
+ *
+ *     tutti run --json > docs/recordings/run.ndjson
+ *     node --conditions=@tutti/source packages/cli/scripts/recording.ts docs/recordings/run.ndjson docs/recordings/run.svg
+ *
+ * The picture plays at a sixth of the real speed, so that the eye can follow, and stays on the last frame. Readers that
+ * do not animate, or are asked not to, see that frame.
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import type { RunEvent } from "@tutti/core/RunEvent"
+import * as Wire from "@tutti/core/Wire"
+import * as Result from "effect/Result"
+import * as BlockView from "../src/view/BlockView.ts"
+import { type Line, widthOf } from "../src/view/Line.ts"
+import * as RunView from "../src/view/RunView.ts"
+
+const columns = 92
+const frameMillis = 40
+const slowness = 6
+const restMillis = 6000
+const command = "npm start"
+
+interface Frame {
+  readonly at: number
+  readonly lines: ReadonlyArray<Line>
+}
+
+const framesOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Frame> => {
+  const start = events[0]!.at
+  const end = events.at(-1)!.at
+  const frames: Array<Frame> = [{ at: 0, lines: [] }]
+  let state = RunView.empty
+  let next = 0
+  for (let at = start; at <= end + frameMillis; at += frameMillis) {
+    while (next < events.length && events[next]!.at <= at) state = RunView.apply(state, events[next++]!)
+    if (state === undefined) continue
+    const isOver = state.outcome !== undefined
+    const lines = isOver ? BlockView.final(state, columns) : BlockView.live(state, { width: columns, now: at })
+    const last = frames.at(-1)!
+    if (JSON.stringify(last.lines) !== JSON.stringify(lines)) frames.push({ at: at - start + frameMillis, lines })
+    if (isOver) break
+  }
+  return frames
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// SVG
+// -------------------------------------------------------------------------------------------------------------------
+
+const cell = { width: 7.85, height: 19 }
+const margin = { left: 18, top: 46, bottom: 16 }
+
+const escapeXml = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+
+/** Every span gets its own column, so that fonts of another width do not shift what follows. */
+const row = (line: Line, index: number): string => {
+  let column = 0
+  const spans = line.map(({ style, text }) => {
+    const x = margin.left + column * cell.width
+    const length = widthOf(text)
+    column += length
+    const fit = length === 0 ? "" : ` textLength="${(length * cell.width).toFixed(1)}"`
+    return text.trim() === "" ? "" : `<tspan x="${x.toFixed(1)}" class="${style}"${fit}>${escapeXml(text)}</tspan>`
+  })
+  return spans.every((span) => span === "")
+    ? ""
+    : `<text y="${margin.top + (index + 1) * cell.height}">${spans.join("")}</text>`
+}
+
+const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(2)}%`
+
+const picture = (frames: ReadonlyArray<Frame>): string => {
+  const total = frames.at(-1)!.at * slowness + restMillis
+  const height = margin.top + (Math.max(...frames.map(({ lines }) => lines.length)) + 2) * cell.height + margin.bottom
+  const width = 2 * margin.left + columns * cell.width
+  const shown = frames.map(({ at, lines }, index) => {
+    const from = percent(at * slowness, total)
+    const next = frames[index + 1]
+    const hide = next === undefined ? "" : `${percent(next.at * slowness, total)}{visibility:hidden}`
+    const before = at === 0 ? "" : "0%{visibility:hidden}"
+    return {
+      rule: `@keyframes f${index}{${before}${from}{visibility:visible}${hide}}.f${index}{animation:f${index} ${total}ms step-end infinite}`,
+      group: `<g class="f f${index}${next === undefined ? " last" : ""}">${lines.map((line, at) => row(line, at + 1)).join("")}</g>`
+    }
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width.toFixed(0)} ${height}" role="img" aria-label="A run of tutti in a terminal">
+<style>
+text{font:13px ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#e6edf3;white-space:pre}
+.dim{fill:#8b949e}.bold{font-weight:700}.good{fill:#3fb950}.bad{fill:#f85149}.busy{fill:#d29922}.name{fill:#79c0ff}
+.f{visibility:hidden}.last{visibility:visible}
+@media (prefers-reduced-motion:no-preference){${shown.map(({ rule }) => rule).join("\n")}}
+</style>
+<rect width="100%" height="100%" rx="10" fill="#0d1117"/>
+<circle cx="22" cy="20" r="6" fill="#f85149"/><circle cx="42" cy="20" r="6" fill="#d29922"/><circle cx="62" cy="20" r="6" fill="#3fb950"/>
+<text y="${margin.top}"><tspan x="${margin.left}" class="good">$</tspan><tspan x="${margin.left + 2 * cell.width}">${escapeXml(command)}</tspan></text>
+${shown.map(({ group }) => group).join("\n")}
+</svg>
+`
+}
+
+const [source, target] = process.argv.slice(2)
+if (source === undefined || target === undefined) {
+  console.error("Usage: recording.ts EVENTS.ndjson PICTURE.svg")
+  process.exit(2)
+}
+const events = Result.getOrThrow(Wire.decodeRunEvents(readFileSync(source, "utf8")))
+const frames = framesOf(events)
+writeFileSync(target, picture(frames))
+console.log(`${target}: ${frames.length} frames of ${events.length} events`)
