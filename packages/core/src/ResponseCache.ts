@@ -11,7 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import type { FinishReason, Usage, WorkerRequest } from "./Worker.ts"
+import type { FinishReason, Usage, Worker, WorkerRequest } from "./Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -89,8 +89,8 @@ const canonical = (value: unknown): string =>
  *
  * A request that is deterministic (`temperature` 0, or a `seed`) has one answer. Of any other, each sample is its own:
  * `sample` says which of a run's equal requests this is, from 0, so that a run that is made again finds the same
- * samples and no two samples of one run are the same. The key is readable text, as long as the request; a store that
- * wants short keys hashes it.
+ * samples and no two samples of one run are the same. A worker's own `settings` are part of the key: with other defaults
+ * it gives other answers. The key is readable text, as long as the request; a store that wants short keys hashes it.
  *
  * **Example**
  *
@@ -102,8 +102,15 @@ const canonical = (value: unknown): string =>
  * ResponseCache.key("a", { messages }, 0) === ResponseCache.key("a", { messages }, 1) // => false
  * ```
  */
-export const key = (worker: string, request: WorkerRequest, sample: number | string = 0): string =>
-  canonical([worker, request, ...(isDeterministic(request) ? [] : [sample])])
+export const key = (
+  worker: string | Pick<Worker, "id" | "settings">,
+  request: WorkerRequest,
+  sample: number | string = 0
+): string => {
+  const { id, settings = undefined } = typeof worker === "string" ? { id: worker } : worker
+  const who = settings === undefined ? id : { id, settings }
+  return canonical([who, request, ...(isDeterministic(request) ? [] : [sample])])
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors

@@ -106,6 +106,11 @@ export interface Worker {
   readonly id: string
   /** What it is good at, in a sentence. Shown to a policy only where the prompt asks for descriptions. */
   readonly description?: string
+  /**
+   * What its answers depend on besides its id: the defaults of its settings, where it is reached. Part of the key under
+   * which its answers are kept in a `ResponseCache`, so plain JSON, and no secret.
+   */
+  readonly settings?: unknown
   /** The key under which rate limits and circuit breakers are shared (a vendor and key). Its `id` when absent. */
   readonly provider?: string
   readonly pricing?: Pricing

@@ -71,6 +71,19 @@ describe("key", () => {
     expect(new Set(keys).size).toBe(2 * variants.length)
   })
 
+  it("differs with a worker's own settings, in whatever order they stand", () => {
+    const keys = [
+      undefined,
+      { temperature: 0.2 },
+      { temperature: 0.7 },
+      { temperature: 0.2, baseURL: "http://a" },
+      { baseURL: "http://a", temperature: 0.2 }
+    ].map((settings) => ResponseCache.key({ id: "a", settings }, request))
+    expect(keys[0]).toBe(ResponseCache.key("a", request))
+    expect(keys[3]).toBe(keys[4])
+    expect(new Set(keys).size).toBe(4)
+  })
+
   it("keeps the samples of a request apart unless it has only one answer", () => {
     const keys = (request: WorkerRequest) => [0, 1, 0].map((sample) => ResponseCache.key("a", request, sample))
     const [first, second, again] = keys({ ...request, temperature: 1 })

@@ -284,7 +284,7 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<Answered,
     made = { usage: answer.usage, costUsd }
     return answer
   })
-  const key = ResponseCache.key(call.worker.id, call.request, call.sample)
+  const key = ResponseCache.key(call.worker, call.request, call.sample)
   return Effect.map(cache.lookup(key, compute), ({ cached, value }): Answered => {
     if (!cached) return { ...value, ...made, cached }
     if (value.reasoning !== undefined) call.onDelta?.("reasoning", value.reasoning)

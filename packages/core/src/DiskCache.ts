@@ -1,0 +1,212 @@
+/**
+ * The response cache on disk: answers of workers in one file, for this process, those beside it and those after it.
+ *
+ * It is a store of the {@link ResponseCache}, over Node's own SQLite, which is loaded when a file is opened: importing
+ * this module asks nothing of the runtime. Answers are found by the SHA-256 of their key, so the file holds what workers
+ * said and not what they were asked.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as AnswerTable from "./internal/answerTable.ts"
+import * as Sqlite from "./internal/sqlite.ts"
+import * as ResponseCache from "./ResponseCache.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where answers are kept, and how many. Those that were not used for longest make room. */
+export interface Options {
+  /** The file; it and its folder are made when they are not there. Two more, `-wal` and `-shm`, stand beside it in use. */
+  readonly file: string
+  /** No bound by default. */
+  readonly maxEntries?: number
+  /** Of answers as JSON, with 128 bytes for each; 1 GiB by default. The file is as large as it ever had to be. */
+  readonly maxBytes?: number
+  /** How long an answer is kept after it was made; for ever by default. A number is in milliseconds. */
+  readonly timeToLive?: Duration.Input
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why a file cannot be used. */
+export type DiskCacheReason =
+  /** This runtime has no `node:sqlite`. */
+  | { readonly _tag: "Unsupported" }
+  /** It, or its folder, cannot be opened or written. */
+  | { readonly _tag: "Unwritable"; readonly detail: string }
+  /** It is something else than a cache of answers. */
+  | { readonly _tag: "Foreign" }
+  /** A newer version of this package wrote it. */
+  | { readonly _tag: "Newer" }
+  | { readonly _tag: "Damaged"; readonly detail: string }
+
+const explain = (reason: DiskCacheReason): string => {
+  switch (reason._tag) {
+    case "Unsupported":
+      return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
+    case "Unwritable":
+      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
+    case "Foreign":
+      return "is a file of something else, and was left as it is: name another file"
+    case "Newer":
+      return "was written by a newer version of Tutti: update, or name another file"
+    case "Damaged":
+      return `is damaged (${reason.detail}): delete it, its answers are only copies`
+  }
+}
+
+/** A file that cannot be used as a cache. `reason` says why. */
+export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
+  readonly file: string
+  readonly reason: DiskCacheReason
+}> {
+  override get message(): string {
+    return `The response cache ${this.file} ${explain(this.reason)}.`
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+const reasonOf = (error: unknown): DiskCacheReason => {
+  switch (Sqlite.codeOf(error)) {
+    case Sqlite.codes.notADatabase:
+      return { _tag: "Foreign" }
+    case Sqlite.codes.corrupt:
+      return { _tag: "Damaged", detail: messageOf(error) }
+    default:
+      return { _tag: "Unwritable", detail: messageOf(error) }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Waiting for other processes
+// -------------------------------------------------------------------------------------------------------------------
+
+/** SQLite waits in place, and nothing else of this process runs meanwhile; so it waits briefly, and then we do. */
+const busyMillis = 20
+
+const napMillis = 10
+
+const isBusy = (error: unknown) => {
+  const code = Sqlite.codeOf(error)
+  return code === Sqlite.codes.busy || code === Sqlite.codes.locked
+}
+
+/** Runs a piece of work on the file, again while another process holds it, for some ten seconds. */
+const patiently = <A>(work: () => A, naps = 300): Effect.Effect<A, unknown> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(work())
+    } catch (error) {
+      return isBusy(error) && naps > 0
+        ? Effect.andThen(Effect.sleep(napMillis), patiently(work, naps - 1))
+        : Effect.fail(error)
+    }
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const open = ({ file }: Options) =>
+  Effect.gen(function* () {
+    const failed = (reason: DiskCacheReason) => new DiskCacheError({ file, reason })
+    const node = Sqlite.load()
+    if (node === undefined) return yield* failed({ _tag: "Unsupported" })
+    const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(reasonOf(error)))
+    yield* attempt(() => file !== ":memory:" && node.mkdirSync(node.dirname(file), { recursive: true }))
+    const database = yield* Effect.acquireRelease(
+      attempt(() => new node.DatabaseSync(file, { timeout: busyMillis })),
+      (database) => Effect.sync(() => database.close())
+    )
+    const kind = yield* attempt(() => AnswerTable.identify(database))
+    if (kind !== "ours") return yield* failed({ _tag: kind === "newer" ? "Newer" : "Foreign" })
+    yield* attempt(() => AnswerTable.prepare(database))
+    const hash = (key: string) => node.createHash("sha256").update(key).digest()
+    return { database, hash }
+  })
+
+/**
+ * Opens a file as a store of answers; it is closed with its scope.
+ *
+ * **Details**
+ *
+ * Several processes may use one file at once. An answer that two of them make at the same time is kept from the one that
+ * ends last. A process that is killed loses no answer that was kept, and leaves the file whole. When the file cannot be
+ * reached any more (a full disk), answers are not kept or not found; that is logged once, and no call fails for it.
+ *
+ * **Gotchas**
+ *
+ * The file is not encrypted: whoever can read it can read the answers. It belongs on a disk of this machine; file systems
+ * of a network do not lock as SQLite needs it.
+ */
+export const store = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<ResponseCache.Store, DiskCacheError, Scope.Scope> {
+  const { maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINITY, timeToLive = Duration.infinity } = options
+  const { database, hash } = yield* open(options)
+  const table = AnswerTable.make(database, { maxBytes, maxEntries, lifeMillis: Duration.toMillis(timeToLive) })
+  let isTold = false
+
+  const forgive = <A>(work: (now: number) => A): Effect.Effect<A | undefined> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => patiently(() => work(now))).pipe(
+      Effect.catch((error) => {
+        if (isTold) return Effect.undefined
+        isTold = true
+        const { message } = new DiskCacheError({ file: options.file, reason: reasonOf(error) })
+        return Effect.as(Effect.logWarning(`${message} Calls are made without it.`), undefined)
+      })
+    )
+
+  return {
+    get: (key) => forgive((now) => table.get(hash(key), now)),
+    set: (key, answer) => forgive((now) => table.set(hash(key), answer, now))
+  }
+})
+
+/**
+ * Opens a file as a response cache; it is closed with its scope.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as DiskCache from "@tutti/core/DiskCache"
+ * import * as Effect from "effect/Effect"
+ *
+ * const answer = { text: "42", finishReason: "stop" as const, usage: { inputTokens: 9, outputTokens: 1 } }
+ * const program = Effect.gen(function* () {
+ *   const cache = yield* DiskCache.make({ file: ":memory:", maxBytes: 100_000_000 })
+ *   yield* cache.lookup("key", Effect.succeed(answer))
+ *   return yield* cache.lookup("key", Effect.fail("not asked again"))
+ * })
+ * const found = await Effect.runPromise(Effect.scoped(program))
+ * found.cached // => true
+ * ```
+ */
+export const make = (options: Options): Effect.Effect<ResponseCache.ResponseCache, DiskCacheError, Scope.Scope> =>
+  Effect.map(store(options), ResponseCache.make)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Layers
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A response cache on disk for all calls.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as DiskCache from "@tutti/core/DiskCache"
+ *
+ * const cache = DiskCache.layer({ file: ".cache/tutti.sqlite", maxBytes: 500_000_000, timeToLive: "30 days" })
+ * ```
+ */
+export const layer = (options: Options): Layer.Layer<never, DiskCacheError> =>
+  Layer.effect(ResponseCache.ResponseCache, make(options))

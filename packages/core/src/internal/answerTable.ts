@@ -1,0 +1,150 @@
+/**
+ * The answers in a SQLite file: its schema, and the statements that read and write it. Each statement is atomic, so a
+ * process that is killed leaves an answer whole or not at all.
+ */
+import type { DatabaseSync } from "node:sqlite"
+import type { Answer } from "../ResponseCache.ts"
+
+/** What says that a SQLite file is one of ours: "Tutt". */
+export const applicationId = 0x54757474
+
+/** The version of the schema below. A file of another one is not read. */
+export const schemaVersion = 1
+
+const schema = `
+  CREATE TABLE answers (
+    id INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,
+    answer TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    made_at INTEGER NOT NULL,
+    used_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX answers_made_at ON answers (made_at);
+  CREATE INDEX answers_used_at ON answers (used_at, id);
+  CREATE TABLE totals (entries INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
+  INSERT INTO totals VALUES (0, 0);
+  CREATE TRIGGER answer_added AFTER INSERT ON answers BEGIN
+    UPDATE totals SET entries = entries + 1, bytes = bytes + new.bytes;
+  END;
+  CREATE TRIGGER answer_removed AFTER DELETE ON answers BEGIN
+    UPDATE totals SET entries = entries - 1, bytes = bytes - old.bytes;
+  END;
+  CREATE TRIGGER answer_replaced AFTER UPDATE OF bytes ON answers BEGIN
+    UPDATE totals SET bytes = bytes + new.bytes - old.bytes;
+  END;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${schemaVersion};
+`
+
+/** The bounds of the table. */
+export interface Bounds {
+  readonly maxEntries: number
+  readonly maxBytes: number
+  readonly lifeMillis: number
+}
+
+/** The answers of one open file. Its functions throw what SQLite throws. */
+export interface AnswerTable {
+  readonly get: (key: Uint8Array, now: number) => Answer | undefined
+  readonly set: (key: Uint8Array, answer: Answer, now: number) => void
+}
+
+const pragma = (database: DatabaseSync, name: string): number =>
+  Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0])
+
+/** Runs in a transaction that may write; none of it stands when it throws. */
+const transact = (database: DatabaseSync, work: () => void): void => {
+  database.exec("BEGIN IMMEDIATE")
+  try {
+    work()
+    database.exec("COMMIT")
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK")
+    throw error
+  }
+}
+
+/** What a file turned out to be. */
+export type Kind = "ours" | "foreign" | "newer"
+
+/** What a file is, before anything in it is changed. An empty one becomes ours. */
+export const identify = (database: DatabaseSync): Kind => {
+  const id = pragma(database, "application_id")
+  const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
+  if (id !== applicationId && !(isEmpty && id === 0)) return "foreign"
+  return pragma(database, "user_version") > schemaVersion ? "newer" : "ours"
+}
+
+/** Makes a file ready for several processes, and writes the schema where there is none yet. */
+export const prepare = (database: DatabaseSync): void => {
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 16777216")
+  // Another process may have written it meanwhile; and a file that cannot be written shows it here.
+  transact(database, () => {
+    if (pragma(database, "user_version") === 0) database.exec(schema)
+    else database.exec("UPDATE totals SET entries = entries")
+  })
+}
+
+const isAnswer = (value: unknown): value is Answer => {
+  if (typeof value !== "object" || value === null) return false
+  const { finishReason, text, usage } = value as Partial<Record<keyof Answer, unknown>>
+  return typeof text === "string" && typeof finishReason === "string" && typeof usage === "object" && usage !== null
+}
+
+const read = (text: string): Answer | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isAnswer(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** How long a use of an answer is not noted again, so that reading does not write each time. */
+const noteMillis = 60_000
+
+/** What a row takes besides its answer: its key, numbers and share of the indices. */
+const rowBytes = 128
+
+const encoder = new TextEncoder()
+
+/** The table of a file that has been prepared. */
+export const make = (database: DatabaseSync, { lifeMillis, maxBytes, maxEntries }: Bounds): AnswerTable => {
+  const find = database.prepare("SELECT id, answer, made_at, used_at FROM answers WHERE key = ?")
+  const use = database.prepare("UPDATE answers SET used_at = ? WHERE id = ?")
+  const put = database.prepare(`
+    INSERT INTO answers (key, answer, bytes, made_at, used_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET
+      answer = excluded.answer, bytes = excluded.bytes, made_at = excluded.made_at, used_at = excluded.used_at
+  `)
+  const expire = database.prepare("DELETE FROM answers WHERE made_at <= ?")
+  const totals = database.prepare("SELECT entries, bytes FROM totals")
+  const removeOldest = database.prepare(
+    "DELETE FROM answers WHERE id = (SELECT id FROM answers ORDER BY used_at, id LIMIT 1)"
+  )
+
+  const isOver = () => {
+    const { bytes, entries } = totals.get() as { readonly bytes: number; readonly entries: number }
+    return entries > maxEntries || bytes > maxBytes
+  }
+
+  return {
+    get: (key, now) => {
+      const row = find.get(key)
+      if (row === undefined || Number(row.made_at) + lifeMillis <= now) return undefined
+      if (Number(row.used_at) + noteMillis <= now) use.run(now, row.id ?? null)
+      return read(String(row.answer))
+    },
+    set: (key, answer, now) => {
+      const text = JSON.stringify(answer)
+      const bytes = encoder.encode(text).length + rowBytes
+      if (bytes > maxBytes || maxEntries < 1) return
+      transact(database, () => {
+        put.run(key, text, bytes, now, now)
+        if (lifeMillis !== Number.POSITIVE_INFINITY) expire.run(now - lifeMillis)
+        while (isOver()) removeOldest.run()
+      })
+    }
+  }
+}

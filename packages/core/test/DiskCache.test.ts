@@ -1,0 +1,319 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Logger from "effect/Logger"
+import { TestClock } from "effect/testing"
+import * as DiskCache from "../src/DiskCache.ts"
+import { applicationId } from "../src/internal/answerTable.ts"
+import * as ResponseCache from "../src/ResponseCache.ts"
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-disk-cache-"))
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+let files = 0
+const fresh = () => path.join(folder, `${files++}.sqlite`)
+
+const answer = (text: string): ResponseCache.Answer => ({
+  text,
+  finishReason: "stop",
+  usage: { inputTokens: 3, outputTokens: 2, cachedInputTokens: 1 }
+})
+
+const keep = (cache: ResponseCache.ResponseCache, key: string, text = key) =>
+  cache.lookup(key, Effect.succeed(answer(text)))
+
+const isKept = (cache: ResponseCache.ResponseCache, key: string) =>
+  Effect.map(Effect.exit(cache.lookup(key, Effect.fail("not kept"))), (exit) => exit._tag === "Success")
+
+const reasonOf = (options: DiskCache.Options) =>
+  Effect.map(Effect.flip(Effect.scoped(DiskCache.make(options))), (error) => error)
+
+/** What SQLite itself says about the file, and how many answers are in it by count and by the running total. */
+const inspect = (file: string) => {
+  const database = new DatabaseSync(file)
+  const one = (sql: string) => Object.values(database.prepare(sql).get() ?? {})
+  const report = {
+    integrity: one("PRAGMA integrity_check")[0],
+    counted: one("SELECT count(*), coalesce(sum(bytes), 0) FROM answers"),
+    totals: one("SELECT entries, bytes FROM totals")
+  }
+  database.close()
+  return report
+}
+
+describe("a cache on disk", () => {
+  it.effect("finds what was kept by a process before", () =>
+    Effect.gen(function* () {
+      const file = path.join(folder, "new", "folder", "cache.sqlite")
+      const whole = { ...answer("Ünïcödé 🎻"), reasoning: "because" }
+      yield* Effect.scoped(
+        Effect.flatMap(DiskCache.make({ file }), (cache) => cache.lookup("k", Effect.succeed(whole)))
+      )
+      const found = yield* Effect.scoped(
+        Effect.flatMap(DiskCache.make({ file }), (cache) => cache.lookup("k", Effect.fail("asked again")))
+      )
+      expect(found).toEqual({ value: whole, cached: true })
+      expect(fs.readdirSync(path.dirname(file))).toEqual(["cache.sqlite"])
+    })
+  )
+
+  it.effect("makes equal calls that run at once only once", () =>
+    Effect.gen(function* () {
+      const cache = yield* DiskCache.make({ file: fresh() })
+      let calls = 0
+      const slow = Effect.suspend(() => {
+        calls += 1
+        return Effect.as(Effect.sleep(100), answer("one"))
+      })
+      const fiber = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 20 }), () => cache.lookup("k", slow), { concurrency: "unbounded" })
+      )
+      yield* TestClock.adjust(100)
+      const found = yield* Fiber.join(fiber)
+      expect(calls).toBe(1)
+      expect(found.filter((one) => !one.cached).length).toBe(1)
+    })
+  )
+
+  it.effect("keeps answers of workers, and not what they were asked", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      const messages = [{ role: "user" as const, content: "my secret question" }]
+      yield* Effect.scoped(
+        Effect.flatMap(DiskCache.make({ file }), (cache) => keep(cache, ResponseCache.key("a", { messages }), "said"))
+      )
+      const bytes = fs.readFileSync(file).toString("latin1")
+      expect([bytes.includes("said"), bytes.includes("secret")]).toEqual([true, false])
+    })
+  )
+
+  it.effect("lets the answers go that were not used for longest", () =>
+    Effect.gen(function* () {
+      const cache = yield* DiskCache.make({ file: fresh(), maxEntries: 2 })
+      yield* keep(cache, "a")
+      yield* TestClock.adjust("2 minutes")
+      yield* keep(cache, "b")
+      yield* TestClock.adjust("2 minutes")
+      yield* keep(cache, "a")
+      yield* TestClock.adjust("2 minutes")
+      yield* keep(cache, "c")
+      expect([yield* isKept(cache, "a"), yield* isKept(cache, "b"), yield* isKept(cache, "c")]).toEqual([
+        true,
+        false,
+        true
+      ])
+    })
+  )
+
+  it.effect("stays under its bytes, keeps nothing larger than them, and counts what it holds", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const cache = yield* DiskCache.make({ file, maxBytes: 5_000 })
+          yield* keep(cache, "small")
+          yield* keep(cache, "huge", "x".repeat(5_000))
+          expect([yield* isKept(cache, "small"), yield* isKept(cache, "huge")]).toEqual([true, false])
+          for (let index = 0; index < 50; index++) {
+            yield* TestClock.adjust(1)
+            yield* keep(cache, `k${index}`, "é".repeat(300))
+          }
+          expect(yield* isKept(cache, "k49")).toBe(true)
+          expect(yield* isKept(cache, "k44")).toBe(true)
+          expect(yield* isKept(cache, "k40")).toBe(false)
+        })
+      )
+      const { counted, integrity, totals } = inspect(file)
+      expect([integrity, totals]).toEqual(["ok", counted])
+      expect(Number(totals[1])).toBeLessThanOrEqual(5_000)
+      expect(Number(totals[1])).toBeGreaterThan(4_000)
+    })
+  )
+
+  it.effect("forgets answers after their time, and makes them anew", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      const cache = yield* DiskCache.make({ file, timeToLive: "1 hour" })
+      yield* keep(cache, "a", "old")
+      yield* keep(cache, "b", "old")
+      yield* TestClock.adjust("59 minutes")
+      expect(yield* isKept(cache, "a")).toBe(true)
+      yield* TestClock.adjust("1 minute")
+      expect(yield* keep(cache, "a", "new")).toEqual({ value: answer("new"), cached: false })
+      expect((yield* keep(cache, "a")).value.text).toBe("new")
+      // What has expired makes room as soon as something is written.
+      expect(inspect(file).counted[0]).toBe(1)
+    })
+  )
+
+  it.effect("is none, and says so once, when its file breaks in use", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      const said: Array<string> = []
+      const logger = Logger.make(({ message }) => void said.push(String(message)))
+      yield* Effect.gen(function* () {
+        const cache = yield* DiskCache.make({ file })
+        yield* keep(cache, "a")
+        const other = new DatabaseSync(file)
+        other.exec("DROP TABLE answers")
+        other.close()
+        expect(yield* keep(cache, "a", "made again")).toEqual({ value: answer("made again"), cached: false })
+        expect(yield* keep(cache, "a", "and again")).toEqual({ value: answer("and again"), cached: false })
+      }).pipe(Effect.provide(Logger.layer([logger])))
+      expect(said).toHaveLength(1)
+      expect(said[0]).toContain(file)
+    })
+  )
+
+  it.effect("is what the reference holds once its layer is provided", () =>
+    Effect.gen(function* () {
+      const cache = yield* Effect.provide(
+        Effect.service(ResponseCache.ResponseCache),
+        DiskCache.layer({ file: ":memory:" })
+      )
+      assert.isDefined(cache)
+    })
+  )
+})
+
+describe("a file that cannot be used", () => {
+  it.effect("is left as it is when it is of something else", () =>
+    Effect.gen(function* () {
+      const text = fresh()
+      fs.writeFileSync(text, "Dear diary, ".repeat(100))
+      const database = fresh()
+      const other = new DatabaseSync(database)
+      other.exec("CREATE TABLE people (name TEXT); INSERT INTO people VALUES ('Ada')")
+      other.close()
+      for (const file of [text, database]) {
+        const before = fs.readFileSync(file)
+        const error = yield* reasonOf({ file })
+        expect(error.reason).toEqual({ _tag: "Foreign" })
+        expect(error.message).toBe(
+          `The response cache ${file} is a file of something else, and was left as it is: name another file.`
+        )
+        assert.deepStrictEqual(fs.readFileSync(file), before)
+      }
+    })
+  )
+
+  it.effect("is refused when a newer version wrote it", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      const newer = new DatabaseSync(file)
+      newer.exec(`CREATE TABLE something (x); PRAGMA application_id = ${applicationId}; PRAGMA user_version = 99`)
+      newer.close()
+      expect((yield* reasonOf({ file })).message).toContain("was written by a newer version of Tutti: update")
+    })
+  )
+
+  it.effect("says where it cannot be written", () =>
+    Effect.gen(function* () {
+      const below = fresh()
+      fs.writeFileSync(below, "a file, not a folder")
+      for (const file of [path.join(below, "cache.sqlite"), folder]) {
+        const error = yield* reasonOf({ file })
+        expect(error.reason._tag).toBe("Unwritable")
+        expect(error.message).toContain(`The response cache ${file} cannot be written (`)
+      }
+    })
+  )
+
+  it.effect("says when it is damaged", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      yield* Effect.scoped(Effect.flatMap(DiskCache.make({ file }), (cache) => keep(cache, "a")))
+      const bytes = fs.readFileSync(file)
+      bytes.fill(0x5a, 100, 4_096)
+      fs.writeFileSync(file, bytes)
+      expect((yield* reasonOf({ file })).reason._tag).toBe("Damaged")
+    })
+  )
+
+  it.effect("is no concern of a runtime without SQLite until it is opened", () =>
+    Effect.gen(function* () {
+      const { getBuiltinModule } = process
+      process.getBuiltinModule = undefined as never
+      const error = yield* Effect.ensuring(
+        reasonOf({ file: ":memory:" }),
+        Effect.sync(() => {
+          process.getBuiltinModule = getBuiltinModule
+        })
+      )
+      expect(error.reason).toEqual({ _tag: "Unsupported" })
+    })
+  )
+})
+
+describe("several processes", () => {
+  const script = fileURLToPath(new URL("fixtures/diskCacheWriter.ts", import.meta.url))
+
+  const start = (file: string, from: number, count: number) => {
+    const child = spawn(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", script, file, `${from}`, `${count}`],
+      {
+        stdio: ["ignore", "pipe", "pipe"]
+      }
+    )
+    let output = ""
+    let errors = ""
+    child.stdout.on("data", (data) => {
+      output += data
+    })
+    child.stderr.on("data", (data) => {
+      errors += data
+    })
+    const ended = once(child, "close").then(([code, signal]) => ({ code, signal, output, errors }))
+    return { child, ended }
+  }
+
+  const read = (file: string, key: number) =>
+    Effect.runPromise(
+      Effect.scoped(
+        Effect.flatMap(DiskCache.make({ file }), (cache) => cache.lookup(`key ${key}`, Effect.fail("not kept")))
+      )
+    )
+
+  it("write one file at once, and each finds what the others have kept", { timeout: 60_000 }, async () => {
+    const file = fresh()
+    // Each overlaps half of the next one's keys.
+    const results = await Promise.all([0, 1, 2, 3].map((index) => start(file, index * 100, 200).ended))
+    for (const { code, errors } of results) expect({ code, errors }).toEqual({ code: 0, errors: "" })
+    const { counted, integrity, totals } = inspect(file)
+    expect([integrity, counted[0], totals]).toEqual(["ok", 500, counted])
+    const again = await start(file, 0, 500).ended
+    expect(again.output.trim().split("\n").at(-1)).toBe("made 0")
+  })
+
+  it("that are killed lose nothing that was kept, and leave the file whole", { timeout: 60_000 }, async () => {
+    const file = fresh()
+    for (let round = 0; round < 3; round++) {
+      const { child, ended } = start(file, round * 1_000_000, 1_000_000)
+      const beside = start(file, 10_000_000 + round * 100, 100)
+      await new Promise<void>((resolve) => {
+        let lines = 0
+        child.stdout.on("data", (data: Buffer) => {
+          lines += data.toString().split("\n").length - 1
+          if (lines > 40 * (round + 1)) resolve()
+        })
+      })
+      child.kill("SIGKILL")
+      const { output, signal } = await ended
+      expect(signal).toBe("SIGKILL")
+      expect((await beside.ended).code).toBe(0)
+      const kept = output.slice(0, output.lastIndexOf("\n")).split("\n").map(Number)
+      expect(kept.length).toBeGreaterThan(40 * (round + 1))
+      const { counted, integrity, totals } = inspect(file)
+      expect([integrity, totals]).toEqual(["ok", counted])
+      for (const key of [kept[0]!, kept.at(-1)!]) expect((await read(file, key)).cached).toBe(true)
+    }
+  })
+})
