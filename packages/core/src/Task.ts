@@ -29,7 +29,7 @@ export interface Task {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** What {@link make} takes: a bare question, or the parts of a task. */
+/** What {@link make} takes: a bare question, the parts of a task, or a task, with or without an id. */
 export type Input =
   | string
   | {
@@ -39,11 +39,14 @@ export type Input =
       readonly reference?: string
       readonly metadata?: Readonly<Record<string, unknown>>
     }
-  | Task
+  | (Omit<Task, "id"> & { readonly id?: string })
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
+
+const idOf = (messages: ReadonlyArray<Message>): string =>
+  `task-${(Hash.string(JSON.stringify(messages)) >>> 0).toString(16).padStart(8, "0")}`
 
 /**
  * Makes a task from a question.
@@ -51,7 +54,6 @@ export type Input =
  * **Details**
  *
  * Without an `id` the task is named by a hash of its messages, so the same question has the same id everywhere.
- * A complete `Task` is returned as it is.
  *
  * **Example**
  *
@@ -64,12 +66,12 @@ export type Input =
  */
 export const make = (input: Input): Task => {
   if (typeof input === "string") return make({ question: input })
-  if ("messages" in input) return input
+  if ("messages" in input) return { ...input, id: input.id ?? idOf(input.messages) }
   const user: Message = { role: "user", content: input.question }
   const messages: NonEmptyReadonlyArray<Message> =
     input.system === undefined ? [user] : [{ role: "system", content: input.system }, user]
   return {
-    id: input.id ?? `task-${(Hash.string(JSON.stringify(messages)) >>> 0).toString(16).padStart(8, "0")}`,
+    id: input.id ?? idOf(messages),
     messages,
     ...(input.reference === undefined ? {} : { reference: input.reference }),
     ...(input.metadata === undefined ? {} : { metadata: input.metadata })
