@@ -118,7 +118,6 @@ const responseObject = (model: string, status: string, more: Readonly<Record<str
   top_p: 1,
   truncation: "disabled",
   usage: null,
-  user: null,
   metadata: {},
   ...more
 })

@@ -1,0 +1,180 @@
+/**
+ * Holds the requests of a provider to the vendor's published OpenAPI description: every body that it sends must be valid,
+ * and may have no field that the description does not know.
+ */
+import { readFile } from "node:fs/promises"
+import type { WorkerRequest } from "@tutti/core/Worker"
+import type { ValidateFunction } from "ajv"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import formats from "ajv-formats"
+import { parse } from "yaml"
+import { type Captured, fields, items, present } from "./Dialect.ts"
+import { type Options, withSubject } from "./internal/subject.ts"
+import * as Script from "./Script.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** An OpenAPI description, 3.0 or 3.1, as it was published. */
+export type Description = Readonly<Record<string, unknown>>
+
+/** What came of checking requests. */
+export interface Report {
+  /** How many bodies were checked. */
+  readonly checked: number
+  /** A sentence for each body that is not as described. */
+  readonly problems: ReadonlyArray<string>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Requests
+// -------------------------------------------------------------------------------------------------------------------
+
+const user = { role: "user", content: "Hi" } as const
+const conversation = [
+  { role: "system", content: "Be terse." },
+  user,
+  { role: "assistant", content: "Ho" },
+  { role: "user", content: "Go on: \u0000 🌍" }
+] as const
+
+const efforts = ["minimal", "low", "medium", "high"] as const
+
+/** One request for each thing that a request can say. */
+const probes: ReadonlyArray<WorkerRequest> = [
+  { messages: [user] },
+  { messages: conversation },
+  { messages: [user], maxOutputTokens: 4096 },
+  { messages: [user], temperature: 0 },
+  { messages: [user], temperature: 0.7 },
+  { messages: [user], seed: 4711 },
+  { messages: [user], stopSequences: ["END"] },
+  ...efforts.map((effort): WorkerRequest => ({ messages: [user], reasoning: { type: "effort", effort } })),
+  { messages: [user], reasoning: { type: "budget", tokens: 2048 }, maxOutputTokens: 8192 },
+  { messages: [user], reasoning: { type: "off" } },
+  {
+    messages: conversation,
+    maxOutputTokens: 4096,
+    temperature: 0.5,
+    seed: 1,
+    stopSequences: ["a", "b", "c", "d"],
+    reasoning: { type: "off" }
+  }
+]
+
+/** Every request that a provider sends for everything that can be asked of it. What it rejects is not among them. */
+export const requestBodies = async (options: Options): Promise<ReadonlyArray<Captured>> => {
+  const sent: Array<Captured> = []
+  await withSubject(options, async ({ call, serve, worker }) => {
+    const server = await serve([Script.answer("ok")])
+    const one = worker(server)
+    for (const probe of probes) await call(one, probe)
+    sent.push(...server.exchanges)
+  })
+  return sent
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Descriptions
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Reads a description: JSON, or YAML. */
+export const read = async (path: string): Promise<Description> => {
+  const text = await readFile(path, "utf8")
+  return fields(path.endsWith(".json") ? JSON.parse(text) : parse(text, { maxAliasCount: -1 }))
+}
+
+const escape = (text: string) => text.replaceAll("~", "~0").replaceAll("/", "~1")
+
+/** Whether a request's path is that of a template, whatever the server's own path before it. */
+const matches = (template: string, path: string): boolean => {
+  const pattern = template
+    .split(/\{[^}]*\}/)
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .join("[^/]+")
+  return new RegExp(`${pattern}$`).test(path.split("?")[0] ?? "")
+}
+
+const longestFirst = (left: string, right: string) => right.length - left.length
+
+/** Where in the description the schema of a request's body is. */
+const pointerOf = (description: Description, { method, path }: Captured): string | undefined => {
+  const paths = fields(description.paths)
+  const verb = method.toLowerCase()
+  const template = Object.keys(paths)
+    .filter((one) => matches(one, path) && verb in fields(paths[one]))
+    .sort(longestFirst)[0]
+  return template === undefined
+    ? undefined
+    : `#/paths/${escape(template)}/${verb}/requestBody/content/application~1json/schema`
+}
+
+const resolve = (description: Description, pointer: string): unknown =>
+  pointer
+    .slice(2)
+    .split("/")
+    .reduce<unknown>((at, key) => fields(at)[key.replaceAll("~1", "/").replaceAll("~0", "~")], description)
+
+/** The fields that a schema knows, those of what it is composed of included; `undefined` for any field. */
+const known = (description: Description, schema: unknown, depth = 0): ReadonlySet<string> => {
+  const { $ref, allOf, anyOf, oneOf, properties } = fields(schema)
+  const names = new Set(Object.keys(fields(properties)))
+  if (depth > 20) return names
+  const inner = [
+    ...(typeof $ref === "string" ? [resolve(description, $ref)] : []),
+    ...[allOf, anyOf, oneOf].flatMap(items)
+  ]
+  for (const one of inner) for (const name of known(description, one, depth + 1)) names.add(name)
+  return names
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Checking
+// -------------------------------------------------------------------------------------------------------------------
+
+/** OpenAPI 3.0's own keywords as JSON Schema's; descriptions that call themselves 3.1 have them, too. */
+const modern = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(modern)
+  if (typeof value !== "object" || value === null) return value
+  const { exclusiveMaximum, exclusiveMinimum, nullable, ...rest } = Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, modern(inner)])
+  )
+  const bounds = {
+    ...present({ exclusiveMinimum: exclusiveMinimum === true ? rest.minimum : exclusiveMinimum || undefined }),
+    ...present({ exclusiveMaximum: exclusiveMaximum === true ? rest.maximum : exclusiveMaximum || undefined })
+  }
+  if (nullable === true) return { anyOf: [{ ...rest, ...bounds }, { type: "null" }] }
+  // A field may have one of these names, too.
+  return { ...rest, ...bounds, ...(typeof nullable === "object" ? { nullable } : {}) }
+}
+
+const compiler = (description: Description) => {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false })
+  formats.default(ajv)
+  ajv.addSchema(modern(description) as Description, "description")
+  const compiled = new Map<string, ValidateFunction>()
+  return (pointer: string): ValidateFunction => {
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `description${encodeURI(pointer)}` })
+    compiled.set(pointer, validate)
+    return validate
+  }
+}
+
+/** Checks requests against a description. A request to a path that it does not have is a problem. */
+export const check = (description: Description, requests: ReadonlyArray<Captured>): Report => {
+  const compile = compiler(description)
+  const problems = requests.flatMap((request) => {
+    const where = `${request.method} ${request.path} ${request.text}`
+    const pointer = pointerOf(description, request)
+    if (pointer === undefined) return [`${where}: the description has no such path.`]
+    const validate = compile(pointer)
+    const wrong = validate(request.body)
+      ? []
+      : (validate.errors ?? []).map(({ instancePath, message }) => `${where}: ${instancePath || "/"} ${message}.`)
+    const names = known(description, resolve(description, pointer))
+    const strange = Object.keys(fields(request.body)).filter((name) => !names.has(name))
+    return [...wrong, ...strange.map((name) => `${where}: the description has no field "${name}".`)]
+  })
+  return { checked: requests.length, problems }
+}
