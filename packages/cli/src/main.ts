@@ -18,19 +18,19 @@ const signals = {
   EPIPE: exitCodes.brokenPipe
 } as const
 
-/** Says what went wrong, and returns the exit code for it. */
+const say = (message: string): void => void process.stderr.write(`tutti: ${clean(message).trimEnd()}\n`)
+
+/** Says what went wrong, where nobody has yet, and returns the exit code for it. */
 const report = (exit: Exit.Exit<unknown, unknown>): number => {
-  if (stoppedBy !== undefined) return signals[stoppedBy]
-  if (Exit.isSuccess(exit)) return 0
-  if (Cause.hasInterruptsOnly(exit.cause)) return exitCodes.interrupted
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
   const error = Cause.squash(exit.cause)
   if (error instanceof Failure) {
-    if (error.message !== "") process.stderr.write(`tutti: ${clean(error.message).trimEnd()}\n`)
+    if (error.message !== "") say(error.message)
     return error.exitCode
   }
-  const ended = Cli.exitCodeOf(error)
-  if (ended !== undefined) return ended
-  process.stderr.write(`tutti: unexpected: ${clean(messageOf(error))}\n`)
+  const usageCode = Cli.exitCodeOf(error)
+  if (usageCode !== undefined) return usageCode
+  say(`unexpected: ${messageOf(error)}`)
   if (error instanceof Error && process.env.TUTTI_DEBUG) process.stderr.write(`${clean(error.stack ?? "")}\n`)
   return exitCodes.failed
 }
@@ -61,7 +61,10 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
       stop("EPIPE")
     })
   }
-  fiber.addObserver((exit) => leave(report(exit)))
+  fiber.addObserver((exit) => {
+    const code = stoppedBy === "EPIPE" ? 0 : report(exit)
+    leave(stoppedBy === undefined ? code : signals[stoppedBy])
+  })
 })
 
 runMain(Effect.provide(Cli.run(process.argv.slice(2)), NodeServices.layer), { disableErrorReporting: true })

@@ -2,7 +2,7 @@
 import * as Conductor from "@tutti/core/Conductor"
 import type { Policy } from "@tutti/core/Policy"
 import type { Task } from "@tutti/core/Task"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
+import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SolveInput } from "../commands/gym.ts"
@@ -17,32 +17,32 @@ import * as ReportText from "./ReportText.ts"
 import * as Tally from "./Tally.ts"
 import * as World from "./World.ts"
 
-/** The policies of `--policy all`, the plain ones first. */
-export const compared = [
-  "best-single",
-  "random",
-  "best-of:3",
-  "self-consistency:5",
-  "self-reflection:5",
-  "moa",
-  "lexical",
-  "oracle"
-] as const
+/** The policies of `--policy all`, after every worker alone. */
+const compared = ["random", "best-of:3", "self-consistency:5", "self-reflection:5", "moa", "lexical"]
 
 interface Contender {
   readonly name: string
   readonly policy: Policy
 }
 
-const contender = (name: string, pool: WorkerPool): Effect.Effect<Contender, Failure> =>
+const contender = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Contender, Failure> =>
   name === "oracle"
     ? Effect.succeed({ name, policy: World.oracle })
     : Effect.map(PolicyName.resolve(name, pool), (policy) => ({ name, policy }))
 
-const contenders = (input: SolveInput, config: Config, pool: WorkerPool) => {
+/** What is known of the gym's workers is known of no others. */
+const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string> => [
+  ...WorkerPool.ids(pool).map((id) => `single:${id}`),
+  ...(isOurs ? ["best-single"] : []),
+  ...compared,
+  ...(isOurs ? ["oracle"] : [])
+]
+
+const contenders = (input: SolveInput, config: Config, pool: WorkerPool.WorkerPool) => {
   const named = Option.getOrElse(input.policy, () => config.policy ?? "lexical")
   if (typeof named !== "string") return Effect.succeed([{ name: named.name, policy: named }])
-  return Effect.forEach(named === "all" ? compared : [named], (name) => contender(name, pool))
+  const names = named === "all" ? all(pool, config.pool === undefined) : [named]
+  return Effect.forEach(names, (name) => contender(name, pool))
 }
 
 /** Runs a policy over the tasks; `onTally` is told the sums after each. */

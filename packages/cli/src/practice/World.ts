@@ -68,21 +68,33 @@ const scoreOf = (pool: WorkerPool.WorkerPool, worker: string, trials: ReadonlyAr
 const top = (scores: ReadonlyMap<string, number>, count: number): ReadonlyArray<string> =>
   [...scores.keys()].sort((left, right) => scores.get(right)! - scores.get(left)!).slice(0, count)
 
+const findBest = (ids: ReadonlyArray<string>): Effect.Effect<string | undefined, Failure> =>
+  Effect.gen(function* () {
+    const pool = WorkerPool.subset(fastPool(), ids)
+    if (Result.isFailure(pool)) return undefined
+    const scores = new Map(ids.map((id) => [id, 0]))
+    const trials = yield* tasks({ split: "validation", count: 200, seed: 0 })
+    const tryAll = (some: ReadonlyArray<string>, trials: ReadonlyArray<Task>) =>
+      Effect.forEach(some, (id) =>
+        Effect.map(scoreOf(pool.success, id, trials), (score) => scores.set(id, scores.get(id)! + score))
+      )
+    yield* tryAll(ids, trials.slice(0, 40))
+    yield* tryAll(top(scores, 4), trials.slice(40))
+    return top(scores, 1)[0]
+  }).pipe(Effect.mapError((error) => (error._tag === "GraderError" ? failed(error.message) : error)))
+
+/** What has been found, by the ids of the pool: several policies ask for the same. */
+const found = new Map<string, string | undefined>()
+
 /**
  * The one worker that is right most often on tasks for validation, or `undefined` where workers are not the gym's:
  * what calls of others cost is not for us to spend. All are tried on a few tasks, the best of them on more.
  */
 export const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined, Failure> =>
-  Effect.gen(function* () {
-    const fast = WorkerPool.subset(fastPool(), WorkerPool.ids(pool))
-    if (Result.isFailure(fast)) return undefined
-    const scores = new Map(WorkerPool.ids(pool).map((id) => [id, 0]))
-    const trials = yield* tasks({ split: "validation", count: 200, seed: 0 })
-    const tryAll = (ids: ReadonlyArray<string>, some: ReadonlyArray<Task>) =>
-      Effect.forEach(ids, (id) =>
-        Effect.map(scoreOf(fast.success, id, some), (score) => scores.set(id, scores.get(id)! + score))
-      )
-    yield* tryAll([...scores.keys()], trials.slice(0, 40))
-    yield* tryAll(top(scores, 4), trials.slice(40))
-    return top(scores, 1)[0]
-  }).pipe(Effect.mapError((error) => (error._tag === "GraderError" ? failed(error.message) : error)))
+  Effect.suspend(() => {
+    const ids = WorkerPool.ids(pool)
+    const key = ids.join()
+    return found.has(key)
+      ? Effect.succeed(found.get(key))
+      : Effect.tap(findBest(ids), (best) => Effect.sync(() => found.set(key, best)))
+  })

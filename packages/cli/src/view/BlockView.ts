@@ -123,18 +123,20 @@ const plan = (round: RoundView, width: number, now: number | undefined, detail: 
   const drawing = graph.rows[0]!.node.length
   const isDrawn = drawing <= width / 3
   const names = Math.min(Math.max(...steps.map((step) => widthOf(oneLine(step.worker)))), Math.floor(width / 2))
+  const digits = String(steps.length - 1).length
   const lines = steps.flatMap((step, index): ReadonlyArray<Line> => {
     const row = graph.rows[index]!
     const access = workflow.steps[index]!.access
-    const sees = isDrawn || access.length === 0 ? "" : access === "all" ? " sees all ·" : ` sees ${access.join(", ")} ·`
+    const isAll = access === "all" || (access.length > 0 && access.length === index)
+    const sees = isDrawn || access.length === 0 ? "" : `sees ${isAll ? "all" : access.join(", ")} · `
     const name = cut(oneLine(step.worker), names)
     const margin = isDrawn ? `${row.below}   ` : "  "
     const head: Line = [
       ...(isDrawn ? [span(`${row.node}  `)] : []),
-      span(`${index} `, "dim"),
+      span(`${String(index).padStart(digits)} `, "dim"),
       span(name, "name"),
       span(" ".repeat(names - widthOf(name) + 1)),
-      span(sees === "" ? "" : `${sees.trimStart()} `, "dim"),
+      span(sees, "dim"),
       ...facts(step, now)
     ]
     return [
