@@ -111,6 +111,10 @@ export interface Worker {
    * which its answers are kept in a `ResponseCache`, so plain JSON, and no secret.
    */
   readonly settings?: unknown
+  /**
+   * False where it has no seed: calls are then made without one, and what is random in them stays so. True when absent.
+   */
+  readonly takesSeed?: boolean
   /** The key under which rate limits and circuit breakers are shared (a vendor and key). Its `id` when absent. */
   readonly provider?: string
   readonly pricing?: Pricing

@@ -346,4 +346,22 @@ describe("streams and services", () => {
       assert.isTrue(second.transcript.rounds[0]!.steps[0]!.cached)
     }).pipe(Effect.provide(ResponseCache.layerMemory({ maxEntries: 10 })))
   )
+
+  it.effect("a worker without seeds is asked without one, and its answers are kept by sample", () =>
+    Effect.gen(function* () {
+      const seeded = worker("seeded")
+      const unseeded = worker("unseeded")
+      const workers = [seeded, Object.assign(unseeded, { takesSeed: false })]
+      const workflow: Workflow = {
+        steps: [0, 1, 1].map((worker) => ({ worker, subtask: "Guess.", access: [] })),
+        answer: "majority"
+      }
+      yield* run({ workers, policy: sequence(workflow).policy, seed: 1 })
+      assert.isNumber(seeded.calls[0]!.seed)
+      assert.deepStrictEqual(
+        unseeded.calls.map((request) => "seed" in request),
+        [false, false]
+      )
+    }).pipe(Effect.provide(ResponseCache.layerMemory({ maxEntries: 10 })))
+  )
 })

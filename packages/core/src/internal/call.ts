@@ -225,11 +225,18 @@ const attempt = (
   )
 }
 
-/** A worst case is only one if the worker is held to it. */
-const held = (call: Call): Call => ({
-  ...call,
-  request: { ...call.request, maxOutputTokens: outputBound(call.worker, call.request) }
-})
+const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
+
+/**
+ * A call as its worker can take it: without a seed where it has none, and under a budget with an output limit, as a worst
+ * case is only one if the worker is held to it.
+ */
+const fitted = (call: Call, isLimited: boolean): Call => {
+  const { request, worker } = call
+  const taken = worker.takesSeed === false ? unseeded(request) : request
+  if (isLimited) return { ...call, request: { ...taken, maxOutputTokens: outputBound(worker, request) } }
+  return taken === request ? call : { ...call, request: taken }
+}
 
 /**
  * Calls a worker until it answers or no retry can help. Every attempt that is paid for is told in exactly one event:
@@ -237,7 +244,7 @@ const held = (call: Call): Call => ({
  */
 export const call = (context: CallContext, asked: Call): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
   const { cache, emit } = context
-  const call = context.ledger.isLimited ? held(asked) : asked
+  const call = fitted(asked, context.ledger.isLimited)
   const base = () => ({
     runId: context.runId,
     at: context.clock.currentTimeMillisUnsafe(),
