@@ -120,7 +120,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   })
   await step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "--colors=off", "."] })
   await step({ name: "build", command: [...script("build"), "--continue"] })
-  await step({ name: "types", command: [...script("types"), "--continue"] })
+  await step({ name: "types", command: script("types") })
   for (const name of ["arrows", "likeness", "hosts", "documentation"]) await step(check(name))
   await step({ name: "knip", command: script("knip") })
   for (const name of ["tarballs", "installation"]) await step(check(name))
