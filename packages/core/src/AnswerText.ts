@@ -19,7 +19,7 @@ export interface AnswerText {
   /** Whether text is told before the run has ended. */
   readonly isLive: boolean
   readonly runId: string | undefined
-  /** The step whose answer is the round's. */
+  /** The step whose answer is the round's; `undefined` where several vote, or before there is a workflow. */
   readonly step: number | undefined
   /** What a call that repeats told text has said of it so far; `undefined` while there is nothing to repeat. */
   readonly repeated: string | undefined
@@ -35,7 +35,7 @@ export interface AnswerText {
  * **Details**
  *
  * `maxRounds` is the Conductor's own. With one round, the text of the step that answers is told as it comes; with more,
- * any answer may be a draft, so it is told at the end.
+ * any answer may be a draft, and where steps vote nobody knows whose it is, so it is told at the end.
  */
 export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText => ({
   told: "",
@@ -104,8 +104,10 @@ export const tell = (state: AnswerText, event: RunEvent): Told => {
   if (state.runId === undefined) return [{ ...state, runId: event.runId }, ""]
   if (event.runId !== state.runId || state.isContradicted) return [state, ""]
   switch (event.type) {
-    case "workflow-proposed":
-      return [{ ...state, step: event.workflow.steps.length - 1 }, ""]
+    case "workflow-proposed": {
+      const { answer, steps } = event.workflow
+      return [{ ...state, step: answer === "majority" ? undefined : steps.length - 1 }, ""]
+    }
     case "step-delta": {
       const isAnswer = state.isLive && event.step === state.step && event.kind === "text"
       return isAnswer ? onDelta(state, event.text) : [state, ""]

@@ -25,16 +25,20 @@ const cut = (...texts: Array<string>): ScriptedWorker.Reply => ({
 interface Scene {
   readonly workers: Readonly<Record<string, ReadonlyArray<ScriptedWorker.Reply>>>
   readonly steps?: ReadonlyArray<Step>
+  readonly answer?: "majority"
   readonly recursion?: number
   readonly reassign?: Reassign
 }
 
 /** Runs a scene; what was told, piece by piece, and whether all of it was told before the run had ended. */
-const play = Effect.fnUntraced(function* ({ reassign = "never", recursion = 0, steps, workers }: Scene) {
+const play = Effect.fnUntraced(function* ({ answer: vote, reassign = "never", recursion = 0, steps, workers }: Scene) {
   const pool = WorkerPool.makeUnsafe(
     Object.entries(workers).map(([id, replies]) => ScriptedWorker.make({ id, replies }))
   )
-  const workflow = { steps: steps ?? [{ worker: 0, subtask: "", access: [] }] }
+  const workflow = {
+    steps: steps ?? [{ worker: 0, subtask: "", access: [] }],
+    ...(vote === undefined ? {} : { answer: vote })
+  }
   const conductor = Conductor.make({
     policy: Policy.fixed("fixed", () => workflow),
     pool,
@@ -75,6 +79,19 @@ describe("AnswerText", () => {
       const { live, pieces } = yield* play({ workers: { a: [{ parts: said("ans", "wer") }] }, recursion: 1 })
       assert.deepStrictEqual(live, [])
       assert.deepStrictEqual(pieces, ["answer"])
+    })
+  )
+
+  it.live("waits for the end where steps vote", () =>
+    Effect.gen(function* () {
+      const step = (worker: number) => ({ worker, subtask: "", access: [] })
+      const { live, pieces } = yield* play({
+        workers: { a: ["42"], b: ["41"] },
+        steps: [step(0), step(0), step(1)],
+        answer: "majority"
+      })
+      assert.deepStrictEqual(live, [])
+      assert.deepStrictEqual(pieces, ["42"])
     })
   )
 

@@ -1,0 +1,161 @@
+/**
+ * Any language model of the Vercel AI SDK as a worker: its providers, gateways, registries and middleware, as they are.
+ *
+ * The worker calls the model by the AI SDK's own specification (`doStream`, versions 3 and 4) and not through
+ * `streamText`, so nothing retries, logs or buffers in between, and a stream that was cut is seen as such.
+ */
+import type { LanguageModelV3, LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import type { Limits, Pricing, Reasoning, Worker, WorkerRequest } from "@tutti/core/Worker"
+import { WorkerError, type WorkerPart } from "@tutti/core/Worker"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { reasonOf } from "./internal/errors.ts"
+import * as Parts from "./internal/parts.ts"
+import { callOptions } from "./internal/request.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A model of the AI SDK, as its providers make them. For the AI Gateway's names use its `gateway("openai/gpt-5")`. */
+export type Model = LanguageModelV3 | LanguageModelV4
+
+/** What the AI SDK does not say of a model, and the worker's defaults. */
+export interface Options {
+  /** `openai:gpt-5` for the model `gpt-5` of `openai.responses`, unless said otherwise. */
+  readonly id?: string
+  readonly description?: string
+  /** The key under which rate limits are shared; the id when absent. */
+  readonly provider?: string
+  /** The AI SDK knows no prices: without one the worker's price is unknown. */
+  readonly pricing?: Pricing
+  readonly limits?: Limits
+  /** Used where a request does not set it. */
+  readonly maxOutputTokens?: number
+  /** Used where a request does not set it. */
+  readonly temperature?: number
+  /** Used where a request does not set it. */
+  readonly reasoning?: Reasoning
+  /** Sent with every call, as the AI SDK's `providerOptions`. */
+  readonly providerOptions?: SharedV4ProviderOptions
+  /**
+   * What a vendor wants for a reasoning setting, as its `providerOptions`. Version 4 of the AI SDK knows efforts and
+   * "off" itself, but no budget in tokens; version 3 knows none of them. `undefined` leaves it at that.
+   */
+  readonly reasoningOptions?: (reasoning: Reasoning) => SharedV4ProviderOptions | undefined
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The longest silence, before an answer and in it, in milliseconds; as long as the caller waits by default. */
+  readonly timeoutMillis?: number
+  /**
+   * What to do when the model says that it does not support a setting of the request: fail with `InvalidRequest`
+   * (default), or go on without it.
+   */
+  readonly unsupported?: "fail" | "ignore"
+  /**
+   * Texts that no error may show. The AI SDK keeps a model's key to itself; name it here if its vendor might repeat it.
+   * What looks like a key is hidden anyway.
+   */
+  readonly secrets?: ReadonlyArray<string | Redacted.Redacted>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const idOf = ({ modelId, provider }: Model): string => `${provider.split(".")[0]}:${modelId}`
+
+/**
+ * A worker from a model of the AI SDK.
+ *
+ * **Details**
+ *
+ * Where the vendor reports no usage it is estimated at four characters to a token. A setting that the model does not
+ * have fails the call with an `InvalidRequest` that names it: before it is sent where the specification has no such
+ * setting, at the first event where the model says so.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+ * import { conduct, single } from "@tutti/core/promise"
+ * import { aiSdk } from "@tutti/providers-ai-sdk"
+ *
+ * const lab = createOpenAICompatible({ name: "lab", baseURL: "https://llm.example.org/v1", includeUsage: true })
+ * const result = await conduct({
+ *   question: "What is 6 times 7?",
+ *   pool: [aiSdk(lab("qwen3-32b"), { temperature: 0.2 })],
+ *   policy: single(0)
+ * })
+ * ```
+ */
+export const aiSdk = (model: Model, options: Options = {}): Worker => {
+  if (typeof model !== "object" || !["v3", "v4"].includes(model.specificationVersion)) {
+    throw new TypeError(
+      'aiSdk takes a model of AI SDK 6 or 7 (specification v3 or v4), such as openai("gpt-5"): update the provider\'s ' +
+        'package, or use gateway("…") for a name.'
+    )
+  }
+  const worker = options.id ?? idOf(model)
+  const secrets = (options.secrets ?? []).map((secret) =>
+    Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
+  )
+  const { description, limits, pricing, provider } = options
+  const failure = (error: unknown, nowMillis: number) =>
+    error instanceof WorkerError ? error : new WorkerError({ worker, reason: reasonOf(error, { secrets, nowMillis }) })
+  return {
+    id: worker,
+    ...(description === undefined ? {} : { description }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(pricing === undefined ? {} : { pricing }),
+    ...(limits === undefined ? {} : { limits }),
+    generate: (request) => limitWait(worker, options.timeoutMillis, call(model, worker, options, request, failure))
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls
+// -------------------------------------------------------------------------------------------------------------------
+
+const call = (
+  model: Model,
+  worker: string,
+  options: Options,
+  request: WorkerRequest,
+  failure: (error: unknown, nowMillis: number) => WorkerError
+): Stream.Stream<WorkerPart, WorkerError> =>
+  Effect.gen(function* () {
+    const converted = callOptions(model.specificationVersion, options, request)
+    if (Result.isFailure(converted)) return yield* new WorkerError({ worker, reason: converted.failure })
+    const abortSignal = yield* Effect.abortSignal
+    const clock = yield* Clock.Clock
+    const fail = (error: unknown) => failure(error, clock.currentTimeMillisUnsafe())
+    const { stream } = yield* Effect.tryPromise({
+      // Version 4 has kept everything of version 3 that a worker sends and reads.
+      try: () => (model as LanguageModelV4).doStream({ ...converted.success, abortSignal }),
+      catch: fail
+    })
+    const reading: Parts.Reading = { messages: request.messages, ignoresUnsupported: options.unsupported === "ignore" }
+    return Stream.fromReadableStream({ evaluate: () => stream, onError: fail }).pipe(
+      Stream.concat(Stream.succeed(Parts.end)),
+      Stream.mapAccumEffect(
+        () => Parts.start,
+        (state, part) => Effect.mapError(Effect.fromResult(Parts.next(state, part, reading)), fail)
+      )
+    )
+  }).pipe(Stream.unwrap)
+
+const limitWait = (
+  worker: string,
+  afterMillis: number | undefined,
+  parts: Stream.Stream<WorkerPart, WorkerError>
+): Stream.Stream<WorkerPart, WorkerError> =>
+  afterMillis === undefined
+    ? parts
+    : Stream.timeoutOrElse(parts, {
+        duration: afterMillis,
+        orElse: () => Stream.fail(new WorkerError({ worker, reason: { _tag: "Timeout", afterMillis } }))
+      })

@@ -1,0 +1,143 @@
+/**
+ * A Conductor as a language model of the Vercel AI SDK: what calls `generateText` or `streamText` today asks a team
+ * tomorrow, by one changed line.
+ */
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
+import * as AnswerText from "@tutti/core/AnswerText"
+import type { Conductor, RunOptions } from "@tutti/core/Conductor"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import * as Answer from "./internal/answer.ts"
+import { warnings } from "./internal/call.ts"
+import { taskOf } from "./internal/task.ts"
+
+export { ConductorModelError } from "./internal/answer.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a Conductor shows itself as a model. */
+export interface Options {
+  /** The model's name; `conductor` by default. */
+  readonly modelId?: string
+  /** The provider's name; `tutti` by default. */
+  readonly provider?: string
+  /** Whether the plan, and what becomes of its steps, are told as reasoning; false by default. */
+  readonly progress?: boolean
+  /** What every run is started with, e.g. a ledger that limits all of them together. */
+  readonly run?: Omit<RunOptions, "runId" | "seed">
+  /**
+   * Services of every run: a response cache, a gate with rate limits, a tracer.
+   */
+  readonly context?: Context.Context<never>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A model that answers with runs of a Conductor.
+ *
+ * **Details**
+ *
+ * - Text is streamed as the step that answers writes it, as soon as nothing can replace it: with more than one round
+ *   (recursion, a critic) that is at the end. If a call fails after some of its text was streamed and its retry says
+ *   something else, the stream fails; it never goes on with another text.
+ * - Usage is that of the whole run: the policy's and every worker's.
+ * - `providerMetadata.tutti` says the run's id, outcome, cost, calls, rounds and workers.
+ * - Aborting the call stops the run, and every call of a worker with it.
+ * - A run without an answer fails with a {@link ConductorModelError}, which the AI SDK does not retry: the run has
+ *   retried what can be.
+ * - `seed` is passed on to the run. What a Conductor decides itself (temperature, output limit, tools, a JSON schema)
+ *   comes back as a warning. Images and other files in the prompt fail the call.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Conductor from "@tutti/core/Conductor"
+ * import { selfReflection, worker } from "@tutti/core/promise"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import { conductorModel } from "@tutti/providers-ai-sdk"
+ * import { generateText } from "ai"
+ *
+ * const pool = WorkerPool.makeUnsafe([worker({ id: "calculator", answer: () => "42" })])
+ * const conductor = Conductor.make({ policy: selfReflection({ rounds: 2 }), pool })
+ *
+ * const { text, finalStep } = await generateText({
+ *   model: conductorModel(conductor),
+ *   prompt: "What is 6 times 7?"
+ * })
+ * text // => "42"
+ * finalStep.providerMetadata?.tutti?.calls // => 3
+ * ```
+ */
+export const conductorModel = (conductor: Conductor["Service"], options: Options = {}): LanguageModelV4 => {
+  const { context = Context.empty(), modelId = "conductor", provider = "tutti" } = options
+
+  const parts = (call: LanguageModelV4CallOptions) => {
+    const task = taskOf(call.prompt)
+    const { seed } = call
+    const events = conductor.stream(task, { ...options.run, ...(seed === undefined ? {} : { seed }) })
+    const reading: Answer.Reading = {
+      modelId,
+      warnings: warnings(call),
+      isProgressTold: options.progress === true,
+      areEventsTold: call.includeRawChunks === true
+    }
+    return Stream.mapAccumEffect(
+      events,
+      () => Answer.start(AnswerText.start(conductor)),
+      (state, event) => Effect.fromResult(Answer.next(state, event, reading))
+    )
+  }
+
+  return {
+    specificationVersion: "v4",
+    provider,
+    modelId,
+    supportedUrls: {},
+    doGenerate: async (call) => {
+      const collected = Stream.runCollect(parts(call))
+      const signal = call.abortSignal
+      signal?.throwIfAborted()
+      const exit = await Effect.runPromiseExitWith(context)(collected, signal === undefined ? {} : { signal })
+      if (Exit.isSuccess(exit)) return Answer.whole(exit.value)
+      throw signal?.aborted ? signal.reason : Cause.squash(exit.cause)
+    },
+    doStream: async (call) => ({ stream: toReadable(parts(call), context, call.abortSignal) })
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Streams
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A run as a stream of the web: it starts at once, and stops when the reader has enough or the signal says so. */
+const toReadable = (
+  parts: Stream.Stream<LanguageModelV4StreamPart, unknown>,
+  context: Context.Context<never>,
+  signal: AbortSignal | undefined
+): ReadableStream<LanguageModelV4StreamPart> => {
+  let fiber: Fiber.Fiber<void, unknown> | undefined
+  return new ReadableStream<LanguageModelV4StreamPart>({
+    start: (controller) => {
+      if (signal?.aborted) return controller.error(signal.reason)
+      const told = Stream.runForEach(parts, (part) => Effect.sync(() => controller.enqueue(part)))
+      fiber = Effect.runForkWith(context)(told, signal === undefined ? {} : { signal })
+      fiber.addObserver((exit) => {
+        if (signal?.aborted) return controller.error(signal.reason)
+        // Without a signal only the reader interrupts, who has closed the stream by then.
+        if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return
+        if (Exit.isFailure(exit)) for (const part of Answer.broken(Cause.squash(exit.cause))) controller.enqueue(part)
+        controller.close()
+      })
+    },
+    cancel: () => (fiber === undefined ? undefined : Effect.runPromise(Fiber.interrupt(fiber)))
+  })
+}

@@ -1,0 +1,228 @@
+/** From the events of a run to the parts of a model's stream: one step of a fold, without side effects. */
+import {
+  AISDKError,
+  type JSONObject,
+  type LanguageModelV4Content,
+  type LanguageModelV4FinishReason,
+  type LanguageModelV4GenerateResult,
+  type LanguageModelV4StreamPart,
+  type LanguageModelV4Usage,
+  type SharedV4Warning
+} from "@ai-sdk/provider"
+import * as AnswerText from "@tutti/core/AnswerText"
+import { noSpend, type Spend } from "@tutti/core/Budget"
+import type { Of, Outcome, RunEvent } from "@tutti/core/RunEvent"
+import type { FinishReason } from "@tutti/core/Worker"
+import * as Result from "effect/Result"
+import { progressOf } from "./progress.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is known of the run so far. */
+export interface State {
+  readonly answer: AnswerText.AnswerText
+  /** What is being told now. */
+  readonly open: "reasoning" | "text" | undefined
+  /** Whose answers the run has, in their order, each once. */
+  readonly workers: ReadonlyArray<string>
+  readonly rounds: number
+  /** Why the last answer ended. */
+  readonly finishReason: FinishReason
+}
+
+/** What is known of the call beside the run. */
+export interface Reading {
+  readonly modelId: string
+  readonly warnings: Array<SharedV4Warning>
+  readonly isProgressTold: boolean
+  /** Whether each event is told as a raw part. */
+  readonly areEventsTold: boolean
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A run that has no answer to give. */
+export class ConductorModelError extends AISDKError {
+  readonly runId: string
+  readonly outcome: Outcome
+  /** What the run has cost all the same. */
+  readonly spend: Spend | undefined
+
+  constructor(options: {
+    readonly runId: string
+    readonly outcome: Outcome
+    readonly message: string
+    readonly spend?: Spend
+  }) {
+    super({ name: "AI_ConductorModelError", message: options.message })
+    this.runId = options.runId
+    this.outcome = options.outcome
+    this.spend = options.spend
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Fold
+// -------------------------------------------------------------------------------------------------------------------
+
+type Parts = ReadonlyArray<LanguageModelV4StreamPart>
+
+/** A run of which nothing is known. */
+export const start = (answer: AnswerText.AnswerText): State => ({
+  answer,
+  open: undefined,
+  workers: [],
+  rounds: 0,
+  finishReason: "stop"
+})
+
+const ids = { text: "answer", reasoning: "progress" }
+
+const close = (open: State["open"]): Parts => (open === undefined ? [] : [{ type: `${open}-end`, id: ids[open] }])
+
+/** Text of one kind, after what opens its block. */
+const told = (state: State, kind: "reasoning" | "text", delta: string): readonly [State, Parts] => {
+  if (delta === "") return [state, []]
+  const id = ids[kind]
+  const opening: Parts = state.open === kind ? [] : [...close(state.open), { type: `${kind}-start`, id }]
+  return [{ ...state, open: kind }, [...opening, { type: `${kind}-delta`, id, delta }]]
+}
+
+/** What an event changes in what is known. */
+const learnt = (state: State, event: RunEvent): State => {
+  if (event.type === "round-started" && event.runId === state.answer.runId) return { ...state, rounds: event.round + 1 }
+  if (event.type !== "step-finished") return state
+  const workers = state.workers.includes(event.worker) ? state.workers : [...state.workers, event.worker]
+  const isAnswer = event.runId === state.answer.runId && event.step === state.answer.step
+  return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
+}
+
+/** Takes one event of a run; fails when the run has no answer, or another one than was told. */
+export const next = (
+  before: State,
+  event: RunEvent,
+  reading: Reading
+): Result.Result<readonly [State, Parts], ConductorModelError> => {
+  const [answer, text] = AnswerText.tell(before.answer, event)
+  if (answer.isContradicted) return Result.fail(contradicted(event))
+  const known: State = { ...learnt(before, event), answer }
+  const raw: Parts = reading.areEventsTold ? [{ type: "raw", rawValue: event }] : []
+  const isFirst = before.answer.runId === undefined
+  const beginning: Parts = isFirst ? begin(event, reading) : []
+  // Once the answer has begun, nothing is put in between.
+  const line = reading.isProgressTold && known.open !== "text" ? progressOf(event, answer.runId) : undefined
+  const [informed, progress] = told(known, "reasoning", line === undefined ? "" : `${line}\n`)
+  const [state, words] = told(informed, "text", text)
+  const parts = [...beginning, ...raw, ...progress, ...words]
+  if (event.type !== "run-finished" || event.runId !== answer.runId) return Result.succeed([state, parts])
+  if (event.answer === undefined) return Result.fail(failed(event))
+  return Result.succeed([state, [...parts, ...close(state.open), finish(state, event)]])
+}
+
+const begin = (event: RunEvent, { modelId, warnings }: Reading): Parts => [
+  { type: "stream-start", warnings },
+  { type: "response-metadata", id: event.runId, modelId, timestamp: new Date(event.at) }
+]
+
+// -------------------------------------------------------------------------------------------------------------------
+// The end of a run
+// -------------------------------------------------------------------------------------------------------------------
+
+const failed = ({ detail, outcome, runId, spend }: Of<"run-finished">) =>
+  new ConductorModelError({ runId, outcome, spend, message: detail ?? `The run has no answer: ${outcome}.` })
+
+const contradicted = (event: RunEvent) =>
+  new ConductorModelError({
+    runId: event.runId,
+    outcome: "failed",
+    message: "A call failed in the middle of the answer, and its text so far is void: ask again.",
+    ...(event.type === "run-finished" ? { spend: event.spend } : {})
+  })
+
+const reasons: Readonly<Record<FinishReason, LanguageModelV4FinishReason["unified"]>> = {
+  stop: "stop",
+  length: "length",
+  "content-filter": "content-filter",
+  other: "other"
+}
+
+const usageOf = ({ usage }: Spend): LanguageModelV4Usage => {
+  const { cachedInputTokens, cacheWriteTokens, inputTokens, outputTokens, reasoningTokens } = usage
+  return {
+    inputTokens: {
+      total: inputTokens,
+      noCache: inputTokens - (cachedInputTokens ?? 0) - (cacheWriteTokens ?? 0),
+      cacheRead: cachedInputTokens,
+      cacheWrite: cacheWriteTokens
+    },
+    outputTokens: {
+      total: outputTokens,
+      text: reasoningTokens === undefined ? undefined : outputTokens - reasoningTokens,
+      reasoning: reasoningTokens
+    }
+  }
+}
+
+const metadata = ({ rounds, workers }: State, event: Of<"run-finished">): JSONObject => ({
+  runId: event.runId,
+  outcome: event.outcome,
+  ...(event.detail === undefined ? {} : { detail: event.detail }),
+  costUsd: event.spend.costUsd,
+  unpricedCalls: event.spend.unpricedCalls,
+  calls: event.spend.calls,
+  rounds,
+  workers: [...workers],
+  durationMillis: event.durationMillis
+})
+
+const finish = (state: State, event: Of<"run-finished">): LanguageModelV4StreamPart => ({
+  type: "finish",
+  finishReason: {
+    unified: event.outcome === "answered" ? reasons[state.finishReason] : "other",
+    raw: event.outcome
+  },
+  usage: usageOf(event.spend),
+  providerMetadata: { tutti: metadata(state, event) }
+})
+
+/** How a stream ends that has failed: the AI SDK wants errors as parts, and a finish all the same. */
+export const broken = (error: unknown): Parts => [
+  { type: "error", error },
+  {
+    type: "finish",
+    finishReason: { unified: "error", raw: error instanceof ConductorModelError ? error.outcome : undefined },
+    usage: usageOf((error instanceof ConductorModelError ? error.spend : undefined) ?? noSpend)
+  }
+]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Whole answers
+// -------------------------------------------------------------------------------------------------------------------
+
+const joined = (parts: Parts, type: "reasoning" | "text"): ReadonlyArray<LanguageModelV4Content> => {
+  const text = parts.map((part) => (part.type === `${type}-delta` ? (part as { delta: string }).delta : "")).join("")
+  return text === "" ? [] : [{ type, text }]
+}
+
+/** The parts of a stream that has ended well, as one result. */
+export const whole = (parts: Parts): LanguageModelV4GenerateResult => {
+  const one = <T extends LanguageModelV4StreamPart["type"]>(type: T) =>
+    parts.find((part): part is Extract<LanguageModelV4StreamPart, { type: T }> => part.type === type)
+  const end = one("finish")
+  const response = one("response-metadata")
+  if (end === undefined || response === undefined) throw new Error("A run has ended without saying so.")
+  const { finishReason, providerMetadata, usage } = end
+  const { id, modelId, timestamp } = response
+  return {
+    content: [...joined(parts, "reasoning"), ...joined(parts, "text")],
+    finishReason,
+    usage,
+    warnings: one("stream-start")?.warnings ?? [],
+    response: { id, modelId, timestamp } as NonNullable<LanguageModelV4GenerateResult["response"]>,
+    ...(providerMetadata === undefined ? {} : { providerMetadata })
+  }
+}

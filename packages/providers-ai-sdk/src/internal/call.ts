@@ -1,0 +1,34 @@
+/** What a call of the AI SDK asks for and a Conductor does not do, as warnings. */
+import type { LanguageModelV4CallOptions, SharedV4Warning } from "@ai-sdk/provider"
+
+const ofConductor = "a Conductor has it for all its runs: set it with Conductor.make({ worker: { … } })"
+const ofWorkers = "the workers of a run differ in it: set it where a worker is made"
+
+/** The settings that are not passed on, and where they belong instead. */
+const settings = {
+  maxOutputTokens: ofConductor,
+  temperature: ofConductor,
+  reasoning: ofConductor,
+  topP: ofWorkers,
+  topK: ofWorkers,
+  presencePenalty: ofWorkers,
+  frequencyPenalty: ofWorkers,
+  stopSequences: ofWorkers
+} as const satisfies Partial<Record<keyof LanguageModelV4CallOptions, string>>
+
+const unsupported = (feature: string, details: string): SharedV4Warning => ({ type: "unsupported", feature, details })
+
+/** A warning for each thing that is asked for in vain. */
+export const warnings = (call: LanguageModelV4CallOptions): Array<SharedV4Warning> => [
+  ...Object.entries(settings).flatMap(([name, details]) => {
+    const value = call[name as keyof typeof settings]
+    const isAsked = value !== undefined && value !== "provider-default" && !(Array.isArray(value) && value.length === 0)
+    return isAsked ? [unsupported(name, details)] : []
+  }),
+  ...(call.tools === undefined || call.tools.length === 0
+    ? []
+    : [unsupported("tools", "a Conductor asks its workers and calls no tools; they were not passed on")]),
+  ...(call.responseFormat?.type === "json"
+    ? [unsupported("responseFormat", "a Conductor answers with text; ask for JSON in the prompt")]
+    : [])
+]

@@ -1,0 +1,124 @@
+/** From the parts of a model's stream to the parts of a worker's answer: one step of a fold, without side effects. */
+import {
+  InvalidResponseDataError,
+  type LanguageModelV4StreamPart,
+  type LanguageModelV4Usage,
+  type SharedV4Warning,
+  TypeValidationError,
+  UnsupportedFunctionalityError
+} from "@ai-sdk/provider"
+import type { Message } from "@tutti/core/Task"
+import { estimateUsage, type FinishReason, type Usage, type WorkerPart } from "@tutti/core/Worker"
+import * as Result from "effect/Result"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How far a stream has been read. */
+export interface State {
+  /** Everything written, from which usage is estimated where nobody reports it. */
+  readonly written: string
+  readonly isFinished: boolean
+}
+
+/** What is known of the call whose stream is read. */
+export interface Reading {
+  readonly messages: ReadonlyArray<Message>
+  readonly ignoresUnsupported: boolean
+}
+
+/** A stream of which nothing is read. */
+export const start: State = { written: "", isFinished: false }
+
+/** The end of a stream, as an event. */
+export const end = { type: "end" } as const
+
+// -------------------------------------------------------------------------------------------------------------------
+// Conversion
+// -------------------------------------------------------------------------------------------------------------------
+
+const noParts: ReadonlyArray<WorkerPart> = []
+
+type Next = Result.Result<readonly [State, ReadonlyArray<WorkerPart>], unknown>
+
+/** Takes one part; fails with what the model, or this reading of it, reports as an error. */
+export const next = (state: State, part: LanguageModelV4StreamPart | typeof end, reading: Reading): Next => {
+  switch (part.type) {
+    case "stream-start":
+      return warned(state, part.warnings, reading)
+    case "text-delta":
+      return written(state, "text", part.delta)
+    case "reasoning-delta":
+      return written(state, "reasoning", part.delta)
+    case "error":
+      return isUnknownEvent(part.error) ? Result.succeed([state, noParts]) : Result.fail(part.error)
+    case "finish":
+      return finished(state, part, reading)
+    case "end":
+      return state.isFinished ? Result.succeed([state, noParts]) : cut("Its stream ended before its answer did.")
+    default:
+      return Result.succeed([state, noParts])
+  }
+}
+
+/**
+ * Providers that check their vendor's events report one of a kind that they do not know yet as an error, and read on.
+ * What they know and cannot read is an error.
+ */
+const isUnknownEvent = (error: unknown): boolean => {
+  if (!TypeValidationError.isInstance(error)) return false
+  const { issues } = (error.cause ?? {}) as { readonly issues?: ReadonlyArray<{ readonly note?: unknown }> }
+  return issues !== undefined && issues.length > 0 && issues.every(({ note }) => note === "No matching discriminator")
+}
+
+const written = (state: State, type: "text" | "reasoning", text: string): Next =>
+  Result.succeed(text === "" ? [state, noParts] : [{ ...state, written: state.written + text }, [{ type, text }]])
+
+const cut = (message: string): Next => Result.fail(new InvalidResponseDataError({ data: undefined, message }))
+
+const warned = (state: State, warnings: ReadonlyArray<SharedV4Warning>, { ignoresUnsupported }: Reading): Next => {
+  const refused = warnings.find((warning) => warning.type === "unsupported")
+  if (refused === undefined || ignoresUnsupported) return Result.succeed([state, noParts])
+  const { details, feature: functionality } = refused
+  const message = `The model does not support ${functionality}${details === undefined ? "" : `: ${details}`}`
+  return Result.fail(new UnsupportedFunctionalityError({ functionality, message }))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The end of an answer
+// -------------------------------------------------------------------------------------------------------------------
+
+type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>
+
+const finished = (state: State, { finishReason, usage }: Finish, { messages }: Reading): Next => {
+  const { raw, unified } = finishReason
+  // What providers say when they have reached the end of a stream whose vendor never said that the answer has ended.
+  const isCut = unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined)
+  if (isCut) return cut("Its stream ended before its answer did.")
+  const finish: WorkerPart = {
+    type: "finish",
+    reason: reasons[unified] ?? "other",
+    usage: usageOf(usage, state.written !== "") ?? estimateUsage(messages, state.written)
+  }
+  return Result.succeed([{ ...state, isFinished: true }, [finish]])
+}
+
+const reasons: { readonly [Unified in Finish["finishReason"]["unified"]]?: FinishReason } = {
+  stop: "stop",
+  length: "length",
+  "content-filter": "content-filter"
+}
+
+/** `undefined` where the vendor did not report it; some providers then say 0, which no prompt and no text takes. */
+const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage, hasWritten: boolean): Usage | undefined => {
+  if (!inputTokens.total || outputTokens.total === undefined) return undefined
+  if (hasWritten && outputTokens.total === 0) return undefined
+  return {
+    inputTokens: inputTokens.total,
+    outputTokens: outputTokens.total,
+    ...(inputTokens.cacheRead === undefined ? {} : { cachedInputTokens: inputTokens.cacheRead }),
+    ...(inputTokens.cacheWrite === undefined ? {} : { cacheWriteTokens: inputTokens.cacheWrite }),
+    ...(outputTokens.reasoning === undefined ? {} : { reasoningTokens: outputTokens.reasoning })
+  }
+}

@@ -1,0 +1,40 @@
+/** What a run does, in lines for people. */
+import type { RunEvent } from "@tutti/core/RunEvent"
+import type { Step } from "@tutti/core/Workflow"
+
+/** The beginning of a text, on one line. */
+const short = (text: string, length = 100): string => {
+  const line = text.replaceAll(/\s+/g, " ").trim()
+  return line.length > length ? `${line.slice(0, length)}…` : line
+}
+
+const seen = (access: Step["access"]): string => {
+  if (access === "all") return ", sees all before it"
+  return access.length === 0 ? "" : `, sees ${access.map((step) => step + 1).join(", ")}`
+}
+
+/** The line of an event; `undefined` for one that is not worth one, and for those of nested runs. */
+export const progressOf = (event: RunEvent, runId: string | undefined): string | undefined => {
+  if (event.runId !== runId) return undefined
+  switch (event.type) {
+    case "workflow-proposed": {
+      const steps = event.workflow.steps.map(
+        ({ access, subtask, worker }, index) =>
+          `  ${index + 1}. worker ${worker}${seen(access)}: ${short(subtask === "" ? "the question" : subtask)}`
+      )
+      return [`Plan of ${event.policy}:`, ...steps].join("\n")
+    }
+    case "step-started":
+      return `Step ${event.step + 1}: ${event.worker} begins.`
+    case "step-finished":
+      return `Step ${event.step + 1}: ${event.worker} has answered.`
+    case "step-failed":
+      return `Step ${event.step + 1}: ${short(event.message)}`
+    case "step-reassigned":
+      return `Step ${event.step + 1}: ${event.to} takes over from ${event.from}.`
+    case "answer-graded":
+      return `${event.critic} scores the answer ${event.grade.score} of 1.`
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,30 @@
+/** From the AI SDK's prompt to a task. A prompt that a team cannot be asked fails, rather than losing a part of it. */
+import { InvalidPromptError, type LanguageModelV4Message, type LanguageModelV4Prompt } from "@ai-sdk/provider"
+import * as Task from "@tutti/core/Task"
+import * as Arr from "effect/Array"
+
+const invalid = (prompt: LanguageModelV4Prompt, message: string) => new InvalidPromptError({ prompt, message })
+
+/** Turns without text (of reasoning alone) are left out: a worker does not see another's reasoning. */
+const turn = (
+  prompt: LanguageModelV4Prompt,
+  { content, role }: LanguageModelV4Message
+): ReadonlyArray<Task.Message> => {
+  if (role === "system") return [{ role, content }]
+  if (role === "tool") throw invalid(prompt, "A Conductor takes no results of tools: leave them out of the messages.")
+  const texts = content.flatMap((part) => {
+    if (part.type === "text") return [part.text]
+    if (part.type === "reasoning") return []
+    throw invalid(prompt, `A Conductor takes text alone, and no ${part.type} part in a message of the ${role}.`)
+  })
+  return texts.length === 0 ? [] : [{ role, content: texts.join("\n\n") }]
+}
+
+/** The conversation as a task. */
+export const taskOf = (prompt: LanguageModelV4Prompt): Task.Task => {
+  const messages = prompt.flatMap((message) => turn(prompt, message))
+  if (!Arr.isReadonlyArrayNonEmpty(messages) || messages.at(-1)?.role !== "user") {
+    throw invalid(prompt, "The last message must be the user's: it is what the team answers.")
+  }
+  return Task.make({ messages })
+}

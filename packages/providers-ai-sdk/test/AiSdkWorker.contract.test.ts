@@ -1,0 +1,66 @@
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { aiSdk } from "@tutti/providers-ai-sdk"
+import { AnthropicMessages, Contract, OpenAiChat } from "@tutti/providers-testkit"
+import { createOpenAICompatible as createOpenAICompatibleV3 } from "openai-compatible-v3"
+import { describe, it } from "vitest"
+
+const chat = OpenAiChat.compatible({ reasoningField: "reasoning_content" })
+const noCacheWrite = "@ai-sdk/openai-compatible does not read the tokens that were written to a cache"
+const noReasoning = (what: string) => ({
+  type: "rejected" as const,
+  reason: `the AI SDK's specification has no reasoning ${what}, and Chat Completions have no option for it either`
+})
+
+const present = (timeoutMillis: number | undefined) => (timeoutMillis === undefined ? {} : { timeoutMillis })
+
+Contract.contract({
+  name: "ai-sdk over @ai-sdk/openai-compatible, specification v4",
+  dialect: chat,
+  make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
+    aiSdk(createOpenAICompatible({ name: "lab", baseURL, apiKey, includeUsage: true })("model-1"), {
+      ...defaults,
+      ...present(timeoutMillis)
+    }),
+  settings: { reasoningBudget: noReasoning("budget") },
+  gaps: { "usage/cache-write": noCacheWrite },
+  describe,
+  it
+})
+
+Contract.contract({
+  name: "ai-sdk over @ai-sdk/openai-compatible, specification v3",
+  dialect: chat,
+  make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
+    aiSdk(createOpenAICompatibleV3({ name: "lab", baseURL, apiKey, includeUsage: true })("model-1"), {
+      ...defaults,
+      ...present(timeoutMillis),
+      reasoningOptions: (reasoning) =>
+        reasoning.type === "effort" ? { lab: { reasoningEffort: reasoning.effort } } : undefined
+    }),
+  settings: { reasoningBudget: noReasoning("budget"), reasoningOff: noReasoning('"off"') },
+  gaps: { "usage/cache-write": noCacheWrite },
+  describe,
+  it
+})
+
+Contract.contract({
+  name: "ai-sdk over @ai-sdk/anthropic",
+  dialect: AnthropicMessages.dialect,
+  make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
+    aiSdk(createAnthropic({ baseURL: `${baseURL}/v1`, apiKey })("claude-sonnet-4-5"), {
+      ...defaults,
+      ...present(timeoutMillis),
+      secrets: [apiKey],
+      reasoningOptions: (reasoning) =>
+        reasoning.type === "budget"
+          ? { anthropic: { thinking: { type: "enabled", budgetTokens: reasoning.tokens } } }
+          : undefined
+    }),
+  gaps: {
+    "setting/seed":
+      "the Messages API has no seed, which the AI SDK says only once the request is sent: the call fails then"
+  },
+  describe,
+  it
+})

@@ -1,0 +1,114 @@
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { assert, describe, it } from "@effect/vitest"
+import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@tutti/core/Worker"
+import { type AiSdkWorker, aiSdk } from "@tutti/providers-ai-sdk"
+import { AnthropicMessages, OpenAiChat, Script, WireServer } from "@tutti/providers-testkit"
+import { defaultSettingsMiddleware, wrapLanguageModel } from "ai"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { reasonOf } from "../src/internal/errors.ts"
+
+const question: WorkerRequest = { messages: [{ role: "user", content: "Say hello." }] }
+
+const generate = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<ReadonlyArray<WorkerPart>> =>
+  Effect.runPromise(Stream.runCollect(worker.generate({ ...question, ...request })))
+
+const failure = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<WorkerError> =>
+  Effect.runPromise(Effect.flip(Stream.runDrain(worker.generate({ ...question, ...request }))))
+
+const lab = (baseURL: string) => createOpenAICompatible({ name: "lab.chat", baseURL })("model-1")
+
+const claude = (baseURL: string) => createAnthropic({ baseURL: `${baseURL}/v1`, apiKey: "key" })("claude-sonnet-4-5")
+
+const serveClaude = () => WireServer.start(AnthropicMessages.dialect, [Script.answer("ok")])
+
+describe("aiSdk", () => {
+  it("is called like its model, and of unknown price unless told", () => {
+    const worker = aiSdk(lab("http://localhost"))
+    assert.strictEqual(worker.id, "lab:model-1")
+    assert.strictEqual(worker.pricing, undefined)
+    const own = { id: "mine", description: "d", provider: "p", pricing: { inputPerMillion: 1, outputPerMillion: 2 } }
+    const { generate: _, ...about } = aiSdk(lab("http://localhost"), own)
+    assert.deepInclude(about, own)
+  })
+
+  it("refuses names and models of a specification that it cannot read", () => {
+    const old = { ...lab("http://localhost"), specificationVersion: "v2" }
+    for (const model of [old, "openai/gpt-5"]) {
+      assert.throws(() => aiSdk(model as unknown as AiSdkWorker.Model), /AI SDK 6 or 7/)
+    }
+  })
+
+  it("takes models as middleware has changed them", async () => {
+    await using server = await WireServer.start(OpenAiChat.dialect, [Script.answer("ok")])
+    const middleware = defaultSettingsMiddleware({ settings: { temperature: 0.9 } })
+    const worker = aiSdk(wrapLanguageModel({ model: lab(server.url), middleware }))
+    await generate(worker)
+    assert.strictEqual(server.exchanges[0]?.sent.temperature, 0.9)
+  })
+
+  it("sends a vendor's own options, and a reasoning budget in the vendor's own words", async () => {
+    await using server = await serveClaude()
+    const worker = aiSdk(claude(server.url), {
+      providerOptions: { anthropic: { metadata: { userId: "u" } } },
+      reasoningOptions: (reasoning) =>
+        reasoning.type === "budget"
+          ? { anthropic: { thinking: { type: "enabled", budgetTokens: reasoning.tokens } } }
+          : undefined
+    })
+    await generate(worker, { reasoning: { type: "budget", tokens: 2000 } })
+    const [exchange] = server.exchanges
+    assert.deepInclude(exchange?.body, { metadata: { user_id: "u" } })
+    assert.deepStrictEqual(exchange?.sent.reasoning, { type: "budget", tokens: 2000 })
+  })
+
+  it("fails with the setting that the model has dropped, or goes on without it when it may", async () => {
+    await using server = await serveClaude()
+    const { message, reason } = await failure(aiSdk(claude(server.url)), { seed: 1 })
+    assert.strictEqual(reason._tag, "InvalidRequest")
+    assert.match(message, /does not support seed/)
+    const parts = await generate(aiSdk(claude(server.url), { unsupported: "ignore" }), { seed: 1 })
+    assert.deepStrictEqual(parts[0], { type: "text", text: "ok" })
+  })
+
+  it("shows no secret that it was told of", async () => {
+    const scripts = [Script.refusal("invalid-request", { echo: "open sesame" })]
+    await using server = await WireServer.start(OpenAiChat.dialect, scripts)
+    for (const secret of ["open sesame", Redacted.make("open sesame")]) {
+      const { message } = await failure(aiSdk(lab(server.url), { secrets: [secret] }))
+      assert.match(message, /<hidden>/)
+      assert.notMatch(message, /sesame/)
+    }
+  })
+})
+
+describe("errors inside of a stream", () => {
+  const tagOf = (error: unknown) => reasonOf(error, { secrets: [], nowMillis: 0 })._tag
+
+  it("are told apart by codes and words, in whatever shape a vendor gives them", () => {
+    assert.strictEqual(tagOf("Rate limit reached for requests"), "RateLimited")
+    assert.strictEqual(tagOf({ type: "overloaded_error", message: "Overloaded" }), "Overloaded")
+    assert.strictEqual(tagOf({ code: "insufficient_quota", message: "Add credits." }), "Quota")
+    assert.strictEqual(tagOf({ status: "DEADLINE_EXCEEDED", message: "Deadline expired." }), "Timeout")
+    assert.strictEqual(tagOf({ code: "server_error", message: "Sorry." }), "Overloaded")
+    assert.strictEqual(tagOf({}), "Overloaded")
+  })
+
+  it("say how long a context is in the words of several vendors", () => {
+    const sizes = [
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+      "prompt is too long: 210000 tokens > 200000 maximum",
+      "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
+    ].map((message) => reasonOf({ message }, { secrets: [], nowMillis: 0 }))
+    assert.deepStrictEqual(
+      sizes.map((reason) => (reason._tag === "ContextTooLong" ? reason.contextTokens : reason._tag)),
+      [8192, 200_000, 1_048_576]
+    )
+  })
+
+  it("that are mistakes in code are not worth a retry", () => {
+    assert.strictEqual(tagOf(new RangeError("Invalid array length")), "InvalidRequest")
+  })
+})
