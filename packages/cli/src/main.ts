@@ -57,7 +57,8 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal))
   for (const output of [process.stdout, process.stderr]) {
     output.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error
+      // EIO is what a terminal that was closed says.
+      if (error.code !== "EPIPE" && error.code !== "EIO") throw error
       stop("EPIPE")
     })
   }

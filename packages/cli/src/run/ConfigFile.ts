@@ -2,9 +2,10 @@
  * Finds, loads and checks the config. Whatever is wrong with it is one message that names the file, and the field where
  * there is one. Values are never shown: a config may hold keys.
  */
+import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import path from "node:path"
-import { pathToFileURL } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -102,28 +103,41 @@ const quietly = async <A>(load: () => Promise<A>): Promise<A> => {
   }
 }
 
-/** Where a syntax error stands: Node writes it above the stack, as `file:line`. */
+const shownAs = (file: string): string => path.relative(process.cwd(), file) || file
+
+const firstLine = (text: string): string => text.split("\n", 1)[0]!.replace(/\.$/, "")
+
+/** The `file:line` that stands above the stack of some syntax errors, and above the output of `node --check`. */
+const placeIn = (text: string | undefined): string | undefined => {
+  const found = /^(.+):(\d+)$/.exec(text?.split("\n", 1)[0]?.trim() ?? "")
+  if (found === null) return undefined
+  const file = found[1]!.startsWith("file:") ? fileURLToPath(found[1]!) : found[1]!
+  return `${shownAs(file)}, line ${found[2]},`
+}
+
+/** Where a syntax error stands: in the config, or in what it imports. An imported module does not always say. */
 const placeOf = (error: Error, file: string): string => {
-  const line = error.stack?.split("\n", 1)[0]?.match(/:(\d+)$/)?.[1]
-  return line === undefined || !error.stack?.startsWith("file:") ? file : `${file}:${line}`
+  const check = () => spawnSync(process.execPath, ["--check", file], { encoding: "utf8", timeout: 5_000 }).stderr
+  return placeIn(error.stack) ?? placeIn(check()) ?? `${shownAs(file)}, or what it imports,`
 }
 
 /** What went wrong when a config was imported, for people. */
 const explainImport = (error: unknown, file: string): string => {
   const code = (error as { readonly code?: unknown } | null)?.code
-  if (error instanceof SyntaxError) return `${placeOf(error, file)} is not valid: ${messageOf(error).split("\n")[0]}.`
+  const shown = shownAs(file)
+  if (error instanceof SyntaxError) return `${placeOf(error, file)} is not valid: ${firstLine(messageOf(error))}.`
   if (code === "ERR_MODULE_NOT_FOUND" || code === "ERR_PACKAGE_PATH_NOT_EXPORTED") {
-    return `${file} imports something that is not there: ${messageOf(error).split("\n")[0]}. Install it, or correct the import.`
+    return `${shown} imports something that is not there: ${firstLine(messageOf(error))}. Install it, or correct the import.`
   }
-  return `${file} threw an error while it was loaded: ${messageOf(error)}`
+  return `${shown} threw an error while it was loaded: ${messageOf(error)}`
 }
 
 const load = (file: string): Effect.Effect<Loaded, Failure> =>
   Effect.gen(function* () {
-    const shown = path.relative(process.cwd(), file) || file
+    const shown = shownAs(file)
     const module = yield* Effect.tryPromise({
       try: () => quietly(() => import(pathToFileURL(file).href) as Promise<{ readonly default?: unknown }>),
-      catch: (error) => usage(explainImport(error, shown))
+      catch: (error) => usage(explainImport(error, file))
     })
     if (module.default === undefined) {
       return yield* usage(`${shown} has no default export: write \`export default defineConfig({ … })\`.`)
