@@ -18,6 +18,8 @@ export interface Arrow {
   readonly to: ReadonlyArray<string>
   /** Packages of others; any when absent. */
   readonly external?: ReadonlyArray<string>
+  /** Packages of this workspace whose source may be imported by path, and is bundled in when this one is built. */
+  readonly bundles?: ReadonlyArray<string>
 }
 
 /** A package as far as arrows go. */
@@ -32,6 +34,8 @@ export interface Subject {
 /** The arrows that may be drawn; the first that matches a package counts. */
 export const arrows: ReadonlyArray<Arrow> = [
   { from: "core", to: [], external: ["effect"] },
+  // Two SDKs for one API: the one that is no longer maintained borrows all but its SDK from its successor's package.
+  { from: "providers-google", to: ["core"], bundles: ["providers-genai"] },
   { from: "providers-*", to: ["core"] },
   { from: "policy-*", to: ["core"] },
   { from: "gym", to: ["core"] },
@@ -73,7 +77,11 @@ const manifestProblems = ({ manifest, name }: Subject, allows: (target: string) 
   )
 }
 
-const importProblems = ({ manifest, name, sources }: Subject, allows: (target: string) => boolean) => {
+const importProblems = (
+  { manifest, name, sources }: Subject,
+  allows: (target: string) => boolean,
+  bundles: ReadonlyArray<string>
+) => {
   const { dependencies, optionalDependencies, peerDependencies } = manifest
   const declared = { ...dependencies, ...optionalDependencies, ...peerDependencies }
   return sources.flatMap(({ file, text }) =>
@@ -81,7 +89,8 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
       const where = `packages/${name}/${file}`
       if (specifier.startsWith(".")) {
         const target = path.posix.join(path.posix.dirname(file), specifier)
-        return target.startsWith("src/") || target === "package.json"
+        const isBundled = bundles.some((sibling) => target.startsWith(`../${sibling}/src/`))
+        return target.startsWith("src/") || target === "package.json" || isBundled
           ? []
           : [`${where}: "${specifier}" leaves src; import the package it is in.`]
       }
@@ -109,7 +118,7 @@ export const violations = (
       target.startsWith(scope)
         ? arrow.to.some((pattern) => matches(scope + pattern, target))
         : (arrow.external?.includes(target) ?? true)
-    return [...manifestProblems(subject, allows), ...importProblems(subject, allows)]
+    return [...manifestProblems(subject, allows), ...importProblems(subject, allows, arrow.bundles ?? [])]
   })
 
 const sourcesOf = (folder: string) => {

@@ -52,6 +52,14 @@ describe("arrows", () => {
     expect(violations([subject("gym", { sources: outside })])).toHaveLength(1)
   })
 
+  it("lets a package bundle the source of a sibling where that is drawn, and of no other", () => {
+    const borrowed = (from: string) => source(`import "../../${from}/src/internal/A.ts"`, "src/A.ts")
+    const google = (sources: Subject["sources"]) => subject("providers-google", { sources })
+    expect(violations([google(borrowed("providers-genai"))])).toEqual([])
+    expect(violations([google(borrowed("providers-openai"))])).toHaveLength(1)
+    expect(violations([subject("providers-genai", { sources: borrowed("providers-google") })])).toHaveLength(1)
+  })
+
   it("lets core use effect and nothing else", () => {
     const core = (dependencies: Record<string, string>) =>
       subject("core", { manifest: { name: "@tutti/core", dependencies } })

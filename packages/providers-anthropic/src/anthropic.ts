@@ -1,0 +1,141 @@
+/** A model of Anthropic as a worker, through the Messages API. */
+import type Anthropic from "@anthropic-ai/sdk"
+import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
+import * as Allowance from "@tutti/core/Allowance"
+import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { capabilitiesOf, limitsOf } from "./capabilities.ts"
+import * as Call from "./internal/call.ts"
+import { defaultTimeoutMillis, makeClient, rateLimitHeaders, resolveKey } from "./internal/client.ts"
+import { toReason } from "./internal/errors.ts"
+import { type Body, type Target, toBody } from "./internal/request.ts"
+import * as Events from "./internal/stream.ts"
+import type { AnthropicOptions, Defaults } from "./options.ts"
+import { priceOf } from "./prices.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Servers that are no such API answer with a page, or with an object, where a stream was asked for. */
+const isOther = (contentType: string | null): contentType is string =>
+  contentType !== null && /html|json/i.test(contentType)
+
+const open = async (
+  client: Anthropic,
+  body: Body,
+  signal: AbortSignal
+): Promise<Call.Opened<RawMessageStreamEvent>> => {
+  const { data, response } = await client.messages.create(body, { signal }).withResponse()
+  const contentType = response.headers.get("content-type")
+  if (isOther(contentType)) throw new SyntaxError(`${contentType} came instead of a stream of events`)
+  const allowance = Allowance.fromHeaders(response.headers, rateLimitHeaders, Date.now())
+  return { events: data, parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }] }
+}
+
+const incomplete = ({ hasBegun }: Events.State): WorkerErrorReason =>
+  hasBegun
+    ? { _tag: "Network", detail: "the stream ended before the answer did" }
+    : { _tag: "Malformed", detail: "what came is no answer of the Messages API" }
+
+const call = (
+  client: Anthropic,
+  about: Pick<Call.Call<never, never>, "worker" | "secret" | "timeoutMillis">,
+  body: Body,
+  { messages }: WorkerRequest
+) =>
+  Call.stream<RawMessageStreamEvent, Events.State>({
+    ...about,
+    open: (signal) => open(client, body, signal),
+    initial: Events.initial,
+    next: Events.next,
+    end: (state) => (state.isComplete ? Events.finish(state, messages) : incomplete(state)),
+    isComplete: ({ isComplete }) => isComplete,
+    usage: Events.usageOf,
+    reason: (error) => toReason(error, Date.now())
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Sent as the limit of an answer where neither anybody says one nor the model's is known. */
+const assumedMaxTokens = 32_000
+
+const defaultsOf = ({ maxOutputTokens, reasoning, stopSequences, temperature }: AnthropicOptions): Defaults => ({
+  ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+  ...(reasoning === undefined ? {} : { reasoning }),
+  ...(stopSequences === undefined ? {} : { stopSequences }),
+  ...(temperature === undefined ? {} : { temperature })
+})
+
+/** A worker never writes more than its own default, unless a request asks for more. */
+const workerLimits = (model: string, { limits, maxOutputTokens }: AnthropicOptions): Limits => ({
+  ...(limits ?? limitsOf(model)),
+  ...(maxOutputTokens === undefined ? {} : { maxOutputTokens })
+})
+
+const targetOf = (model: string, options: AnthropicOptions, limits: Limits): Target => ({
+  model,
+  capabilities: capabilitiesOf(model, options.capabilities),
+  maxTokens: limits.maxOutputTokens ?? assumedMaxTokens,
+  promptCache: { prefix: options.promptCache ?? "system", keepFor: options.promptCacheFor ?? "5m" },
+  omitUnsupported: options.unsupported === "omit",
+  body: options.body ?? {}
+})
+
+const generator = (worker: string, options: AnthropicOptions, target: Target): Worker["generate"] => {
+  const key = resolveKey(options.apiKey, "ANTHROPIC_API_KEY")
+  if (key.type === "missing") {
+    const reason = { _tag: "Authentication", detail: `${key.variable} is not set` } as const
+    return () => Call.refuse(worker, reason)
+  }
+  const secret = Redacted.value(key.key)
+  const client = makeClient(options, secret)
+  const about = { worker, secret, timeoutMillis: options.timeoutMillis ?? defaultTimeoutMillis }
+  const defaults = defaultsOf(options)
+  return (request) => {
+    const body = toBody({ ...defaults, ...request }, target)
+    return Result.isFailure(body) ? Call.refuse(worker, body.failure) : call(client, about, body.success, request)
+  }
+}
+
+/**
+ * A model of Anthropic, through the Messages API.
+ *
+ * **Details**
+ *
+ * Its id is `anthropic:<model>`. `reasoning` becomes what the model has: an effort with adaptive thinking since Claude
+ * 4.6, a budget of thinking tokens up to it. What a model does not have fails with an `InvalidRequest` that names it: a
+ * seed with all of them, a temperature with most since 4.7, and on some that thinking is turned off.
+ *
+ * **Gotchas**
+ *
+ * Anthropic demands a limit for every answer. Where neither the request nor `maxOutputTokens` says one, it is the model's
+ * own, which thinking counts towards.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { anthropic } from "@tutti/providers-anthropic"
+ *
+ * const worker = anthropic("claude-opus-5-5", { apiKey: "sk-ant-…", reasoning: { type: "effort", effort: "low" } })
+ * worker.id // => "anthropic:claude-opus-5-5"
+ * worker.pricing?.inputPerMillion // => 4
+ * ```
+ */
+export const anthropic = (model: string, options: AnthropicOptions = {}): Worker => {
+  const limits = workerLimits(model, options)
+  const target = targetOf(model, options, limits)
+  const pricing = options.pricing ?? priceOf(model, { cacheFor: target.promptCache.keepFor })
+  const id = options.id ?? `anthropic:${model}`
+  return {
+    id,
+    provider: options.provider ?? "anthropic",
+    ...(options.description === undefined ? {} : { description: options.description }),
+    ...(pricing === undefined ? {} : { pricing }),
+    limits,
+    generate: generator(id, options, target)
+  }
+}

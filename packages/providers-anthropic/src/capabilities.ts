@@ -1,0 +1,89 @@
+/**
+ * What Anthropic's models can do, as data: how they are told to think, which settings they take, and how much they read
+ * and write.
+ *
+ * A model that is not in the table is sent whatever is asked for; Anthropic then says what it cannot do. Sources: the
+ * pages of the models under https://platform.claude.com/docs/en/models, and
+ * https://platform.claude.com/docs/en/build-with-claude/thinking and …/effort, read in November 2026.
+ */
+import type { Limits } from "@tutti/core/Worker"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a model takes. */
+export interface Capabilities {
+  /**
+   * How it is told to think: it decides by itself (`adaptive`, `{ type: "adaptive" }`), within a number of tokens
+   * (`budget`, `{ type: "enabled" }`), or either.
+   */
+  readonly thinking: "adaptive" | "budget" | "either"
+  /** Whether it has `output_config.effort`. */
+  readonly effort: boolean
+  /** The type of `thinking` that turns it off; `none` for a model that always thinks. */
+  readonly off: "disabled" | "between_tools" | "none"
+  /** Whether it takes a temperature other than 1; never while it thinks. */
+  readonly temperature: boolean
+}
+
+/** A family of models: those whose name has `name` in it. */
+export interface Family extends Required<Limits> {
+  readonly name: string
+  readonly capabilities: Capabilities
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Data
+// -------------------------------------------------------------------------------------------------------------------
+
+const everything: Capabilities = { thinking: "either", effort: true, off: "disabled", temperature: true }
+const always: Capabilities = { thinking: "adaptive", effort: true, off: "none", temperature: false }
+const betweenTools: Capabilities = { ...always, off: "between_tools" }
+const optional: Capabilities = { ...always, off: "disabled" }
+const budget: Capabilities = { thinking: "budget", effort: false, off: "disabled", temperature: true }
+
+const family = (name: string, capabilities: Capabilities, contextTokens: number, maxOutputTokens: number): Family => ({
+  name,
+  capabilities,
+  contextTokens,
+  maxOutputTokens
+})
+
+/** The families that are known; the first whose name fits counts. */
+export const families: ReadonlyArray<Family> = [
+  family("fable", always, 1_000_000, 128_000),
+  family("mythos", always, 1_000_000, 128_000),
+  family("opus-5-5", always, 1_000_000, 128_000),
+  family("opus-5", optional, 1_000_000, 128_000),
+  family("opus-4-8", optional, 1_000_000, 128_000),
+  family("opus-4-7", optional, 1_000_000, 128_000),
+  family("opus-4-6", everything, 1_000_000, 128_000),
+  family("opus-4-5", { ...budget, effort: true }, 200_000, 64_000),
+  family("sonnet-5-5", betweenTools, 1_000_000, 128_000),
+  family("sonnet-5", optional, 1_000_000, 128_000),
+  family("sonnet-4-6", everything, 1_000_000, 64_000),
+  family("sonnet-4-5", budget, 200_000, 64_000),
+  family("haiku-5-5", optional, 1_000_000, 128_000),
+  family("haiku-4-5", budget, 200_000, 64_000)
+]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Look-up
+// -------------------------------------------------------------------------------------------------------------------
+
+const familyOf = (model: string) => families.find(({ name }) => model.includes(name))
+
+/** What a model takes, with what the caller knows better. */
+export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
+  ...(familyOf(model)?.capabilities ?? everything),
+  ...override
+})
+
+/** How much a model reads and writes; nothing where it is not known. */
+export const limitsOf = (model: string): Limits => {
+  const known = familyOf(model)
+  if (known === undefined) return {}
+  const { contextTokens, maxOutputTokens } = known
+  return { contextTokens, maxOutputTokens }
+}

@@ -1,0 +1,133 @@
+/** Events of the Messages API as parts of a worker's answer: a pure fold. */
+import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
+import type { Message } from "@tutti/core/Task"
+import { estimateUsage, type FinishReason, type Usage, type WorkerPart } from "@tutti/core/Worker"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The figures of Anthropic's usage that count here. Those of a later event replace those of an earlier one. */
+interface Counts {
+  readonly input: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly output: number
+  readonly thinking?: number
+}
+
+/** What is known of an answer so far. */
+export interface State {
+  /** Whether anything came that the vendor begins an answer with. */
+  readonly hasBegun: boolean
+  /** Whether the vendor has said that this is all. */
+  readonly isComplete: boolean
+  readonly reason: FinishReason
+  readonly counts: Counts
+  /** Characters of text and reasoning so far. */
+  readonly characters: number
+}
+
+/** What an event comes to. */
+export interface Step {
+  readonly state: State
+  readonly parts: ReadonlyArray<WorkerPart>
+}
+
+/** Before the first event. */
+export const initial: State = {
+  hasBegun: false,
+  isComplete: false,
+  reason: "other",
+  counts: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 },
+  characters: 0
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Usage
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A field that is absent, or null, says nothing new. */
+interface Reported {
+  readonly input_tokens?: number | null
+  readonly cache_read_input_tokens?: number | null
+  readonly cache_creation_input_tokens?: number | null
+  readonly output_tokens?: number | null
+  readonly output_tokens_details?: { readonly thinking_tokens: number } | null
+}
+
+const counted = (counts: Counts, reported: Reported | undefined): Counts => {
+  if (reported === undefined) return counts
+  const thinking = reported.output_tokens_details?.thinking_tokens ?? counts.thinking
+  return {
+    input: reported.input_tokens ?? counts.input,
+    cacheRead: reported.cache_read_input_tokens ?? counts.cacheRead,
+    cacheWrite: reported.cache_creation_input_tokens ?? counts.cacheWrite,
+    output: reported.output_tokens ?? counts.output,
+    ...(thinking === undefined ? {} : { thinking })
+  }
+}
+
+/** What the answer has used so far; `undefined` while the vendor has not said. It counts cached tokens beside the input. */
+export const usageOf = ({ counts }: State): Usage | undefined => {
+  const { cacheRead, cacheWrite, input, output, thinking } = counts
+  const inputTokens = input + cacheRead + cacheWrite
+  if (inputTokens === 0) return undefined
+  return {
+    inputTokens,
+    outputTokens: output,
+    ...(cacheRead === 0 ? {} : { cachedInputTokens: cacheRead }),
+    ...(cacheWrite === 0 ? {} : { cacheWriteTokens: cacheWrite }),
+    ...(thinking === undefined ? {} : { reasoningTokens: thinking })
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Events
+// -------------------------------------------------------------------------------------------------------------------
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  refusal: "content-filter"
+}
+
+const none: ReadonlyArray<WorkerPart> = []
+
+const silent = (state: State): Step => ({ state, parts: none })
+
+const said = (state: State, type: "text" | "reasoning", text: string): Step =>
+  text === ""
+    ? silent(state)
+    : { state: { ...state, characters: state.characters + text.length }, parts: [{ type, text }] }
+
+/** Folds one event. Events and deltas that are not known come to nothing. */
+export const next = (state: State, event: RawMessageStreamEvent): Step => {
+  switch (event.type) {
+    case "message_start":
+      return silent({ ...state, hasBegun: true, counts: counted(state.counts, event.message?.usage) })
+    case "content_block_delta":
+      if (event.delta.type === "text_delta") return said(state, "text", event.delta.text)
+      return event.delta.type === "thinking_delta" ? said(state, "reasoning", event.delta.thinking) : silent(state)
+    case "message_delta": {
+      const reason = event.delta.stop_reason === null ? state.reason : (reasons[event.delta.stop_reason] ?? "other")
+      return silent({ ...state, reason, counts: counted(state.counts, event.usage) })
+    }
+    case "message_stop":
+      return silent({ ...state, isComplete: true })
+    default:
+      return silent(state)
+  }
+}
+
+/** The last part of a complete answer. Where the vendor has not counted, tokens are estimated. */
+export const finish = (state: State, messages: ReadonlyArray<Message>): WorkerPart => ({
+  type: "finish",
+  reason: state.reason,
+  usage: usageOf(state) ?? {
+    ...estimateUsage(messages, ""),
+    outputTokens: Math.ceil(state.characters / 4)
+  }
+})

@@ -1,0 +1,106 @@
+/**
+ * Anthropic's list prices, as data: those of the standard tier. A model that is not here is of unknown price, which is
+ * not 0. Give a worker `pricing` to say otherwise.
+ */
+import type { Pricing } from "@tutti/core/Worker"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** USD per million tokens. */
+export interface Rates {
+  readonly inputPerMillion: number
+  readonly outputPerMillion: number
+  readonly cachedInputPerMillion: number
+  /** Written to the cache for 5 minutes. */
+  readonly cacheWritePerMillion: number
+  /** Written to the cache for an hour. */
+  readonly hourCacheWritePerMillion: number
+}
+
+/** What a model costs, where that was read, and when (ISO date). */
+export interface ListPrice extends Rates {
+  readonly model: string
+  readonly source: string
+  readonly date: string
+  /** What every token of a call costs whose prompt is longer than `aboveTokens`. */
+  readonly longPrompts?: Rates & { readonly aboveTokens: number }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Prices
+// -------------------------------------------------------------------------------------------------------------------
+
+const source = "https://platform.claude.com/docs/en/about-claude/pricing"
+
+/** Anthropic charges 1.25 times the input price for 5 minutes in its cache, and twice that price for an hour. */
+const rates = (input: number, output: number, cached: number): Rates => ({
+  inputPerMillion: input,
+  outputPerMillion: output,
+  cachedInputPerMillion: cached,
+  cacheWritePerMillion: input * 1.25,
+  hourCacheWritePerMillion: input * 2
+})
+
+const price = (model: string, date: string, each: Rates): ListPrice => ({ model, ...each, source, date })
+
+/** Every model whose price is known. */
+export const prices: ReadonlyArray<ListPrice> = [
+  price("claude-fable-5-2", "2026-11-10", rates(8, 40, 0.2)),
+  price("claude-fable-5-1", "2026-10-10", rates(10, 50, 0.25)),
+  price("claude-mythos-5-1", "2026-10-10", rates(10, 50, 0.25)),
+  price("claude-fable-5", "2026-10-10", rates(10, 50, 1)),
+  price("claude-mythos-5", "2026-10-10", rates(10, 50, 1)),
+  price("claude-opus-5-5", "2026-10-10", rates(4, 20, 0.2)),
+  price("claude-opus-5", "2026-10-10", rates(5, 25, 0.5)),
+  price("claude-opus-4-8", "2026-10-10", rates(5, 25, 0.5)),
+  price("claude-opus-4-7", "2026-10-10", rates(5, 25, 0.5)),
+  price("claude-opus-4-6", "2026-10-10", rates(5, 25, 0.5)),
+  price("claude-opus-4-5", "2026-10-10", rates(5, 25, 0.5)),
+  price("claude-sonnet-5-5", "2026-10-10", rates(2, 10, 0.1)),
+  price("claude-sonnet-5", "2026-10-10", rates(2, 10, 0.2)),
+  price("claude-sonnet-4-6", "2026-10-10", rates(3, 15, 0.3)),
+  price("claude-sonnet-4-5", "2026-10-10", rates(3, 15, 0.3)),
+  {
+    ...price("claude-haiku-5-5", "2026-10-10", rates(0.1, 0.5, 0.01)),
+    longPrompts: { aboveTokens: 100_000, ...rates(0.5, 2.5, 0.05) }
+  },
+  price("claude-haiku-4-5", "2026-10-10", rates(1, 5, 0.1))
+]
+
+/** How a price is chosen. */
+export interface Choice {
+  /** How long the cache is paid for; 5 minutes by default. */
+  readonly cacheFor?: "5m" | "1h"
+  /** Whether the price of long prompts is meant, where a model has one. */
+  readonly longPrompts?: boolean
+}
+
+/**
+ * The list price of a model, also by its dated name; `undefined` when it is unknown.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { priceOf } from "@tutti/providers-anthropic/prices"
+ *
+ * priceOf("claude-haiku-4-5-20251001")?.outputPerMillion // => 5
+ * priceOf("claude-haiku-5-5", { longPrompts: true })?.outputPerMillion // => 2.5
+ * priceOf("claude-unheard-of") // => undefined
+ * ```
+ */
+export const priceOf = (model: string, choice: Choice = {}): Pricing | undefined => {
+  const undated = model.replace(/-\d{8}$/, "")
+  const found = prices.find((price) => price.model === undated)
+  if (found === undefined) return undefined
+  const each: Rates = choice.longPrompts === true ? (found.longPrompts ?? found) : found
+  return {
+    inputPerMillion: each.inputPerMillion,
+    outputPerMillion: each.outputPerMillion,
+    cachedInputPerMillion: each.cachedInputPerMillion,
+    cacheWritePerMillion: choice.cacheFor === "1h" ? each.hourCacheWritePerMillion : each.cacheWritePerMillion,
+    source: found.source,
+    date: found.date
+  }
+}

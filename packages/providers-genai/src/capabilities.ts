@@ -1,0 +1,103 @@
+/**
+ * What Google's models can do, as data: how they are told to think, and how much they read and write.
+ *
+ * A model that is not in the table is sent whatever is asked for; Google then says what it cannot do. Sources:
+ * https://ai.google.dev/gemini-api/docs/thinking,
+ * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/thinking and, for the budget that stands for an
+ * effort, https://ai.google.dev/gemini-api/docs/openai, read in November 2026.
+ */
+import type { Limits } from "@tutti/core/Worker"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** An effort, as a request names it. */
+export type Effort = "minimal" | "low" | "medium" | "high"
+
+/** What a model takes. */
+export interface Capabilities {
+  /**
+   * How it is told to think: by a level (`thinkingLevel`), by a number of tokens (`thinkingBudget`) that then stands for
+   * an effort as well, or not at all.
+   */
+  readonly thinking: "level" | "budget" | "none"
+  /** The efforts that it knows. */
+  readonly efforts: ReadonlyArray<Effort>
+  /** The fewest and the most tokens of a budget. */
+  readonly budget: readonly [least: number, most: number]
+  /** Whether it thinks in any case. */
+  readonly isThinkingFixed: boolean
+}
+
+/** A family of models: those whose name begins with `prefix`. */
+export interface Family extends Required<Limits> {
+  readonly prefix: string
+  readonly capabilities: Capabilities
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Data
+// -------------------------------------------------------------------------------------------------------------------
+
+const all: ReadonlyArray<Effort> = ["minimal", "low", "medium", "high"]
+const any: readonly [number, number] = [1, Number.POSITIVE_INFINITY]
+
+const everything: Capabilities = { thinking: "level", efforts: all, budget: any, isThinkingFixed: false }
+const level = (...efforts: ReadonlyArray<Effort>): Capabilities => ({ ...everything, efforts, isThinkingFixed: true })
+const budget = (least: number, most: number, isThinkingFixed: boolean): Capabilities => ({
+  thinking: "budget",
+  efforts: all,
+  budget: [least, most],
+  isThinkingFixed
+})
+const none: Capabilities = { ...everything, thinking: "none", efforts: [] }
+
+const family = (prefix: string, capabilities: Capabilities, maxOutputTokens = 65_536): Family => ({
+  prefix,
+  capabilities,
+  contextTokens: 1_048_576,
+  maxOutputTokens
+})
+
+/** The families that are known; the first whose prefix fits counts. */
+export const families: ReadonlyArray<Family> = [
+  family("gemini-3.8-flash", level("low", "medium", "high")),
+  family("gemini-3.7-flash", level("low", "medium", "high")),
+  family("gemini-3.6-flash", level(...all)),
+  family("gemini-3.5-flash", level(...all)),
+  family("gemini-3.1-flash-lite", level(...all)),
+  family("gemini-3.1-pro", level("low", "medium", "high")),
+  family("gemini-3-flash", level(...all)),
+  family("gemini-3-pro", level("low", "high")),
+  family("gemini-2.5-pro", budget(128, 32_768, true)),
+  family("gemini-2.5-flash-lite", budget(512, 24_576, false)),
+  family("gemini-2.5-flash", budget(1, 24_576, false)),
+  family("gemini-2.0-", none, 8192)
+]
+
+/** The budget that Google itself takes for an effort where a model has none. */
+export const budgetOf: Readonly<Record<Effort, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Look-up
+// -------------------------------------------------------------------------------------------------------------------
+
+const familyOf = (model: string) => {
+  const name = model.replace(/^models\//, "")
+  return families.find(({ prefix }) => name.startsWith(prefix))
+}
+
+/** What a model takes, with what the caller knows better. */
+export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
+  ...(familyOf(model)?.capabilities ?? everything),
+  ...override
+})
+
+/** How much a model reads and writes; nothing where it is not known. */
+export const limitsOf = (model: string): Limits => {
+  const known = familyOf(model)
+  if (known === undefined) return {}
+  const { contextTokens, maxOutputTokens } = known
+  return { contextTokens, maxOutputTokens }
+}

@@ -1,0 +1,36 @@
+/** A model of Google as a worker, through `@google/genai`. */
+import type { GenerateContentConfig } from "@google/genai"
+import type { Worker } from "@tutti/core/Worker"
+import { sdk } from "./internal/sdk.ts"
+import { makeWorker } from "./internal/worker.ts"
+import type { GeminiOptions } from "./options.ts"
+
+/** What a worker can be given. */
+export interface GenaiOptions extends GeminiOptions {
+  /** Settings of the vendor's own that are added to every request, e.g. `safetySettings` or `cachedContent`. */
+  readonly config?: Omit<GenerateContentConfig, "abortSignal" | "automaticContinuation" | "httpOptions">
+  /** Instead of the global `fetch`: for a proxy, or to look at headers. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+/**
+ * A model of Google, through the Gemini API.
+ *
+ * **Details**
+ *
+ * Its id is `genai:<model>`. An effort becomes a thinking level since Gemini 3, and the budget that Google itself takes
+ * for it before. What a model does not have (an effort, a budget out of its range, thinking turned off) fails with an
+ * `InvalidRequest` that names it. Thoughts come as reasoning parts where reasoning is set.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { genai } from "@tutti/providers-genai"
+ *
+ * const worker = genai("gemini-2.5-flash", { apiKey: "AIza…", reasoning: { type: "off" } })
+ * worker.id // => "genai:gemini-2.5-flash"
+ * worker.pricing?.inputPerMillion // => 0.3
+ * ```
+ */
+export const genai = (model: string, options: GenaiOptions = {}): Worker =>
+  makeWorker(model, options, sdk(model, options))

@@ -1,0 +1,125 @@
+/** What Google says when it refuses, as a reason that the runtime knows: one pure function for status, body and headers. */
+import type { WorkerErrorReason } from "@tutti/core/Worker"
+
+type Tag = WorkerErrorReason["_tag"]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One of the `google.rpc` details of an error. */
+interface Detail {
+  readonly "@type"?: string
+  readonly reason?: string
+  readonly retryDelay?: string
+  readonly violations?: ReadonlyArray<{ readonly quotaId?: string }>
+}
+
+/** The object under `error`. */
+export interface ErrorBody {
+  readonly code?: number
+  readonly status?: string
+  readonly message?: string
+  readonly details?: ReadonlyArray<Detail>
+}
+
+/** What is known of a refusal. */
+export interface Facts {
+  /** The HTTP status; the body's own code counts where it is absent. */
+  readonly status?: number | undefined
+  readonly body: ErrorBody
+  readonly headers?: Headers | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tags
+// -------------------------------------------------------------------------------------------------------------------
+
+const tagOfStatus: Readonly<Record<number, Tag>> = {
+  401: "Authentication",
+  402: "Quota",
+  403: "Authentication",
+  408: "Timeout",
+  409: "Overloaded",
+  504: "Timeout"
+}
+
+/** A 429 is said of the limits of a minute and of a day alike; waiting helps against the first alone. */
+const tagOfExhausted = ({ details = [], message = "" }: ErrorBody): Tag => {
+  const isOfTheDay = details.some(({ violations = [] }) =>
+    violations.some(({ quotaId = "" }) => /PerDay/i.test(quotaId))
+  )
+  return isOfTheDay || /limit: 0\b/.test(message) ? "Quota" : "RateLimited"
+}
+
+const tagOfInvalid = ({ details = [], message = "", status }: ErrorBody): Tag => {
+  if (details.some(({ reason = "" }) => /^API_KEY_/.test(reason))) return "Authentication"
+  if (/api key (not valid|expired|not found)/i.test(message)) return "Authentication"
+  if (/token count .*exceeds the maximum/i.test(message)) return "ContextTooLong"
+  return status === "FAILED_PRECONDITION" && /billing/i.test(message) ? "Quota" : "InvalidRequest"
+}
+
+const tagOf = (status: number, body: ErrorBody): Tag => {
+  if (status === 429) return tagOfExhausted(body)
+  const known = tagOfStatus[status]
+  if (known !== undefined) return known
+  if (status >= 500) return "Overloaded"
+  return status >= 400 ? tagOfInvalid(body) : "Malformed"
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Details
+// -------------------------------------------------------------------------------------------------------------------
+
+const positive = (text: string | null | undefined, factor: number): number | undefined => {
+  const value = text === null || text === undefined || text.trim() === "" ? Number.NaN : Number(text)
+  return Number.isFinite(value) && value >= 0 ? Math.ceil(value * factor) : undefined
+}
+
+const ofHeaders = (headers: Headers | undefined, now: number): number | undefined => {
+  const after = headers?.get("retry-after")
+  const known = positive(headers?.get("retry-after-ms"), 1) ?? positive(after, 1000)
+  if (known !== undefined || !after) return known
+  const date = Date.parse(after)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** When to come back: by a header, or by the `RetryInfo` of the body, e.g. `34.5s`. */
+const retryAfterMillis = ({ body, headers }: Facts, now: number): number | undefined =>
+  ofHeaders(headers, now) ??
+  positive(body.details?.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay?.replace(/s$/, ""), 1000)
+
+/** "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." */
+const contextOf = (message: string) => {
+  const [needed, context] = [...message.matchAll(/\((\d+)\)/g)].map(([, digits]) => Number(digits))
+  return {
+    ...(needed === undefined ? {} : { neededTokens: needed }),
+    ...(context === undefined ? {} : { contextTokens: context })
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reasons
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The reason of a refusal. `now` is what a retry-after date is counted from. */
+export const reasonOf = (facts: Facts, now: number): WorkerErrorReason => {
+  const { body } = facts
+  const status = facts.status ?? body.code ?? 500
+  const _tag = tagOf(status, body)
+  const detail = `${status} ${body.message ?? body.status ?? ""}`
+  if (_tag === "ContextTooLong") return { _tag, detail, ...contextOf(body.message ?? "") }
+  const after = retryAfterMillis(facts, now)
+  return (_tag === "RateLimited" || _tag === "Overloaded") && after !== undefined
+    ? { _tag, detail, retryAfterMillis: after }
+    : { _tag, detail }
+}
+
+/** The innermost cause says what happened to a connection; what is around it says "fetch failed". */
+export const ofConnection = (error: unknown): WorkerErrorReason => {
+  let inner = error
+  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause
+  const code = typeof inner === "object" && inner !== null && "code" in inner ? String(inner.code) : ""
+  const detail = inner instanceof Error && inner.message !== "" ? inner.message : code || String(inner)
+  return { _tag: /TIMEOUT/.test(code) ? "Timeout" : "Network", detail }
+}

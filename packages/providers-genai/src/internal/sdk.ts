@@ -1,0 +1,85 @@
+/** How `@google/genai` sends a body, and what it throws. */
+import { ApiError, GoogleGenAI, type GenerateContentParameters as Parameters } from "@google/genai"
+import type { WorkerErrorReason } from "@tutti/core/Worker"
+import type { GenaiOptions } from "../genai.ts"
+import { type ErrorBody, ofConnection, reasonOf } from "./errors.ts"
+import type { Body } from "./request.ts"
+import type { Chunk } from "./stream.ts"
+import type { Sdk } from "./worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The SDK's errors leave out the headers; they are kept here until the error is read. */
+const headersOf = new WeakMap<object, Headers>()
+
+/** The body of an error is in its message, as JSON, after words of the SDK where it came in a stream. */
+const bodyOf = (message: string): ErrorBody => {
+  try {
+    const { error } = JSON.parse(message.slice(message.indexOf("{"))) as { readonly error?: ErrorBody }
+    return error ?? { message }
+  } catch {
+    return { message }
+  }
+}
+
+const unreadable = /incomplete json|parsing stream chunk|body is empty/i
+
+/** The reason of whatever the SDK throws. `now` is what a retry-after date is counted from. */
+const toReason = (error: unknown, now: number): WorkerErrorReason => {
+  if (error instanceof ApiError) {
+    return reasonOf({ status: error.status, body: bodyOf(error.message), headers: headersOf.get(error) }, now)
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof SyntaxError) return { _tag: "Malformed", detail: "an event is not JSON" }
+  return unreadable.test(message) ? { _tag: "Malformed", detail: message } : ofConnection(error)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls
+// -------------------------------------------------------------------------------------------------------------------
+
+const makeClient = (key: string, { baseURL, headers }: GenaiOptions) =>
+  new GoogleGenAI({
+    apiKey: key,
+    // Whatever the environment says: the key is one of the Gemini API.
+    enterprise: false,
+    httpOptions: {
+      ...(baseURL === undefined ? {} : { baseUrl: baseURL }),
+      ...(headers === undefined ? {} : { headers: { ...headers } })
+    }
+  })
+
+/** The SDK as workers use it. */
+export const sdk = (model: string, options: GenaiOptions): Sdk => ({
+  name: "genai",
+  toReason,
+  connect: (key) => {
+    const { models } = makeClient(key, options)
+    return async ({ contents, generationConfig, systemInstruction }: Body, signal): Promise<AsyncIterable<Chunk>> => {
+      let refused: Headers | undefined
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const response = await (options.fetch ?? globalThis.fetch)(input, init)
+        if (!response.ok) refused = response.headers
+        return response
+      }
+      const config = {
+        ...generationConfig,
+        ...(systemInstruction === undefined ? {} : { systemInstruction }),
+        ...options.config,
+        abortSignal: signal,
+        // Taking up a broken stream again would be a retry; the runtime does that.
+        automaticContinuation: false,
+        httpOptions: { fetch }
+      }
+      try {
+        // The SDK names thinking levels by an enumeration of its own.
+        return (await models.generateContentStream({ model, contents, config } as Parameters)) as AsyncIterable<Chunk>
+      } catch (error) {
+        if (refused !== undefined && error instanceof ApiError) headersOf.set(error, refused)
+        throw error
+      }
+    }
+  }
+})

@@ -1,0 +1,141 @@
+/** Answers of `generateContent`, piece by piece, as parts of a worker's answer: a pure fold. */
+import type { Message } from "@tutti/core/Task"
+import {
+  estimateUsage,
+  type FinishReason,
+  type Usage,
+  type WorkerErrorReason,
+  type WorkerPart
+} from "@tutti/core/Worker"
+import { type ErrorBody, reasonOf } from "./errors.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Tokens so far. Google counts thoughts, and prompts of tools, beside the others. */
+interface UsageMetadata {
+  readonly promptTokenCount?: number
+  readonly cachedContentTokenCount?: number
+  readonly candidatesTokenCount?: number
+  readonly thoughtsTokenCount?: number
+  readonly toolUsePromptTokenCount?: number
+}
+
+interface Candidate {
+  readonly content?: { readonly parts?: ReadonlyArray<{ readonly text?: string; readonly thought?: boolean }> }
+  readonly finishReason?: string
+}
+
+/** A piece of an answer, as far as it is read. */
+export interface Chunk {
+  readonly candidates?: ReadonlyArray<Candidate>
+  readonly promptFeedback?: { readonly blockReason?: string; readonly blockReasonMessage?: string }
+  readonly usageMetadata?: UsageMetadata
+  readonly error?: ErrorBody
+}
+
+/** What is known of an answer so far. */
+export interface State {
+  readonly hasBegun: boolean
+  /** Present once the vendor has said why the answer ends. */
+  readonly reason?: FinishReason
+  readonly usage?: UsageMetadata
+  /** Characters of text and thoughts so far. */
+  readonly characters: number
+}
+
+/** What a piece comes to. */
+export interface Step {
+  readonly state: State
+  readonly parts: ReadonlyArray<WorkerPart>
+  readonly failure?: WorkerErrorReason
+}
+
+/** Before the first piece. */
+export const initial: State = { hasBegun: false, characters: 0 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Usage
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What the answer has used so far; `undefined` while the vendor has not said. */
+export const usageOf = ({ usage }: State): Usage | undefined => {
+  if (usage?.promptTokenCount === undefined) return undefined
+  const { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts } = usage
+  return {
+    inputTokens: usage.promptTokenCount + (usage.toolUsePromptTokenCount ?? 0),
+    outputTokens: (usage.candidatesTokenCount ?? 0) + (thoughts ?? 0),
+    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+    ...(thoughts === undefined ? {} : { reasoningTokens: thoughts })
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Pieces
+// -------------------------------------------------------------------------------------------------------------------
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  SAFETY: "content-filter",
+  RECITATION: "content-filter",
+  BLOCKLIST: "content-filter",
+  PROHIBITED_CONTENT: "content-filter",
+  SPII: "content-filter",
+  IMAGE_SAFETY: "content-filter",
+  IMAGE_PROHIBITED_CONTENT: "content-filter",
+  IMAGE_RECITATION: "content-filter"
+}
+
+const none: ReadonlyArray<WorkerPart> = []
+
+const partsOf = (candidate: Candidate | undefined): ReadonlyArray<WorkerPart> => {
+  const said = candidate?.content?.parts?.filter(({ text }) => text !== undefined && text !== "")
+  if (said === undefined || said.length === 0) return none
+  return said.map(({ text = "", thought }) => ({ type: thought === true ? "reasoning" : "text", text }))
+}
+
+const lengthOf = (parts: ReadonlyArray<WorkerPart>): number =>
+  parts.reduce((sum, part) => sum + (part.type === "text" || part.type === "reasoning" ? part.text.length : 0), 0)
+
+const blocked = ({ blockReason, blockReasonMessage }: NonNullable<Chunk["promptFeedback"]>): WorkerErrorReason => ({
+  _tag: "ContentFiltered",
+  detail: `the prompt was blocked: ${blockReasonMessage ?? blockReason}`
+})
+
+/** Folds one piece. Parts and fields that are not known come to nothing. `now` is when it came. */
+export const next = (state: State, chunk: Chunk, now: number): Step => {
+  if (chunk.error !== undefined) return { state, parts: none, failure: reasonOf({ body: chunk.error }, now) }
+  const candidate = chunk.candidates?.[0]
+  const parts = partsOf(candidate)
+  const finish = candidate?.finishReason
+  const read: State = {
+    ...state,
+    hasBegun: true,
+    characters: state.characters + lengthOf(parts),
+    ...(chunk.usageMetadata === undefined ? {} : { usage: chunk.usageMetadata }),
+    ...(finish === undefined ? {} : { reason: reasons[finish] ?? "other" })
+  }
+  const feedback = chunk.promptFeedback
+  return feedback?.blockReason === undefined
+    ? { state: read, parts }
+    : { state: read, parts, failure: blocked(feedback) }
+}
+
+/** The last part of a complete answer, or why it is none. Where the vendor has not counted, tokens are estimated. */
+export const finish = (state: State, messages: ReadonlyArray<Message>): WorkerPart | WorkerErrorReason => {
+  if (state.reason === undefined) {
+    return state.hasBegun
+      ? { _tag: "Network", detail: "the stream ended before the answer did" }
+      : { _tag: "Malformed", detail: "what came is no answer of generateContent" }
+  }
+  return {
+    type: "finish",
+    reason: state.reason,
+    usage: usageOf(state) ?? {
+      ...estimateUsage(messages, ""),
+      outputTokens: Math.ceil(state.characters / 4)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/** A worker over the Gemini API, whichever SDK carries it. */
+import type { Worker, WorkerErrorReason } from "@tutti/core/Worker"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { capabilitiesOf, limitsOf } from "../capabilities.ts"
+import type { ApiKey, Defaults, GeminiOptions } from "../options.ts"
+import { priceOf } from "../prices.ts"
+import * as Call from "./call.ts"
+import { type Body, type Target, toBody } from "./request.ts"
+import * as Events from "./stream.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What differs from SDK to SDK. */
+export interface Sdk {
+  /** The first half of a worker's id. */
+  readonly name: string
+  /** Makes what sends bodies with a key. */
+  readonly connect: (key: string) => (body: Body, signal: AbortSignal) => Promise<AsyncIterable<Events.Chunk>>
+  /** The reason of whatever the SDK throws. */
+  readonly toReason: (error: unknown, now: number) => WorkerErrorReason
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Keys
+// -------------------------------------------------------------------------------------------------------------------
+
+const variables = ["GEMINI_API_KEY", "GOOGLE_API_KEY"] as const
+
+type ResolvedKey =
+  | { readonly type: "key"; readonly key: string }
+  | { readonly type: "missing"; readonly variable: string }
+
+/** Reads a key once. `""` is none. */
+const resolveKey = (apiKey: ApiKey | undefined): ResolvedKey => {
+  if (Redacted.isRedacted(apiKey)) return { type: "key", key: Redacted.value(apiKey) }
+  if (typeof apiKey === "string" && apiKey !== "") return { type: "key", key: apiKey }
+  const names = typeof apiKey === "object" ? [apiKey.env] : variables
+  const key = names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "")
+  return key === undefined ? { type: "missing", variable: names.join(" or ") } : { type: "key", key }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Workers
+// -------------------------------------------------------------------------------------------------------------------
+
+const defaultTimeoutMillis = 600_000
+
+const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperature }: GeminiOptions): Defaults => ({
+  ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+  ...(reasoning === undefined ? {} : { reasoning }),
+  ...(seed === undefined ? {} : { seed }),
+  ...(stopSequences === undefined ? {} : { stopSequences }),
+  ...(temperature === undefined ? {} : { temperature })
+})
+
+const generator = (worker: string, target: Target, options: GeminiOptions, sdk: Sdk): Worker["generate"] => {
+  const resolved = resolveKey(options.apiKey)
+  if (resolved.type === "missing") {
+    const reason = { _tag: "Authentication", detail: `${resolved.variable} is not set` } as const
+    return () => Call.refuse(worker, reason)
+  }
+  const send = sdk.connect(resolved.key)
+  const defaults = defaultsOf(options)
+  return (request) => {
+    const body = toBody({ ...defaults, ...request }, target)
+    if (Result.isFailure(body)) return Call.refuse(worker, body.failure)
+    return Call.stream<Events.Chunk, Events.State>({
+      worker,
+      secret: resolved.key,
+      timeoutMillis: options.timeoutMillis ?? defaultTimeoutMillis,
+      open: async (signal) => ({ events: await send(body.success, signal), parts: [] }),
+      initial: Events.initial,
+      next: (state, chunk) => Events.next(state, chunk, Date.now()),
+      end: (state) => Events.finish(state, request.messages),
+      isComplete: ({ reason }) => reason !== undefined,
+      usage: Events.usageOf,
+      reason: (error) => sdk.toReason(error, Date.now())
+    })
+  }
+}
+
+/** Makes a worker. The key stays in here. */
+export const makeWorker = (model: string, options: GeminiOptions, sdk: Sdk): Worker => {
+  const id = options.id ?? `${sdk.name}:${model}`
+  const pricing = options.pricing ?? priceOf(model)
+  const { maxOutputTokens } = options
+  const target = {
+    model,
+    capabilities: capabilitiesOf(model, options.capabilities),
+    omitUnsupported: options.unsupported === "omit"
+  }
+  return {
+    id,
+    provider: options.provider ?? "google",
+    ...(options.description === undefined ? {} : { description: options.description }),
+    ...(pricing === undefined ? {} : { pricing }),
+    limits: {
+      ...(options.limits ?? limitsOf(model)),
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens })
+    },
+    generate: generator(id, target, options, sdk)
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Google's list prices, as data: those of the paid tier for text. A model that is not here is of unknown price, which is
+ * not 0. Give a worker `pricing` to say otherwise.
+ */
+import type { Pricing } from "@tutti/core/Worker"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** USD per million tokens; those of thoughts are output. */
+export interface Rates {
+  readonly inputPerMillion: number
+  readonly outputPerMillion: number
+  /** The input price where it is absent. */
+  readonly cachedInputPerMillion?: number
+}
+
+/** What a model costs, the page it stands on, and the day on which it stood there. */
+export interface ListPrice extends Rates {
+  readonly model: string
+  readonly source: string
+  readonly date: string
+  /** The first and the last day (ISO dates) of a price that is announced to change. */
+  readonly from?: string
+  readonly until?: string
+  /** What every token of a call costs whose prompt is longer than `aboveTokens`. */
+  readonly longPrompts?: Rates & { readonly aboveTokens: number }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Data
+// -------------------------------------------------------------------------------------------------------------------
+
+const rates = (input: number, output: number, cached?: number): Rates => ({
+  inputPerMillion: input,
+  outputPerMillion: output,
+  ...(cached === undefined ? {} : { cachedInputPerMillion: cached })
+})
+
+const price = (
+  model: string,
+  each: Rates,
+  more: Pick<ListPrice, "from" | "until" | "longPrompts"> = {}
+): ListPrice => ({
+  model,
+  ...each,
+  source: "https://ai.google.dev/gemini-api/docs/pricing",
+  date: "2026-10-07",
+  ...more
+})
+
+/** USD per million tokens: input, output, input from the cache. */
+export const prices: ReadonlyArray<ListPrice> = [
+  price("gemini-3.8-flash", rates(0.75, 3.75), { until: "2026-12-31" }),
+  price("gemini-3.8-flash", rates(1.5, 7.5), { from: "2027-01-01" }),
+  price("gemini-3.5-flash", rates(1.5, 9, 0.15)),
+  price("gemini-3.5-flash-lite", rates(0.3, 2.5, 0.03)),
+  price("gemini-3.1-pro-preview", rates(2, 12), { longPrompts: { aboveTokens: 200_000, ...rates(4, 18) } }),
+  price("gemini-2.5-pro", rates(1.25, 10, 0.125), { longPrompts: { aboveTokens: 200_000, ...rates(2.5, 15, 0.25) } }),
+  price("gemini-2.5-flash", rates(0.3, 2.5, 0.03)),
+  price("gemini-2.5-flash-lite", rates(0.1, 0.4, 0.01))
+]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Look-up
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a price is chosen. */
+export interface Choice {
+  /** The day of the call (ISO date); today by default. */
+  readonly on?: string
+  /** Whether the price of long prompts is meant, where a model has one. */
+  readonly longPrompts?: boolean
+}
+
+/**
+ * The list price of a model; `undefined` where it is not known.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { priceOf } from "@tutti/providers-genai"
+ *
+ * priceOf("gemini-2.5-pro")?.outputPerMillion // => 10
+ * priceOf("gemini-2.5-pro", { longPrompts: true })?.outputPerMillion // => 15
+ * priceOf("gemini-3.8-flash", { on: "2027-02-01" })?.inputPerMillion // => 1.5
+ * priceOf("gemini-unheard-of") // => undefined
+ * ```
+ */
+export const priceOf = (model: string, choice: Choice = {}): Pricing | undefined => {
+  const on = choice.on ?? new Date().toISOString().slice(0, 10)
+  const name = model.replace(/^models\//, "")
+  const found = prices.find(({ from = on, model, until = on }) => model === name && from <= on && on <= until)
+  if (found === undefined) return undefined
+  const { date, source } = found
+  const { cachedInputPerMillion, inputPerMillion, outputPerMillion }: Rates =
+    choice.longPrompts === true ? (found.longPrompts ?? found) : found
+  return {
+    inputPerMillion,
+    outputPerMillion,
+    ...(cachedInputPerMillion === undefined ? {} : { cachedInputPerMillion }),
+    source,
+    date
+  }
+}

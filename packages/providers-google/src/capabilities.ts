@@ -1,0 +1,1 @@
+export * from "../../providers-genai/src/capabilities.ts"

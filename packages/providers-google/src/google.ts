@@ -1,0 +1,38 @@
+/** A model of Google as a worker, through `@google/generative-ai`. */
+import type { SafetySetting } from "@google/generative-ai"
+import type { Worker } from "@tutti/core/Worker"
+import { makeWorker } from "../../providers-genai/src/internal/worker.ts"
+import { sdk } from "./internal/sdk.ts"
+import type { GeminiOptions } from "./options.ts"
+
+/** What a worker can be given. */
+export interface GoogleOptions extends GeminiOptions {
+  /** What Google filters. */
+  readonly safetySettings?: ReadonlyArray<SafetySetting>
+}
+
+/**
+ * A model of Google, through the SDK that Google no longer maintains; `@tutti/providers-genai` uses its successor.
+ *
+ * **Details**
+ *
+ * Its id is `google:<model>`. An effort becomes a thinking level since Gemini 3, and the budget that Google itself takes
+ * for it before. What a model does not have (an effort, a budget out of its range, thinking turned off) fails with an
+ * `InvalidRequest` that names it. Thoughts come as reasoning parts where reasoning is set.
+ *
+ * **Gotchas**
+ *
+ * The SDK hides the headers of a refusal: when to come back is known only where Google says it in the body.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { google } from "@tutti/providers-google"
+ *
+ * const worker = google("gemini-2.5-pro", { apiKey: "AIza…", reasoning: { type: "budget", tokens: 4096 } })
+ * worker.id // => "google:gemini-2.5-pro"
+ * worker.pricing?.outputPerMillion // => 10
+ * ```
+ */
+export const google = (model: string, options: GoogleOptions = {}): Worker =>
+  makeWorker(model, options, sdk(model, options))

@@ -1,0 +1,63 @@
+/** How `@google/generative-ai` sends a body, and what it throws. */
+import {
+  type EnhancedGenerateContentResponse,
+  GoogleGenerativeAI,
+  GoogleGenerativeAIError,
+  GoogleGenerativeAIFetchError
+} from "@google/generative-ai"
+import type { WorkerErrorReason } from "@tutti/core/Worker"
+import { type ErrorBody, ofConnection, reasonOf } from "../../../providers-genai/src/internal/errors.ts"
+import type { Body } from "../../../providers-genai/src/internal/request.ts"
+import type { Chunk } from "../../../providers-genai/src/internal/stream.ts"
+import type { Sdk } from "../../../providers-genai/src/internal/worker.ts"
+import type { GoogleOptions } from "../google.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What the SDK puts before the vendor's words, and after them. */
+const bodyOf = ({ errorDetails, message }: GoogleGenerativeAIFetchError): ErrorBody => {
+  const details = errorDetails as ErrorBody["details"]
+  const said = message.replace(/^\[GoogleGenerativeAI Error\]: Error fetching from \S+ \[\d+ [^\]]*\] ?/, "")
+  const words = details === undefined ? said : said.replace(` ${JSON.stringify(details)}`, "")
+  return { ...(words === "" ? {} : { message: words }), ...(details === undefined ? {} : { details }) }
+}
+
+const unreadable = /failed to parse stream|error parsing json response/i
+
+/** The SDK does not pass on headers, nor causes: that a host has no address is a failed fetch here. */
+const toReason = (error: unknown, now: number): WorkerErrorReason => {
+  if (error instanceof GoogleGenerativeAIFetchError) {
+    return reasonOf({ status: error.status, body: bodyOf(error) }, now)
+  }
+  if (!(error instanceof GoogleGenerativeAIError)) return ofConnection(error)
+  return unreadable.test(error.message)
+    ? { _tag: "Malformed", detail: "what came is no stream of events" }
+    : { _tag: "Network", detail: error.message.replace("[GoogleGenerativeAI Error]: ", "") }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The SDK as workers use it. */
+export const sdk = (model: string, options: GoogleOptions): Sdk => ({
+  name: "google",
+  toReason,
+  connect: (key) => {
+    const client = new GoogleGenerativeAI(key).getGenerativeModel(
+      { model, ...(options.safetySettings === undefined ? {} : { safetySettings: [...options.safetySettings] }) },
+      {
+        ...(options.baseURL === undefined ? {} : { baseUrl: options.baseURL }),
+        ...(options.headers === undefined ? {} : { customHeaders: { ...options.headers } })
+      }
+    )
+    return async (body: Body, signal): Promise<AsyncIterable<Chunk>> => {
+      // The SDK's types know neither seeds nor thinking; it sends what it is given.
+      const { response, stream } = await client.generateContentStream(body, { signal })
+      response.catch(() => undefined)
+      return stream as AsyncIterable<EnhancedGenerateContentResponse & Chunk>
+    }
+  }
+})
