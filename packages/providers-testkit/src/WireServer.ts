@@ -127,8 +127,8 @@ const breakDown = async (response: Response, dialect: Dialect, fault: Fault, sen
       return cut(response, fault, streamed(fault.answer))
     case "malformed":
       head(response, dialect)
-      await write(response, begin(streamed(fault.answer), fault.after))
-      response.end(dialect.malformed)
+      // In one piece, so that it arrives as one everywhere: an SDK that loses what stands before always does.
+      response.end(begin(streamed(fault.answer), fault.after) + dialect.malformed)
   }
 }
 
