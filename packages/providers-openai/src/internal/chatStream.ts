@@ -1,21 +1,13 @@
 /** The chunks of Chat Completions as parts. */
 import type { Message } from "@tutti/core/Task"
-import {
-  estimateUsage,
-  type FinishReason,
-  type Usage,
-  type WorkerErrorReason,
-  type WorkerPart
-} from "@tutti/core/Worker"
+import type { FinishReason, Usage, WorkerErrorReason, WorkerPart } from "@tutti/core/Worker"
 import * as Result from "effect/Result"
 import type { ChatCompletionChunk } from "openai/resources/chat/completions"
 import type { Dialect } from "./chatRequest.ts"
-import { count, cut, type Protocol, type Step } from "./generate.ts"
+import { count, cut, estimate, type Protocol, type Step } from "./generate.ts"
 
 /** What must be known at the end. */
 interface State {
-  /** All text and reasoning so far, for an estimate. */
-  readonly text: string
   readonly isRefused: boolean
   readonly finish: string | undefined
   readonly usage: ReportedUsage | undefined
@@ -40,9 +32,6 @@ const partsOf = (delta: Delta | undefined, field: Dialect["reasoningField"]): Re
     : [{ type: "reasoning", text: reasoning }]
 }
 
-const written = (parts: ReadonlyArray<WorkerPart>) =>
-  parts.map((part) => (part.type === "text" || part.type === "reasoning" ? part.text : "")).join("")
-
 /** How one chunk goes on. */
 const step = (state: State, chunk: ChatCompletionChunk, { reasoningField, usage }: Dialect): Step<State> => {
   const choice = chunk?.choices?.[0]
@@ -50,10 +39,9 @@ const step = (state: State, chunk: ChatCompletionChunk, { reasoningField, usage 
   const reported = usage === "none" ? undefined : chunk?.usage
   const finish = choice?.finish_reason ?? undefined
   const isRefused = Boolean(choice?.delta?.refusal)
-  if (parts === nothing && !reported && finish === undefined) return { state, parts }
+  if (!reported && finish === undefined && !isRefused) return { state, parts }
   return {
     state: {
-      text: parts === nothing ? state.text : state.text + written(parts),
       isRefused: state.isRefused || isRefused,
       finish: finish ?? state.finish,
       usage: reported ?? state.usage
@@ -70,9 +58,9 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   content_filter: "content-filter"
 }
 
-const usageOf = (usage: ReportedUsage | undefined, messages: ReadonlyArray<Message>, text: string): Usage =>
+const usageOf = (usage: ReportedUsage | undefined, messages: ReadonlyArray<Message>, characters: number): Usage =>
   usage === undefined
-    ? estimateUsage(messages, text)
+    ? estimate(messages, characters)
     : {
         inputTokens: usage.prompt_tokens ?? 0,
         outputTokens: usage.completion_tokens ?? 0,
@@ -81,18 +69,22 @@ const usageOf = (usage: ReportedUsage | undefined, messages: ReadonlyArray<Messa
         ...count("reasoningTokens", usage.completion_tokens_details?.reasoning_tokens)
       }
 
-const end = (state: State, messages: ReadonlyArray<Message>): Result.Result<WorkerPart, WorkerErrorReason> =>
+const end = (
+  state: State,
+  characters: number,
+  messages: ReadonlyArray<Message>
+): Result.Result<WorkerPart, WorkerErrorReason> =>
   state.finish === undefined
     ? Result.fail(cut)
     : Result.succeed({
         type: "finish",
         reason: state.isRefused ? "content-filter" : (reasons[state.finish] ?? "other"),
-        usage: usageOf(state.usage, messages, state.text)
+        usage: usageOf(state.usage, messages, characters)
       })
 
 /** How the answer to these messages is read. */
 export const protocol = (messages: ReadonlyArray<Message>, dialect: Dialect): Protocol<State, ChatCompletionChunk> => ({
-  start: { text: "", isRefused: false, finish: undefined, usage: undefined },
+  start: { isRefused: false, finish: undefined, usage: undefined },
   step: (state, chunk) => step(state, chunk, dialect),
-  end: (state) => end(state, messages)
+  end: (state, characters) => end(state, characters, messages)
 })

@@ -4,7 +4,8 @@
  * The SDK's events are pumped into a buffer, which the stream takes as a whole: events that came together on the wire
  * cost one step of Effect, not one each. The pump stops while the buffer is full.
  */
-import { type Usage, WorkerError, type WorkerErrorReason, type WorkerPart } from "@tutti/core/Worker"
+import type { Message } from "@tutti/core/Task"
+import { estimateUsage, type Usage, WorkerError, type WorkerErrorReason, type WorkerPart } from "@tutti/core/Worker"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
@@ -25,8 +26,8 @@ export interface Step<State> {
 export interface Protocol<State, Event> {
   readonly start: State
   readonly step: (state: State, event: Event) => Step<State>
-  /** The last part, from all events; or why the answer is none. */
-  readonly end: (state: State) => Result.Result<WorkerPart, WorkerErrorReason>
+  /** The last part, from all events and how many characters they brought; or why the answer is none. */
+  readonly end: (state: State, characters: number) => Result.Result<WorkerPart, WorkerErrorReason>
 }
 
 /** An answer that has begun: what its headers say, and its events. */
@@ -60,6 +61,7 @@ class Pump<State, Event> {
   readonly #call: Call<State, Event>
   readonly #controller = new AbortController()
   #buffer: Array<WorkerPart> = []
+  #characters = 0
   #outcome: "running" | "ended" | WorkerErrorReason = "running"
   #wake: (() => void) | undefined
   #drained: (() => void) | undefined
@@ -92,8 +94,9 @@ class Pump<State, Event> {
 
   /** Ends the call on the wire as well; whatever still comes is not looked at. */
   stop(): void {
+    if (this.#outcome !== "running") return
     clearTimeout(this.#timer)
-    if (this.#outcome === "running") this.#outcome = "ended"
+    this.#outcome = "ended"
     this.#wake = undefined
     this.#controller.abort()
     this.#drained?.()
@@ -112,14 +115,17 @@ class Pump<State, Event> {
       this.#add(next.parts)
       if (this.#buffer.length >= capacity) await this.#drain()
     }
-    const end = protocol.end(state)
+    const end = protocol.end(state, this.#characters)
     if (end._tag === "Success") return end.success
     this.#fail(end.failure)
     return undefined
   }
 
   #add(parts: ReadonlyArray<WorkerPart>): void {
-    for (const part of parts) this.#buffer.push(part)
+    for (const part of parts) {
+      if (part.type === "text" || part.type === "reasoning") this.#characters += part.text.length
+      this.#buffer.push(part)
+    }
     if (parts.length > 0) this.#notify()
   }
 
@@ -186,6 +192,13 @@ export const generate = <State, Event>(call: Call<State, Event>): Stream.Stream<
       })
     ).pipe(Stream.ensuring(Effect.sync(() => pump.stop())))
   })
+
+/** The usage of a call where nobody reports it. */
+export const estimate = (messages: ReadonlyArray<Message>, characters: number): Usage => ({
+  ...estimateUsage(messages, ""),
+  // Four characters to a token, as everywhere.
+  outputTokens: Math.ceil(characters / 4)
+})
 
 /** A reported count, where there is one. */
 export const count = (key: keyof Usage, value: unknown): Partial<Usage> =>

@@ -1,22 +1,14 @@
 /** The events of the Responses API as parts. */
 
 import type { Message } from "@tutti/core/Task"
-import {
-  estimateUsage,
-  type FinishReason,
-  type Usage,
-  type WorkerErrorReason,
-  type WorkerPart
-} from "@tutti/core/Worker"
+import type { FinishReason, Usage, WorkerErrorReason, WorkerPart } from "@tutti/core/Worker"
 import * as Result from "effect/Result"
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses"
 import { reasonOfObject } from "./errors.ts"
-import { count, cut, type Protocol, type Step } from "./generate.ts"
+import { count, cut, estimate, type Protocol, type Step } from "./generate.ts"
 
 /** What must be known at the end. */
 interface State {
-  /** The text so far, for an estimate. */
-  readonly text: string
   readonly isRefused: boolean
   /** The last event's response, once it has come. */
   readonly last: Response | undefined
@@ -44,9 +36,7 @@ const step = (state: State, event: ResponseStreamEvent): Step<State> => {
 }
 
 const said = (state: State, delta: string): Step<State> =>
-  delta
-    ? { state: { ...state, text: state.text + delta }, parts: [{ type: "text", text: delta }] }
-    : { state, parts: nothing }
+  delta ? { state, parts: [{ type: "text", text: delta }] } : { state, parts: nothing }
 
 const reasons: Readonly<Record<string, FinishReason>> = {
   max_output_tokens: "length",
@@ -59,9 +49,9 @@ const finishReason = ({ isRefused, last }: State): FinishReason => {
 }
 
 /** OpenAI counts cached tokens in the input, and reasoning in the output, as we do. */
-const usageOf = (usage: Response["usage"], messages: ReadonlyArray<Message>, text: string): Usage =>
+const usageOf = (usage: Response["usage"], messages: ReadonlyArray<Message>, characters: number): Usage =>
   usage === undefined || usage === null
-    ? estimateUsage(messages, text)
+    ? estimate(messages, characters)
     : {
         inputTokens: usage.input_tokens,
         outputTokens: usage.output_tokens,
@@ -72,6 +62,7 @@ const usageOf = (usage: Response["usage"], messages: ReadonlyArray<Message>, tex
 
 const end = (
   state: State,
+  characters: number,
   messages: ReadonlyArray<Message>,
   secret: string
 ): Result.Result<WorkerPart, WorkerErrorReason> => {
@@ -80,13 +71,13 @@ const end = (
   return Result.succeed({
     type: "finish",
     reason: finishReason(state),
-    usage: usageOf(state.last.usage, messages, state.text)
+    usage: usageOf(state.last.usage, messages, characters)
   })
 }
 
 /** How the answer to these messages is read. */
 export const protocol = (messages: ReadonlyArray<Message>, secret: string): Protocol<State, ResponseStreamEvent> => ({
-  start: { text: "", isRefused: false, last: undefined },
+  start: { isRefused: false, last: undefined },
   step,
-  end: (state) => end(state, messages, secret)
+  end: (state, characters) => end(state, characters, messages, secret)
 })

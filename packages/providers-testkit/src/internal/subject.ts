@@ -98,6 +98,9 @@ export interface Asked extends Outcome {
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
+/** How long a part may take that the server has sent. */
+const patience = 2000
+
 /** The request of a case that does not care. */
 export const hello: WorkerRequest = { messages: [{ role: "user", content: "Say hello." }] }
 
@@ -145,14 +148,18 @@ const start = (worker: Worker, request: Partial<WorkerRequest> = {}): Call => {
   outcome.catch(() => undefined)
   const received = (count: number) =>
     new Promise<void>((resolve, reject) => {
+      const late = () => reject(new Error(`${parts.length} of ${count} parts have come in ${patience} ms.`))
+      const timer = setTimeout(late, patience)
       const look = () => {
         if (parts.length < count) return
+        clearTimeout(timer)
         waiting.delete(look)
         resolve()
       }
       waiting.add(look)
       look()
       outcome.then(() => {
+        clearTimeout(timer)
         if (parts.length < count) reject(new Error(`The call ended after ${parts.length} of ${count} parts.`))
       }, reject)
     })
