@@ -2,8 +2,9 @@
  * The domain and the one loop of Tutti. Import a module by its subpath (`@tutti/core/Conductor`) where start-up time
  * matters: this file loads them all, the schemas of `Wire` included.
  */
-export * as AnswerText from "./AnswerText.ts"
+
 export * as Allowance from "./Allowance.ts"
+export * as AnswerText from "./AnswerText.ts"
 export * as Budget from "./Budget.ts"
 export * as Conductor from "./Conductor.ts"
 export * as Critic from "./Critic.ts"
@@ -23,6 +24,7 @@ export * as Task from "./Task.ts"
 export * as Telemetry from "./Telemetry.ts"
 export * as Topology from "./Topology.ts"
 export * as Transcript from "./Transcript.ts"
+export * as VendorError from "./VendorError.ts"
 export * as Wire from "./Wire.ts"
 export * as Worker from "./Worker.ts"
 export * as WorkerPool from "./WorkerPool.ts"

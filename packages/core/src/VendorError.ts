@@ -1,0 +1,216 @@
+/**
+ * What vendors say when they refuse, as the reasons of a `WorkerError`: for providers that speak HTTP themselves, or
+ * through a client that passes on what the vendor said.
+ *
+ * The status decides where there is one. Codes and words tell apart what shares a status, and are all there is for an
+ * error inside of a stream. A provider that knows its vendor's codes looks at them first.
+ */
+import type { WorkerErrorReason } from "./Worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a vendor said. */
+export interface Refusal {
+  /** Absent inside of a stream that had begun well. */
+  readonly status?: number | undefined
+  /** The vendor's message, for people. */
+  readonly message: string
+  /** Codes, types and the body, where they say more than the message; not shown. */
+  readonly codes?: string | undefined
+  /** Gives the value of a header by its name in lower case. */
+  readonly header?: ((name: string) => string | null | undefined) | undefined
+}
+
+/** What is known beside the error. */
+export interface Surroundings {
+  /** Texts that must not show, such as the API key; empty ones are ignored. What looks like a key never shows. */
+  readonly secrets?: ReadonlyArray<string>
+  /** The time, for a retry-after that is a date: milliseconds since 1970. */
+  readonly nowMillis: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Details
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The most of a text that is searched, and the most that is shown. */
+const searched = 4_000
+const longest = 600
+
+const keyShapes = /\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_A-Za-z0-9]{16,}|\b(?:Bearer|Basic)\s+[^\s"'<>,;]{8,}/gi
+
+/** The last characters of a text that could be the beginning of a secret go with it. */
+const hide = (text: string, secrets: ReadonlyArray<string>): string =>
+  secrets
+    .filter((secret) => secret !== "")
+    .reduce((shown, secret) => shown.replaceAll(secret, "<hidden>"), text)
+    .slice(0, searched)
+    .replaceAll(keyShapes, "<hidden>")
+
+/**
+ * A vendor's words on one line, short and without secrets or mark-up: error pages, and requests that are repeated in an
+ * error, can be megabytes long.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as VendorError from "@tutti/core/VendorError"
+ *
+ * VendorError.detail("<h1>No\n  entry</h1> for hunter2", ["hunter2"]) // => "No entry for <hidden>"
+ * ```
+ */
+export const detail = (text: string, secrets: ReadonlyArray<string> = []): string => {
+  const plain = hide(text, secrets)
+    .replaceAll(/<(?!hidden>)[^>]*>/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  return plain.length > longest ? `${plain.slice(0, longest)}…` : plain
+}
+
+/**
+ * When to come back, in milliseconds from now: `retry-after-ms`, or `retry-after` in seconds or as a date. `undefined`
+ * where the vendor does not say, or says nonsense.
+ */
+export const retryAfterMillis = (
+  header: (name: string) => string | null | undefined,
+  nowMillis: number
+): number | undefined => {
+  const wait = (text: string | null | undefined) =>
+    /^\s*\d+(?:\.\d+)?\s*$/.test(text ?? "") ? Number(text) : undefined
+  const millis = wait(header("retry-after-ms"))
+  if (millis !== undefined) return Math.ceil(millis)
+  const after = header("retry-after")
+  const seconds = wait(after)
+  if (seconds !== undefined) return Math.ceil(seconds * 1000)
+  const date = Date.parse(after ?? "")
+  return Number.isNaN(date) || date < nowMillis ? undefined : date - nowMillis
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reasons
+// -------------------------------------------------------------------------------------------------------------------
+
+type Tag = WorkerErrorReason["_tag"]
+
+const tooLong =
+  /context_length_exceeded|context (?:length|window|size)|prompt is too long|input (?:is )?too long|exceeds? the maximum (?:number of tokens|context)|too many (?:input )?tokens/i
+
+const words: ReadonlyArray<readonly [RegExp, Tag]> = [
+  [tooLong, "ContextTooLong"],
+  [/insufficient_quota|exceeded your current quota|credit balance|billing|payment required/i, "Quota"],
+  [/content_policy|content.?filter|content management policy|safety system|prohibited_content/i, "ContentFiltered"],
+  [/rate.?limit|too many requests|resource_exhausted/i, "RateLimited"],
+  [/overloaded|unavailable|at capacity|server_error|internal (?:server )?error|api_error/i, "Overloaded"],
+  [/timed? ?out|timeout|deadline_exceeded/i, "Timeout"],
+  [/invalid_api_key|authentication_error|unauthorized|permission_error/i, "Authentication"],
+  [/invalid_request|not_found|unsupported/i, "InvalidRequest"]
+]
+
+const tagOfWords = ({ codes = "", message }: Refusal): Tag | undefined => {
+  const all = `${message.slice(0, searched)}\n${codes.slice(0, searched)}`
+  return words.find(([pattern]) => pattern.test(all))?.[1]
+}
+
+const tagOfStatus: Readonly<Record<number, Tag>> = {
+  401: "Authentication",
+  402: "Quota",
+  403: "Authentication",
+  408: "Timeout",
+  409: "Overloaded",
+  413: "ContextTooLong",
+  504: "Timeout",
+  524: "Timeout"
+}
+
+/** What words may say of a request that was refused for what it is. */
+const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>(["ContextTooLong", "ContentFiltered", "Quota"])
+
+const tagOf = (refusal: Refusal): Tag => {
+  const { status } = refusal
+  if (status === undefined) return tagOfWords(refusal) ?? "Overloaded"
+  const known = tagOfStatus[status]
+  if (known !== undefined) return known
+  if (status >= 500) return "Overloaded"
+  if (status < 300) return "Malformed"
+  const said = tagOfWords(refusal)
+  if (status === 429) return said === "Quota" ? "Quota" : "RateLimited"
+  return said !== undefined && ofRequests.has(said) ? said : "InvalidRequest"
+}
+
+const count = (pattern: RegExp, text: string): number | undefined => {
+  const found = pattern.exec(text)
+  const digits = found?.[1] ?? found?.[2]
+  return digits === undefined ? undefined : Number(digits.replaceAll(",", ""))
+}
+
+/** The sizes that a vendor names, e.g. "210000 tokens > 200000 maximum". */
+const sizes = (message: string) => {
+  const text = message.slice(0, searched)
+  const contextTokens = count(
+    /> ?(\d[\d,]{2,})|(?:context (?:length|window|size)|maximum)[^\d]{0,60}?(\d[\d,]{2,})/i,
+    text
+  )
+  const neededTokens = count(/(\d[\d,]{2,}) tokens? >|(?:resulted in|requested) (\d[\d,]{2,})/i, text)
+  return {
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(neededTokens === undefined ? {} : { neededTokens })
+  }
+}
+
+/**
+ * The reason of a refusal.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as VendorError from "@tutti/core/VendorError"
+ *
+ * const header = (name: string) => (name === "retry-after" ? "2" : undefined)
+ * VendorError.fromRefusal({ status: 429, message: "Slow down.", header }, { nowMillis: 0 })
+ * // => { _tag: "RateLimited", retryAfterMillis: 2000, detail: "Slow down." }
+ * VendorError.fromRefusal({ message: "server_error" }, { nowMillis: 0 })._tag // => "Overloaded"
+ * ```
+ */
+export const fromRefusal = (refusal: Refusal, { nowMillis, secrets }: Surroundings): WorkerErrorReason => {
+  const _tag = tagOf(refusal)
+  const said = detail(refusal.message, secrets)
+  const shown = said === "" ? {} : { detail: said }
+  if (_tag === "ContextTooLong") return { _tag, ...sizes(refusal.message), ...shown }
+  if (_tag !== "RateLimited" && _tag !== "Overloaded") return { _tag, ...shown }
+  const millis = refusal.header === undefined ? undefined : retryAfterMillis(refusal.header, nowMillis)
+  return { _tag, ...(millis === undefined ? {} : { retryAfterMillis: millis }), ...shown }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Exceptions
+// -------------------------------------------------------------------------------------------------------------------
+
+const connection = /fetch|network|terminated|socket|premature close|connect/i
+
+/** The innermost code of the system, e.g. `ENOTFOUND`. */
+const systemCode = (error: unknown): string | undefined => {
+  let code: string | undefined
+  for (let next = error, depth = 0; typeof next === "object" && next !== null && depth < 8; depth++) {
+    if ("code" in next && typeof next.code === "string") code = next.code
+    next = "cause" in next ? next.cause : undefined
+  }
+  return code
+}
+
+/**
+ * The reason of something that was thrown on the way, by `fetch` or by a reader of what it got: the network, a time
+ * limit, a text that is not JSON. Anything else is a mistake, which a retry does not mend.
+ */
+export const fromException = (error: unknown, { secrets }: Pick<Surroundings, "secrets">): WorkerErrorReason => {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = systemCode(error)
+  const said = detail(code === undefined || message.includes(code) ? message : `${message}: ${code}`, secrets)
+  const shown = said === "" ? {} : { detail: said }
+  if (error instanceof SyntaxError) return { _tag: "Malformed", ...shown }
+  const name = error instanceof Error ? error.name : ""
+  if (name === "TimeoutError" || name === "AbortError") return { _tag: "Timeout", ...shown }
+  const isNetwork = code !== undefined || (error instanceof TypeError && connection.test(message))
+  return { _tag: isNetwork ? "Network" : "InvalidRequest", ...shown }
+}

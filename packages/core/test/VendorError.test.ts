@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as VendorError from "@tutti/core/VendorError"
+
+const nowMillis = Date.parse("2026-11-20T12:00:00Z")
+
+const header = (headers: Readonly<Record<string, string>>) => (name: string) => headers[name]
+
+const reason = (message: string, status?: number, codes?: string) =>
+  VendorError.fromRefusal({ status, message, codes }, { nowMillis })
+
+describe("fromRefusal", () => {
+  it("goes by the status before it goes by words", () => {
+    const tags = [401, 402, 403, 404, 408, 409, 413, 429, 500, 503, 504, 529].map((status) => reason("?", status)._tag)
+    assert.deepStrictEqual(tags, [
+      "Authentication",
+      "Quota",
+      "Authentication",
+      "InvalidRequest",
+      "Timeout",
+      "Overloaded",
+      "ContextTooLong",
+      "RateLimited",
+      "Overloaded",
+      "Overloaded",
+      "Timeout",
+      "Overloaded"
+    ])
+    assert.strictEqual(reason("rate limit", 500)._tag, "Overloaded")
+    assert.strictEqual(reason("overloaded", 400)._tag, "InvalidRequest")
+  })
+
+  it("tells apart by words what shares a status", () => {
+    assert.strictEqual(reason("You exceeded your current quota", 429)._tag, "Quota")
+    assert.strictEqual(reason("no", 400, "content_policy_violation")._tag, "ContentFiltered")
+    assert.strictEqual(reason("no", 400, "context_length_exceeded")._tag, "ContextTooLong")
+  })
+
+  it("goes by words inside of a stream, and takes what it does not know for the vendor's fault", () => {
+    assert.strictEqual(reason("Rate limit reached for requests")._tag, "RateLimited")
+    assert.strictEqual(reason("Deadline expired.", undefined, "DEADLINE_EXCEEDED")._tag, "Timeout")
+    assert.strictEqual(reason("Add credits.", undefined, "insufficient_quota")._tag, "Quota")
+    assert.strictEqual(reason("")._tag, "Overloaded")
+  })
+
+  it("reads how long a context is in the words of several vendors", () => {
+    const said = [
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+      "prompt is too long: 210000 tokens > 200000 maximum",
+      "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
+    ].map((message) => reason(message, 400))
+    assert.deepStrictEqual(
+      said.map((reason) =>
+        reason._tag === "ContextTooLong" ? [reason.contextTokens, reason.neededTokens] : reason._tag
+      ),
+      [
+        [8192, 9001],
+        [200_000, 210_000],
+        [1_048_576, undefined]
+      ]
+    )
+  })
+})
+
+describe("retryAfterMillis", () => {
+  it("reads milliseconds, seconds and dates, and makes nothing up", () => {
+    const after = (headers: Record<string, string>) => VendorError.retryAfterMillis(header(headers), nowMillis)
+    assert.strictEqual(after({ "retry-after-ms": "1234", "retry-after": "2" }), 1234)
+    assert.strictEqual(after({ "retry-after": "1.5" }), 1500)
+    assert.strictEqual(after({ "retry-after": "Fri, 20 Nov 2026 12:00:30 GMT" }), 30_000)
+    for (const nonsense of ["soon", "-5", "", "Fri, 20 Nov 2020 12:00:30 GMT"]) {
+      assert.strictEqual(after({ "retry-after": nonsense }), undefined)
+    }
+    assert.strictEqual(after({}), undefined)
+  })
+})
+
+describe("detail", () => {
+  it("hides secrets, also where they are long past what is shown", () => {
+    const secret = "hunter2-hunter2"
+    assert.notInclude(VendorError.detail(`${"x".repeat(3_990)}${secret}`, [secret]), "hunter")
+    assert.notInclude(VendorError.detail("authorization: Bearer abcdefghijkl"), "abcdefghijkl")
+    assert.notInclude(VendorError.detail("key sk-proj-0123456789abcdef was wrong"), "0123456789")
+    assert.strictEqual(VendorError.detail("as it is", [""]), "as it is")
+  })
+
+  it("is short, whatever it is of", () => {
+    assert.isBelow(VendorError.detail("x".repeat(10_000_000)).length, 700)
+  })
+})
+
+describe("fromException", () => {
+  const tagOf = (error: unknown) => VendorError.fromException(error, {})._tag
+
+  it("tells the network, time limits and unreadable texts from mistakes", () => {
+    const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" })
+    assert.strictEqual(tagOf(new TypeError("fetch failed", { cause: refused })), "Network")
+    assert.strictEqual(tagOf(new TypeError("terminated")), "Network")
+    assert.strictEqual(tagOf(new DOMException("too slow", "TimeoutError")), "Timeout")
+    assert.strictEqual(tagOf(new SyntaxError("Unexpected token")), "Malformed")
+    assert.strictEqual(tagOf(new RangeError("Invalid array length")), "InvalidRequest")
+    assert.strictEqual(tagOf(new TypeError("x is not a function")), "InvalidRequest")
+  })
+})
