@@ -61,10 +61,17 @@ for (const id of wantedRows) {
   results[id] = Report.row(id, await measure(id, wantedContenders, settings))
 }
 
+// Where the JSON goes is nobody's business but the machine's.
+const command = [
+  "pnpm bench",
+  ...(only === undefined ? [] : ["--only", only]),
+  ...(rounds === undefined ? [] : ["--rounds", rounds]),
+  ...(quick ? ["--quick"] : [])
+].join(" ")
 const report: Report.Report = {
   version: 1,
   date: new Date().toISOString(),
-  command: ["pnpm bench", ...process.argv.slice(2)].join(" "),
+  command,
   machine: Report.machine(),
   settings,
   contenders: Report.versions(wantedContenders),
