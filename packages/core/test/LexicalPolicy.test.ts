@@ -95,6 +95,25 @@ describe("routing", () => {
 })
 
 describe("splitting", () => {
+  it.effect("keeps the words that join what stays in one part", () =>
+    Effect.gen(function* () {
+      const { subtasks } = yield* plan(
+        "1. Translate the word for house into French.\n2. Count its letters, add 3 and multiply the sum by 7."
+      )
+      assert.match(subtasks[1]!, /Count its letters, add 3 and multiply the sum by 7\.$/)
+    })
+  )
+
+  it.effect("finds numbered parts on one line", () =>
+    Effect.gen(function* () {
+      const { access, ids } = yield* plan(
+        "1. Translate 12 words into French. 2. On which weekday did the year 2020 begin? 3. Multiply 12 by 12."
+      )
+      assert.deepStrictEqual(ids.slice(0, 3), ["translator", "almanac", "reckoner"])
+      assert.deepStrictEqual(access.slice(0, 3), [[], [], []])
+    })
+  )
+
   it.effect("makes a chain of parts that build on each other", () =>
     Effect.gen(function* () {
       const { access, ids, subtasks } = yield* plan(

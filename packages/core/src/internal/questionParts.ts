@@ -76,7 +76,10 @@ const refersBack = new RegExp(
 // -------------------------------------------------------------------------------------------------------------------
 
 interface Fragment {
+  /** Without what opens it ("and", "then", a number), as a request of its own. */
   readonly text: string
+  /** As it stands, to be joined to what comes before it. */
+  readonly continued: string
   /** Opened by a number or letter of its own. */
   readonly marked: boolean
   /** Opened by "then", "next", "finally". */
@@ -117,7 +120,7 @@ const follows = `(?=(?:${verbs}|what|which|who|when|where|how)\\b)`
 /** Where one request may end and another begin. Each match is at the beginning of the second. */
 const boundary = new RegExp(
   [
-    "(?<=[.?!]\\)?)(?<!\\b(?:e\\.g|i\\.e|etc|vs|approx|mr|mrs|ms|dr|st|fig|eq)\\.)(?<!^\\d{1,2}[.)])\\s+(?=[\"'(\uE000]?[A-Z0-9\uE000])",
+    "(?<=[.?!]\\)?)(?<!\\b(?:e\\.g|i\\.e|etc|vs|approx|mr|mrs|ms|dr|st|fig|eq)\\.)(?<!(?:^|[.?!;:]\\s+)\\d{1,2}[.)])\\s+(?=[\"'(\uE000]?[A-Z0-9\uE000])",
     "(?<=;)\\s+",
     "(?<=[\\s:,.?;])(?=\\((?:\\d|[a-e]|i{1,3})\\)\\s)",
     `,?\\s+(?=(?:and )?(?:then|next|finally|after that|afterwards),? ${follows})`,
@@ -149,7 +152,7 @@ const fragment = (piece: string, line: number, place: number): Fragment => {
   const text = piece.replace(marker, "").trim()
   const match = opener.exec(text)
   const bare = (match === null ? text : text.slice(match[0].length)).replace(/^and\s+/i, "").replace(/^,\s*/, "")
-  return { text: bare, marked, sequel: match?.[2] !== undefined, line, place }
+  return { text: bare, continued: text, marked, sequel: match?.[2] !== undefined, line, place }
 }
 
 const words = (text: string) => text.split(/\s+/).filter((word) => /\w|\uE000/.test(word)).length
@@ -221,7 +224,7 @@ const gather = (fragments: ReadonlyArray<Fragment>): ReadonlyArray<Fragment> => 
         words(one.text) < 3 ||
         /^\uE000/.test(one.text))
     ) {
-      groups[groups.length - 1] = { ...last, text: joinTexts(last.text, one.text) }
+      groups[groups.length - 1] = { ...last, text: joinTexts(last.text, one.continued) }
     } else {
       waiting.push(one.text)
     }
