@@ -1,5 +1,8 @@
-import { describe, it } from "@effect/vitest"
-import { AnthropicMessages, Contract } from "@tutti/providers-testkit"
+import { assert, describe, it } from "@effect/vitest"
+import { cost } from "@tutti/core/Worker"
+import { AnthropicMessages, Contract, Script, WireServer } from "@tutti/providers-testkit"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { type AnthropicOptions, anthropic } from "../src/index.ts"
 
 const contract = (model: string, settings: Contract.Expectations, options: AnthropicOptions = {}) =>
@@ -20,3 +23,54 @@ const contract = (model: string, settings: Contract.Expectations, options: Anthr
   })
 
 contract("claude-sonnet-4-6", {})
+contract("claude-opus-5-5", {
+  temperature: { type: "rejected", reason: "the model takes only its default" },
+  reasoningBudget: { type: "rejected", reason: "the model decides itself how much it thinks" },
+  reasoningOff: { type: "rejected", reason: "the model always thinks" }
+})
+
+const request = { messages: [{ role: "user" as const, content: "Hi" }] }
+const parts = (options: AnthropicOptions) =>
+  Effect.runPromise(Stream.runCollect(anthropic("claude-opus-5-5", options).generate(request)))
+
+describe("anthropic", () => {
+  it("tells what is left of the rate limits before the answer", async () => {
+    const headers = {
+      date: "Fri, 20 Nov 2026 10:00:00 GMT",
+      "anthropic-ratelimit-requests-limit": "50",
+      "anthropic-ratelimit-requests-remaining": "49",
+      "anthropic-ratelimit-requests-reset": "2026-11-20T10:00:02Z"
+    }
+    await using server = await WireServer.start(AnthropicMessages.dialect, [Script.answer("ok", { headers })])
+    assert.deepEqual((await parts({ apiKey: "sk", baseURL: server.url }))[0], {
+      type: "allowance",
+      requests: { limit: 50, remaining: 49, resetMillis: 2000 }
+    })
+  })
+
+  it("says what a call had used when it broke", async () => {
+    const answer = Script.answer(["half", " an answer"], { usage: { inputTokens: 1000, outputTokens: 9 } })
+    const script: Script.Script = { type: "cut", answer, after: 1, how: "end" }
+    await using server = await WireServer.start(AnthropicMessages.dialect, [script])
+    const failed = await parts({ apiKey: "sk", baseURL: server.url }).catch((error: unknown) => error)
+    assert.include((failed as { usage?: object }).usage, { inputTokens: 1000 })
+  })
+
+  it("names the variable that holds no key", async () => {
+    const failed = await parts({ apiKey: { env: "A_VARIABLE_THAT_IS_NOT_SET" } }).catch((error: unknown) => error)
+    assert.include(String(failed), "A_VARIABLE_THAT_IS_NOT_SET")
+  })
+
+  it("knows prices by dated names, for either life of the cache, and no others", () => {
+    const used = { inputTokens: 2_000_000, cacheWriteTokens: 1_000_000, outputTokens: 0 }
+    const worker = (promptCacheFor: "5m" | "1h") => anthropic("claude-haiku-4-5-20251001", { promptCacheFor })
+    assert.strictEqual(cost(worker("5m").pricing, used), 2.25)
+    assert.strictEqual(cost(worker("1h").pricing, used), 3)
+    assert.isUndefined(anthropic("claude-of-tomorrow").pricing)
+  })
+
+  it("never writes more than its own default says", () => {
+    assert.strictEqual(anthropic("claude-opus-5-5").limits?.maxOutputTokens, 128_000)
+    assert.strictEqual(anthropic("claude-opus-5-5", { maxOutputTokens: 1000 }).limits?.maxOutputTokens, 1000)
+  })
+})

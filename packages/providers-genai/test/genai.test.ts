@@ -1,5 +1,7 @@
-import { describe, it } from "@effect/vitest"
-import { Contract, GoogleGenerateContent } from "@tutti/providers-testkit"
+import { assert, describe, it } from "@effect/vitest"
+import { Contract, GoogleGenerateContent, WireServer } from "@tutti/providers-testkit"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { genai } from "../src/index.ts"
 
 const contract = (model: string, settings: Contract.Expectations, gaps: Contract.Gaps = {}) =>
@@ -18,3 +20,25 @@ const gaps = { "usage/cache-write": "Gemini charges nothing for writing to its c
 
 contract("gemini-2.5-flash", {}, gaps)
 contract("gemini-3.1-pro-preview", { reasoningOff: { type: "rejected", reason: "Gemini 3 always thinks" } }, gaps)
+
+describe("genai", () => {
+  const failureOf = (options: Parameters<typeof genai>[1]) => {
+    const answer = genai("gemini-2.5-flash", options).generate({ messages: [{ role: "user", content: "Hi" }] })
+    return Effect.runPromise(Effect.flip(Stream.runDrain(answer)))
+  }
+
+  it("says when to come back where Google says it in the body", async () => {
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "7s" }]
+    const body = JSON.stringify({ error: { code: 429, message: "Slow down", status: "RESOURCE_EXHAUSTED", details } })
+    await using server = await WireServer.start(GoogleGenerateContent.dialect, [
+      { type: "raw", status: 429, contentType: "application/json", body }
+    ])
+    const { reason } = await failureOf({ apiKey: "key", baseURL: server.url })
+    assert.deepEqual(reason, { _tag: "RateLimited", retryAfterMillis: 7000, detail: "429 Slow down" })
+  })
+
+  it("names the variable that holds no key", async () => {
+    const error = await failureOf({ apiKey: { env: "A_VARIABLE_THAT_IS_NOT_SET" } })
+    assert.include(error.message, "A_VARIABLE_THAT_IS_NOT_SET")
+  })
+})

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { WorkerRequest } from "@tutti/core/Worker"
+import * as Result from "effect/Result"
+import { capabilitiesOf } from "../src/capabilities.ts"
+import { reasonOf } from "../src/internal/errors.ts"
+import { toBody } from "../src/internal/request.ts"
+import * as Events from "../src/internal/stream.ts"
+import { priceOf } from "../src/prices.ts"
+
+const convert = (model: string, request: Partial<WorkerRequest>, omitUnsupported = false) =>
+  toBody(
+    { messages: [{ role: "user", content: "Hi" }], ...request },
+    { model, capabilities: capabilitiesOf(model), omitUnsupported }
+  )
+
+const config = (model: string, request: Partial<WorkerRequest>) =>
+  Result.getOrThrow(convert(model, request)).generationConfig
+
+describe("a request to Google", () => {
+  it.each([
+    ["gemini-3.8-flash", { type: "effort", effort: "low" }, { thinkingLevel: "LOW", includeThoughts: true }],
+    ["gemini-2.5-pro", { type: "effort", effort: "medium" }, { thinkingBudget: 8192, includeThoughts: true }],
+    ["gemini-2.5-pro", { type: "budget", tokens: 128 }, { thinkingBudget: 128, includeThoughts: true }],
+    ["models/gemini-2.5-flash", { type: "off" }, { thinkingBudget: 0 }],
+    ["gemini-2.0-flash", { type: "off" }, undefined],
+    ["gemini-of-tomorrow", { type: "effort", effort: "high" }, { thinkingLevel: "HIGH", includeThoughts: true }]
+  ] as Array<[string, NonNullable<WorkerRequest["reasoning"]>, object | undefined]>)(
+    "tells %s how to think: %o",
+    (model, reasoning, expected) => {
+      assert.deepEqual(config(model, { reasoning }).thinkingConfig, expected)
+    }
+  )
+
+  it.each([
+    ["gemini-3.8-flash", { type: "effort", effort: "minimal" }, "minimal"],
+    ["gemini-3.1-pro-preview", { type: "off" }, "reasoning off"],
+    ["gemini-2.5-pro", { type: "off" }, "reasoning off"],
+    ["gemini-2.5-flash-lite", { type: "budget", tokens: 100 }, "reasoning budget"],
+    ["gemini-2.0-flash", { type: "effort", effort: "low" }, "does not reason"]
+  ] as Array<[string, NonNullable<WorkerRequest["reasoning"]>, string]>)(
+    "refuses what %s does not have: %o",
+    (model, reasoning, word) => {
+      const refused = convert(model, { reasoning })
+      assert.include(Result.isFailure(refused) ? refused.failure.detail : "", word)
+    }
+  )
+
+  it("leaves out what a model does not have where it is told to", () => {
+    const sent = Result.getOrThrow(convert("gemini-2.5-pro", { reasoning: { type: "off" } }, true))
+    assert.deepEqual(sent.generationConfig, {})
+  })
+})
+
+describe("an answer of Google", () => {
+  const fold = (...chunks: ReadonlyArray<Events.Chunk>) =>
+    chunks.reduce((state, chunk) => Events.next(state, chunk, 0).state, Events.initial)
+
+  it("counts thoughts as output, and prompts of tools as input", () => {
+    const state = fold({
+      candidates: [{ content: { parts: [{ text: "Hm", thought: true }, { text: "42" }] }, finishReason: "STOP" }],
+      usageMetadata: {
+        promptTokenCount: 10,
+        toolUsePromptTokenCount: 5,
+        cachedContentTokenCount: 4,
+        candidatesTokenCount: 2,
+        thoughtsTokenCount: 30
+      }
+    })
+    assert.deepEqual(Events.finish(state, []), {
+      type: "finish",
+      reason: "stop",
+      usage: { inputTokens: 15, cachedInputTokens: 4, outputTokens: 32, reasoningTokens: 30 }
+    })
+  })
+
+  it("gives every part of a piece, in order", () => {
+    const chunk = {
+      candidates: [{ content: { parts: [{ text: "Hm", thought: true }, { text: "" }, { text: "42" }] } }]
+    }
+    assert.deepEqual(Events.next(Events.initial, chunk, 0).parts, [
+      { type: "reasoning", text: "Hm" },
+      { type: "text", text: "42" }
+    ])
+  })
+
+  it("is cut where nobody said why it ends", () => {
+    const state = fold({ candidates: [{ content: { parts: [{ text: "4" }] } }] })
+    assert.include(Events.finish(state, []), { _tag: "Network" })
+  })
+})
+
+describe("a refusal of Google", () => {
+  it("says when to come back in its body as well", () => {
+    const body = { code: 429, message: "Slow down", details: [{ retryDelay: "34.5s" }] }
+    assert.include(reasonOf({ status: 429, body }, 0), { _tag: "RateLimited", retryAfterMillis: 34_500 })
+  })
+
+  it("is of the quota where the limit is that of a day", () => {
+    const violations = [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel-FreeTier" }]
+    assert.include(reasonOf({ status: 429, body: { details: [{ violations }] } }, 0), { _tag: "Quota" })
+  })
+})
+
+describe("a price of Google", () => {
+  it("is that of the day", () => {
+    assert.strictEqual(priceOf("gemini-3.8-flash", { on: "2026-12-31" })?.inputPerMillion, 0.75)
+    assert.strictEqual(priceOf("gemini-3.8-flash", { on: "2027-01-01" })?.inputPerMillion, 1.5)
+  })
+
+  it("is unknown where it is not in the table", () => {
+    assert.isUndefined(priceOf("gemini-of-tomorrow"))
+  })
+})
