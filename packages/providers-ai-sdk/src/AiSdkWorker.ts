@@ -5,6 +5,7 @@
  * `streamText`, so nothing retries, logs or buffers in between, and a stream that was cut is seen as such.
  */
 import type { LanguageModelV3, LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import type { HeaderNames } from "@tutti/core/Allowance"
 import type { Limits, Pricing, Reasoning, Worker, WorkerRequest } from "@tutti/core/Worker"
 import { WorkerError, type WorkerPart } from "@tutti/core/Worker"
 import * as Clock from "effect/Clock"
@@ -12,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { allowanceOf } from "./internal/allowance.ts"
 import { reasonOf } from "./internal/errors.ts"
 import * as Parts from "./internal/parts.ts"
 import { callOptions } from "./internal/request.ts"
@@ -48,6 +50,8 @@ export interface Options {
   readonly reasoningOptions?: (reasoning: Reasoning) => SharedV4ProviderOptions | undefined
   /** Sent with every call. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The headers in which the vendor says what is left of its rate limits; those of OpenAI and Anthropic are known. */
+  readonly rateLimitHeaders?: HeaderNames
   /** The longest silence, before an answer and in it, in milliseconds; as long as the caller waits by default. */
   readonly timeoutMillis?: number
   /**
@@ -65,6 +69,14 @@ export interface Options {
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
+
+/** What an answer depends on beside the model's name, for the key of a response cache; headers may hold secrets. */
+const settingsOf = ({ maxOutputTokens, providerOptions, reasoning, temperature }: Options) => ({
+  ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+  ...(temperature === undefined ? {} : { temperature }),
+  ...(reasoning === undefined ? {} : { reasoning }),
+  ...(providerOptions === undefined ? {} : { providerOptions })
+})
 
 const idOf = ({ modelId, provider }: Model): string => `${provider.split(".")[0]}:${modelId}`
 
@@ -112,6 +124,7 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
     ...(provider === undefined ? {} : { provider }),
     ...(pricing === undefined ? {} : { pricing }),
     ...(limits === undefined ? {} : { limits }),
+    settings: settingsOf(options),
     generate: (request) => limitWait(worker, options.timeoutMillis, call(model, worker, options, request, failure))
   }
 }
@@ -133,19 +146,22 @@ const call = (
     const abortSignal = yield* Effect.abortSignal
     const clock = yield* Clock.Clock
     const fail = (error: unknown) => failure(error, clock.currentTimeMillisUnsafe())
-    const { stream } = yield* Effect.tryPromise({
+    const { response, stream } = yield* Effect.tryPromise({
       // Version 4 has kept everything of version 3 that a worker sends and reads.
       try: () => (model as LanguageModelV4).doStream({ ...converted.success, abortSignal }),
       catch: fail
     })
     const reading: Parts.Reading = { messages: request.messages, ignoresUnsupported: options.unsupported === "ignore" }
-    return Stream.fromReadableStream({ evaluate: () => stream, onError: fail }).pipe(
+    const allowance = allowanceOf(response?.headers, options.rateLimitHeaders, clock.currentTimeMillisUnsafe())
+    const left: ReadonlyArray<WorkerPart> = allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
+    const parts = Stream.fromReadableStream({ evaluate: () => stream, onError: fail }).pipe(
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(
         () => Parts.start,
         (state, part) => Effect.mapError(Effect.fromResult(Parts.next(state, part, reading)), fail)
       )
     )
+    return Stream.concat(Stream.fromArray(left), parts)
   }).pipe(Stream.unwrap)
 
 const limitWait = (

@@ -1,0 +1,39 @@
+/** What the vendors of AI SDK models say is left of their rate limits. */
+import * as Allowance from "@tutti/core/Allowance"
+
+type Kind = "requests" | "tokens"
+
+const levels = (name: (kind: Kind, what: "limit" | "remaining" | "reset") => string): Allowance.HeaderNames => {
+  const level = (kind: Kind) => ({
+    limit: name(kind, "limit"),
+    remaining: name(kind, "remaining"),
+    reset: name(kind, "reset")
+  })
+  return { requests: level("requests"), tokens: level("tokens") }
+}
+
+/**
+ * The names of OpenAI and the many that follow it (Groq, xAI, Together, Azure), and of Anthropic.
+ *
+ * Sources: https://developers.openai.com/api/docs/guides/rate-limits and
+ * https://platform.claude.com/docs/en/api/rate-limits.
+ */
+const known: ReadonlyArray<Allowance.HeaderNames> = [
+  levels((kind, what) => `x-ratelimit-${what}-${kind}`),
+  levels((kind, what) => `anthropic-ratelimit-${kind}-${what}`)
+]
+
+/** What the headers of an answer say, in the names of the vendor, or in those that are known. */
+export const allowanceOf = (
+  headers: Readonly<Record<string, string>> | undefined,
+  names: Allowance.HeaderNames | undefined,
+  nowMillis: number
+): Allowance.Allowance | undefined => {
+  if (headers === undefined) return undefined
+  const source = { get: (name: string) => headers[name.toLowerCase()] }
+  for (const candidate of names === undefined ? known : [names]) {
+    const allowance = Allowance.fromHeaders(source, candidate, nowMillis)
+    if (allowance !== undefined) return allowance
+  }
+  return undefined
+}
