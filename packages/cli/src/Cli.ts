@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import manifest from "../package.json" with { type: "json" }
 import { paragraphs } from "./commands/flags.ts"
 import { gym } from "./commands/gym.ts"
+import { pool } from "./commands/pool.ts"
 import { replay } from "./commands/replay.ts"
 import { run as runCommand } from "./commands/run.ts"
 import { workflow } from "./commands/workflow.ts"
@@ -28,10 +29,11 @@ const tutti = Command.make("tutti").pipe(
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
-  Command.withSubcommands([runCommand, replay, workflow, gym]),
+  Command.withSubcommands([runCommand, replay, workflow, pool, gym]),
   Command.withExamples([
     { command: "tutti run", description: "Run a built-in question and watch" },
     { command: 'tutti run "How many minutes are there in 3 days?"', description: "Run a question of yours" },
+    { command: "tutti pool check --pool openai:gpt-5", description: "See whether a model of a vendor answers" },
     { command: "tutti gym solve --policy all --tasks 200", description: "Compare policies on generated tasks" },
     { command: "tutti workflow check completion.txt", description: "Check a plan that a model wrote" }
   ])

@@ -4,7 +4,9 @@
  * This module is light: a config that imports it costs nothing but itself.
  */
 import type { Options } from "@tutti/core/Conductor"
+import type { Options as DiskCacheOptions } from "@tutti/core/DiskCache"
 import type { Policy } from "@tutti/core/Policy"
+import type { Limits } from "@tutti/core/ProviderGate"
 import type { Worker } from "@tutti/core/Worker"
 import type { WorkerPool } from "@tutti/core/WorkerPool"
 
@@ -14,6 +16,13 @@ export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
   readonly pool?: WorkerPool | ReadonlyArray<Worker>
   /** What writes plans: a policy, or one by the name that `--policy` takes. `"lexical"` by default. */
   readonly policy?: Policy | string
+  /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */
+  readonly cache?: string | DiskCacheOptions
+  /**
+   * What providers may be asked for at most, by the `provider` of their workers; those under `"*"` hold for all others.
+   * What a vendor says is left of its own limits is kept in any case.
+   */
+  readonly limits?: Readonly<Record<string, Limits>>
 }
 
 /**

@@ -18,12 +18,29 @@ export const team = {
     Flag.withDescription("The most extra rounds, in which the policy sees its last plan and answer (default 0)"),
     Flag.optional
   ),
+  cache: Flag.String("cache").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("Keep workers' answers in this file, and take them from there instead of paying again"),
+    Flag.optional
+  ),
   config: Flag.String("config").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription("The config to use; by default the next tutti.config.ts, .mjs or .js from here upwards"),
     Flag.optional
   )
 }
+
+/** `--timeout`, in milliseconds. */
+export const timeout = (description: string) =>
+  Flag.String("timeout").pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parseDuration(text)),
+      () => "Expected a duration such as 500ms, 30s, 2m or 1h"
+    ),
+    Flag.withMetavar("<duration>"),
+    Flag.withDescription(description),
+    Flag.optional
+  )
 
 const flags = {
   ...team,
@@ -40,7 +57,7 @@ const flags = {
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "What writes the plan: lexical (default), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa"
+      "What writes the plan: lexical (default), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, or a chat model: openai:gpt-5-mini, model:<id>"
     ),
     Flag.optional
   ),
@@ -54,15 +71,11 @@ const flags = {
     Flag.withDescription("The most the run may cost, in USD; never exceeded"),
     Flag.optional
   ),
-  timeout: Flag.String("timeout").pipe(
-    Flag.filterMap(
-      (text) => Option.fromUndefinedOr(parseDuration(text)),
-      () => "Expected a duration such as 500ms, 30s, 2m or 1h"
-    ),
-    Flag.withMetavar("<duration>"),
-    Flag.withDescription("The longest the run may take: 30s, 2m"),
+  maxOutputTokens: whole("max-output-tokens", 1).pipe(
+    Flag.withDescription("The most tokens of one answer, reasoning included (default the worker's own)"),
     Flag.optional
   ),
+  timeout: timeout("The longest the run may take: 30s, 2m"),
   json: toggle("json", "Print the run's events as lines of JSON"),
   transcript: Flag.String("transcript").pipe(
     Flag.withMetavar("<file>"),
@@ -100,6 +113,10 @@ export const run = Command.make("run", flags, (input) =>
       command: 'tutti run "…" --max-cost 0.01 --timeout 30s',
       description: "With limits (exit code 3 when one is reached)"
     },
-    { command: 'tutti run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" }
+    { command: 'tutti run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" },
+    {
+      command: 'tutti run "…" --pool openai:gpt-5,google:gemini-2.5-pro --policy openai:gpt-5-mini',
+      description: "With models of vendors; their keys come from the environment"
+    }
   ])
 )

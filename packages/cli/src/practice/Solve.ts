@@ -10,6 +10,7 @@ import type { Config } from "../config.ts"
 import { type Failure, failed } from "../Failure.ts"
 import * as ConfigFile from "../run/ConfigFile.ts"
 import * as PolicyName from "../run/PolicyName.ts"
+import * as Services from "../run/Services.ts"
 import * as Team from "../run/Team.ts"
 import * as View from "../view/View.ts"
 import * as Progress from "./Progress.ts"
@@ -83,7 +84,7 @@ const print = (standing: Standing, json: boolean): void => {
 /** Measures the policies one after another, and prints their figures: also those so far when it is interrupted. */
 export const solve = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
-  const isOurs = config.pool === undefined
+  const isOurs = Team.isGym(config, input)
   const pool = yield* Team.resolvePool(isOurs ? { pool: World.fastPool() } : config, input)
   const settings = { ...(isOurs ? { retry: World.atOnce } : {}), ...Team.settings(config, input) }
   const seed = Option.getOrElse(input.seed, () => 0)
@@ -106,7 +107,7 @@ export const solve = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.
     { discard: true }
   )
   yield* Effect.ensuring(
-    run,
+    Services.provide(run, { ...Services.of(config, input), isGym: isOurs }),
     Effect.sync(() => {
       progress.close()
       print(standing, input.json)

@@ -2,6 +2,7 @@
 import type { Worker } from "@tutti/core/Worker"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../Failure.ts"
+import type { PaperSetting } from "./paperSeats.ts"
 import * as Vendor from "./Vendor.ts"
 
 /**
@@ -18,10 +19,31 @@ const reserved = (worker: Worker): Worker => ({
   }
 })
 
-/** Whether a name is one of a vendor's model, or means to be. */
-export const isReference = (name: string): boolean => Vendor.parse(name) !== undefined
+/** The paper's pool by the name that the command line has for it: `paper:controlled`. */
+const paper = "paper"
 
-const make = (name: string, environment: Vendor.Environment): Effect.Effect<Worker, Failure> => {
+const paperSetting = (name: string): PaperSetting | undefined =>
+  name === `${paper}:controlled` ? "controlled" : name === `${paper}:unconstrained` ? "unconstrained" : undefined
+
+const makePaperPool = (setting: PaperSetting): Effect.Effect<ReadonlyArray<Worker>, Failure> =>
+  Effect.tryPromise({
+    try: async () => (await import("../paperPool.ts")).paperPool({ setting }),
+    catch: (error) => usage(messageOf(error))
+  })
+
+/** What is wrong with a name, where something is. */
+const problemOf = (name: string, environment: Vendor.Environment): string | undefined => {
+  const reference = Vendor.parse(name)
+  if (reference === undefined) return `${name} is no model: write vendor:model, as in openai:gpt-5.`
+  if (paperSetting(name) !== undefined) return undefined
+  if (reference.vendor === paper) return `${name} is none of the paper's settings: controlled, unconstrained.`
+  const problem = Vendor.problemOf(reference, environment)
+  return problem === undefined ? undefined : Vendor.explain(name, problem)
+}
+
+const make = (name: string, environment: Vendor.Environment): Effect.Effect<ReadonlyArray<Worker>, Failure> => {
+  const setting = paperSetting(name)
+  if (setting !== undefined) return makePaperPool(setting)
   const { model, vendor: vendorName } = Vendor.parse(name)!
   const vendor = Vendor.find(vendorName, environment)!
   return Effect.map(
@@ -29,20 +51,19 @@ const make = (name: string, environment: Vendor.Environment): Effect.Effect<Work
       try: () => vendor.make(model, { id: name, ...Vendor.connection(vendor, environment) }),
       catch: (error) => usage(`${name} cannot be used: ${messageOf(error)}`)
     }),
-    reserved
+    (worker) => [reserved(worker)]
   )
 }
 
-/** The workers of these names, in their order. What is missing for any of them is said at once. */
+/**
+ * The workers of each of these names: one of `vendor:model`, several of `paper:controlled`. What is missing for any of
+ * them is said at once.
+ */
 export const workers = (
   names: ReadonlyArray<string>,
   environment: Vendor.Environment
-): Effect.Effect<ReadonlyArray<Worker>, Failure> => {
-  const problems = names.flatMap((name) => {
-    const reference = Vendor.parse(name)
-    const problem = reference && Vendor.problemOf(reference, environment)
-    return problem === undefined ? [] : [Vendor.explain(name, problem)]
-  })
+): Effect.Effect<ReadonlyArray<ReadonlyArray<Worker>>, Failure> => {
+  const problems = names.map((name) => problemOf(name, environment)).filter((problem) => problem !== undefined)
   return problems.length > 0
     ? Effect.fail(usage(problems.join("\n")))
     : Effect.forEach(names, (name) => make(name, environment))

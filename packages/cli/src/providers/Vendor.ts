@@ -5,6 +5,7 @@
  * models is made.
  */
 import type { Worker, WorkerRequest } from "@tutti/core/Worker"
+import type * as Redacted from "effect/Redacted"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -17,7 +18,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface Settings extends Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "reasoning"> {
   readonly id: string
   readonly description?: string
-  readonly apiKey?: string
+  readonly apiKey?: string | Redacted.Redacted<string>
   readonly baseURL?: string
 }
 

@@ -69,7 +69,25 @@ const Config = Schema.Struct({
   skipUnseen: optional(Schema.Boolean),
   critic: optional(open({ name: Text, judge: Callable })),
   threshold: optional(finite(0)),
-  seed: optional(whole(0))
+  seed: optional(whole(0)),
+  cache: optional(
+    Schema.Struct({
+      file: Text,
+      maxEntries: optional(whole(0)),
+      maxBytes: optional(whole(0)),
+      timeToLive: optional(Schema.Unknown)
+    }).annotate({ message: "Expected a file name, or an object of settings" })
+  ),
+  limits: optional(
+    Schema.Record(
+      Schema.String,
+      Schema.Struct({
+        requestsPerMinute: optional(finite(1)),
+        tokensPerMinute: optional(finite(1)),
+        concurrency: optional(whole(1))
+      })
+    )
+  )
 }).annotate({ message: "Expected an object of settings" })
 
 const decodeConfig = Schema.decodeUnknownResult(Config)
@@ -84,12 +102,13 @@ const present = (settings: Readonly<Record<string, unknown>>): Record<string, un
 /** The config in the one form that the schema knows, where a setting may be given in several. */
 const normalise = (config: unknown): unknown => {
   if (!isObject(config)) return config
-  const { policy, pool, reassign, ...settings } = present(config)
+  const { cache, policy, pool, reassign, ...settings } = present(config)
   const groups = Object.entries(settings).map(([name, value]) =>
     ["budget", "worker", "retry"].includes(name) && isObject(value) ? [name, present(value)] : [name, value]
   )
   return {
     ...Object.fromEntries(groups),
+    ...(cache === undefined || (typeof cache === "string" && cache !== "") ? {} : { cache }),
     ...(pool === undefined ? {} : { pool: isObject(pool) && "workers" in pool ? pool.workers : pool }),
     ...(policy === undefined || (typeof policy === "string" && policy !== "") ? {} : { policy }),
     ...(reassign === undefined || typeof reassign === "function" ? {} : { reassign })

@@ -1,6 +1,8 @@
 /** The policies that the command line knows by name. */
+import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
 import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
 import * as Policy from "@tutti/core/Policy"
+import type { Worker } from "@tutti/core/Worker"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import { type Failure, usage } from "../Failure.ts"
@@ -15,7 +17,9 @@ export const known = [
   "self-consistency:<n>",
   "self-reflection:<n>",
   "moa",
-  "oracle"
+  "oracle",
+  "<vendor>:<model>",
+  "model:<id>"
 ] as const
 
 const unknown = (name: string) => usage(`There is no policy "${name}". Known: ${known.join(", ")}.`)
@@ -50,6 +54,38 @@ const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefin
 const lead = (pool: WorkerPool.WorkerPool): Effect.Effect<Policy.WorkerReference, Failure> =>
   Effect.map(bestSingle(pool), (best) => best ?? 0)
 
+/**
+ * The output of one completion of a chat model that plans, reasoning included: the paper's 1024 tokens are for a model
+ * that was trained to write plans.
+ */
+const completionTokens = 8_192
+
+/** A chat model that plans. Where it fails, or writes no plan, the words of the question decide. */
+const prompted = (model: Worker): Policy.Policy =>
+  LanguagePolicy.make({ model, maxOutputTokens: completionTokens, fallback: LexicalPolicy.make() })
+
+const workerOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Worker | undefined =>
+  pool.workers.find((worker) => worker.id === id)
+
+/** A worker of the pool as the planner. */
+const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Effect<Policy.Policy, Failure> => {
+  const worker = workerOf(pool, id)
+  const ids = WorkerPool.ids(pool).join(", ")
+  return worker === undefined
+    ? Effect.fail(usage(`The policy model names no worker of the pool. Write model:<id> with one of: ${ids}.`))
+    : Effect.succeed(prompted(worker))
+}
+
+/** A model of a vendor as the planner: that of the pool where it is in it. */
+const vendorModel = (pool: WorkerPool.WorkerPool, name: string): Effect.Effect<Policy.Policy, Failure> =>
+  Effect.gen(function* () {
+    const worker = workerOf(pool, name)
+    if (worker !== undefined) return prompted(worker)
+    const Models = yield* Effect.promise(() => import("../providers/Models.ts"))
+    const [made] = yield* Models.workers([name], process.env)
+    return prompted(made![0]!)
+  })
+
 /** The policies that take a count behind a colon. */
 const counted = {
   "best-of": (judge: Policy.WorkerReference, n?: number) => Policy.bestOf({ judge, ...(n === undefined ? {} : { n }) }),
@@ -60,6 +96,9 @@ const counted = {
 } as const
 
 const isCounted = (kind: string): kind is keyof typeof counted => Object.hasOwn(counted, kind)
+
+const isUncounted = (name: string): boolean =>
+  ["lexical", "random", "moa", "best-single", "oracle", "paper"].includes(name)
 
 const uncounted = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Policy.Policy, Failure> => {
   switch (name) {
@@ -91,10 +130,12 @@ export const resolve = (name: string, pool: WorkerPool.WorkerPool): Effect.Effec
   const kind = colon === -1 ? name : name.slice(0, colon)
   const value = colon === -1 ? undefined : name.slice(colon + 1)
   if (kind === "single") return singleOf(pool, value)
+  if (kind === "model") return modelOf(pool, value)
   if (isCounted(kind)) {
     return Effect.flatMap(countOf(kind, value), (count) =>
       Effect.map(lead(pool), (worker) => counted[kind](worker, count))
     )
   }
-  return value === undefined ? uncounted(name, pool) : Effect.fail(unknown(name))
+  if (value === undefined) return uncounted(name, pool)
+  return isUncounted(kind) || value === "" ? Effect.fail(unknown(name)) : vendorModel(pool, name)
 }

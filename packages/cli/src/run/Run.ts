@@ -9,6 +9,7 @@ import { exitCodes, type Failure, silent } from "../Failure.ts"
 import * as View from "../view/View.ts"
 import * as ConfigFile from "./ConfigFile.ts"
 import * as Question from "./Question.ts"
+import * as Services from "./Services.ts"
 import * as Team from "./Team.ts"
 import * as TranscriptFile from "./TranscriptFile.ts"
 
@@ -46,7 +47,13 @@ export const run = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<
     const transcript = recorder.transcript()
     return file === undefined || transcript === undefined ? Effect.void : TranscriptFile.write(file, transcript)
   })
-  const result = yield* Effect.onExit(Conductor.make(options).run(question, { listener }), () => finish)
+  const result = yield* Effect.onExit(
+    Services.provide(Conductor.make(options).run(question, { listener }), {
+      ...Services.of(config, input),
+      isGym: Team.isGym(config, input)
+    }),
+    () => finish
+  )
   const code = codes[result.outcome]
   if (code !== exitCodes.answered) return yield* silent(code)
 })

@@ -1,5 +1,6 @@
 /** Who answers: the pool, the policy and the limits of a run, from its flags, the config and the defaults. */
 import type * as Conductor from "@tutti/core/Conductor"
+import type { Worker } from "@tutti/core/Worker"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -17,16 +18,20 @@ export interface Flags {
   readonly seed: Option.Option<number>
   readonly maxCost?: Option.Option<number>
   readonly timeout?: Option.Option<number>
+  readonly maxOutputTokens?: Option.Option<number>
 }
+
+const listOf = (names: string): ReadonlyArray<string> =>
+  names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
 
 /**
  * The workers that `--pool` names: `a,b` are these two in this order, `-a,-b` all but these two.
  */
 export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Result<WorkerPool.WorkerPool, string> => {
-  const listed = names
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "")
+  const listed = listOf(names)
   const excluded = listed.filter((name) => name.startsWith("-")).map((name) => name.slice(1))
   const isMixed = excluded.length > 0 && excluded.length < listed.length
   if (isMixed) return Result.fail("--pool lists workers either to use or, each with a minus, to leave out; not both.")
@@ -53,13 +58,47 @@ const basePool = (config: Config): Effect.Effect<WorkerPool.WorkerPool, Failure>
   )
 }
 
-/** The pool that the flags leave of the config's. */
-export const resolvePool = (config: Config, flags: Pick<Flags, "pool">) =>
+/** The names that mean models of vendors: all with a colon that are not those of the config's own workers. */
+const references = (config: Config, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const { pool = [] } = config
+  const own = new Set((isPool(pool) ? pool.workers : pool).map((worker) => worker.id))
+  return names.filter((name) => name.includes(":") && !name.startsWith("-") && !own.has(name))
+}
+
+/** Workers by name: models of vendors are made, the others are those of the config or the gym. */
+const named = (config: Config, names: ReadonlyArray<string>, models: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const pool = yield* basePool(config)
-    if (Option.isNone(flags.pool)) return pool
-    return yield* Effect.mapError(Effect.fromResult(choose(pool, flags.pool.value)), usage)
+    const Models = yield* Effect.promise(() => import("../providers/Models.ts"))
+    const made = yield* Models.workers(models, process.env)
+    const others = names.filter((name) => !models.includes(name))
+    const own = others.length === 0 ? [] : (yield* chosen(config, others.join(","))).workers
+    const byName = new Map([...models.map((name, index) => [name, made[index]!] as const), ...own.map(byId)])
+    const workers = names.flatMap((name) => byName.get(name) ?? [])
+    return yield* Effect.mapError(Effect.fromResult(WorkerPool.make(workers.flat())), (error) =>
+      usage(`--pool: ${error.message}`)
+    )
   })
+
+const byId = (worker: Worker) => [worker.id, [worker]] as const
+
+const chosen = (config: Config, names: string): Effect.Effect<WorkerPool.WorkerPool, Failure> =>
+  Effect.flatMap(basePool(config), (pool) => Effect.mapError(Effect.fromResult(choose(pool, names)), usage))
+
+/** The pool that the flags name: models of vendors, or what they leave of the config's. */
+export const resolvePool = (
+  config: Config,
+  flags: Pick<Flags, "pool">
+): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
+  if (Option.isNone(flags.pool)) return basePool(config)
+  const names = listOf(flags.pool.value)
+  const models = references(config, names)
+  const isExclusion = names.some((name) => name.startsWith("-"))
+  return models.length === 0 || isExclusion ? chosen(config, flags.pool.value) : named(config, names, models)
+}
+
+/** Whether the workers are the gym's: nobody has named others. */
+export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
+  config.pool === undefined && (Option.isNone(flags.pool) || references(config, listOf(flags.pool.value)).length === 0)
 
 /** A setting of the flags, or else of the config, as an object to spread: absent when neither has it. */
 const setting = <K extends string, A>(name: K, flag: Option.Option<A> | undefined, configured: A | undefined) => {
@@ -69,12 +108,18 @@ const setting = <K extends string, A>(name: K, flag: Option.Option<A> | undefine
 
 /** Everything about a run but its policy. */
 export const settings = (config: Config, flags: Flags): Omit<Conductor.Options, "pool" | "policy"> => {
-  const { budget, policy: _policy, pool: _pool, ...rest } = config
+  const { maxOutputTokens = Option.none() } = flags
+  const { budget, cache: _cache, limits: _limits, policy: _policy, pool: _pool, worker, ...rest } = config
   return {
     ...rest,
     ...setting("maxSteps", flags.maxSteps, config.maxSteps),
     ...setting("recursion", flags.recursion, config.recursion),
     ...setting("seed", flags.seed, config.seed),
+    ...setting(
+      "worker",
+      Option.map(maxOutputTokens, (maxOutputTokens) => ({ ...worker, maxOutputTokens })),
+      worker
+    ),
     budget: {
       ...budget,
       ...setting("costUsd", flags.maxCost, budget?.costUsd),
