@@ -23,7 +23,7 @@ import { type Reassign, reassign } from "./Resilience.ts"
 import type { Message, Task } from "./Task.ts"
 import type { Reasoning, Worker, WorkerError, WorkerRequest } from "./Worker.ts"
 import type { WorkerPool } from "./WorkerPool.ts"
-import { needed, visible, type Workflow } from "./Workflow.ts"
+import { needed, type Step, type Workflow } from "./Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -36,7 +36,7 @@ export interface WorkerSettings {
   /** 0.2 in the paper. */
   readonly temperature?: number
   readonly reasoning?: Reasoning
-  /** How long one call may take, in milliseconds; 600,000 by default, `Infinity` for as long as it wants. */
+  /** How long one call may take, in milliseconds; as long as it wants by default. Vendors' clients have limits, too. */
   readonly timeoutMillis?: number
 }
 
@@ -138,19 +138,14 @@ export const bestSoFar = (workflow: Workflow, progress: Progress): string | unde
 // Execute
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which steps wait for which: built once, counted down while the workflow runs. */
-const plan = (workflow: Workflow, wanted: ReadonlySet<number>) => {
-  const waitsFor: Array<number> = []
-  const dependents: Array<Array<number>> = workflow.steps.map(() => [])
-  for (let step = 0; step < workflow.steps.length; step++) {
-    const seen = wanted.has(step) ? visible(workflow, step) : []
-    waitsFor.push(seen.length)
-    for (const earlier of seen) dependents[earlier]!.push(step)
-  }
-  return { waitsFor, dependents }
+/** The steps to run; `undefined` for all of them. */
+const wantedOf = (workflow: Workflow, skipUnseen: boolean): ReadonlySet<number> | undefined => {
+  if (!skipUnseen) return undefined
+  const wanted = needed(workflow)
+  return wanted.size === workflow.steps.length ? undefined : wanted
 }
 
-const everyStep = (workflow: Workflow): ReadonlySet<number> => new Set(workflow.steps.keys())
+const sees = ({ access }: Step, step: number): boolean => access === "all" || access.includes(step)
 
 /**
  * Runs a workflow. Answers and failures are left in `progress`, and told as events.
@@ -166,8 +161,11 @@ export const execute = (
   progress: Progress
 ): Effect.Effect<void, StepFailure> => {
   const { round, settings, workflow } = execution
-  const wanted = settings.skipUnseen ? needed(workflow) : everyStep(workflow)
-  const { dependents, waitsFor } = plan(workflow, wanted)
+  const { steps } = workflow
+  const wanted = wantedOf(workflow, settings.skipUnseen)
+  const isWanted = (step: number) => wanted === undefined || wanted.has(step)
+  /** How many steps each still waits for. A wanted step sees only wanted ones. */
+  const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
 
   const skip = (step: number, reason: "unseen" | "budget") =>
     context.emit?.({
@@ -180,11 +178,15 @@ export const execute = (
       reason
     })
 
-  const released = (step: number): Array<number> =>
-    dependents[step]!.filter((dependent) => {
-      waitsFor[dependent]! -= 1
-      return waitsFor[dependent] === 0
-    })
+  const released = (step: number): Array<number> => {
+    const ready: Array<number> = []
+    for (let later = step + 1; later < steps.length; later++) {
+      if (!isWanted(later) || !sees(steps[later]!, step)) continue
+      waitsFor[later]! -= 1
+      if (waitsFor[later] === 0) ready.push(later)
+    }
+    return ready
+  }
 
   // The step that ends last among those another waits for carries on with it: no barrier, and no fiber for a chain.
   const drive = (ready: ReadonlyArray<number>): Effect.Effect<void, StepFailure> => {
@@ -205,7 +207,7 @@ export const execute = (
   return Effect.suspend(() => {
     const ready: Array<number> = []
     for (let step = 0; step < workflow.steps.length; step++) {
-      if (!wanted.has(step)) skip(step, "unseen")
+      if (!isWanted(step)) skip(step, "unseen")
       else if (waitsFor[step] === 0) ready.push(step)
     }
     return drive(ready)

@@ -37,8 +37,7 @@ export interface CallContext {
   readonly salt: string
   readonly gate: Gate | undefined
   readonly cache: ResponseCache.ResponseCache | undefined
-  /** `Infinity` for no limit. */
-  readonly timeoutMillis: number
+  readonly timeoutMillis: number | undefined
 }
 
 /** One call. `sample` tells calls apart that ask the same twice on purpose, the same in every run with the same seed. */
@@ -166,9 +165,9 @@ const usageOf = (
 const limitTime = <A>(
   effect: Effect.Effect<A, WorkerError>,
   worker: Worker,
-  timeoutMillis: number
+  timeoutMillis: number | undefined
 ): Effect.Effect<A, WorkerError> =>
-  timeoutMillis === Number.POSITIVE_INFINITY
+  timeoutMillis === undefined
     ? effect
     : Effect.timeoutOrElse(effect, {
         duration: timeoutMillis,

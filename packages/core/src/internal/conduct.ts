@@ -28,9 +28,6 @@ type RunError =
   | GraderError
   | Budget.BudgetExceeded
 
-/** How long one call may take: as long as the vendors' own clients wait. */
-const defaultTimeoutMillis = 600_000
-
 /** The run that a nested run belongs to. */
 interface Nesting {
   readonly parent: RunEvent.Parent
@@ -76,7 +73,7 @@ export const conduct = (
         salt: seed === undefined ? runId : "",
         gate: nesting?.context.gate ?? (yield* Resilience.Gate),
         cache: nesting?.context.cache ?? (yield* ResponseCache),
-        timeoutMillis: options.worker?.timeoutMillis ?? defaultTimeoutMillis
+        timeoutMillis: options.worker?.timeoutMillis
       }
       const state: State = {
         options,
