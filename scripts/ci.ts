@@ -126,6 +126,17 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   for (const name of ["tarballs", "installation"]) await step(check(name))
 }
 
+/** Workflow texts are compared with a real Python, where there is one. */
+const pythonCheck = async () => {
+  if (spawnSync("python3", ["--version"]).status !== 0)
+    return print("-      no python3 here: workflow texts are held to a fixed sample alone")
+  await step({
+    name: "workflow texts are read as Python reads them",
+    command: [process.execPath, "--conditions=@tutti/source", "scripts/check-python.ts", "--cases", "12000"],
+    cwd: path.join(root, "packages/core")
+  })
+}
+
 const exampleApps = async (packageManager: ReadonlyArray<string>) => {
   const apps = examples()
   verify("there are examples", apps.length > 0 ? undefined : "The folder examples is empty.")
@@ -151,6 +162,7 @@ const statusBefore = spawnSync("git", ["status", "--porcelain"], { cwd: root, en
 await firstRuns()
 const packageManager = bringPnpm()
 await workspaceChecks(packageManager)
+await pythonCheck()
 await exampleApps(packageManager)
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
