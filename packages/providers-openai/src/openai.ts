@@ -41,6 +41,7 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
     limits: options.limits ?? limitsOf(model),
     key: resolveKey(options.apiKey, "OPENAI_API_KEY"),
     rateLimitHeaders,
+    takesSeed: capabilities.seed,
     identity: { organization: options.organization, project: options.project }
   }
   return makeWorker(options, about, {

@@ -46,6 +46,7 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
     limits: options.limits ?? limitsOf(model),
     key: resolveKey(options.apiKey, "OPENAI_API_KEY"),
     rateLimitHeaders,
+    takesSeed: capabilities.seed,
     identity: { organization: options.organization, project: options.project }
   }
   return makeWorker(options, about, {

@@ -62,6 +62,7 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
     limits: options.limits,
     key: options.apiKey === undefined ? ({ type: "none" } as const) : resolveKey(options.apiKey, ""),
     rateLimitHeaders: options.rateLimitHeaders,
+    takesSeed: capabilities.seed,
     identity: { organization: null, project: null }
   }
   return makeWorker(options, about, {

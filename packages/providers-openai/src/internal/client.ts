@@ -12,12 +12,12 @@ interface Missing {
   readonly variable: string
 }
 
-/** Reads a key once. `""` is none. */
+/** Reads a key once; `""` is none. `variable` is where it is looked for when nobody gives one. */
 export const resolveKey = (apiKey: ApiKey | undefined, variable: string): ResolvedKey => {
-  if (Redacted.isRedacted(apiKey)) return { type: "key", key: apiKey }
-  if (typeof apiKey === "string") return { type: "key", key: Redacted.make(apiKey) }
-  const name = apiKey?.env ?? variable
-  const value = process.env[name]
+  const isGiven = typeof apiKey === "string" || Redacted.isRedacted(apiKey)
+  const name = isGiven ? "" : (apiKey?.env ?? variable)
+  const given = Redacted.isRedacted(apiKey) ? Redacted.value(apiKey) : apiKey
+  const value = typeof given === "string" ? given : process.env[name]
   return value === undefined || value === ""
     ? { type: "missing", variable: name }
     : { type: "key", key: Redacted.make(value) }
@@ -37,28 +37,38 @@ export const rateLimitHeaders: HeaderNames = {
   }
 }
 
-/** How long a silence may be when nobody says. */
-export const defaultTimeoutMillis = 600_000
+/** How long a silence may be: ten minutes when nobody says, and no longer than a timer can be set. */
+export const timeoutMillis = (options: WorkerOptions): number => Math.min(options.timeoutMillis ?? 600_000, 2 ** 31 - 1)
 
 interface Identity {
   readonly organization?: string | null | undefined
   readonly project?: string | null | undefined
 }
 
+/** The headers that the SDK adds to every request because the environment says so. */
+const customHeaders = (): ReadonlyArray<string> =>
+  (process.env.OPENAI_CUSTOM_HEADERS ?? "").split("\n").flatMap((line) => /^([^:]+):/.exec(line)?.[1]?.trim() ?? [])
+
+const withoutHeaders = (names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, null]))
+
 /**
- * A client that neither retries nor logs. `identity` is that of the account at OpenAI; null keeps the environment's from
- * servers of others.
+ * A client that neither retries nor logs. `identity` is that of the account at OpenAI; null keeps what the environment
+ * says of it from servers of others.
  */
 export const makeClient = (options: WorkerOptions, key: string | undefined, identity: Identity): OpenAI =>
   new OpenAI({
-    apiKey: key ?? "",
+    // The SDK insists on a key; without one, no header is sent.
+    apiKey: key ?? "none",
     adminAPIKey: null,
     baseURL: options.baseURL,
     ...identity,
     maxRetries: 0,
-    timeout: options.timeoutMillis ?? defaultTimeoutMillis,
+    timeout: timeoutMillis(options),
     logLevel: "off",
-    // Without a key there is no header, either: local servers need none.
-    defaultHeaders: { ...options.headers, ...(key === undefined ? { authorization: null } : {}) },
+    defaultHeaders: {
+      ...(identity.organization === null ? withoutHeaders(customHeaders()) : {}),
+      ...options.headers,
+      ...(key === undefined ? { authorization: null } : {})
+    },
     fetch: options.fetch
   })

@@ -82,10 +82,7 @@ class Pump<State, Event> {
   )
 
   start(): void {
-    this.#timer = setTimeout(
-      () => this.#fail({ _tag: "Timeout", afterMillis: this.#call.timeoutMillis }),
-      this.#call.timeoutMillis
-    )
+    this.#timer = setTimeout(() => this.#expire(), this.#call.timeoutMillis)
     this.#run().then(
       (last) => this.#settle("ended", last),
       (error) => this.#fail(this.#call.reasonOf(error))
@@ -130,13 +127,15 @@ class Pump<State, Event> {
   }
 
   #drain(): Promise<void> {
-    clearTimeout(this.#timer)
     return new Promise<void>((resolve) => {
-      this.#drained = () => {
-        this.#timer?.refresh()
-        resolve()
-      }
+      this.#drained = resolve
     })
+  }
+
+  /** A silence is the vendor's only while we read. */
+  #expire(): void {
+    if (this.#drained === undefined) this.#fail({ _tag: "Timeout", afterMillis: this.#call.timeoutMillis })
+    else this.#timer?.refresh()
   }
 
   #hasNews(): boolean {

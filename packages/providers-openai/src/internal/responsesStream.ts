@@ -67,7 +67,8 @@ const end = (
   secret: string
 ): Result.Result<WorkerPart, WorkerErrorReason> => {
   if (state.last === undefined) return Result.fail(cut)
-  if (state.last.status === "failed") return Result.fail(reasonOfObject(state.last.error, secret, Date.now()))
+  if (state.last.status === "failed")
+    return Result.fail(reasonOfObject(state.last.error, { secrets: [secret], nowMillis: Date.now() }))
   return Result.succeed({
     type: "finish",
     reason: finishReason(state),

@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import type OpenAI from "openai"
 import type { APIPromise } from "openai"
 import type { WorkerOptions } from "../options.ts"
-import { defaultTimeoutMillis, makeClient, type ResolvedKey } from "./client.ts"
+import { makeClient, type ResolvedKey, timeoutMillis } from "./client.ts"
 import { reasonOf } from "./errors.ts"
 import { generate, type Opened, type Protocol } from "./generate.ts"
 
@@ -37,6 +37,8 @@ export interface About {
   readonly limits: Limits | undefined
   /** The headers that tell what is left of the rate limits; not looked at when absent. */
   readonly rateLimitHeaders: Allowance.HeaderNames | undefined
+  /** Whether the model takes a seed here. */
+  readonly takesSeed: boolean
   /** A missing key is a failure of every call. */
   readonly key: ResolvedKey | { readonly type: "none" }
   readonly identity: { readonly organization?: string | null | undefined; readonly project?: string | null | undefined }
@@ -46,15 +48,29 @@ export interface About {
 const isOther = (contentType: string | null): contentType is string =>
   contentType !== null && /html|json/i.test(contentType)
 
+const missing = ({ variable }: { readonly variable: string }): string =>
+  variable === "" ? "the API key is empty" : `${variable} is not set`
+
+/** What its answers depend on, for the key under which they are kept. */
+const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
+  const { body, maxOutputTokens, reasoning, seed, stopSequences, temperature } = options
+  return { baseURL, body, maxOutputTokens, reasoning, seed, stopSequences, temperature }
+}
+
+/** The known limits; an answer is never longer than the worker's own default, unless a request asks for more. */
+const limited = (limits: Limits | undefined, { maxOutputTokens }: WorkerOptions): Limits | undefined =>
+  maxOutputTokens === undefined ? limits : { ...limits, maxOutputTokens }
+
 /** Makes a worker. The key stays in here. */
 export const makeWorker = <Body, State, Event>(
   options: WorkerOptions,
   about: About,
   api: Api<Body, State, Event>
 ): Worker => {
-  const { id, key, limits, pricing, provider } = about
+  const { id, key, pricing, provider } = about
+  const limits = limited(about.limits, options)
   const secret = key.type === "key" ? Redacted.value(key.key) : ""
-  const client = makeClient(options, key.type === "none" ? undefined : secret, about.identity)
+  const client = makeClient(options, secret === "" ? undefined : secret, about.identity)
   const fail = (reason: WorkerErrorReason) => Stream.fail(new WorkerError({ worker: id, reason }))
 
   const open = async (body: Body, signal: AbortSignal): Promise<Opened<Event>> => {
@@ -70,18 +86,20 @@ export const makeWorker = <Body, State, Event>(
     id,
     provider,
     ...(options.description === undefined ? {} : { description: options.description }),
+    ...(about.takesSeed ? {} : { takesSeed: false }),
+    settings: settingsOf(options, client.baseURL),
     ...(pricing === undefined ? {} : { pricing }),
     ...(limits === undefined ? {} : { limits }),
     generate: (request) => {
-      if (key.type === "missing") return fail({ _tag: "Authentication", detail: `${key.variable} is not set` })
+      if (key.type === "missing") return fail({ _tag: "Authentication", detail: missing(key) })
       const body = api.toBody(request)
       if (body._tag === "Failure") return fail(body.failure)
       return generate({
         worker: id,
-        timeoutMillis: options.timeoutMillis ?? defaultTimeoutMillis,
+        timeoutMillis: timeoutMillis(options),
         protocol: api.protocol(request, secret),
         open: (signal) => open(body.success, signal),
-        reasonOf: (error) => reasonOf(error, secret, Date.now())
+        reasonOf: (error) => reasonOf(error, { secrets: [secret], nowMillis: Date.now() })
       })
     }
   }
