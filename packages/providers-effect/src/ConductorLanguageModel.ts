@@ -1,0 +1,97 @@
+/**
+ * A Conductor as a `LanguageModel` of Effect: what uses one by its service today asks a team tomorrow, by one changed
+ * layer.
+ */
+import * as AnswerText from "@tutti/core/AnswerText"
+import { Conductor, type RunOptions } from "@tutti/core/Conductor"
+import * as AiError from "effect/ai/AiError"
+import * as LanguageModel from "effect/ai/LanguageModel"
+import type * as Response from "effect/ai/Response"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Answer from "./internal/answer.ts"
+import { taskOf } from "./internal/task.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a Conductor shows itself as a model. */
+export interface Options {
+  /** What responses call the model; `conductor` by default. */
+  readonly modelId?: string
+  /** What every run is started with, e.g. a seed, or a ledger that limits all of them together. */
+  readonly run?: Omit<RunOptions, "runId">
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A model that answers with runs of the Conductor of the context.
+ *
+ * **Details**
+ *
+ * - `streamText` gives the text of the step that answers as it is written, as soon as nothing can replace it: with more
+ *   than one round (recursion, a critic) that is at the end. If a call fails after some of its text was told and its
+ *   retry says something else, the stream fails.
+ * - The finish part has the usage of the whole run, and `metadata.tutti` its id, outcome, cost, calls, rounds and workers.
+ * - Interrupting stops the run, and every call of a worker with it.
+ * - A toolkit, a schema for the answer and files in the prompt fail with an `InvalidRequestError`; a run without an
+ *   answer fails with an `UnknownError`, which is not retried: the run has retried what can be.
+ */
+export const make = Effect.fnUntraced(function* (
+  options: Options = {}
+): Effect.fn.Return<LanguageModel.LanguageModel, never, Conductor> {
+  const conductor = yield* Conductor
+
+  const streamText = (asked: LanguageModel.ProviderOptions) =>
+    Stream.unwrap(
+      Effect.map(Effect.fromResult(taskOf(asked)), (task) =>
+        Stream.mapAccumEffect(
+          conductor.stream(task, options.run),
+          () => Answer.start(AnswerText.start(conductor)),
+          (state, event) => Effect.fromResult(Answer.next(state, event, options.modelId ?? "conductor"))
+        )
+      )
+    ).pipe(
+      Stream.mapError((reason) => AiError.make({ module: "ConductorLanguageModel", method: "streamText", reason }))
+    )
+
+  return yield* LanguageModel.make({
+    streamText,
+    generateText: (asked): Effect.Effect<Array<Response.PartEncoded>, AiError.AiError> =>
+      Effect.map(Stream.runCollect(streamText(asked)), Answer.whole)
+  })
+})
+
+/**
+ * A Conductor as the `LanguageModel` service.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Conductor from "@tutti/core/Conductor"
+ * import * as Policy from "@tutti/core/Policy"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import { ConductorLanguageModel } from "@tutti/providers-effect"
+ * import * as LanguageModel from "effect/ai/LanguageModel"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
+ * const team = ConductorLanguageModel.layer().pipe(Layer.provide(Conductor.layer({ policy: Policy.single(0), pool })))
+ *
+ * const response = await LanguageModel.generateText({ prompt: "What is 6 times 7?" }).pipe(
+ *   Effect.provide(team),
+ *   Effect.runPromise
+ * )
+ * response.text // => "42"
+ * response.usage.outputTokens.total // => 1
+ * ```
+ */
+export const layer = (options: Options = {}): Layer.Layer<LanguageModel.LanguageModel, never, Conductor> =>
+  Layer.effect(LanguageModel.LanguageModel, make(options))

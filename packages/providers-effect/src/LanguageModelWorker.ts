@@ -1,0 +1,184 @@
+/**
+ * Any `LanguageModel` of Effect (`effect/ai`) as a worker: Effect's providers, and models that are made by hand.
+ *
+ * A `LanguageModel` says nothing of its name, prices and settings: those are given here. A setting of a request that
+ * nobody said how to pass on fails the call, so that none is lost in silence.
+ */
+
+import {
+  type Limits,
+  type Pricing,
+  type Worker,
+  WorkerError,
+  type WorkerPart,
+  type WorkerRequest
+} from "@tutti/core/Worker"
+import type * as AiError from "effect/ai/AiError"
+import * as LanguageModel from "effect/ai/LanguageModel"
+import type * as Response from "effect/ai/Response"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { reasonOf } from "./internal/errors.ts"
+import * as Parts from "./internal/parts.ts"
+import { messageOf, settingsOf } from "./internal/request.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a request asks for beside its messages. */
+export type Settings = Omit<WorkerRequest, "messages" | "format">
+
+/** The stream of a model's answer. */
+export type Answer = Stream.Stream<Response.StreamPart<Record<never, never>>, AiError.AiError>
+
+/** How settings reach a model. */
+export interface Passing {
+  /** The settings that `apply` knows; a request that sets another one fails. */
+  readonly names: ReadonlyArray<keyof Settings>
+  /** Runs an answer with settings, e.g. by providing the configuration of the model's package to it. */
+  readonly apply: (settings: Settings, answer: Answer) => Answer
+}
+
+/** What a `LanguageModel` does not say of itself, and the worker's defaults. */
+export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature" | "reasoning"> {
+  readonly id: string
+  readonly description?: string
+  /** The key under which rate limits are shared; the id when absent. */
+  readonly provider?: string
+  /** Unknown when absent, which is not the same as free. */
+  readonly pricing?: Pricing
+  readonly limits?: Limits
+  /** How settings reach the model; without it a request that sets any fails. */
+  readonly settings?: Passing
+  /** The longest silence, before an answer and in it, in milliseconds; as long as the caller waits by default. */
+  readonly timeoutMillis?: number
+  /** Texts that no error may show, such as the API key. What looks like a key is hidden anyway. */
+  readonly secrets?: ReadonlyArray<string | Redacted.Redacted>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A worker from a `LanguageModel` that is at hand.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Policy from "@tutti/core/Policy"
+ * import { conduct } from "@tutti/core/promise"
+ * import { fromLanguageModel } from "@tutti/providers-effect"
+ * import * as LanguageModel from "effect/ai/LanguageModel"
+ * import * as Effect from "effect/Effect"
+ * import * as Stream from "effect/Stream"
+ *
+ * const usage = { inputTokens: { total: 7 }, outputTokens: { total: 1 } }
+ * const model = Effect.runSync(
+ *   LanguageModel.make({
+ *     generateText: () => Effect.succeed([{ type: "text", text: "42" }]),
+ *     streamText: () =>
+ *       Stream.make({ type: "text-delta", id: "1", delta: "42" }, { type: "finish", reason: "stop", usage })
+ *   })
+ * )
+ * const { answer } = await conduct({
+ *   question: "What is 6 times 7?",
+ *   pool: [fromLanguageModel(model, { id: "calculator" })],
+ *   policy: Policy.single(0)
+ * })
+ * answer // => "42"
+ * ```
+ */
+export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: Options): Worker => {
+  const { description, id, limits, pricing, provider } = options
+  const secrets = (options.secrets ?? []).map((secret) =>
+    Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
+  )
+  const { maxOutputTokens, reasoning, temperature } = options
+  const defaults: Settings = {
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(reasoning === undefined ? {} : { reasoning })
+  }
+  return {
+    id,
+    ...(description === undefined ? {} : { description }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(pricing === undefined ? {} : { pricing }),
+    ...(limits === undefined ? {} : { limits }),
+    settings: defaults,
+    generate: (request) => limitWait(options, call(model, options, secrets, { ...defaults, ...request }))
+  }
+}
+
+/**
+ * A worker from the `LanguageModel` of the context: that of a provider's layer.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ConductorLanguageModel from "@tutti/providers-effect/ConductorLanguageModel"
+ * import * as LanguageModelWorker from "@tutti/providers-effect/LanguageModelWorker"
+ * import * as Conductor from "@tutti/core/Conductor"
+ * import * as Policy from "@tutti/core/Policy"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * // Any layer of a LanguageModel will do; this one is a team.
+ * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
+ * const team = ConductorLanguageModel.layer().pipe(Layer.provide(Conductor.layer({ policy: Policy.single(0), pool })))
+ *
+ * const worker = LanguageModelWorker.make({ id: "team" }).pipe(Effect.provide(team), Effect.runSync)
+ * worker.id // => "team"
+ * ```
+ */
+export const make = (options: Options): Effect.Effect<Worker, never, LanguageModel.LanguageModel> =>
+  Effect.map(LanguageModel.LanguageModel, (model) => fromLanguageModel(model, options))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls
+// -------------------------------------------------------------------------------------------------------------------
+
+const call = (
+  model: LanguageModel.LanguageModel,
+  { id: worker, settings: passing }: Options,
+  secrets: ReadonlyArray<string>,
+  request: WorkerRequest
+): Stream.Stream<WorkerPart, WorkerError> =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const fail = (error: unknown) =>
+      new WorkerError({ worker, reason: reasonOf(error, { secrets, nowMillis: clock.currentTimeMillisUnsafe() }) })
+    const settings = settingsOf(request)
+    const lost = Object.keys(settings).find((name) => passing?.names.includes(name as keyof Settings) !== true)
+    if (lost !== undefined) {
+      const detail = `${lost}: nobody said how to pass it to this LanguageModel; name it in "settings"`
+      return yield* new WorkerError({ worker, reason: { _tag: "InvalidRequest", detail } })
+    }
+    const plain: Answer = model.streamText({ prompt: request.messages.map(messageOf) })
+    const answer = passing === undefined ? plain : passing.apply(settings, plain)
+    return answer.pipe(
+      Stream.mapError(fail),
+      Stream.concat(Stream.succeed(Parts.end)),
+      Stream.mapAccumEffect(
+        () => Parts.start,
+        (state, part) => Effect.mapError(Effect.fromResult(Parts.next(state, part, request.messages)), fail)
+      )
+    )
+  }).pipe(Stream.unwrap)
+
+const limitWait = (
+  { id: worker, timeoutMillis: afterMillis }: Options,
+  parts: Stream.Stream<WorkerPart, WorkerError>
+): Stream.Stream<WorkerPart, WorkerError> =>
+  afterMillis === undefined
+    ? parts
+    : Stream.timeoutOrElse(parts, {
+        duration: afterMillis,
+        orElse: () => Stream.fail(new WorkerError({ worker, reason: { _tag: "Timeout", afterMillis } }))
+      })

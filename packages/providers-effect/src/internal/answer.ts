@@ -1,0 +1,113 @@
+/** From the events of a run to the parts of a `LanguageModel`'s stream: one step of a fold. */
+import * as AnswerText from "@tutti/core/AnswerText"
+import type { Spend } from "@tutti/core/Budget"
+import type { Of, RunEvent } from "@tutti/core/RunEvent"
+import type { FinishReason } from "@tutti/core/Worker"
+import * as AiError from "effect/ai/AiError"
+import type * as Response from "effect/ai/Response"
+import * as Result from "effect/Result"
+
+/** What is known of the run so far. */
+export interface State {
+  readonly answer: AnswerText.AnswerText
+  readonly isOpen: boolean
+  /** Whose answers the run has, in their order, each once. */
+  readonly workers: ReadonlyArray<string>
+  readonly rounds: number
+  /** Why the last answer ended. */
+  readonly finishReason: FinishReason
+}
+
+/** A run of which nothing is known. */
+export const start = (answer: AnswerText.AnswerText): State => ({
+  answer,
+  isOpen: false,
+  workers: [],
+  rounds: 0,
+  finishReason: "stop"
+})
+
+type Parts = ReadonlyArray<Response.StreamPartEncoded>
+
+const id = "answer"
+
+/** What an event changes in what is known. */
+const learnt = (state: State, event: RunEvent): State => {
+  if (event.type === "round-started" && event.runId === state.answer.runId) return { ...state, rounds: event.round + 1 }
+  if (event.type !== "step-finished") return state
+  const workers = state.workers.includes(event.worker) ? state.workers : [...state.workers, event.worker]
+  const isAnswer = event.runId === state.answer.runId && event.step === state.answer.step
+  return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
+}
+
+/** Takes one event of a run; fails when the run has no answer, or another one than was told. */
+export const next = (
+  before: State,
+  event: RunEvent,
+  modelId: string
+): Result.Result<readonly [State, Parts], AiError.AiErrorReason> => {
+  const [answer, delta] = AnswerText.tell(before.answer, event)
+  if (answer.isContradicted) return Result.fail(contradicted)
+  const isFirst = before.answer.runId === undefined
+  const timestamp = new Date(event.at).toISOString()
+  const beginning: Parts = isFirst ? [{ type: "response-metadata", id: event.runId, modelId, timestamp }] : []
+  const opening: Parts = delta !== "" && !before.isOpen ? [{ type: "text-start", id }] : []
+  const text: Parts = delta === "" ? [] : [{ type: "text-delta", id, delta }]
+  const state = { ...learnt(before, event), answer, isOpen: before.isOpen || delta !== "" }
+  const parts = [...beginning, ...opening, ...text]
+  if (event.type !== "run-finished" || event.runId !== answer.runId) return Result.succeed([state, parts])
+  if (event.answer === undefined) return Result.fail(failed(event))
+  const closing: Parts = state.isOpen ? [{ type: "text-end", id }] : []
+  return Result.succeed([state, [...parts, ...closing, finish(state, event)]])
+}
+
+const contradicted = new AiError.InternalProviderError({
+  description: "A call failed in the middle of the answer, and its text so far is void: ask again"
+})
+
+/** Of a kind that is not retried: the run has retried what can be. */
+const failed = ({ detail, outcome }: Of<"run-finished">) =>
+  new AiError.UnknownError({ description: detail ?? `The run has no answer: ${outcome}` })
+
+const usageOf = ({ usage }: Spend): Response.FinishPartEncoded["usage"] => {
+  const { cachedInputTokens, cacheWriteTokens, inputTokens, outputTokens, reasoningTokens } = usage
+  return {
+    inputTokens: {
+      total: inputTokens,
+      uncached: inputTokens - (cachedInputTokens ?? 0) - (cacheWriteTokens ?? 0),
+      cacheRead: cachedInputTokens,
+      cacheWrite: cacheWriteTokens
+    },
+    outputTokens: {
+      total: outputTokens,
+      text: reasoningTokens === undefined ? undefined : outputTokens - reasoningTokens,
+      reasoning: reasoningTokens
+    }
+  }
+}
+
+const finish = ({ finishReason, rounds, workers }: State, event: Of<"run-finished">): Response.FinishPartEncoded => ({
+  type: "finish",
+  reason: event.outcome === "answered" ? finishReason : "other",
+  usage: usageOf(event.spend),
+  metadata: {
+    tutti: {
+      runId: event.runId,
+      outcome: event.outcome,
+      ...(event.detail === undefined ? {} : { detail: event.detail }),
+      costUsd: event.spend.costUsd,
+      unpricedCalls: event.spend.unpricedCalls,
+      calls: event.spend.calls,
+      rounds,
+      workers: [...workers],
+      durationMillis: event.durationMillis
+    }
+  }
+})
+
+/** The parts of a stream that has ended well, as those of a whole answer. */
+export const whole = (parts: Parts): Array<Response.PartEncoded> => {
+  const text = parts.map((part) => (part.type === "text-delta" ? part.delta : "")).join("")
+  const kept = parts.filter((part) => part.type === "response-metadata" || part.type === "finish")
+  return text === "" ? kept : [{ type: "text", text }, ...kept]
+}

@@ -1,0 +1,89 @@
+/** From the reasons of an `AiError` to those of a `WorkerError`. */
+import * as VendorError from "@tutti/core/VendorError"
+import type { WorkerErrorReason } from "@tutti/core/Worker"
+import * as AiError from "effect/ai/AiError"
+import * as Duration from "effect/Duration"
+import * as Redacted from "effect/Redacted"
+
+type Tag = WorkerErrorReason["_tag"]
+
+/** What decides where the vendor's status and words do not. */
+const tags: { readonly [Name in AiError.AiErrorReason["_tag"]]?: Tag } = {
+  RateLimitError: "RateLimited",
+  QuotaExhaustedError: "Quota",
+  AuthenticationError: "Authentication",
+  ContentPolicyError: "ContentFiltered",
+  InternalProviderError: "Overloaded",
+  InvalidResponseError: "Malformed",
+  InvalidOutputError: "Malformed",
+  StructuredOutputError: "Malformed"
+}
+
+/** Reasons that stand for a refusal, of which the vendor's status and words say more. */
+const vague: ReadonlySet<string> = new Set([
+  "InvalidRequestError",
+  "InternalProviderError",
+  "RateLimitError",
+  "UnknownError"
+])
+
+/** Why a call failed. */
+export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
+  if (AiError.isAiError(error)) return fromReason(error.reason, surroundings)
+  if (AiError.isAiErrorReason(error)) return fromReason(error, surroundings)
+  return error instanceof Error ? VendorError.fromException(error, surroundings) : fromPart(error, surroundings)
+}
+
+/** What a vendor sends as an error inside of a stream. */
+const fromPart = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
+  const said = typeof error === "string" ? error : wordsOf(error)
+  return VendorError.fromRefusal({ message: said, codes: JSON.stringify(error) }, surroundings)
+}
+
+const fromReason = (reason: AiError.AiErrorReason, surroundings: VendorError.Surroundings): WorkerErrorReason => {
+  if (reason._tag === "NetworkError") {
+    const _tag = reason.reason === "TransportError" ? "Network" : "InvalidRequest"
+    return { _tag, detail: VendorError.detail(reason.description ?? reason.message, surroundings.secrets) }
+  }
+  const { body, response } = ("http" in reason ? reason.http : undefined) ?? {}
+  const header = (name: string) => {
+    const value = response?.headers[name]
+    return Redacted.isRedacted(value) ? Redacted.value(value) : value
+  }
+  const message = saidOf(reason, body)
+  const refusal = { status: response?.status, message, codes: body, header }
+  const heard = VendorError.fromRefusal(refusal, surroundings)
+  const known = tags[reason._tag]
+  if (vague.has(reason._tag) && response !== undefined) return heard
+  const detail = VendorError.detail(message, surroundings.secrets)
+  const wait = reason._tag === "RateLimitError" ? reason.retryAfter : undefined
+  return {
+    _tag: known ?? "InvalidRequest",
+    ...(wait === undefined ? {} : { retryAfterMillis: Duration.toMillis(wait) }),
+    ...(detail === "" ? {} : { detail })
+  } as WorkerErrorReason
+}
+
+/** The vendor's own words, where the body of its answer has some. */
+const saidOf = (reason: AiError.AiErrorReason, body: string | undefined): string => {
+  const words = body === undefined ? "" : wordsOf(parsed(body))
+  if (words !== "") return words
+  if (!("description" in reason) || reason.description === undefined) return reason.message
+  const parameter = reason._tag === "InvalidRequestError" ? reason.parameter : undefined
+  return parameter === undefined ? reason.description : `${parameter}: ${reason.description}`
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The message of what vendors send as an error: `{ message }`, often inside of `{ error }`. */
+const wordsOf = (value: unknown): string => {
+  if (typeof value !== "object" || value === null) return ""
+  if ("error" in value) return typeof value.error === "string" ? value.error : wordsOf(value.error)
+  return "message" in value && typeof value.message === "string" ? value.message : ""
+}

@@ -1,0 +1,81 @@
+/** From the parts of a `LanguageModel`'s stream to those of a worker's answer: one step of a fold. */
+import type { Message } from "@tutti/core/Task"
+import { estimateUsage, type FinishReason, type Usage, type WorkerPart } from "@tutti/core/Worker"
+import * as AiError from "effect/ai/AiError"
+import type * as Response from "effect/ai/Response"
+import * as Result from "effect/Result"
+
+/** How far a stream has been read. */
+export interface State {
+  /** Everything written, from which usage is estimated where nobody reports it. */
+  readonly written: string
+  readonly isFinished: boolean
+}
+
+/** A stream of which nothing is read. */
+export const start: State = { written: "", isFinished: false }
+
+/** The end of a stream, as an event. */
+export const end = { type: "end" } as const
+
+type Next = Result.Result<readonly [State, ReadonlyArray<WorkerPart>], unknown>
+
+/** Takes one part; fails with what the model reports as an error, and at an end that comes too early. */
+export const next = (
+  state: State,
+  part: Response.StreamPart<Record<never, never>> | typeof end,
+  messages: ReadonlyArray<Message>
+): Next => {
+  switch (part.type) {
+    case "text-delta":
+      return written(state, "text", part.delta)
+    case "reasoning-delta":
+      return written(state, "reasoning", part.delta)
+    case "error":
+      return Result.fail(part.error)
+    case "finish":
+      return part.reason === "error" ? cut : finished(state, part, messages)
+    case "end":
+      return state.isFinished ? Result.succeed([state, []]) : cut
+    default:
+      return Result.succeed([state, []])
+  }
+}
+
+const cut: Next = Result.fail(
+  AiError.make({
+    module: "LanguageModel",
+    method: "streamText",
+    reason: new AiError.InvalidResponseError({ description: "its stream ended before its answer did" })
+  })
+)
+
+const written = (state: State, type: "text" | "reasoning", text: string): Next =>
+  Result.succeed(text === "" ? [state, []] : [{ ...state, written: state.written + text }, [{ type, text }]])
+
+const reasons: { readonly [Reason in Response.FinishReason]?: FinishReason } = {
+  stop: "stop",
+  length: "length",
+  "content-filter": "content-filter"
+}
+
+const finished = (state: State, { reason, usage }: Response.FinishPart, messages: ReadonlyArray<Message>): Next => {
+  const finish: WorkerPart = {
+    type: "finish",
+    reason: reasons[reason] ?? "other",
+    usage: usageOf(usage) ?? estimateUsage(messages, state.written)
+  }
+  return Result.succeed([{ ...state, isFinished: true }, [finish]])
+}
+
+/** `undefined` where the model did not report it. */
+const usageOf = ({ inputTokens, outputTokens }: Response.Usage): Usage | undefined => {
+  if (inputTokens.total === undefined || outputTokens.total === undefined) return undefined
+  return {
+    inputTokens: inputTokens.total,
+    outputTokens: outputTokens.total,
+    ...(inputTokens.cacheRead === undefined ? {} : { cachedInputTokens: inputTokens.cacheRead }),
+    ...(inputTokens.cacheWrite === undefined ? {} : { cacheWriteTokens: inputTokens.cacheWrite }),
+    ...(outputTokens.reasoning === undefined ? {} : { reasoningTokens: outputTokens.reasoning })
+  }
+}

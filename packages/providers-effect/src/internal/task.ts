@@ -1,0 +1,36 @@
+/** From what a `LanguageModel` is asked to a task. What a team cannot be asked fails, rather than being lost. */
+import * as Task from "@tutti/core/Task"
+import * as Arr from "effect/Array"
+import * as AiError from "effect/ai/AiError"
+import type * as LanguageModel from "effect/ai/LanguageModel"
+import type * as Prompt from "effect/ai/Prompt"
+import * as Result from "effect/Result"
+
+type Read<A> = Result.Result<A, AiError.InvalidRequestError>
+
+const refuse = (parameter: string, description: string): Read<never> =>
+  Result.fail(new AiError.InvalidRequestError({ parameter, description }))
+
+/** A turn's text; none for a turn of reasoning alone, which a worker does not see of another. */
+const turn = (message: Prompt.Message): Read<ReadonlyArray<Task.Message>> => {
+  if (message.role === "system") return Result.succeed([{ role: "system", content: message.content }])
+  if (message.role === "tool") return refuse("prompt", "a Conductor takes no results of tools")
+  const foreign = message.content.find(({ type }) => type !== "text" && type !== "reasoning")
+  if (foreign !== undefined) return refuse("prompt", `a Conductor takes text alone, and no ${foreign.type} part`)
+  const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []))
+  return Result.succeed(texts.length === 0 ? [] : [{ role: message.role, content: texts.join("\n\n") }])
+}
+
+/** The conversation as a task. */
+export const taskOf = ({ prompt, responseFormat, tools }: LanguageModel.ProviderOptions): Read<Task.Task> => {
+  if (tools.length > 0) return refuse("toolkit", "a Conductor asks its workers and calls no tools")
+  if (responseFormat.type === "json") {
+    return refuse("schema", "a Conductor answers with text; ask for JSON in the prompt and decode the text")
+  }
+  return Result.flatMap(Result.all(prompt.content.map(turn)), (turns) => {
+    const messages = turns.flat()
+    return Arr.isArrayNonEmpty(messages) && messages.at(-1)?.role === "user"
+      ? Result.succeed(Task.make({ messages }))
+      : refuse("prompt", "the last message must be the user's: it is what the team answers")
+  })
+}

@@ -1,0 +1,36 @@
+import { fromLanguageModel } from "@tutti/providers-effect"
+import { Contract, OpenAiChat } from "@tutti/providers-testkit"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { describe, it } from "vitest"
+import * as ChatLanguageModel from "./ChatLanguageModel.ts"
+
+Contract.contract({
+  name: "effect, a LanguageModel over Effect's own HTTP client",
+  dialect: OpenAiChat.compatible({ reasoningField: "reasoning_content" }),
+  make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
+    fromLanguageModel(ChatLanguageModel.make({ baseURL, apiKey: Redacted.make(apiKey) }), {
+      id: "effect:model-1",
+      ...defaults,
+      ...(timeoutMillis === undefined ? {} : { timeoutMillis }),
+      secrets: [apiKey],
+      settings: {
+        names: ["maxOutputTokens", "temperature", "seed", "stopSequences", "reasoning"],
+        apply: ({ maxOutputTokens, reasoning, seed, stopSequences, temperature }, answer) =>
+          reasoning?.type === "budget"
+            ? Stream.fail(ChatLanguageModel.unsupported("reasoning"))
+            : Stream.provideService(answer, ChatLanguageModel.Config, {
+                max_completion_tokens: maxOutputTokens,
+                temperature,
+                seed,
+                stop: stopSequences,
+                reasoning_effort: reasoning?.type === "off" ? "none" : reasoning?.effort
+              })
+      }
+    }),
+  settings: {
+    reasoningBudget: { type: "rejected", reason: "Chat Completions have no budget for reasoning" }
+  },
+  describe,
+  it
+})
