@@ -63,6 +63,9 @@ const tokensPerMessage = 3
 
 const tokensOf = (text: string): number => Math.ceil(text.length / charactersPerToken)
 
+/** Of every worker. Answers are short, and so a budget has to set little aside for a call. */
+const limits = { contextTokens: 8_192, maxOutputTokens: 512 }
+
 const countInputTokens = (messages: ReadonlyArray<Message>): number =>
   messages.reduce((sum, { content }) => sum + tokensPerMessage + tokensOf(content), 0)
 
@@ -77,7 +80,7 @@ const asParts = (
   reply: { readonly text: string; readonly thoughts: ReadonlyArray<string> },
   thorough: boolean
 ): ReadonlyArray<WorkerPart> => {
-  const limit = request.maxOutputTokens ?? Number.POSITIVE_INFINITY
+  const limit = Math.min(request.maxOutputTokens ?? limits.maxOutputTokens, limits.maxOutputTokens)
   const thinks = thorough && request.reasoning?.type !== "off"
   const thoughts = thinks ? reply.thoughts.map((thought) => `${thought}\n`) : []
   const reasoningTokens = Math.min(limit, tokensOf(thoughts.join("")))
@@ -140,6 +143,11 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
 
   const answer = Effect.fnUntraced(function* (request: WorkerRequest) {
     const seed = Draw.derive(id, request.seed ?? 0, JSON.stringify(request.messages))
+    const neededTokens = countInputTokens(request.messages)
+    const { contextTokens } = limits
+    if (neededTokens > contextTokens) {
+      return yield* new WorkerError({ worker: id, reason: { _tag: "ContextTooLong", contextTokens, neededTokens } })
+    }
     if (fails(seed)) {
       return yield* new WorkerError({ worker: id, reason: { _tag: "Overloaded", retryAfterMillis: millis } })
     }
@@ -153,6 +161,7 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
     description: profile.description,
     provider: `gym:${id}`,
     pricing: profile.pricing,
+    limits,
     countInputTokens,
     generate: (request) => Stream.unwrap(answer(request))
   }

@@ -103,6 +103,14 @@ describe("Family", () => {
     })
   }
 
+  it("long texts of nothing but signs are read in time that grows with their length", () => {
+    // Backtracking would take minutes for the longest of them.
+    for (const piece of ["(", "= x ", "1 + ", "3 a with 3 ", "multiply it by 3 add 4 ", "Ana is taller than Ben. "]) {
+      const text = `What is ${piece.repeat(30_000 / piece.length)}`
+      for (const name of names) solvers[name].reads(text)
+    }
+  })
+
   it("a program that never ends, or reaches for the machine, has no answer", async () => {
     const ask = (source: string) => solvers.program.solve(`What does this print?\n\`\`\`js\n${source}\n\`\`\``, {})
     assert.isUndefined(await ask("while (true) {}"))
@@ -112,6 +120,18 @@ describe("Family", () => {
   })
 
   it("what does not exist has no answer", async () => {
+    for (const question of ["What is 5 / 0?", "What is 2^99999999?", "What is 1 +* 2?", "What is ((3 + 4?"]) {
+      assert.isUndefined(await solvers.arithmetic.solve(question, {}), question)
+    }
+    for (const question of [
+      "Solve 0x = 5 for x.",
+      "Solve 3x + = 4 for x.",
+      "Given x + y = 3 and 2x + 2y = 6, what is x?"
+    ]) {
+      assert.isUndefined(await solvers.algebra.solve(question, {}), question)
+    }
+    assert.isUndefined(await solvers.statistics.solve("What is the mode of 1, 2, 3?", {}))
+    assert.isUndefined(await solvers.calendar.solve("What day of the week is 99 May 2020?", { ignoresLeapYears: true }))
     assert.isUndefined(await solvers.calendar.solve("What day of the week is 31 June 2024?", {}))
     assert.isUndefined(await solvers.units.solve("Convert 3 metres to hours.", {}))
     assert.isUndefined(await solvers.algebra.solve("Solve x² + 1 = 0 for x.", {}))

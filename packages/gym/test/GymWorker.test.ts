@@ -332,6 +332,27 @@ describe("GymWorker", () => {
     })
   )
 
+  it.effect("whatever it is asked, it answers or declines; what is longer than its context it refuses", () =>
+    Effect.gen(function* () {
+      const odd = [
+        "",
+        " ",
+        "Question:\n\n\nSubtask:\n",
+        "What is 1 / 0?",
+        "Solve x = for x.",
+        "```js\n",
+        '"',
+        "Then, that number."
+      ]
+      for (const question of odd) {
+        for (const { id } of pool.workers) assert.isString(yield* ask(id, question))
+      }
+      const long = { messages: messagesOf("a".repeat(40_000)) }
+      const error = yield* Effect.flip(partsOf(worker("professor"), long))
+      assert.strictEqual(error.reason._tag, "ContextTooLong")
+    })
+  )
+
   it.effect("ends with one finish that counts its tokens, and keeps to the most it may write", () =>
     Effect.gen(function* () {
       const messages = messagesOf("What is 123456789 × 987654321?")

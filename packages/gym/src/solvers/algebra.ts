@@ -34,11 +34,11 @@ const equationsIn = (text: string): ReadonlyArray<string> => {
 
 const inSymbols = (text: string): Read | undefined => {
   const equations = equationsIn(text)
+  if (equations.length === 0 || equations.length > 2) return undefined
   const letters = new Set(equations.join("").match(/[a-z]/g))
-  const asked = /\b(?:for|is|of|value of) ([a-z])(?![a-z'])/.exec(text.replace(/[^.?]*=[^.?,]*?(?=,| for )/i, ""))?.[1]
-  const unknown = asked !== undefined && letters.has(asked) ? asked : letters.size === 1 ? [...letters][0] : undefined
-  if (equations.length === 0 || equations.length > 2 || unknown === undefined) return undefined
-  return { equations, unknown, which: whichOf(text) }
+  const named = [...text.matchAll(/\b(?:for|is|of) ([a-z])(?![a-z'])/g)].map((match) => match[1]!)
+  const unknown = named.findLast((letter) => letters.has(letter)) ?? (letters.size === 1 ? [...letters][0] : undefined)
+  return unknown === undefined ? undefined : { equations, unknown, which: whichOf(text) }
 }
 
 const N = "(-?\\d+)"
@@ -77,32 +77,32 @@ const difference = (equation: string): string => {
   return `(${left})-(${right})`
 }
 
-const asNumber = (value: string): string => {
+const asNumber = (value: string): ReadonlyArray<number> => {
   const [numerator, denominator] = value.split("/").map(Number)
-  return String(Number((numerator! / (denominator ?? 1)).toPrecision(12)))
+  const number = Number((numerator! / (denominator ?? 1)).toPrecision(12))
+  return Number.isFinite(number) ? [number] : []
 }
 
-/** The roots of a polynomial in one unknown of degree 1 or 2. */
-const roots = ({ equations, unknown }: Read): Promise<ReadonlyArray<string>> =>
-  withAlgebra((algebra) => {
-    const coefficients: ReadonlyArray<string> = algebra
-      .coeffs(difference(equations[0]!), unknown)
-      .toString()
-      .slice(1, -1)
-      .split(",")
-    const [c, b, a] = coefficients
-    if (a === undefined) return b === undefined ? [] : [asNumber(algebra(`-(${c})/(${b})`).toString())]
-    const root = algebra(`sqrt((${b})^2-4*(${a})*(${c}))`).toString()
-    if (!/^-?\d+(?:\/\d+)?$/.test(root)) return []
-    return ["-", "+"].map((sign) => asNumber(algebra(`(-(${b})${sign}(${root}))/(2*(${a}))`).toString()))
+/** The roots of a polynomial of degree 1 or 2; none of any other, and none that are no fractions. */
+const roots = async ({ equations, unknown }: Read): Promise<ReadonlyArray<number>> => {
+  const found = await withAlgebra((algebra) => {
+    const value = (expression: string) => algebra(expression).toString()
+    const [c, b, a, more] = algebra.coeffs(difference(equations[0]!), unknown).toString().slice(1, -1).split(",")
+    if (b === undefined || more !== undefined) return []
+    if (a === undefined) return asNumber(value(`-(${c})/(${b})`))
+    const root = value(`sqrt((${b})^2-4*(${a})*(${c}))`)
+    return ["-", "+"].flatMap((sign) => asNumber(value(`(-(${b})${sign}(${root}))/(2*(${a}))`)))
   })
+  return found ?? []
+}
 
-const solvePair = ({ equations, unknown }: Read): Promise<string | undefined> =>
-  withAlgebra((algebra) => {
+const solvePair = async ({ equations, unknown }: Read): Promise<ReadonlyArray<number>> => {
+  const found = await withAlgebra((algebra) => {
     const solved = algebra.solveEquations([...equations]) as unknown as ReadonlyArray<readonly [string, unknown]>
-    const found = solved.find(([name]) => name === unknown)
-    return found === undefined ? undefined : asNumber(String(found[1]))
+    return asNumber(String(solved.find(([name]) => name === unknown)?.[1]))
   })
+  return found ?? []
+}
 
 const withHabits = (read: Read, habits: Habits): Read => {
   const signs = (equation: string) =>
@@ -125,9 +125,9 @@ const withHabits = (read: Read, habits: Habits): Read => {
 
 const solve = async (asked: Read, habits: Habits): Promise<string | undefined> => {
   const read = withHabits(asked, habits)
-  if (read.equations.length === 2) return solvePair(read)
-  const found = (await roots(read)).map(Number).sort((left, right) => left - right)
-  const value = read.which === "smaller" ? found[0] : found.at(-1)
+  const found = await (read.equations.length === 2 ? solvePair(read) : roots(read))
+  const ascending = found.toSorted((left, right) => left - right)
+  const value = read.which === "smaller" ? ascending[0] : ascending.at(-1)
   return value === undefined ? undefined : String(value)
 }
 

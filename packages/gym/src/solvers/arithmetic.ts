@@ -1,7 +1,7 @@
 /** Reads arithmetic in symbols, instructions and stories as one expression, and has it evaluated exactly. */
 import type { Habits } from "../Habits.ts"
 import { withAlgebra } from "./nerdamer.ts"
-import { plain, solver } from "./reading.ts"
+import { decimalsAsked, plain, shown, solver } from "./reading.ts"
 
 /** What the other families ask about. */
 const foreign =
@@ -26,7 +26,7 @@ const balanced = (text: string): boolean => {
 
 const inSymbols = (text: string): string | undefined => {
   const symbols = written.reduce((result, [word, sign]) => result.replace(word, sign), text)
-  const found = symbols.match(/[-(\s]*\d[\d\s.()+*/^-]*[\d)]/g)?.map((match) => match.trim())
+  const found = symbols.match(/(?<![-(\s])[-(\s]*\d[\d\s.()+*/^-]*[\d)]/g)?.map((match) => match.trim())
   const only = found?.length === 1 ? found[0]! : undefined
   return only !== undefined && /\d[\s)]*[-+*/^]/.test(only) && balanced(only) ? only : undefined
 }
@@ -92,18 +92,28 @@ const story = (text: string): string | undefined => {
   return `${total} ${/\b(?:more|arrive|added|gains?|bought)\b/i.test(rest) ? "+" : "-"} ${change}`
 }
 
-const read = (question: string): string | undefined => {
+interface Read {
+  readonly expression: string
+  readonly decimals: number | undefined
+}
+
+const read = (question: string): Read | undefined => {
   const text = plain(question).replace(/\s+/g, " ")
-  return foreign.test(text) ? undefined : (inSymbols(text) ?? inWords(text) ?? story(text))
+  if (foreign.test(text)) return undefined
+  const expression = inSymbols(text) ?? inWords(text) ?? story(text)
+  return expression === undefined ? undefined : { expression, decimals: decimalsAsked(text) }
 }
 
 // Evaluation --------------------------------------------------------------------------------------------------------
 
-const evaluate = (expression: string): Promise<string> =>
+const number = /^-?\d+(?:\.\d+)?$/
+
+/** The value as a decimal; exact where it is a whole number. */
+const evaluate = (expression: string): Promise<string | undefined> =>
   withAlgebra((algebra) => {
     const value = algebra(expression)
     const text = value.toString()
-    return text.includes("/") ? String(Number(value.evaluate().text("decimals"))) : text
+    return text.includes("/") ? shown(Number(value.evaluate().text("decimals")), undefined) : text
   })
 
 const keepDigits = (value: string, digits: number | undefined): string => {
@@ -118,22 +128,28 @@ const levels = (leftToRight: boolean | undefined): ReadonlyArray<string> =>
   leftToRight ? ["\\^", "[-+*/]"] : ["\\^", "[*/]", "[-+]"]
 
 /** Works an expression out as on paper, one operation after the other. */
-const stepByStep = async (expression: string, habits: Habits): Promise<string> => {
+const stepByStep = async (expression: string, habits: Habits): Promise<string | undefined> => {
   let text = expression
   for (let inner = /\(([^()]*)\)/.exec(text); inner !== null; inner = /\(([^()]*)\)/.exec(text)) {
     const value = await stepByStep(inner[1]!, habits)
+    if (value === undefined) return undefined
     text = `${text.slice(0, inner.index)}${value}${text.slice(inner.index + inner[0].length)}`
   }
   for (const operators of levels(habits.leftToRight)) {
     const operation = new RegExp(`(?<![\\d.])(-?\\d+(?:\\.\\d+)?)\\s*(${operators})\\s*(-?\\d+(?:\\.\\d+)?)`)
     for (let match = operation.exec(text); match !== null; match = operation.exec(text)) {
-      const value = keepDigits(await evaluate(`(${match[1]})${match[2]}(${match[3]})`), habits.significantDigits)
+      const exact = await evaluate(`(${match[1]})${match[2]}(${match[3]})`)
+      if (exact === undefined || !number.test(exact)) return undefined
+      const value = keepDigits(exact, habits.significantDigits)
       text = `${text.slice(0, match.index)}${value}${text.slice(match.index + match[0].length)}`
     }
   }
   return text.trim()
 }
 
-export const arithmetic = solver(read, (expression, habits) =>
-  habits.leftToRight || habits.significantDigits !== undefined ? stepByStep(expression, habits) : evaluate(expression)
-)
+export const arithmetic = solver(read, async ({ decimals, expression }, habits) => {
+  const byHand = habits.leftToRight || habits.significantDigits !== undefined
+  const value = await (byHand ? stepByStep(expression, habits) : evaluate(expression))
+  if (value === undefined || !number.test(value)) return undefined
+  return decimals === undefined ? value : shown(Number(value), decimals)
+})

@@ -45,6 +45,8 @@ const datesIn = (text: string): ReadonlyArray<DateParts> =>
     return { year: Number(y3), month: monthOf(m3!), day: Number(d3) }
   })
 
+const isPossible = ({ day, month }: DateParts) => month >= 1 && month <= 12 && day >= 1 && day <= 31
+
 const nthNames = ["first", "second", "third", "fourth", "fifth"]
 const monthYear = new RegExp(`\\b(?:of|in) (${months}),? (\\d{4})`, "i")
 
@@ -61,7 +63,9 @@ const readMonth = (text: string): Read | undefined => {
 const read = (question: string): Read | undefined => {
   const text = plain(question).replace(/\s+/g, " ")
   if (/```|"/.test(text)) return undefined
-  const [first, second] = datesIn(text)
+  const dates = datesIn(text)
+  if (!dates.every(isPossible)) return undefined
+  const [first, second] = dates
   if (first === undefined) return readMonth(text)
   if (second !== undefined) {
     return /\bhow many days\b/i.test(text)
@@ -73,7 +77,7 @@ const read = (question: string): Read | undefined => {
         }
       : undefined
   }
-  const span = /(\d+) (days?|weeks?) (after|before)\b/i.exec(text)
+  const span = /\b(\d{1,7}) (days?|weeks?) (after|before)\b/i.exec(text)
   const size = span === null ? 0 : Number(span[1]) * (/^week/i.test(span[2]!) ? 7 : 1)
   const offset = span?.[3]?.toLowerCase() === "before" ? -size : size
   if (/\b(?:day of the week|weekday)\b/i.test(text)) return { type: "weekday", date: first, offset }

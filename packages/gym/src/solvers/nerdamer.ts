@@ -10,11 +10,16 @@ const load = (): Promise<Nerdamer> => {
   return loading
 }
 
-/** Uses the library and forgets what it remembers of it: it keeps every expression otherwise. */
-export const withAlgebra = async <A>(use: (algebra: Nerdamer) => A): Promise<A> => {
+/**
+ * Uses the library and forgets what it remembers of it: it keeps every expression otherwise. `undefined` when it cannot
+ * read an expression or finds no answer: it throws then, and what it throws has no common type.
+ */
+export const withAlgebra = async <A>(use: (algebra: Nerdamer) => A): Promise<A | undefined> => {
   const algebra = await load()
   try {
     return use(algebra)
+  } catch {
+    return undefined
   } finally {
     algebra.flush()
   }

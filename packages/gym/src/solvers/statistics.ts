@@ -65,10 +65,9 @@ const together = (groups: ReadonlyArray<readonly [string, string]>, habits: Habi
     ? `(${groups.map(([, average]) => average).join("+")})/${groups.length}`
     : `(${groups.map(([size, average]) => `${size}*${average}`).join("+")})/(${groups.map(([size]) => size).join("+")})`
 
-export const statistics = solver(read, (asked, habits) =>
-  withAlgebra((algebra) => {
-    const expression =
-      asked.type === "groups" ? together(asked.groups, habits) : expressionFor(asked.measure, asked.values, habits)
-    return shown(Number(algebra(expression).evaluate().text("decimals")), asked.decimals)
-  })
-)
+export const statistics = solver(read, async (asked, habits) => {
+  const expression =
+    asked.type === "groups" ? together(asked.groups, habits) : expressionFor(asked.measure, asked.values, habits)
+  const value = await withAlgebra((algebra) => Number(algebra(expression).evaluate().text("decimals")))
+  return value === undefined || !Number.isFinite(value) ? undefined : shown(value, asked.decimals)
+})

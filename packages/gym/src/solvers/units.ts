@@ -114,7 +114,7 @@ export const units = solver(read, async ({ amounts, decimals, target }, habits) 
   const quantity = await load()
   try {
     const total = amounts.reduce((sum, one) => sum + convertOne(quantity, one, target, habits), 0)
-    return shown(decimals === undefined ? settled(total) : total, decimals)
+    return Number.isFinite(total) ? shown(decimals === undefined ? settled(total) : total, decimals) : undefined
   } catch (error) {
     // Units of different kinds, such as metres and hours.
     if (error instanceof quantity.Error) return undefined
