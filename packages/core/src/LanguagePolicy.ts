@@ -10,7 +10,7 @@ import * as Random from "./internal/random.ts"
 import * as Policy from "./Policy.ts"
 import * as Prompt from "./Prompt.ts"
 import type { Message } from "./Task.ts"
-import type { Reasoning, Worker, WorkerRequest } from "./Worker.ts"
+import type { Reasoning, Worker, WorkerErrorReason, WorkerRequest } from "./Worker.ts"
 import * as WorkerPool from "./WorkerPool.ts"
 import type { Workflow } from "./Workflow.ts"
 import * as WorkflowText from "./WorkflowText.ts"
@@ -37,7 +37,10 @@ export interface Options {
   readonly mode?: "tolerant" | "strict"
   /** How often text that cannot be read is asked for again; 2 by default. */
   readonly resamples?: number
-  /** What plans instead when the model fails or cannot be read to the last. Without one that ends in an error. */
+  /**
+   * What plans instead when the model fails or cannot be read to the last. Without one that ends in an error; so does, in
+   * any case, a call that is refused for how the model is set up: its settings or its key.
+   */
   readonly fallback?: Policy.Policy
 }
 
@@ -104,6 +107,9 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
   })
 })
 
+/** Failures that say that the model is set up wrongly: a fallback would hide them for ever. */
+const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidRequest", "Authentication"])
+
 /** What a fallback proposes, under its own name. */
 const fallBack = (fallback: Policy.Policy, context: Policy.Context) =>
   Effect.map(fallback.propose(context), (proposal) => ({ policy: fallback.name, ...proposal }))
@@ -143,7 +149,7 @@ export const make = (options: Options): Policy.Policy => {
         ? written
         : Effect.catchTags(written, {
             PolicyError: () => fallBack(fallback, context),
-            WorkerError: () => fallBack(fallback, context)
+            WorkerError: (error) => (mistakes.has(error.reason._tag) ? Effect.fail(error) : fallBack(fallback, context))
           })
     }
   }

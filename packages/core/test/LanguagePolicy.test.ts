@@ -120,13 +120,23 @@ describe("LanguagePolicy", () => {
 
   it.effect("falls back under the fallback's name when the text cannot be read, or the model fails", () =>
     Effect.gen(function* () {
-      const failure = new WorkerError({ worker: "conductor", reason: { _tag: "Authentication" } })
+      const failure = new WorkerError({ worker: "conductor", reason: { _tag: "Overloaded" } })
       const policy = LanguagePolicy.make({ model, resamples: 0, fallback: Policy.bestOf({ n: 8 }) })
       assert.strictEqual(policy.maxSteps, 9)
       for (const said of ["?", failure]) {
         const proposal = yield* policy.propose(scripted([said]).context)
         assert.strictEqual(proposal.policy, "best-of-8")
         assert.strictEqual(proposal.workflow.steps.length, 9)
+      }
+    })
+  )
+
+  it.effect("does not hide behind the fallback that the model is set up wrongly", () =>
+    Effect.gen(function* () {
+      const policy = LanguagePolicy.make({ model, fallback: Policy.single(0) })
+      for (const _tag of ["InvalidRequest", "Authentication"] as const) {
+        const failure = new WorkerError({ worker: "conductor", reason: { _tag } })
+        assert.strictEqual(yield* Effect.flip(policy.propose(scripted([failure]).context)), failure)
       }
     })
   )

@@ -134,6 +134,8 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
     id,
     provider: options.provider ?? "anthropic",
     ...(options.description === undefined ? {} : { description: options.description }),
+    takesSeed: false,
+    settings: { baseURL: options.baseURL, body: options.body, ...defaultsOf(options) },
     ...(pricing === undefined ? {} : { pricing }),
     limits,
     generate: generator(id, options, target)

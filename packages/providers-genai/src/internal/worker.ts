@@ -96,6 +96,7 @@ export const makeWorker = (model: string, options: GeminiOptions, sdk: Sdk): Wor
     id,
     provider: options.provider ?? "google",
     ...(options.description === undefined ? {} : { description: options.description }),
+    settings: { baseURL: options.baseURL, ...defaultsOf(options) },
     ...(pricing === undefined ? {} : { pricing }),
     limits: {
       ...(options.limits ?? limitsOf(model)),

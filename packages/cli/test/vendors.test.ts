@@ -1,0 +1,150 @@
+import { readFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import type { Transcript } from "@tutti/core/Transcript"
+import * as Wire from "@tutti/core/Wire"
+import { OpenAiChat, Script, WireServer } from "@tutti/providers-testkit"
+import * as Result from "effect/Result"
+import { inFolder, tutti } from "./process.ts"
+import * as Vendors from "./vendors.ts"
+
+const timeout = 60_000
+
+const team = ["--pool", Vendors.pool, "--policy", Vendors.policy]
+
+const readTranscript = (file: string): Transcript =>
+  Result.getOrThrow(Wire.readTranscript(JSON.parse(readFileSync(file, "utf8"))))
+
+const secrets = Object.values(Vendors.keys)
+
+describe.concurrent("three vendors at once", { timeout }, () => {
+  it("answer within budget although one of them refuses half of its calls, and the transcript says it all", async () => {
+    await using vendors = await Vendors.start()
+    await inFolder(async (folder) => {
+      const file = path.join(folder, "run.json")
+      const { code, errors, output } = await tutti(
+        ["run", Vendors.question, ...team, "--max-cost", "1", "--timeout", "50s", "--transcript", file],
+        { cwd: folder, environment: vendors.environment }
+      )
+      assert.deepStrictEqual([code, errors], [0, ""])
+      assert.include(output, Vendors.answer)
+
+      const transcript = readTranscript(file)
+      assert.strictEqual(transcript.outcome, "answered")
+      assert.strictEqual(transcript.answer, Vendors.answer)
+      const round = transcript.rounds[0]!
+      assert.strictEqual(round.policy, "openai:gpt-5-mini")
+      assert.deepStrictEqual(
+        round.steps.map(({ state, worker }) => [worker, state]),
+        ["anthropic:claude-sonnet-4-6", "google:gemini-2.5-pro", "anthropic:claude-sonnet-4-6", "openai:gpt-5"].map(
+          (worker) => [worker, "answered"]
+        )
+      )
+      // Every request that reached a vendor is in the transcript: paid for, or lost.
+      const lost = round.steps.flatMap((step) => step.lost)
+      assert.isAtLeast(lost.length, 2)
+      for (const { reason } of lost) assert.strictEqual(reason?._tag, "Overloaded")
+      const { anthropic, google, openai } = vendors
+      assert.deepStrictEqual(
+        [openai.exchanges.length, anthropic.exchanges.length, google.exchanges.length],
+        [2, 2 + lost.length, 1]
+      )
+      const spend = transcript.spend!
+      assert.strictEqual(spend.unpricedCalls, 0)
+      assert.isAbove(spend.costUsd, 0)
+      assert.isBelow(spend.costUsd, 0.05)
+
+      assert.strictEqual(openai.exchanges[0]!.sent.key, Vendors.keys.OPENAI_API_KEY)
+      for (const text of [output, errors, readFileSync(file, "utf8")]) {
+        for (const secret of secrets) assert.notInclude(text, secret)
+      }
+    })
+  })
+
+  it("are not asked again where their answers are kept", async () => {
+    await using vendors = await Vendors.start()
+    await inFolder(async (folder) => {
+      const run = (seed: string) =>
+        tutti(["run", Vendors.question, ...team, "--cache", "cache.sqlite", "--seed", seed, "--json"], {
+          cwd: folder,
+          environment: vendors.environment
+        })
+      const first = await run("1")
+      assert.strictEqual(first.code, 0)
+      const asked = () => [vendors.openai, vendors.anthropic, vendors.google].map(({ exchanges }) => exchanges.length)
+      const before = asked()
+      const second = await run("1")
+      assert.deepStrictEqual([second.code, second.errors], [0, ""])
+      assert.deepStrictEqual(asked(), before)
+      const ended = Result.getOrThrow(Wire.decodeRunEvents(second.output)).at(-1)
+      assert.deepStrictEqual(ended?.type === "run-finished" && [ended.answer, ended.spend.costUsd], [Vendors.answer, 0])
+    })
+  })
+
+  it("are checked by `tutti pool check`, each in a line, errors and all", async () => {
+    await using vendors = await Vendors.start()
+    const args = ["pool", "check", "--pool", `${Vendors.pool},anthropic:claude-haiku-4-5`]
+    const { code, errors, output } = await tutti(args, { environment: vendors.environment })
+    assert.deepStrictEqual([code, errors], [1, ""])
+    assert.match(output, /✓ openai:gpt-5 +\d+ ms +[\d.]+ +\$1\.25 \/ \$10\.00/)
+    assert.match(output, /✓ google:gemini-2\.5-pro /)
+    assert.match(output, /^✗ anthropic:claude-\S+ is overloaded \(.*\): .*\.$/m)
+    assert.include(output, "3 of 4 workers reachable")
+    for (const secret of secrets) assert.notInclude(output, secret)
+    const lines = (await tutti([...args, "--json"], { environment: vendors.environment })).output.trim().split("\n")
+    assert.deepStrictEqual(
+      lines.map((line) => (JSON.parse(line) as { worker: string }).worker),
+      args[3]!.split(",")
+    )
+  })
+
+  it("plan in their turn: a chat model of each can be the Conductor", async () => {
+    const plan = 'model_id = [0]\nsubtasks = ["Say it."]\naccess_list = [[]]'
+    await using server = await WireServer.start(OpenAiChat.dialect, (_, index) =>
+      Script.answer(index === 0 ? plan : "It is 42.")
+    )
+    const environment = { MY_SERVER_BASE_URL: `${server.url}/v1` }
+    const args = ["run", "What is it?", "--pool", "my-server:worker", "--policy", "my-server:planner", "--seed", "3"]
+    const { code, output } = await tutti(args, { environment })
+    assert.strictEqual(code, 0)
+    assert.include(output, "It is 42.")
+    assert.deepStrictEqual(
+      server.exchanges.map(({ sent }) => sent.model),
+      ["planner", "worker"]
+    )
+  })
+})
+
+describe.concurrent("what is missing", { timeout }, () => {
+  const nothing = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", GEMINI_API_KEY: "", GOOGLE_API_KEY: "" }
+
+  it("is named before anything is asked", async () => {
+    const { code, errors, output } = await tutti(["run", "Why?", ...team], { environment: nothing })
+    assert.deepStrictEqual([code, output], [2, ""])
+    assert.strictEqual(
+      errors,
+      [
+        "tutti: openai:gpt-5 needs a key: set OPENAI_API_KEY.",
+        "anthropic:claude-sonnet-4-6 needs a key: set ANTHROPIC_API_KEY.",
+        "google:gemini-2.5-pro needs a key: set GEMINI_API_KEY or GOOGLE_API_KEY.\n"
+      ].join("\n")
+    )
+    const policy = await tutti(["run", "Why?", "--policy", "openai:gpt-5-mini"], { environment: nothing })
+    assert.deepStrictEqual(
+      [policy.code, policy.errors],
+      [2, "tutti: openai:gpt-5-mini needs a key: set OPENAI_API_KEY.\n"]
+    )
+  })
+
+  it("may be a vendor, a worker, or a cache that is none", async () => {
+    const unknown = await tutti(["run", "Why?", "--pool", "nobody:model"])
+    assert.strictEqual(unknown.code, 2)
+    assert.include(unknown.errors, "or set NOBODY_BASE_URL to a server that speaks Chat Completions.")
+    const worker = await tutti(["run", "Why?", "--policy", "model:nobody"])
+    assert.strictEqual(worker.code, 2)
+    assert.include(worker.errors, "names no worker of the pool")
+    const cache = await tutti(["run", "What is 2 + 2?", "--cache", "package.json"])
+    assert.strictEqual(cache.code, 2)
+    assert.include(cache.errors, "package.json is a file of something else, and was left as it is")
+  })
+})
