@@ -15,9 +15,6 @@ export interface Defaults {
   readonly stopSequences?: ReadonlyArray<string>
 }
 
-/** The reasoning that is asked for in the vendor's words: an effort, a budget, or `"none"`; nothing where it is off anyway. */
-export type Effort = "none" | "minimal" | "low" | "medium" | "high"
-
 const refused = (model: string, setting: string, why: string): WorkerErrorReason => ({
   _tag: "InvalidRequest",
   detail: `${setting}: ${model} ${why}`
