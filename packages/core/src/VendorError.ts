@@ -168,8 +168,8 @@ const sizes = (message: string) => {
  * import * as VendorError from "@tutti/core/VendorError"
  *
  * const header = (name: string) => (name === "retry-after" ? "2" : undefined)
- * VendorError.fromRefusal({ status: 429, message: "Slow down.", header }, { nowMillis: 0 })
- * // => { _tag: "RateLimited", retryAfterMillis: 2000, detail: "Slow down." }
+ * const reason = VendorError.fromRefusal({ status: 429, message: "Slow down.", header }, { nowMillis: 0 })
+ * reason // => { _tag: "RateLimited", retryAfterMillis: 2000, detail: "Slow down." }
  * VendorError.fromRefusal({ message: "server_error" }, { nowMillis: 0 })._tag // => "Overloaded"
  * ```
  */
