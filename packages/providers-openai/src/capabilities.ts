@@ -64,10 +64,10 @@ const optionalReasoning = {
 } as const
 
 const k = 1000
+const large = { contextTokens: 1_050_000, maxOutputTokens: 128 * k } as const
 
 /** The families that are known; the longest prefix counts. */
 export const families: ReadonlyArray<Family> = [
-  { prefix: "gpt-3.5-turbo", capabilities: chat, contextTokens: 16_385, maxOutputTokens: 4096 },
   { prefix: "gpt-4o", capabilities: chat, contextTokens: 128 * k, maxOutputTokens: 16_384 },
   { prefix: "gpt-4.1", capabilities: chat, contextTokens: 1_047_576, maxOutputTokens: 32_768 },
   { prefix: "o1", capabilities: olderReasoning, contextTokens: 200 * k, maxOutputTokens: 100 * k },
@@ -86,13 +86,13 @@ export const families: ReadonlyArray<Family> = [
   { prefix: "gpt-5.2", capabilities: optionalReasoning, contextTokens: 400 * k, maxOutputTokens: 128 * k },
   { prefix: "gpt-5.2-pro", capabilities: { ...gpt5, efforts: ["medium", "high"] } },
   { prefix: "gpt-5.2-chat", capabilities: {} },
-  { prefix: "gpt-5.4", capabilities: optionalReasoning, maxOutputTokens: 128 * k },
-  { prefix: "gpt-5.5", capabilities: optionalReasoning, maxOutputTokens: 128 * k },
-  {
-    prefix: "gpt-5.6",
-    capabilities: { ...optionalReasoning, temperature: "never" },
-    maxOutputTokens: 128 * k
-  }
+  { prefix: "gpt-5.4", capabilities: optionalReasoning, ...large },
+  { prefix: "gpt-5.4-mini", capabilities: optionalReasoning, contextTokens: 400 * k, maxOutputTokens: 128 * k },
+  { prefix: "gpt-5.4-nano", capabilities: optionalReasoning, contextTokens: 400 * k, maxOutputTokens: 128 * k },
+  { prefix: "gpt-5.5", capabilities: optionalReasoning, ...large },
+  { prefix: "gpt-5.6", capabilities: { ...optionalReasoning, temperature: "never" }, ...large },
+  { prefix: "gpt-6-sol", capabilities: { efforts: ["low", "medium", "high"] }, ...large },
+  { prefix: "gpt-6.1-sol", capabilities: { efforts: ["low", "medium", "high"], isReasoningFixed: true }, ...large }
 ]
 
 // -------------------------------------------------------------------------------------------------------------------

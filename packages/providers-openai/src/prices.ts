@@ -19,45 +19,56 @@ export interface ListPrice extends Pricing {
 // Data
 // -------------------------------------------------------------------------------------------------------------------
 
-const price = (
+/** USD per million tokens: input, input from the cache, input that is written to the cache, output. */
+type Row = readonly [
   model: string,
   input: number,
-  cachedInput: number | undefined,
+  cached: number | undefined,
+  written: number | undefined,
   output: number,
   date: string
-): ListPrice => ({
+]
+
+const rows: ReadonlyArray<Row> = [
+  ["gpt-6.1-sol", 2, 0.1, 2.5, 10, "2026-09-29"],
+  ["gpt-6-sol", 2, 0.2, 2.5, 10, "2026-09-29"],
+  // Until at least 21 November 2026.
+  ["gpt-5.6-sol", 4, 0.4, 5, 20, "2026-11-01"],
+  ["gpt-5.6", 4, 0.4, 5, 20, "2026-11-01"],
+  ["gpt-5.6-terra", 2, 0.2, 2.5, 12, "2026-11-01"],
+  ["gpt-5.5", 5, 0.5, undefined, 30, "2026-06-01"],
+  ["gpt-5.5-pro", 30, undefined, undefined, 180, "2026-06-01"],
+  ["gpt-5.4", 2.5, 0.25, undefined, 15, "2026-06-01"],
+  ["gpt-5.4-mini", 0.75, 0.075, undefined, 4.5, "2026-06-01"],
+  ["gpt-5.4-nano", 0.2, 0.02, undefined, 1.25, "2026-06-01"],
+  ["gpt-5.4-pro", 30, undefined, undefined, 180, "2026-06-01"],
+  ["gpt-5.2", 1.75, 0.175, undefined, 14, "2026-03-01"],
+  ["gpt-5.1", 1.25, 0.125, undefined, 10, "2026-03-01"],
+  ["gpt-5", 1.25, 0.125, undefined, 10, "2026-03-01"],
+  ["gpt-5-mini", 0.25, 0.025, undefined, 2, "2026-11-01"],
+  ["gpt-5-nano", 0.05, 0.005, undefined, 0.4, "2026-03-01"],
+  ["gpt-5-pro", 15, undefined, undefined, 120, "2026-11-01"],
+  ["gpt-4.1", 2, 0.5, undefined, 8, "2026-03-01"],
+  ["gpt-4.1-mini", 0.4, 0.1, undefined, 1.6, "2026-03-01"],
+  ["gpt-4.1-nano", 0.1, 0.025, undefined, 0.4, "2026-03-01"],
+  ["gpt-4o", 2.5, 1.25, undefined, 10, "2026-03-01"],
+  ["gpt-4o-mini", 0.15, 0.075, undefined, 0.6, "2026-03-01"],
+  ["o3", 2, 0.5, undefined, 8, "2026-03-01"],
+  ["o4-mini", 1.1, 0.275, undefined, 4.4, "2026-03-01"],
+  ["o3-mini", 1.1, 0.55, undefined, 4.4, "2026-03-01"],
+  ["o1", 15, 7.5, undefined, 60, "2026-03-01"]
+]
+
+/** All list prices that are known. A model's own page is the source; the alias `gpt-5.6` stands on that of Sol. */
+export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached, written, output, date]) => ({
   model,
   inputPerMillion: input,
-  ...(cachedInput === undefined ? {} : { cachedInputPerMillion: cachedInput }),
+  ...(cached === undefined ? {} : { cachedInputPerMillion: cached }),
+  ...(written === undefined ? {} : { cacheWritePerMillion: written }),
   outputPerMillion: output,
-  source: "https://developers.openai.com/api/docs/pricing",
+  source: `https://developers.openai.com/api/docs/models/${model === "gpt-5.6" ? "gpt-5.6-sol" : model}`,
   date
-})
-
-/** USD per million tokens: input, input from the cache, output. */
-export const prices: ReadonlyArray<ListPrice> = [
-  price("gpt-5.5", 5, 0.5, 30, "2026-06-01"),
-  price("gpt-5.5-pro", 30, undefined, 180, "2026-06-01"),
-  price("gpt-5.4", 2.5, 0.25, 15, "2026-06-01"),
-  price("gpt-5.4-mini", 0.75, 0.075, 4.5, "2026-06-01"),
-  price("gpt-5.4-nano", 0.2, 0.02, 1.25, "2026-06-01"),
-  price("gpt-5.4-pro", 30, undefined, 180, "2026-06-01"),
-  price("gpt-5.2", 1.75, 0.175, 14, "2026-03-01"),
-  price("gpt-5.1", 1.25, 0.125, 10, "2026-03-01"),
-  price("gpt-5", 1.25, 0.125, 10, "2026-03-01"),
-  price("gpt-5-mini", 0.25, 0.025, 2, "2026-03-01"),
-  price("gpt-5-nano", 0.05, 0.005, 0.4, "2026-03-01"),
-  price("gpt-5-pro", 15, undefined, 120, "2026-03-01"),
-  price("gpt-4.1", 2, 0.5, 8, "2026-03-01"),
-  price("gpt-4.1-mini", 0.4, 0.1, 1.6, "2026-03-01"),
-  price("gpt-4.1-nano", 0.1, 0.025, 0.4, "2026-03-01"),
-  price("gpt-4o", 2.5, 1.25, 10, "2026-03-01"),
-  price("gpt-4o-mini", 0.15, 0.075, 0.6, "2026-03-01"),
-  price("o3", 2, 0.5, 8, "2026-03-01"),
-  price("o4-mini", 1.1, 0.275, 4.4, "2026-03-01"),
-  price("o3-mini", 1.1, 0.55, 4.4, "2026-03-01"),
-  price("o1", 15, 7.5, 60, "2026-03-01")
-]
+}))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Look-up
