@@ -65,14 +65,21 @@ export interface Family {
 // Families
 // -------------------------------------------------------------------------------------------------------------------
 
+const family = (name: FamilyName, title: string, generator: Pick<Family, "generate" | "continueFrom">): Family => ({
+  name,
+  title,
+  generate: generator.generate,
+  continueFrom: generator.continueFrom
+})
+
 /** All families, by name. */
 export const families: { readonly [Name in FamilyName]: Family } = {
-  arithmetic: { name: "arithmetic", title: "Sums, products and what is left over", ...arithmetic },
-  algebra: { name: "algebra", title: "Equations and unknown numbers", ...algebra },
-  units: { name: "units", title: "Conversions between units of measure", ...units },
-  calendar: { name: "calendar", title: "Dates, weekdays and days between", ...calendar },
-  text: { name: "text", title: "Letters and words", ...text },
-  logic: { name: "logic", title: "Orders, truth values, knights and knaves", ...logic },
-  statistics: { name: "statistics", title: "Means, medians and spreads", ...statistics },
-  program: { name: "program", title: "What a JavaScript program prints", ...program }
+  arithmetic: family("arithmetic", "Sums, products and what is left over", arithmetic),
+  algebra: family("algebra", "Equations and unknown numbers", algebra),
+  units: family("units", "Conversions between units of measure", units),
+  calendar: family("calendar", "Dates, weekdays and days between", calendar),
+  text: family("text", "Letters and words", text),
+  logic: family("logic", "Orders, truth values, knights and knaves", logic),
+  statistics: family("statistics", "Means, medians and spreads", statistics),
+  program: family("program", "What a JavaScript program prints", program)
 }
