@@ -26,7 +26,9 @@ describe("the check of a config", () => {
     { worker: { temperature: 0.2, reasoning: { type: "effort", effort: "low" } }, retry: { maxAttempts: 1 } },
     { reassign: "next", onStepFailure: "end", skipUnseen: false },
     { reassign: () => undefined, critic: { name: "c", judge: () => undefined }, threshold: 0.5 },
-    { self: { maxDepth: 2 } }
+    { self: { maxDepth: 2 } },
+    { cache: "answers.sqlite", limits: { openai: { requestsPerMinute: 500 }, "*": { concurrency: 4 } } },
+    { cache: { file: "answers.sqlite", maxBytes: 1_000_000, timeToLive: "30 days" } }
   ]
   for (const config of accepted) {
     it(`takes ${JSON.stringify(config)}`, () => assert.isUndefined(problem(config)))
@@ -46,6 +48,13 @@ describe("the check of a config", () => {
     [{ policy: 3 }, "policy: expected a policy, or the name of one, got 3"],
     [{ policy: { name: "x" } }, "policy.propose: is missing"],
     [{ onStepFailure: "ignore" }, 'onStepFailure: expected "report" or "end", got a string'],
+    [{ cache: 7 }, "cache: expected a file name, or an object of settings, got 7"],
+    [{ cache: { maxBytes: 1 } }, "cache.file: is missing"],
+    [{ limits: { openai: { rpm: 5 } } }, "limits.openai.rpm: is no setting of Tutti"],
+    [
+      { limits: { openai: { concurrency: 0 } } },
+      "limits.openai.concurrency: expected a whole number of at least 1, got 0"
+    ],
     [{ skipUnseen: 1 }, "skipUnseen: expected a boolean, got 1"]
   ]
   for (const [config, message] of refused) {
@@ -83,6 +92,18 @@ describe("the settings of a run", () => {
       Team.settings(config, { ...none, maxSteps: Option.some(2), maxCost: Option.some(0.1), timeout: Option.none() }),
       { maxSteps: 2, seed: 1, budget: { costUsd: 0.1, tokens: 5 }, reassign: "next" }
     )
+  })
+
+  it("hold answers to the length that the flags say, and keep the other settings of calls", () => {
+    const config = defineConfig({ worker: { temperature: 0.2, maxOutputTokens: 9 }, cache: "a", limits: {} })
+    assert.deepStrictEqual(Team.settings(config, { ...none, maxOutputTokens: Option.some(500) }), {
+      worker: { temperature: 0.2, maxOutputTokens: 500 },
+      budget: {}
+    })
+    assert.deepStrictEqual(Team.settings(config, none), {
+      worker: { temperature: 0.2, maxOutputTokens: 9 },
+      budget: {}
+    })
   })
 
   it("leave to the Conductor what nobody has set", () => {

@@ -1,0 +1,92 @@
+/** The limits of a vendor over its own wire format: the gate is fed by its headers, and keeps calls from being refused. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Conductor from "@tutti/core/Conductor"
+import * as Policy from "@tutti/core/Policy"
+import * as ProviderGate from "@tutti/core/ProviderGate"
+import * as Resilience from "@tutti/core/Resilience"
+import type { Worker } from "@tutti/core/Worker"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import { anthropic } from "@tutti/providers-anthropic"
+import { openai } from "@tutti/providers-openai"
+import { AnthropicMessages, type Dialect, OpenAiResponses, Script, WireServer } from "@tutti/providers-testkit"
+import * as Effect from "effect/Effect"
+
+const capacity = 4
+const refillMillis = 60
+
+/** A vendor with a bucket of calls that refills evenly; it tells truthfully what is left. */
+const metered = (dialect: Dialect.Dialect, headers: (left: number, resetMillis: number) => Record<string, string>) => {
+  let level = capacity
+  let last = Date.now()
+  const state = { refused: 0, served: 0 }
+  const server = WireServer.start(dialect, () => {
+    const now = Date.now()
+    level = Math.min(capacity, level + (now - last) / refillMillis)
+    last = now
+    if (level < 1) {
+      state.refused += 1
+      return Script.refusal("rate-limited")
+    }
+    level -= 1
+    state.served += 1
+    return Script.answer("Yes.", { headers: headers(Math.floor(level), (capacity - level) * refillMillis) })
+  })
+  return { server, state }
+}
+
+const runs = 14
+
+/** Many runs at once, without a retry: a refusal fails its run. */
+const ask = async (worker: Worker, isGated: boolean) => {
+  const conductor = Conductor.make({
+    pool: WorkerPool.makeUnsafe([worker]),
+    policy: Policy.single(0),
+    retry: Resilience.noRetry
+  })
+  const all = Effect.forEach(Array.from({ length: runs }), () => conductor.run("Is it?"), { concurrency: "unbounded" })
+  // The first call learns what the limits are.
+  const program = Effect.andThen(conductor.run("Is it?"), all)
+  const results = await Effect.runPromise(isGated ? Effect.provide(program, ProviderGate.layer({})) : program)
+  return results.filter(({ outcome }) => outcome === "answered").length
+}
+
+describe("rate limits over the wire", { timeout: 30_000 }, () => {
+  const openAiHeaders = (left: number, resetMillis: number) => ({
+    "x-ratelimit-limit-requests": String(capacity),
+    "x-ratelimit-remaining-requests": String(left),
+    "x-ratelimit-reset-requests": `${Math.ceil(resetMillis)}ms`
+  })
+
+  it("of OpenAI are kept before it refuses", async () => {
+    const { server, state } = metered(OpenAiResponses.dialect, openAiHeaders)
+    await using running = await server
+    const worker = openai("gpt-5-mini", { apiKey: "key", baseURL: `${running.url}/v1` })
+    assert.strictEqual(await ask(worker, true), runs)
+    assert.deepStrictEqual(state, { refused: 0, served: runs + 1 })
+  })
+
+  it("would be exceeded without the gate", async () => {
+    const { server, state } = metered(OpenAiResponses.dialect, openAiHeaders)
+    await using running = await server
+    const worker = openai("gpt-5-mini", { apiKey: "key", baseURL: `${running.url}/v1` })
+    assert.isBelow(await ask(worker, false), runs)
+    assert.isAbove(state.refused, 0)
+  })
+
+  it("of Anthropic are kept before it refuses", async () => {
+    const { server, state } = metered(AnthropicMessages.dialect, (left, resetMillis) => {
+      // Anthropic writes times to the millisecond; the `date` header, to the second, must not round them.
+      const now = Math.floor(Date.now() / 1_000) * 1_000
+      return {
+        date: new Date(now).toUTCString(),
+        "anthropic-ratelimit-requests-limit": String(capacity),
+        "anthropic-ratelimit-requests-remaining": String(left),
+        "anthropic-ratelimit-requests-reset": new Date(now + resetMillis).toISOString()
+      }
+    })
+    await using running = await server
+    const worker = anthropic("claude-haiku-4-5", { apiKey: "key", baseURL: running.url })
+    assert.strictEqual(await ask(worker, true), runs)
+    assert.deepStrictEqual(state, { refused: 0, served: runs + 1 })
+  })
+})
