@@ -64,7 +64,7 @@ export const presets = {
     systemRole: "system",
     outputLimit: "max_tokens",
     reasoningFields: { effort: "reasoning", budget: "reasoning", off: "reasoning" },
-    source: "https://openrouter.ai/docs/api/reference/overview"
+    source: "https://openrouter.ai/docs/use-cases/usage-accounting"
   },
   deepSeek: {
     name: "deepseek",
@@ -74,8 +74,9 @@ export const presets = {
     reasoningField: "reasoning_content",
     systemRole: "system",
     outputLimit: "max_tokens",
-    reasoningFields: { off: "thinking" },
-    source: "https://api-docs.deepseek.com/api/create-chat-completion"
+    reasoningFields: { effort: "reasoning_effort", off: "thinking" },
+    // While it thinks, DeepSeek takes a temperature and ignores it.
+    source: "https://api-docs.deepseek.com/guides/thinking_mode"
   },
   together: {
     name: "together",
