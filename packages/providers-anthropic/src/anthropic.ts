@@ -50,7 +50,7 @@ const call = (
     open: (signal) => open(client, body, signal),
     initial: Events.initial,
     next: Events.next,
-    end: (state) => (state.isComplete ? Events.finish(state, messages) : incomplete(state)),
+    end: (state, characters) => (state.isComplete ? Events.finish(state, messages, characters) : incomplete(state)),
     isComplete: ({ isComplete }) => isComplete,
     usage: Events.usageOf,
     reason: (error) => toReason(error, Date.now())

@@ -98,7 +98,7 @@ describe("an answer of Anthropic", () => {
     ]
     const state = events.reduce((state, event) => Events.next(state, event as never).state, Events.initial)
     assert.isFalse(state.isComplete)
-    assert.deepEqual(Events.finish(Events.next(state, { type: "message_stop" }).state, messages), {
+    assert.deepEqual(Events.finish(Events.next(state, { type: "message_stop" }).state, messages, 2), {
       type: "finish",
       reason: "length",
       usage: { inputTokens: 1110, cachedInputTokens: 100, cacheWriteTokens: 1000, outputTokens: 7, reasoningTokens: 3 }

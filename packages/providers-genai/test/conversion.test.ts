@@ -53,7 +53,7 @@ describe("a request to Google", () => {
 
 describe("an answer of Google", () => {
   const fold = (...chunks: ReadonlyArray<Events.Chunk>) =>
-    chunks.reduce((state, chunk) => Events.next(state, chunk, 0).state, Events.initial)
+    chunks.reduce((state, chunk) => Events.next(state, chunk, () => 0).state, Events.initial)
 
   it("counts thoughts as output, and prompts of tools as input", () => {
     const state = fold({
@@ -66,7 +66,7 @@ describe("an answer of Google", () => {
         thoughtsTokenCount: 30
       }
     })
-    assert.deepEqual(Events.finish(state, []), {
+    assert.deepEqual(Events.finish(state, [], 2), {
       type: "finish",
       reason: "stop",
       usage: { inputTokens: 15, cachedInputTokens: 4, outputTokens: 32, reasoningTokens: 30 }
@@ -77,7 +77,7 @@ describe("an answer of Google", () => {
     const chunk = {
       candidates: [{ content: { parts: [{ text: "Hm", thought: true }, { text: "" }, { text: "42" }] } }]
     }
-    assert.deepEqual(Events.next(Events.initial, chunk, 0).parts, [
+    assert.deepEqual(Events.next(Events.initial, chunk, () => 0).parts, [
       { type: "reasoning", text: "Hm" },
       { type: "text", text: "42" }
     ])
@@ -85,7 +85,7 @@ describe("an answer of Google", () => {
 
   it("is cut where nobody said why it ends", () => {
     const state = fold({ candidates: [{ content: { parts: [{ text: "4" }] } }] })
-    assert.include(Events.finish(state, []), { _tag: "Network" })
+    assert.include(Events.finish(state, [], 2), { _tag: "Network" })
   })
 })
 

@@ -24,8 +24,6 @@ export interface State {
   readonly isComplete: boolean
   readonly reason: FinishReason
   readonly counts: Counts
-  /** Characters of text and reasoning so far. */
-  readonly characters: number
 }
 
 /** What an event comes to. */
@@ -39,8 +37,7 @@ export const initial: State = {
   hasBegun: false,
   isComplete: false,
   reason: "other",
-  counts: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 },
-  characters: 0
+  counts: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -99,9 +96,7 @@ const none: ReadonlyArray<WorkerPart> = []
 const silent = (state: State): Step => ({ state, parts: none })
 
 const said = (state: State, type: "text" | "reasoning", text: string): Step =>
-  text === ""
-    ? silent(state)
-    : { state: { ...state, characters: state.characters + text.length }, parts: [{ type, text }] }
+  text === "" ? silent(state) : { state, parts: [{ type, text }] }
 
 /** Folds one event. Events and deltas that are not known come to nothing. */
 export const next = (state: State, event: RawMessageStreamEvent): Step => {
@@ -122,12 +117,12 @@ export const next = (state: State, event: RawMessageStreamEvent): Step => {
   }
 }
 
-/** The last part of a complete answer. Where the vendor has not counted, tokens are estimated. */
-export const finish = (state: State, messages: ReadonlyArray<Message>): WorkerPart => ({
+/** The last part of a complete answer. Where the vendor has not counted, tokens are estimated from its characters. */
+export const finish = (state: State, messages: ReadonlyArray<Message>, characters: number): WorkerPart => ({
   type: "finish",
   reason: state.reason,
   usage: usageOf(state) ?? {
     ...estimateUsage(messages, ""),
-    outputTokens: Math.ceil(state.characters / 4)
+    outputTokens: Math.ceil(characters / 4)
   }
 })

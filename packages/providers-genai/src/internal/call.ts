@@ -3,7 +3,6 @@
  * when the vendor falls silent.
  */
 import { type Usage, WorkerError, type WorkerErrorReason, type WorkerPart } from "@tutti/core/Worker"
-import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -35,8 +34,8 @@ export interface Call<Event, State> {
   readonly open: (signal: AbortSignal) => Promise<Opened<Event>>
   readonly initial: State
   readonly next: (state: State, event: Event) => Step<State>
-  /** The last part once all events are read, or why they are not all of an answer. */
-  readonly end: (state: State) => WorkerPart | WorkerErrorReason
+  /** The last part, from all events and how many characters they brought; or why they are not all of an answer. */
+  readonly end: (state: State, characters: number) => WorkerPart | WorkerErrorReason
   /** Whether the vendor has said that the answer is complete: whatever happens then is no failure. */
   readonly isComplete: (state: State) => boolean
   readonly usage: (state: State) => Usage | undefined
@@ -67,130 +66,151 @@ const failure = (worker: string, secret: string, reason: WorkerErrorReason, usag
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
-type Pulled = Effect.Effect<Arr.NonEmptyReadonlyArray<WorkerPart>, WorkerError | Cause.Done>
+type Parts = [WorkerPart, ...Array<WorkerPart>]
+type Pulled = Effect.Effect<Parts, WorkerError | Cause.Done>
 
 /** The longest that a timer can be set to. */
 const longestTimer = 2 ** 31 - 1
 
-/** Reads events one by one. Silence counts only while somebody waits for one. */
+/** So many parts are read ahead. */
+const capacity = 256
+
+/**
+ * Reads events into a buffer that the stream takes as a whole: those that came together cost one step of Effect, not one
+ * each. It pauses while the buffer is full; only the vendor's silence counts, not the reader's.
+ */
 class Reader<Event, State> {
   readonly #call: Call<Event, State>
   readonly #controller = new AbortController()
-  #events: AsyncIterator<Event> | undefined
+  #parts: Array<WorkerPart> = []
+  #characters = 0
   #state: State
+  /** What the stream ends with once the buffer is empty. */
+  #ending: Effect.Effect<never, WorkerError | Cause.Done> | undefined
+  #wake: (() => void) | undefined
+  #proceed: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
-  #isWaiting = false
-  #isSilent = false
-  #hasEnded = false
-  #resume: (effect: Pulled) => void = () => undefined
 
   constructor(call: Call<Event, State>) {
     this.#call = call
     this.#state = call.initial
   }
 
-  readonly pull: Pulled = Effect.callback((resume) => {
-    if (this.#hasEnded) return resume(Cause.done())
-    this.#resume = resume
-    this.#wait()
-    this.#read()
+  /** What has come since the last time, or waits for it. */
+  readonly pull: Pulled = Effect.suspend(() => this.#taken() ?? this.#next)
+
+  readonly #next: Pulled = Effect.callback((resume) => {
+    // Events of one packet are read in one turn of the event loop, and taken together after it.
+    this.#wake = () => setImmediate(() => resume(this.#taken() ?? Cause.done()))
+    if (this.#timer === undefined) this.#start()
   })
 
   /** Ends the call, on the wire as well. */
   readonly close = (): void => {
-    clearTimeout(this.#timer)
-    this.#hasEnded = true
-    this.#controller.abort()
+    if (this.#ending === undefined) this.#abort(Cause.done())
   }
 
-  #wait() {
-    this.#isWaiting = true
-    if (this.#timer !== undefined) this.#timer.refresh()
-    else this.#timer = setTimeout(this.#fallSilent, Math.min(this.#call.timeoutMillis, longestTimer))
+  #start() {
+    const { open, timeoutMillis } = this.#call
+    this.#timer = setTimeout(this.#fallSilent, Math.min(timeoutMillis, longestTimer))
+    this.#read(open(this.#controller.signal)).then(this.#finish, this.#fail)
+  }
+
+  async #read(opening: Promise<Opened<Event>>): Promise<void> {
+    const { events, parts } = await opening
+    this.#add(parts)
+    for await (const event of events) {
+      if (this.#ending !== undefined) return
+      this.#timer?.refresh()
+      const { failure, parts, state } = this.#call.next(this.#state, event)
+      this.#state = state
+      this.#add(parts)
+      if (failure !== undefined) return this.#refuse(failure)
+      if (this.#parts.length >= capacity) await this.#space()
+    }
+  }
+
+  #add(parts: ReadonlyArray<WorkerPart>) {
+    if (parts.length === 0) return
+    for (const part of parts) {
+      if (part.type === "text" || part.type === "reasoning") this.#characters += part.text.length
+      this.#parts.push(part)
+    }
+    this.#notify()
+  }
+
+  #space(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#proceed = resolve
+    })
+  }
+
+  #notify() {
+    const wake = this.#wake
+    this.#wake = undefined
+    wake?.()
+  }
+
+  #taken(): Pulled | undefined {
+    if (this.#parts.length === 0) return this.#ending
+    const parts = this.#parts as Parts
+    this.#parts = []
+    this.#proceed?.()
+    this.#proceed = undefined
+    return Effect.succeed(parts)
   }
 
   readonly #fallSilent = () => {
-    if (!this.#isWaiting) return
-    this.#isSilent = true
-    this.#fail(undefined)
+    if (this.#proceed !== undefined) {
+      this.#timer?.refresh()
+      return
+    }
+    const { isComplete, timeoutMillis } = this.#call
+    const detail = `nothing came for ${timeoutMillis / 1000} s`
+    if (!isComplete(this.#state)) return this.#refuse({ _tag: "Timeout", afterMillis: timeoutMillis, detail })
+    this.#finish()
     this.#controller.abort()
   }
 
-  #read() {
-    if (this.#events === undefined) {
-      this.#call.open(this.#controller.signal).then(this.#begin, this.#fail)
-    } else {
-      this.#events.next().then(this.#take, this.#fail)
-    }
-  }
-
-  readonly #begin = ({ events, parts }: Opened<Event>) => {
-    this.#events = events[Symbol.asyncIterator]()
-    if (this.#hasEnded) return
-    if (Arr.isReadonlyArrayNonEmpty(parts)) return this.#give(parts)
-    this.#read()
-  }
-
-  readonly #take = (result: IteratorResult<Event>) => {
-    if (this.#hasEnded) return
-    if (result.done === true) return this.#finish()
-    let step: Step<State>
-    try {
-      step = this.#call.next(this.#state, result.value)
-    } catch (error) {
-      return this.#fail(error)
-    }
-    this.#state = step.state
-    if (step.failure !== undefined) return this.#refuse(step.failure)
-    if (Arr.isReadonlyArrayNonEmpty(step.parts)) return this.#give(step.parts)
-    this.#wait()
-    this.#read()
-  }
-
-  #give(parts: Arr.NonEmptyReadonlyArray<WorkerPart>) {
-    this.#isWaiting = false
-    this.#resume(Effect.succeed(parts))
-  }
-
-  #finish() {
-    this.#end()
-    const last = this.#call.end(this.#state)
-    this.#resume("_tag" in last ? this.#failed(last) : Effect.succeed([last]))
+  readonly #finish = () => {
+    if (this.#ending !== undefined) return
+    const last = this.#call.end(this.#state, this.#characters)
+    if ("_tag" in last) return this.#refuse(last)
+    this.#parts.push(last)
+    this.#end(Cause.done())
   }
 
   readonly #fail = (error: unknown) => {
-    if (this.#hasEnded) return
-    if (this.#call.isComplete(this.#state)) return this.#finish()
-    const { reason, timeoutMillis } = this.#call
-    const silence = { afterMillis: timeoutMillis, detail: `nothing came for ${timeoutMillis / 1000} s` }
-    this.#refuse(this.#isSilent ? { _tag: "Timeout", ...silence } : reason(error))
+    if (this.#ending !== undefined) return
+    if (this.#call.isComplete(this.#state)) this.#finish()
+    else this.#refuse(this.#call.reason(error))
   }
 
   #refuse(reason: WorkerErrorReason) {
-    this.#end()
-    this.#resume(this.#failed(reason))
-  }
-
-  #failed(reason: WorkerErrorReason) {
     const { secret, usage, worker } = this.#call
-    return failure(worker, secret, reason, usage(this.#state))
+    this.#abort(failure(worker, secret, reason, usage(this.#state)))
   }
 
-  #end() {
+  /** Ends on the wire as well. An answer that has come to its end needs no such thing. */
+  #abort(ending: Effect.Effect<never, WorkerError | Cause.Done>) {
+    this.#end(ending)
+    this.#controller.abort()
+  }
+
+  #end(ending: Effect.Effect<never, WorkerError | Cause.Done>) {
     clearTimeout(this.#timer)
-    this.#hasEnded = true
+    this.#ending ??= ending
+    this.#proceed?.()
+    this.#notify()
   }
 }
 
 /** The parts of one call. It begins when the stream runs, and anew each time that it does. */
 export const stream = <Event, State>(call: Call<Event, State>): Stream.Stream<WorkerPart, WorkerError> =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      const reader = new Reader(call)
-      yield* Effect.addFinalizer(() => Effect.sync(reader.close))
-      return Stream.fromPull(Effect.succeed(reader.pull))
-    })
-  )
+  Stream.suspend(() => {
+    const reader = new Reader(call)
+    return Stream.ensuring(Stream.fromPull(Effect.succeed(reader.pull)), Effect.sync(reader.close))
+  })
 
 /** A stream that fails before anything is sent. */
 export const refuse = (worker: string, reason: WorkerErrorReason): Stream.Stream<never, WorkerError> =>

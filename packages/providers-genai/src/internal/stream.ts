@@ -41,8 +41,6 @@ export interface State {
   /** Present once the vendor has said why the answer ends. */
   readonly reason?: FinishReason
   readonly usage?: UsageMetadata
-  /** Characters of text and thoughts so far. */
-  readonly characters: number
 }
 
 /** What a piece comes to. */
@@ -53,7 +51,7 @@ export interface Step {
 }
 
 /** Before the first piece. */
-export const initial: State = { hasBegun: false, characters: 0 }
+export const initial: State = { hasBegun: false }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Usage
@@ -88,43 +86,51 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: "content-filter"
 }
 
-const none: ReadonlyArray<WorkerPart> = []
+const none: ReadonlyArray<never> = []
 
 const partsOf = (candidate: Candidate | undefined): ReadonlyArray<WorkerPart> => {
-  const said = candidate?.content?.parts?.filter(({ text }) => text !== undefined && text !== "")
-  if (said === undefined || said.length === 0) return none
-  return said.map(({ text = "", thought }) => ({ type: thought === true ? "reasoning" : "text", text }))
+  const parts: Array<WorkerPart> = []
+  for (const { text, thought } of candidate?.content?.parts ?? none) {
+    if (text !== undefined && text !== "") parts.push({ type: thought === true ? "reasoning" : "text", text })
+  }
+  return parts
 }
-
-const lengthOf = (parts: ReadonlyArray<WorkerPart>): number =>
-  parts.reduce((sum, part) => sum + (part.type === "text" || part.type === "reasoning" ? part.text.length : 0), 0)
 
 const blocked = ({ blockReason, blockReasonMessage }: NonNullable<Chunk["promptFeedback"]>): WorkerErrorReason => ({
   _tag: "ContentFiltered",
   detail: `the prompt was blocked: ${blockReasonMessage ?? blockReason}`
 })
 
-/** Folds one piece. Parts and fields that are not known come to nothing. `now` is when it came. */
-export const next = (state: State, chunk: Chunk, now: number): Step => {
-  if (chunk.error !== undefined) return { state, parts: none, failure: reasonOf({ body: chunk.error }, now) }
+/** Whatever a piece does not say stays as it was. */
+const read = (
+  state: State,
+  { usageMetadata: usage = state.usage }: Chunk,
+  reason: FinishReason | undefined
+): State => ({
+  hasBegun: true,
+  ...(usage === undefined ? {} : { usage }),
+  ...(reason === undefined ? {} : { reason })
+})
+
+/** Folds one piece. Parts and fields that are not known come to nothing. `clock` tells when it came. */
+export const next = (state: State, chunk: Chunk, clock: () => number): Step => {
+  if (chunk.error !== undefined) return { state, parts: none, failure: reasonOf({ body: chunk.error }, clock()) }
   const candidate = chunk.candidates?.[0]
-  const parts = partsOf(candidate)
   const finish = candidate?.finishReason
-  const read: State = {
-    ...state,
-    hasBegun: true,
-    characters: state.characters + lengthOf(parts),
-    ...(chunk.usageMetadata === undefined ? {} : { usage: chunk.usageMetadata }),
-    ...(finish === undefined ? {} : { reason: reasons[finish] ?? "other" })
-  }
+  const after = read(state, chunk, finish === undefined ? state.reason : (reasons[finish] ?? "other"))
+  const parts = partsOf(candidate)
   const feedback = chunk.promptFeedback
   return feedback?.blockReason === undefined
-    ? { state: read, parts }
-    : { state: read, parts, failure: blocked(feedback) }
+    ? { state: after, parts }
+    : { state: after, parts, failure: blocked(feedback) }
 }
 
 /** The last part of a complete answer, or why it is none. Where the vendor has not counted, tokens are estimated. */
-export const finish = (state: State, messages: ReadonlyArray<Message>): WorkerPart | WorkerErrorReason => {
+export const finish = (
+  state: State,
+  messages: ReadonlyArray<Message>,
+  characters: number
+): WorkerPart | WorkerErrorReason => {
   if (state.reason === undefined) {
     return state.hasBegun
       ? { _tag: "Network", detail: "the stream ended before the answer did" }
@@ -135,7 +141,7 @@ export const finish = (state: State, messages: ReadonlyArray<Message>): WorkerPa
     reason: state.reason,
     usage: usageOf(state) ?? {
       ...estimateUsage(messages, ""),
-      outputTokens: Math.ceil(state.characters / 4)
+      outputTokens: Math.ceil(characters / 4)
     }
   }
 }

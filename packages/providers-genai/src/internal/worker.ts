@@ -73,8 +73,8 @@ const generator = (worker: string, target: Target, options: GeminiOptions, sdk: 
       timeoutMillis: options.timeoutMillis ?? defaultTimeoutMillis,
       open: async (signal) => ({ events: await send(body.success, signal), parts: [] }),
       initial: Events.initial,
-      next: (state, chunk) => Events.next(state, chunk, Date.now()),
-      end: (state) => Events.finish(state, request.messages),
+      next: (state, chunk) => Events.next(state, chunk, Date.now),
+      end: (state, characters) => Events.finish(state, request.messages, characters),
       isComplete: ({ reason }) => reason !== undefined,
       usage: Events.usageOf,
       reason: (error) => sdk.toReason(error, Date.now())
