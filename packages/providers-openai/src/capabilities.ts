@@ -4,7 +4,7 @@
  * A model that is not in the table is taken to be able to do everything; OpenAI then says what it cannot. Sources: the
  * pages of the models under https://developers.openai.com/api/docs/models, the guide
  * https://developers.openai.com/api/docs/guides/reasoning, and the published description
- * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration), read in November 2026.
+ * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration). Where a source left a doubt, the model is taken to be able.
  */
 import type { Limits } from "@tutti/core/Worker"
 

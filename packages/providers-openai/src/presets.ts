@@ -1,6 +1,7 @@
 /**
- * In what well-known servers differ from OpenAI, as data for `openaiCompatible`. Each names the page it was read from, in
- * November 2026.
+ * In what well-known servers differ from OpenAI, as data for `openaiCompatible`. Each names the page that documents it;
+ * those of vLLM, OpenRouter and DeepSeek were read in November 2026. A server that has changed since is set right by
+ * passing the one setting that differs.
  */
 import type { CompatibleOptions } from "./openaiCompatible.ts"
 

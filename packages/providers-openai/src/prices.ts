@@ -8,7 +8,10 @@ import type { Pricing } from "@tutti/core/Worker"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The price of a model, with the page it stands on and the day on which it stood there. */
+/**
+ * The price of a model, with the vendor's page for it and the day as of which it is known. Prices dated before November
+ * 2026 were taken from reports of those pages rather than from the pages themselves: check one before you rely on it.
+ */
 export interface ListPrice extends Pricing {
   readonly model: string
   readonly source: string
