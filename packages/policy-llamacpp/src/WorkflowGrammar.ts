@@ -1,0 +1,235 @@
+/**
+ * The grammar of a workflow: GBNF by which llama.cpp decodes, such that whatever a model writes reads as a valid plan.
+ *
+ * Everything here is pure text: {@link make} writes the grammar of a whole completion (free reasoning, then the three
+ * lists), {@link ending} the shortest end of a completion that has run out of room, and {@link span} finds the three
+ * lists in what was written.
+ *
+ * List lengths agree because the grammar counts: once `model_id` has closed with n workers, the only rules that are
+ * left are those of n subtasks and n access lists.
+ */
+import type { WorkflowFormat } from "@tutti/core/Worker"
+import * as WorkflowText from "@tutti/core/WorkflowText"
+import * as Result from "effect/Result"
+import { type Position, positionOf } from "./internal/listPosition.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a completion may be. A `WorkerRequest.format` is all that is needed. */
+export interface Options extends Omit<WorkflowFormat, "type"> {
+  /** Whether text may stand before the lists; true by default. */
+  readonly reasoning?: boolean
+}
+
+/** Where the three lists stand in a text: offsets of the first character and behind the last bracket. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Rules
+// -------------------------------------------------------------------------------------------------------------------
+
+const first = "model_id"
+const second = "]\\nsubtasks = ["
+const third = "]\\naccess_list = ["
+
+/** A comma with or without a blank: the two ways in which models write lists. */
+const separator = 'separator ::= "," " "?'
+
+/** No line break, no control character: what stands in a string is what Python reads there. */
+const text = ['text ::= "\\"" character* "\\""', 'character ::= [^"\\\\\\x00-\\x1F\\x7F] | "\\\\" ["\\\\nt]']
+
+/**
+ * Lines that do not begin with `model_id`. Were they free to, the grammar could not tell reasoning from the lists, and
+ * would hold a model to nothing.
+ */
+const reasoning = (): ReadonlyArray<string> => {
+  const rest = "rest ::= [^\\n\\x00-\\x08\\x0B-\\x1F\\x7F]*"
+  const lines = [...first].map((letter, at) => {
+    const others = `[^${letter}\\n\\x00-\\x08\\x0B-\\x1F\\x7F] rest`
+    return `line${at} ::= (${others}${at + 1 < first.length ? ` | "${letter}" line${at + 1}` : ""})?`
+  })
+  return [...lines, rest]
+}
+
+/** `worker0` takes the first worker; each goes on with the next, or closes with the count that was reached. */
+const workers = ({ allowEmpty, maxSteps, poolSize }: Options): ReadonlyArray<string> => {
+  const ordinals = Array.from({ length: poolSize }, (_, ordinal) => `"${ordinal}"`).join(" | ")
+  const chain = Array.from({ length: maxSteps }, (_, at) => {
+    const more = at + 1 < maxSteps ? ` | separator workers${at + 1}` : ""
+    return `workers${at} ::= worker (steps${at + 1}${more})`
+  })
+  const empty = `"${second}${third}]"`
+  return [
+    `lists ::= "${first} = [" ${allowEmpty ? `(workers0 | ${empty})` : "workers0"}`,
+    `worker ::= ${ordinals}`,
+    ...chain
+  ]
+}
+
+/** The subtasks and access lists of a plan of each length. */
+const steps = ({ maxSteps }: Options): ReadonlyArray<string> =>
+  Array.from({ length: maxSteps }, (_, at) => {
+    const count = at + 1
+    const list = (items: ReadonlyArray<string>) => items.join(" separator ")
+    const subtasks = list(Array.from({ length: count }, () => "text"))
+    const access = list(Array.from({ length: count }, (_, step) => `access${step}`))
+    return `steps${count} ::= "${second}" ${subtasks} "${third}" ${access} "]"`
+  })
+
+/** Step 0 sees nobody; a later one all, none or, in the fine-grained form, any ascending choice of earlier steps. */
+const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
+  Array.from({ length: maxSteps }, (_, step) => {
+    if (step === 0) return ['access0 ::= "[]"']
+    if (form === "binary") return [`access${step} ::= "[]" | "\\"all\\""`]
+    const choices = Array.from({ length: step }, (_, least) => {
+      const later = least + 1 < step ? ` (separator earlier${step}x${least + 1})? | earlier${step}x${least + 1}` : ""
+      return `earlier${step}x${least} ::= "${least}"${later}`
+    })
+    return [`access${step} ::= "[" earlier${step}x0? "]" | "\\"all\\""`, ...choices]
+  }).flat()
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Writes the grammar of a completion, with `root` as its first rule.
+ *
+ * **Details**
+ *
+ * Before the lists any lines may stand that do not begin with `model_id`. After the last bracket nothing may. Access
+ * lists are ascending and name earlier steps alone; that of the first step is empty.
+ *
+ * **Gotchas**
+ *
+ * A grammar cannot count tokens: a completion that is cut off is no workflow. See {@link ending}.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as WorkflowGrammar from "@tutti/policy-llamacpp/WorkflowGrammar"
+ *
+ * const grammar = WorkflowGrammar.make({ poolSize: 3, maxSteps: 5, access: "binary", allowEmpty: false })
+ * grammar.split("\n")[0] // => 'root ::= (line0 "\\n")* lists'
+ * ```
+ */
+export const make = (options: Options): string => {
+  const hasReasoning = options.reasoning ?? true
+  return [
+    hasReasoning ? 'root ::= (line0 "\\n")* lists' : "root ::= lists",
+    ...(hasReasoning ? reasoning() : []),
+    ...workers(options),
+    ...steps(options),
+    ...access(options),
+    separator,
+    ...text,
+    ""
+  ].join("\n")
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Endings
+// -------------------------------------------------------------------------------------------------------------------
+
+const brackets = (count: number) => Array.from({ length: count }, () => "[]").join(", ")
+
+const quotes = (count: number) => Array.from({ length: count }, () => '""').join(", ")
+
+/** What closes the access lists, of which `count` steps have none yet. */
+const closeAccess = (count: number, isFirst: boolean): string =>
+  `${isFirst || count === 0 ? "" : ", "}${brackets(count)}]`
+
+const closeSubtasks = (count: number, steps: number, isFirst: boolean): string =>
+  `${isFirst || count === 0 ? "" : ", "}${quotes(count)}]\naccess_list = [${brackets(steps)}]`
+
+const rest = (position: Position): string => {
+  switch (position.list) {
+    case "none":
+      return `${position.isLineStart ? "" : "\n"}${first} = [0]\nsubtasks = [""]\naccess_list = [[]]`
+    case "name":
+      return position.missing + rest(position.next)
+    case "workers":
+      return position.isOpen
+        ? `0]\nsubtasks = [${quotes(position.count + 1)}]\naccess_list = [${brackets(position.count + 1)}]`
+        : `]\nsubtasks = [${quotes(position.count)}]\naccess_list = [${brackets(position.count)}]`
+    case "subtasks": {
+      const string = position.string === "escape" ? 'n"' : position.string === "open" ? '"' : ""
+      const left = position.steps - position.count
+      // Behind a comma an item has to follow, and no further comma.
+      return string + closeSubtasks(left, position.steps, position.isOpen)
+    }
+    case "access": {
+      const left = position.steps - position.count
+      return position.item + closeAccess(left, position.isOpen)
+    }
+    case "closed":
+      return ""
+  }
+}
+
+/**
+ * The shortest text that ends a completion which the grammar has let through so far.
+ *
+ * **Details**
+ *
+ * Strings that are open are closed, subtasks that are missing stay blank, and steps whose access is missing see nobody.
+ * Where the lists have not begun it is a plan of one step for worker 0.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as WorkflowGrammar from "@tutti/policy-llamacpp/WorkflowGrammar"
+ *
+ * WorkflowGrammar.ending('Easy.\nmodel_id = [2, 0]\nsubtasks = ["Solve i')
+ * // => '", ""]\naccess_list = [[], []]'
+ * ```
+ */
+export const ending = (completion: string): string => rest(positionOf(completion))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const any = { poolSize: Number.MAX_SAFE_INTEGER, maxSteps: Number.MAX_SAFE_INTEGER, allowEmpty: true } as const
+
+const opening = /(?:^|\n)[ \t]*(model_id[ \t]*=)/g
+
+/** Whether three lists stand in a text, whole: valid or not is another matter. */
+const isWhole = (lists: string): boolean => {
+  const reading = WorkflowText.read(lists, { ...any, mode: "strict" })
+  return Result.isSuccess(reading) || reading.failure.reason._tag === "InvalidWorkflow"
+}
+
+/**
+ * Where the three lists stand in a text, once the third has closed; `undefined` before that.
+ *
+ * **Details**
+ *
+ * The lists are those that begin with the last line that assigns `model_id`. They need not be valid: a model that
+ * decodes without a grammar is stopped when it has written them, right or wrong.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as WorkflowGrammar from "@tutti/policy-llamacpp/WorkflowGrammar"
+ *
+ * const text = 'Easy.\nmodel_id = [2]\nsubtasks = ["Solve it."]\naccess_list = [[]'
+ * WorkflowGrammar.span(text) // => undefined
+ * WorkflowGrammar.span(`${text}] And so on`)?.start // => 6
+ * ```
+ */
+export const span = (completion: string, from = 0): Span | undefined => {
+  const start = [...completion.matchAll(opening)].at(-1)
+  if (start === undefined) return undefined
+  const at = start.index + start[0].length - start[1]!.length
+  if (!completion.includes("access_list", at)) return undefined
+  for (let end = completion.indexOf("]", Math.max(from, at)); end >= 0; end = completion.indexOf("]", end + 1)) {
+    if (isWhole(completion.slice(at, end + 1))) return { start: at, end: end + 1 }
+  }
+  return undefined
+}

@@ -1,0 +1,1 @@
+export * as WorkflowGrammar from "./WorkflowGrammar.ts"
