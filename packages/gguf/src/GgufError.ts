@@ -1,0 +1,88 @@
+/**
+ * Why a model, an adapter or a file of either cannot be read or written.
+ *
+ * One error for the whole package. `path` is the file it is about, where there is one; each reason says what is wrong
+ * and what to do about it. None of them is mended by trying again, except `InputOutput`.
+ */
+import * as Data from "effect/Data"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What went wrong. `detail` is a sentence with the values that matter. */
+export type GgufErrorReason =
+  /** There is no such file. */
+  | { readonly _tag: "Missing" }
+  /** The system could not read or write: permissions, a full disk. */
+  | { readonly _tag: "InputOutput"; readonly doing: string; readonly cause: unknown }
+  /** The file ends before what its header promises. Both are in bytes. */
+  | { readonly _tag: "Truncated"; readonly needed: number; readonly found: number }
+  /** The bytes are not what the format asks for. */
+  | { readonly _tag: "Corrupt"; readonly detail: string }
+  /** Well formed, but of a kind that this package cannot handle. */
+  | { readonly _tag: "Unsupported"; readonly detail: string }
+  /** A metadata value that its type cannot hold, or a key that is given twice. */
+  | { readonly _tag: "InvalidMetadata"; readonly key: string; readonly detail: string }
+  /** A number in a model's configuration that makes no model. */
+  | { readonly _tag: "InvalidConfig"; readonly field: string; readonly detail: string }
+  /** A tensor that is not there, is not known, or has another shape or other values than it should. */
+  | { readonly _tag: "InvalidTensor"; readonly tensor: string; readonly detail: string }
+  /** A tokenizer that cannot work, or does not belong to the model. */
+  | { readonly _tag: "InvalidTokenizer"; readonly detail: string }
+  /** An adapter that was trained on another model. */
+  | { readonly _tag: "OtherBase"; readonly base: string; readonly detail: string }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+const describe = (reason: GgufErrorReason): string => {
+  switch (reason._tag) {
+    case "Missing":
+      return "There is no such file."
+    case "InputOutput":
+      return `Could not ${reason.doing}: ${reason.cause instanceof Error ? reason.cause.message : String(reason.cause)}`
+    case "Truncated":
+      return `The file has ${reason.found} bytes, its header promises ${reason.needed}. Get or write it again.`
+    case "Corrupt":
+      return `The file is damaged or of another format: ${reason.detail}`
+    case "Unsupported":
+      return reason.detail
+    case "InvalidMetadata":
+      return `Metadata "${reason.key}": ${reason.detail}`
+    case "InvalidConfig":
+      return `Config "${reason.field}": ${reason.detail}`
+    case "InvalidTensor":
+      return `Tensor "${reason.tensor}": ${reason.detail}`
+    case "InvalidTokenizer":
+      return `Tokenizer: ${reason.detail}`
+    case "OtherBase":
+      return `The adapter does not fit ${reason.base}: ${reason.detail}`
+  }
+}
+
+/** A model or adapter that cannot be read, written or converted. */
+export class GgufError extends Data.TaggedError("GgufError")<{
+  readonly reason: GgufErrorReason
+  readonly path?: string
+}> {
+  override get message(): string {
+    return this.path === undefined ? describe(this.reason) : `${this.path}: ${describe(this.reason)}`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** An error with its reason. */
+export const make = (reason: GgufErrorReason, path?: string): GgufError =>
+  new GgufError(path === undefined ? { reason } : { reason, path })
+
+/** The error that a failed call of the system stands for; one that already says what is wrong is kept. */
+export const fromUnknown = (cause: unknown, path: string, doing: string): GgufError => {
+  if (cause instanceof GgufError) return cause.path === undefined ? make(cause.reason, path) : cause
+  const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT"
+  return make(isMissing ? { _tag: "Missing" } : { _tag: "InputOutput", doing, cause }, path)
+}

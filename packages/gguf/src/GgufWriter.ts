@@ -1,0 +1,165 @@
+/**
+ * Writes GGUF files, version 3: any metadata, and tensors as F32 or F16.
+ *
+ * Tensors come in pieces and go to the disk in pieces, so a file may be far larger than memory. The file appears under
+ * its name when it is whole: it is written beside its place, flushed to the disk and renamed. {@link write} knows
+ * nothing of models; what llama.cpp expects of one is in `Model`, of an adapter in `LoraAdapter`.
+ */
+import * as Effect from "effect/Effect"
+import type { GgufError } from "./GgufError.ts"
+import * as Errors from "./GgufError.ts"
+import { type FileSink, writeFile } from "./internal/fileSink.ts"
+import * as Float16 from "./internal/float16.ts"
+import { align, defaultAlignment, maximumDimensions } from "./internal/format.ts"
+import * as Header from "./internal/header.ts"
+import * as Metadata from "./Metadata.ts"
+import * as Tensor from "./Tensor.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a tensor's numbers are stored: with 32 or 16 bits. */
+export type TensorType = "F32" | "F16"
+
+/** A tensor under its name in the file. */
+export interface NamedTensor extends Tensor.Tensor {
+  readonly name: string
+  /** `"F32"` by default. */
+  readonly type?: TensorType
+}
+
+/** What goes into a file. */
+export interface Contents {
+  /** Written in this order. `general.alignment` is added where it is needed. */
+  readonly metadata: Metadata.Metadata
+  /** Written in this order; names are unique, every shape has one to four dimensions. */
+  readonly tensors: ReadonlyArray<NamedTensor>
+  /** Tensors begin at multiples of this many bytes: a multiple of 8; 32 by default. */
+  readonly alignment?: number
+}
+
+/** A file that was written. */
+export interface Written {
+  readonly path: string
+  readonly bytes: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Planning
+// -------------------------------------------------------------------------------------------------------------------
+
+const types = { F32: { id: 0, size: 4 }, F16: { id: 1, size: 2 } }
+
+const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "InvalidTensor", tensor, detail })
+
+const checkTensor = ({ data, name, shape }: NamedTensor, seen: Set<string>) => {
+  if (seen.has(name)) throw invalid(name, "Two tensors have this name.")
+  seen.add(name)
+  const isShape = shape.length >= 1 && shape.length <= maximumDimensions
+  if (!isShape || !shape.every((length) => Number.isSafeInteger(length) && length > 0)) {
+    throw invalid(name, `[${shape}] is no shape of one to ${maximumDimensions} positive whole numbers.`)
+  }
+  if (typeof data !== "function") checkCount(name, shape, data.length)
+}
+
+const checkCount = (name: string, shape: ReadonlyArray<number>, count: number) => {
+  const size = Tensor.size(shape)
+  if (count !== size) throw invalid(name, `Its shape [${shape}] holds ${size} numbers, ${count} were given.`)
+}
+
+const checkedAlignment = (alignment: number) => {
+  if (Number.isInteger(alignment) && alignment > 0 && alignment % 8 === 0) return alignment
+  const detail = `${alignment} is no positive multiple of 8.`
+  throw Errors.make({ _tag: "InvalidMetadata", key: "general.alignment", detail })
+}
+
+/** Where everything goes. Throws a `GgufError` when the contents make no file. */
+const plan = (contents: Contents) => {
+  const alignment = checkedAlignment(contents.alignment ?? defaultAlignment)
+  const entries: Array<Header.Entry> = []
+  const seen = new Set<string>()
+  let offset = 0
+  for (const tensor of contents.tensors) {
+    checkTensor(tensor, seen)
+    const { name, shape, type = "F32" } = tensor
+    entries.push({ name, shape, type: types[type].id, offset })
+    offset = align(offset + Tensor.size(shape) * types[type].size, alignment)
+  }
+  const added = alignment === defaultAlignment ? {} : { "general.alignment": Metadata.uint32(alignment) }
+  return { alignment, header: Header.encode({ ...contents.metadata, ...added }, entries, alignment) }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+const bytesOf = (values: Float32Array | Uint16Array) =>
+  new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
+
+/** Numbers that are turned into halves at a time. */
+const halvesAtATime = 1 << 16
+
+const writeHalves = async (sink: FileSink, name: string, values: Float32Array) => {
+  for (let at = 0; at < values.length; at += halvesAtATime) {
+    const part = values.subarray(at, at + halvesAtATime)
+    const halves = new Uint16Array(part.length)
+    const lost = Float16.encode(part, halves)
+    if (lost >= 0) throw invalid(name, `${part[lost]} is too large for F16 (${Float16.largest}): write it as F32.`)
+    await sink.write(bytesOf(halves))
+  }
+}
+
+const writeTensor = async (sink: FileSink, tensor: NamedTensor, alignment: number) => {
+  const { name, shape, type = "F32" } = tensor
+  const size = Tensor.size(shape)
+  let count = 0
+  for await (const values of Tensor.chunks(tensor)) {
+    count += values.length
+    if (count > size) break
+    await (type === "F32" ? sink.write(bytesOf(values)) : writeHalves(sink, name, values))
+  }
+  if (count > size) throw invalid(name, `Its shape [${shape}] holds ${size} numbers, more were given.`)
+  checkCount(name, shape, count)
+  await sink.zeros(align(sink.position(), alignment) - sink.position())
+}
+
+/**
+ * Writes a file.
+ *
+ * **Details**
+ *
+ * All that can be known beforehand is checked before anything is written: names, shapes, metadata. A tensor that then
+ * turns out shorter or longer than its shape, a source that fails, a full disk or an interruption leave no trace: what
+ * was at `path` stays as it was.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as GgufWriter from "@tutti/gguf/GgufWriter"
+ * import * as Metadata from "@tutti/gguf/Metadata"
+ * import * as Effect from "effect/Effect"
+ * import os from "node:os"
+ * import path from "node:path"
+ *
+ * const file = path.join(os.tmpdir(), "one-tensor.gguf")
+ * const written = await Effect.runPromise(
+ *   GgufWriter.write(file, {
+ *     metadata: { "general.architecture": Metadata.string("example") },
+ *     tensors: [{ name: "weight", shape: [2, 3], data: Float32Array.of(1, 2, 3, 4, 5, 6) }]
+ *   })
+ * )
+ * written.bytes // => 184
+ * ```
+ */
+export const write = (path: string, contents: Contents): Effect.Effect<Written, GgufError> =>
+  Effect.try({ try: () => plan(contents), catch: (cause) => Errors.fromUnknown(cause, path, "lay out the file") }).pipe(
+    Effect.flatMap(({ alignment, header }) => {
+      let bytes = 0
+      return writeFile(path, async (sink) => {
+        await sink.write(header)
+        for (const tensor of contents.tensors) await writeTensor(sink, tensor, alignment)
+        bytes = sink.position()
+      }).pipe(Effect.map(() => ({ path, bytes })))
+    })
+  )

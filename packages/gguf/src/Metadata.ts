@@ -1,0 +1,62 @@
+/**
+ * The metadata of a GGUF file: typed values by key.
+ *
+ * GGUF knows thirteen types. A reader such as llama.cpp expects each key to have one certain type, so a value always
+ * says which it is; {@link uint32}, {@link string} and the others make one in a word.
+ */
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Types whose values are JavaScript numbers. */
+export type NumberType = "uint8" | "int8" | "uint16" | "int16" | "uint32" | "int32" | "float32" | "float64"
+
+/** Types whose values need 64 bits of integer. */
+export type BigType = "uint64" | "int64"
+
+/** A value that is no array. */
+export type Scalar =
+  | { readonly type: NumberType; readonly value: number }
+  | { readonly type: BigType; readonly value: bigint }
+  | { readonly type: "boolean"; readonly value: boolean }
+  | { readonly type: "string"; readonly value: string }
+
+/** An array of values of one type. */
+export type ArrayValue =
+  | { readonly type: "array"; readonly of: NumberType; readonly value: ReadonlyArray<number> }
+  | { readonly type: "array"; readonly of: BigType; readonly value: ReadonlyArray<bigint> }
+  | { readonly type: "array"; readonly of: "boolean"; readonly value: ReadonlyArray<boolean> }
+  | { readonly type: "array"; readonly of: "string"; readonly value: ReadonlyArray<string> }
+  | { readonly type: "array"; readonly of: "array"; readonly value: ReadonlyArray<ArrayValue> }
+
+/** A value of metadata. */
+export type Value = Scalar | ArrayValue
+
+/** Values by key, e.g. `general.architecture`; written in this order. */
+export type Metadata = Readonly<Record<string, Value>>
+
+/** Every type that a value can have. */
+export type Type = Value["type"]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A whole number from 0 to 2^32 - 1. */
+export const uint32 = (value: number): Scalar => ({ type: "uint32", value })
+
+/** A number of single precision; rounded to it when written. */
+export const float32 = (value: number): Scalar => ({ type: "float32", value })
+
+/** True or false. */
+export const boolean = (value: boolean): Scalar => ({ type: "boolean", value })
+
+/** A text, written as UTF-8. */
+export const string = (value: string): Scalar => ({ type: "string", value })
+
+/** An array of texts. */
+export const strings = (value: ReadonlyArray<string>): ArrayValue => ({ type: "array", of: "string", value })
+
+/** An array of whole numbers from -2^31 to 2^31 - 1. */
+export const int32s = (value: ReadonlyArray<number>): ArrayValue => ({ type: "array", of: "int32", value })

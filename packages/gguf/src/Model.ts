@@ -1,0 +1,216 @@
+/**
+ * A transformer of the `llama` or `qwen2` architecture: its configuration, tokenizer and weights, written as GGUF.
+ *
+ * Tensors carry the names and the layout of Hugging Face's checkpoints (`model.layers.0.self_attn.q_proj.weight`,
+ * `[out, in]`), which is also how trainers hold them. {@link write} renames them, reorders what llama.cpp wants in
+ * another order and adds the metadata that it reads.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { GgufError } from "./GgufError.ts"
+import * as Errors from "./GgufError.ts"
+import * as GgufWriter from "./GgufWriter.ts"
+import { type Slot, sizes, slots } from "./internal/layout.ts"
+import { interleave } from "./internal/rotary.ts"
+import { tokenizerMetadata } from "./internal/tokenizerMetadata.ts"
+import * as Metadata from "./Metadata.ts"
+import * as Tensor from "./Tensor.ts"
+import type { Tokenizer } from "./Tokenizer.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The architectures that can be written. They differ in the biases of attention, which only `qwen2` has. */
+export const architectures = ["llama", "qwen2"] as const
+
+/** One of {@link architectures}. */
+export type Architecture = (typeof architectures)[number]
+
+/** The sizes and numbers of a model. */
+export interface Config {
+  readonly architecture: Architecture
+  /** Rows of the embedding; at least as many as the tokenizer has tokens. */
+  readonly vocabularySize: number
+  readonly hiddenSize: number
+  readonly layers: number
+  /** Heads of queries. */
+  readonly heads: number
+  /** Heads of keys and values, a divisor of `heads` (grouped-query attention); `heads` by default. */
+  readonly keyValueHeads?: number
+  /** Numbers in a head, even; `hiddenSize / heads` by default, and always in `qwen2`. */
+  readonly headSize?: number
+  readonly feedForwardSize: number
+  /** Tokens that the model was trained to see at once. */
+  readonly contextLength: number
+  /** Added to the mean square in RMS norms; 1e-5 by default. */
+  readonly normEpsilon?: number
+  /** The base of the rotary embedding's frequencies; 10,000 by default. */
+  readonly ropeTheta?: number
+  /** Whether the embedding is the output layer, too: then there is no `lm_head.weight`. Not by default. */
+  readonly tiedEmbeddings?: boolean
+}
+
+/** A model that can be written. */
+export interface Model {
+  readonly config: Config
+  readonly tokenizer: Tokenizer
+  /** By their names in Hugging Face's layout; exactly those that the configuration asks for. */
+  readonly tensors: Readonly<Record<string, Tensor.Tensor>>
+  /** What the model is called, for people. */
+  readonly name?: string
+}
+
+/** How to write a model. */
+export interface WriteOptions {
+  /** How matrices are stored; `"F32"` by default. Vectors are always F32, as llama.cpp asks for. */
+  readonly type?: GgufWriter.TensorType
+  /** Added to the metadata, e.g. `general.author`; may replace what is written by default. */
+  readonly metadata?: Metadata.Metadata
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Checks
+// -------------------------------------------------------------------------------------------------------------------
+
+const invalidConfig = (field: keyof Config, detail: string) => Errors.make({ _tag: "InvalidConfig", field, detail })
+
+const counts = ["vocabularySize", "hiddenSize", "layers", "heads", "feedForwardSize", "contextLength"] as const
+
+const configProblem = (config: Config): GgufError | undefined => {
+  const { architecture, heads, keyValueHeads = heads, normEpsilon = 1e-5, ropeTheta = 10_000 } = config
+  if (!architectures.includes(architecture)) {
+    const detail = `The architecture "${architecture}" cannot be written; these can: ${architectures.join(", ")}.`
+    return Errors.make({ _tag: "Unsupported", detail })
+  }
+  for (const field of counts) {
+    if (!Number.isInteger(config[field]) || config[field] < 1) {
+      return invalidConfig(field, `${config[field]} is no positive whole number.`)
+    }
+  }
+  const { headSize } = sizes(config)
+  if (!Number.isInteger(headSize) || headSize < 2 || headSize % 2 === 1) {
+    return invalidConfig("headSize", `${headSize} is no positive even number; it is hiddenSize / heads unless given.`)
+  }
+  if (architecture === "qwen2" && headSize * heads !== config.hiddenSize) {
+    return invalidConfig(
+      "headSize",
+      `In qwen2 it is hiddenSize / heads, ${config.hiddenSize / heads}, not ${headSize}.`
+    )
+  }
+  if (!Number.isInteger(keyValueHeads) || keyValueHeads < 1 || heads % keyValueHeads !== 0) {
+    return invalidConfig("keyValueHeads", `${keyValueHeads} is no divisor of heads, which is ${heads}.`)
+  }
+  if (!(normEpsilon >= 0)) return invalidConfig("normEpsilon", `${normEpsilon} is below 0.`)
+  if (!(ropeTheta > 0)) return invalidConfig("ropeTheta", `${ropeTheta} is not above 0.`)
+  return undefined
+}
+
+const tensorProblem = ({ config, tensors }: Model, wanted: ReadonlyArray<Slot>): GgufError | undefined => {
+  const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "InvalidTensor", tensor, detail })
+  for (const { shape, source } of wanted) {
+    const tensor = tensors[source]
+    if (tensor === undefined) return invalid(source, `A ${config.architecture} model of this config needs it.`)
+    if (tensor.shape.join() !== shape.join()) {
+      return invalid(source, `Its shape is [${tensor.shape}]; this config asks for [${shape}].`)
+    }
+    if (typeof tensor.data !== "function" && tensor.data.length !== Tensor.size(shape)) {
+      return invalid(source, `Its shape [${shape}] holds ${Tensor.size(shape)} numbers, not ${tensor.data.length}.`)
+    }
+  }
+  const known = new Set(wanted.map(({ source }) => source))
+  const unknown = Object.keys(tensors).find((name) => !known.has(name))
+  if (unknown === undefined) return undefined
+  return invalid(unknown, `A ${config.architecture} model of this config has no such tensor.`)
+}
+
+/** Whether configuration, tokenizer and tensors belong together; {@link write} asks it first. */
+export const check = (model: Model): Result.Result<Model, GgufError> => {
+  const { config, tokenizer } = model
+  const problem = configProblem(config) ?? tensorProblem(model, slots(config))
+  if (problem !== undefined) return Result.fail(problem)
+  if (tokenizer.tokens.length <= config.vocabularySize) return Result.succeed(model)
+  const detail = `It has ${tokenizer.tokens.length} tokens, the model's vocabulary only ${config.vocabularySize}.`
+  return Result.fail(Errors.make({ _tag: "InvalidTokenizer", detail }))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+const metadataOf = ({ config, name, tokenizer }: Model, type: GgufWriter.TensorType): Metadata.Metadata => {
+  const { architecture, heads, keyValueHeads = heads, normEpsilon = 1e-5, ropeTheta = 10_000 } = config
+  const { headSize } = sizes(config)
+  const own: Metadata.Metadata = {
+    vocab_size: Metadata.uint32(config.vocabularySize),
+    context_length: Metadata.uint32(config.contextLength),
+    embedding_length: Metadata.uint32(config.hiddenSize),
+    block_count: Metadata.uint32(config.layers),
+    feed_forward_length: Metadata.uint32(config.feedForwardSize),
+    "rope.dimension_count": Metadata.uint32(headSize),
+    "rope.freq_base": Metadata.float32(ropeTheta),
+    "attention.head_count": Metadata.uint32(heads),
+    "attention.head_count_kv": Metadata.uint32(keyValueHeads),
+    "attention.key_length": Metadata.uint32(headSize),
+    "attention.value_length": Metadata.uint32(headSize),
+    "attention.layer_norm_rms_epsilon": Metadata.float32(normEpsilon)
+  }
+  return {
+    "general.architecture": Metadata.string(architecture),
+    "general.type": Metadata.string("model"),
+    "general.name": Metadata.string(name ?? architecture),
+    "general.file_type": Metadata.uint32(type === "F32" ? 0 : 1),
+    ...Object.fromEntries(Object.entries(own).map(([key, value]) => [`${architecture}.${key}`, value])),
+    ...tokenizerMetadata(tokenizer, config.vocabularySize)
+  }
+}
+
+const tensorOf = (tensor: Tensor.Tensor, slot: Slot, type: GgufWriter.TensorType): GgufWriter.NamedTensor => {
+  const { headRows, shape, target } = slot
+  const data =
+    headRows === undefined
+      ? tensor.data
+      : () => interleave(Tensor.chunks(tensor), headRows, Tensor.size(shape.slice(1)))
+  return { name: target, shape, data, type: shape.length === 1 ? "F32" : type }
+}
+
+/**
+ * Writes a model as a GGUF file that llama.cpp loads.
+ *
+ * **Details**
+ *
+ * The model is checked first, whole: a tensor that is missing, unknown or of another shape is named. Vocabulary that the
+ * tokenizer leaves over is filled with unused tokens. Nothing appears at `path` until the file is complete, and tensors
+ * that come in pieces are never in memory whole.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Model from "@tutti/gguf/Model"
+ * import * as TinyModel from "@tutti/gguf/TinyModel"
+ * import * as Effect from "effect/Effect"
+ * import os from "node:os"
+ * import path from "node:path"
+ *
+ * const model = TinyModel.random({ architecture: "qwen2", seed: 1 })
+ * const file = path.join(os.tmpdir(), "tiny.gguf")
+ * const written = await Effect.runPromise(Model.write(model, file, { type: "F16" }))
+ * written.bytes < 300_000 // => true
+ * ```
+ */
+export const write = (
+  model: Model,
+  path: string,
+  options: WriteOptions = {}
+): Effect.Effect<GgufWriter.Written, GgufError> => {
+  const { metadata = {}, type = "F32" } = options
+  return Effect.fromResult(check(model)).pipe(
+    Effect.mapError((error) => Errors.fromUnknown(error, path, "write the model")),
+    Effect.flatMap(({ config, tensors }) =>
+      GgufWriter.write(path, {
+        metadata: { ...metadataOf(model, type), ...metadata },
+        tensors: slots(config).map((slot) => tensorOf(tensors[slot.source]!, slot, type))
+      })
+    )
+  )
+}

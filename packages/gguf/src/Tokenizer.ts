@@ -1,0 +1,203 @@
+/**
+ * Byte-level BPE: the tokenizer of GPT-2, small enough to be trained on a page of text and exact enough to be trusted.
+ *
+ * Any text has tokens, and they give the text back. {@link encode} finds the very tokens that llama.cpp finds in the
+ * file that this tokenizer is written to, so a program may count, mask and compare tokens without loading a model.
+ */
+import * as Result from "effect/Result"
+import type { GgufError } from "./GgufError.ts"
+import * as Errors from "./GgufError.ts"
+import * as ByteLevel from "./internal/byteLevel.ts"
+import { type Merges, mergeWord } from "./internal/mergeWord.ts"
+import { trainMerges } from "./internal/trainMerges.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A vocabulary and its merges. Ids: the 256 bytes by value, then one token for each merge whose text is new, then the
+ * control tokens.
+ */
+export interface Tokenizer {
+  /** All tokens by id; bytes are written as GPT-2 writes them (a space is `Ġ`), control tokens as they are. */
+  readonly tokens: ReadonlyArray<string>
+  /** Pairs of tokens that become one, the most urgent first, e.g. `"Ġ t"`. */
+  readonly merges: ReadonlyArray<string>
+  /** Tokens that no text has unless it is asked for: ends and turns of messages. */
+  readonly controlTokens: ReadonlyArray<string>
+  /** The id of the token that ends a text: that of the first control token. */
+  readonly endOfText: number
+  /** How messages become a prompt, as a Jinja template; models without one are given plain text. */
+  readonly chatTemplate?: string
+}
+
+/** What makes a tokenizer. */
+export interface Options {
+  /** None by default: every byte is a token. */
+  readonly merges?: ReadonlyArray<string>
+  /** The first ends a text. `<|endoftext|>`, `<|im_start|>` and `<|im_end|>` by default. */
+  readonly controlTokens?: ReadonlyArray<string>
+  readonly chatTemplate?: string
+}
+
+/** Whether control tokens are read from, or written to, texts. Not by default. */
+export interface TextOptions {
+  readonly controlTokens?: boolean
+}
+
+/** The template of ChatML, which goes with the default control tokens. */
+export const chatMl =
+  "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n' }}" +
+  "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const defaultControlTokens = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+
+const invalid = (detail: string) => Result.fail(Errors.make({ _tag: "InvalidTokenizer", detail }))
+
+/** A tokenizer of merges and control tokens. Fails when a merge is of tokens that are not there yet. */
+export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError> => {
+  const { chatTemplate, controlTokens = defaultControlTokens, merges = [] } = options
+  const known = new Set(ByteLevel.characters)
+  for (const [rank, merge] of merges.entries()) {
+    const [left = "", right = "", ...rest] = merge.split(" ")
+    if (rest.length > 0 || !known.has(left) || !known.has(right)) {
+      return invalid(`Merge ${rank}, "${merge}", is not of two tokens that are bytes or merges before it.`)
+    }
+    known.add(left + right)
+  }
+  if (controlTokens.length === 0) return invalid("There is no control token: the first one ends a text.")
+  const endOfText = known.size
+  for (const token of controlTokens) {
+    if (token === "" || known.has(token)) return invalid(`The control token "${token}" is empty or another token, too.`)
+    known.add(token)
+  }
+  const template = chatTemplate === undefined ? {} : { chatTemplate }
+  return Result.succeed({ tokens: [...known], merges, controlTokens, endOfText, ...template })
+}
+
+/** As {@link make}, for tokenizers written down in code: throws the `GgufError`. */
+export const makeUnsafe = (options: Options = {}): Tokenizer => Result.getOrThrow(make(options))
+
+/**
+ * Learns merges from texts: time and again the most frequent pair of tokens becomes one.
+ *
+ * **Details**
+ *
+ * The same texts give the same merges: of pairs that are equally frequent, the one of smaller ids comes first. Training
+ * stops early when no pair occurs twice.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Tokenizer from "@tutti/gguf/Tokenizer"
+ *
+ * const tokenizer = Tokenizer.train(["the theory of the thing"], { merges: 2 })
+ * tokenizer.merges // => ["t h", "th e"]
+ * Tokenizer.encode(tokenizer, "the") // => [257]
+ * Tokenizer.decode(tokenizer, [257, 114, 101]) // => "there"
+ * ```
+ */
+export const train = (
+  texts: Iterable<string>,
+  options: { readonly merges: number } & Omit<Options, "merges">
+): Tokenizer => makeUnsafe({ ...options, merges: trainMerges(texts, options.merges) })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tokenising
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is looked up for every word; made once for each tokenizer. */
+interface Index {
+  readonly ids: ReadonlyMap<string, number>
+  readonly merges: Merges
+  /** Longest first, as llama.cpp looks for them. */
+  readonly controls: ReadonlyArray<string>
+  readonly words: Map<string, ReadonlyArray<number>>
+}
+
+const indexes = new WeakMap<Tokenizer, Index>()
+
+const makeIndex = (tokenizer: Tokenizer): Index => {
+  const ids = new Map(tokenizer.tokens.map((token, id) => [token, id]))
+  const merges = new Map<number, Map<number, { readonly rank: number; readonly id: number }>>()
+  for (const [rank, merge] of tokenizer.merges.entries()) {
+    const [left = "", right = ""] = merge.split(" ")
+    const byRight = merges.get(ids.get(left)!) ?? new Map()
+    byRight.set(ids.get(right)!, { rank, id: ids.get(left + right)! })
+    merges.set(ids.get(left)!, byRight)
+  }
+  const controls = tokenizer.controlTokens.toSorted((left, right) => right.length - left.length)
+  return { ids, merges, controls, words: new Map() }
+}
+
+const indexOf = (tokenizer: Tokenizer): Index => {
+  const index = indexes.get(tokenizer) ?? makeIndex(tokenizer)
+  indexes.set(tokenizer, index)
+  return index
+}
+
+/** Words are remembered up to here. */
+const rememberedWords = 65_536
+
+const utf8 = new TextEncoder()
+
+const encodeWord = ({ merges, words }: Index, word: string): ReadonlyArray<number> => {
+  const known = words.get(word)
+  if (known !== undefined) return known
+  const tokens = mergeWord(Array.from(utf8.encode(word)), merges)
+  if (words.size < rememberedWords) words.set(word, tokens)
+  return tokens
+}
+
+/** Cuts control tokens out of a text. They and the pieces between them come in order. */
+const cut = (text: string, controls: ReadonlyArray<string>) => {
+  let pieces = [{ text, isControl: false }]
+  for (const control of controls) {
+    pieces = pieces.flatMap((piece) =>
+      piece.isControl
+        ? [piece]
+        : piece.text
+            .split(control)
+            .flatMap((part, place) => [
+              ...(place === 0 ? [] : [{ text: control, isControl: true }]),
+              ...(part === "" ? [] : [{ text: part, isControl: false }])
+            ])
+    )
+  }
+  return pieces
+}
+
+/** The ids of a text's tokens. A control token in it is plain text unless `controlTokens` is set. */
+export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions = {}): Array<number> => {
+  const index = indexOf(tokenizer)
+  const pieces = options.controlTokens === true ? cut(text, index.controls) : [{ text, isControl: false }]
+  const tokens: Array<number> = []
+  for (const piece of pieces) {
+    if (piece.isControl) tokens.push(index.ids.get(piece.text)!)
+    else for (const word of ByteLevel.split(piece.text)) tokens.push(...encodeWord(index, word))
+  }
+  return tokens
+}
+
+/**
+ * The text of tokens. Control tokens have none unless `controlTokens` is set; nor have ids that are no token.
+ *
+ * **Gotchas**
+ *
+ * Tokens are bytes: a character that is cut in two is decoded as U+FFFD.
+ */
+export const decode = (tokenizer: Tokenizer, tokens: Iterable<number>, options: TextOptions = {}): string => {
+  const bytes: Array<number> = []
+  for (const id of tokens) {
+    const token = tokenizer.tokens[id] ?? ""
+    const isControl = id >= tokenizer.endOfText
+    if (!isControl) bytes.push(...(ByteLevel.read(token) ?? []))
+    else if (options.controlTokens === true) bytes.push(...utf8.encode(token))
+  }
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes))
+}

@@ -1,0 +1,7 @@
+export * as GgufError from "./GgufError.ts"
+export * as GgufWriter from "./GgufWriter.ts"
+export * as Metadata from "./Metadata.ts"
+export * as Model from "./Model.ts"
+export * as Tensor from "./Tensor.ts"
+export * as TinyModel from "./TinyModel.ts"
+export * as Tokenizer from "./Tokenizer.ts"

@@ -1,0 +1,30 @@
+/** How byte-level BPE writes bytes as visible characters, and cuts a text into words, after GPT-2. */
+
+/** Bytes that stand for themselves: the printable ones of Latin-1, the space and the soft hyphen not among them. */
+const isPrintable = (byte: number) => (byte >= 33 && byte <= 126) || (byte >= 161 && byte !== 173)
+
+/** The character of every byte; those that do not stand for themselves take the characters from U+0100 on. */
+export const characters: ReadonlyArray<string> = (() => {
+  let next = 256
+  return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(isPrintable(byte) ? byte : next++))
+})()
+
+const byteOf = new Map(characters.map((character, byte) => [character, byte]))
+
+const utf8 = new TextEncoder()
+
+/** A text as the characters of its UTF-8 bytes. */
+export const write = (text: string): string => Array.from(utf8.encode(text), (byte) => characters[byte]).join("")
+
+/** The bytes that characters stand for; `undefined` when one of them stands for none. */
+export const read = (text: string): Uint8Array | undefined => {
+  const bytes = Array.from(text, (character) => byteOf.get(character))
+  return bytes.includes(undefined) ? undefined : Uint8Array.from(bytes as Array<number>)
+}
+
+/** GPT-2's words. White space is spelled out because that of `\s` is not quite the one of Unicode. */
+const words =
+  /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu
+
+/** The words that merges never cross, together the whole text. */
+export const split = (text: string): ReadonlyArray<string> => text.match(words) ?? []

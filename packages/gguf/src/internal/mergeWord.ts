@@ -1,0 +1,50 @@
+/** Merges the tokens of one word, in the order in which llama.cpp does: the most urgent pair, then the leftmost. */
+import * as PriorityQueue from "./priorityQueue.ts"
+
+/** What two tokens become, by the left one's id, then the right one's. */
+export type Merges = ReadonlyMap<number, ReadonlyMap<number, { readonly rank: number; readonly id: number }>>
+
+/** Two neighbours that could become one, as they were when they were found. */
+interface Candidate {
+  readonly at: number
+  readonly left: number
+  readonly right: number
+  readonly rank: number
+  readonly id: number
+}
+
+const isBefore = (left: Candidate, right: Candidate) =>
+  left.rank < right.rank || (left.rank === right.rank && left.at < right.at)
+
+/** The tokens that are left when no two neighbours can become one. Takes time n log n. */
+export const mergeWord = (bytes: ReadonlyArray<number>, merges: Merges): ReadonlyArray<number> => {
+  // Tokens stand where their first byte stood; those that were swallowed are -1. `next` and `previous` skip them.
+  const tokens = bytes.slice()
+  const next = bytes.map((_, at) => at + 1)
+  const previous = bytes.map((_, at) => at - 1)
+  const queue = PriorityQueue.make(isBefore)
+
+  const consider = (at: number) => {
+    const left = tokens[at]
+    const right = tokens[next[at] ?? -1]
+    if (left === undefined || right === undefined) return
+    const merge = merges.get(left)?.get(right)
+    if (merge !== undefined) queue.push({ at, left, right, ...merge })
+  }
+
+  bytes.forEach((_, at) => {
+    consider(at)
+  })
+  for (let candidate = queue.pop(); candidate !== undefined; candidate = queue.pop()) {
+    const { at, id, left, right } = candidate
+    const swallowed = next[at]!
+    if (tokens[at] !== left || tokens[swallowed] !== right) continue
+    tokens[at] = id
+    tokens[swallowed] = -1
+    next[at] = next[swallowed]!
+    if (next[at]! < tokens.length) previous[next[at]!] = at
+    consider(previous[at]!)
+    consider(at)
+  }
+  return tokens.filter((token) => token >= 0)
+}
