@@ -25,7 +25,10 @@ export interface Options {
   readonly file: string
   /** No bound by default. */
   readonly maxEntries?: number
-  /** Of answers as JSON, with 128 bytes for each; 1 GiB by default. The file is as large as it ever had to be. */
+  /**
+   * Of answers as JSON, with 128 bytes for each; 1 GiB by default. The file itself may take up to twice that, and stays as
+   * large as it ever had to be.
+   */
   readonly maxBytes?: number
   /** How long an answer is kept after it was made; for ever by default. A number is in milliseconds. */
   readonly timeToLive?: Duration.Input

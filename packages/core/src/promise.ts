@@ -4,10 +4,17 @@
  * A thin face over `Conductor`: every option and every result is that of the Effect interface. What is added is only how
  * workers and policies are written without Effect.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Conductor from "./Conductor.ts"
-import { type Context, type Policy, PolicyError } from "./Policy.ts"
+import type { Options as CacheOptions } from "./DiskCache.ts"
+import { type Policy, type Context as PolicyContext, PolicyError } from "./Policy.ts"
+import type { Options as GateOptions } from "./ProviderGate.ts"
+import { Gate } from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
 import type { RunEvent } from "./RunEvent.ts"
 import * as Task from "./Task.ts"
@@ -50,8 +57,10 @@ export interface ConductOptions extends Omit<Conductor.Options, "pool" | "policy
   readonly signal?: AbortSignal
   /** Is told every event. */
   readonly onEvent?: (event: RunEvent) => void
-  /** Keeps answers between runs; see `ResponseCache.makeMemory`. */
+  /** Keeps answers between runs: {@link openCache}, or `ResponseCache.makeMemory`. */
   readonly cache?: ResponseCache
+  /** Keeps all runs that it is given to inside the limits of providers: {@link openGate}. */
+  readonly gate?: Gate
 }
 
 /** What came of a run, with its whole record. */
@@ -160,7 +169,7 @@ export const worker = ({ answer, ...about }: WorkerOptions): Worker => {
  */
 export const policy = (
   name: string,
-  propose: (context: Omit<Context, "complete">) => Workflow | Promise<Workflow>
+  propose: (context: Omit<PolicyContext, "complete">) => Workflow | Promise<Workflow>
 ): Policy => ({
   name,
   propose: ({ complete: _, ...context }) =>
@@ -170,6 +179,65 @@ export const policy = (
         new PolicyError({ policy: name, detail: error instanceof Error ? error.message : String(error) })
     })
 })
+
+// -------------------------------------------------------------------------------------------------------------------
+// What runs share
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Opens a service for as long as nobody closes it. */
+const open = async <S extends object, E>(key: Context.Key<never, S | undefined>, layer: Layer.Layer<never, E>) => {
+  const scope = Scope.makeUnsafe()
+  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const context = await Effect.runPromise(Layer.buildWithScope(layer, scope)).catch(async (error) => {
+    await close()
+    throw error
+  })
+  return { ...Context.getUnsafe(context, key)!, [Symbol.asyncDispose]: close }
+}
+
+/**
+ * Opens a file that keeps workers' answers, so that equal calls are paid for once: by this process, those beside it and
+ * those after it. The promise is rejected with a `DiskCacheError` when the file cannot be used.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, openCache, single, worker } from "@tutti/core/promise"
+ *
+ * let calls = 0
+ * const pool = [worker({ id: "calculator", answer: () => `${(calls += 1) * 42}` })]
+ * await using cache = await openCache({ file: ":memory:" })
+ * const options = { question: "What is 6 times 7?", pool, policy: single(0), cache }
+ * await conduct(options)
+ * const again = await conduct(options)
+ * again.answer // => "42"
+ * calls // => 1
+ * ```
+ */
+export const openCache = async (options: CacheOptions): Promise<ResponseCache & AsyncDisposable> => {
+  const { layer } = await import("./DiskCache.ts")
+  return open(ResponseCache, layer(options))
+}
+
+/**
+ * Opens a gate that keeps all runs that it is given to inside the limits of providers: those that are set here, those
+ * that vendors tell of in their answers, and the pauses that they ask for.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, openGate, single, worker } from "@tutti/core/promise"
+ *
+ * const pool = [worker({ id: "calculator", provider: "me", answer: () => "42" })]
+ * await using gate = await openGate({ limits: { me: { requestsPerMinute: 60, concurrency: 2 } } })
+ * const result = await conduct({ question: "What is 6 times 7?", pool, policy: single(0), gate })
+ * result.answer // => "42"
+ * ```
+ */
+export const openGate = async (options: GateOptions = {}): Promise<Gate & AsyncDisposable> => {
+  const { layer } = await import("./ProviderGate.ts")
+  return open(Gate, layer(options))
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Runs
@@ -186,10 +254,11 @@ const aborted = (signal: AbortSignal | undefined): Effect.Effect<void> =>
       })
 
 const start = Effect.fnUntraced(function* (options: ConductOptions, listener: (event: RunEvent) => void) {
-  const { cache, onEvent: _, pool, question, signal, ...rest } = options
+  const { cache, gate, onEvent: _, pool, question, signal, ...rest } = options
   const conductor = Conductor.make({ ...rest, pool: WorkerPool.makeUnsafe(pool) })
   const run = conductor.start(Task.make(question), { listener })
-  const running = yield* cache === undefined ? run : Effect.provideService(run, ResponseCache, cache)
+  const cached = cache === undefined ? run : Effect.provideService(run, ResponseCache, cache)
+  const running = yield* gate === undefined ? cached : Effect.provideService(cached, Gate, gate)
   yield* Effect.forkScoped(Effect.andThen(aborted(signal), running.interrupt))
   return running
 })

@@ -1,3 +1,7 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { setImmediate } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
 import * as promise from "../src/promise.ts"
 import * as ResponseCache from "../src/ResponseCache.ts"
@@ -112,6 +116,45 @@ describe("conduct", () => {
     }
     assert.strictEqual((await promise.conduct(options)).answer, "call 1")
     assert.strictEqual((await promise.conduct(options)).answer, "call 1")
+  })
+
+  it("keeps answers in a file for as long as it is open, and says why one cannot be", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "tutti-promise-"))
+    const file = path.join(folder, "cache.sqlite")
+    let calls = 0
+    const options = {
+      ...ask,
+      pool: [promise.worker({ id: "counted", answer: () => `call ${++calls}` })],
+      policy: promise.single(0)
+    }
+    const answers: Array<string | undefined> = []
+    for (let opened = 0; opened < 2; opened++) {
+      await using cache = await promise.openCache({ file })
+      answers.push((await promise.conduct({ ...options, cache })).answer)
+    }
+    assert.deepStrictEqual([answers, readdirSync(folder)], [["call 1", "call 1"], ["cache.sqlite"]])
+    const error: Error = await promise.openCache({ file: folder }).catch((error) => error)
+    assert.include(error.message, `The response cache ${folder} cannot be written`)
+    rmSync(folder, { recursive: true })
+  })
+
+  it("keeps all runs that share a gate to its limits", async () => {
+    await using gate = await promise.openGate({ limits: { slow: { concurrency: 2 } } })
+    let running = 0
+    let most = 0
+    const slow = promise.worker({
+      id: "slow",
+      answer: async () => {
+        most = Math.max(most, ++running)
+        await setImmediate()
+        running -= 1
+        return "done"
+      }
+    })
+    const options = { ...ask, pool: [slow], policy: promise.single(0), gate }
+    const results = await Promise.all(Array.from({ length: 8 }, () => promise.conduct(options)))
+    assert.isTrue(results.every(({ answer }) => answer === "done"))
+    assert.strictEqual(most, 2)
   })
 
   it("rejects mistakes in the options with one clear message", async () => {
