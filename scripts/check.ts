@@ -16,7 +16,9 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   /** Packed packages pass publint and arethetypeswrong. Needs `pnpm build`. */
   tarballs: () => import("./checks/tarballs.ts"),
   /** Packed packages work in an empty folder with plain npm. Needs `pnpm build`. */
-  installation: () => import("./checks/installation.ts")
+  installation: () => import("./checks/installation.ts"),
+  /** What `tutti provider new` writes installs, builds and passes the contract with plain npm. Needs `pnpm build`. */
+  plugin: () => import("./checks/plugin.ts")
 }
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(checks)

@@ -123,7 +123,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   await step({ name: "types", command: script("types") })
   for (const name of ["arrows", "likeness", "hosts", "documentation"]) await step(check(name))
   await step({ name: "knip", command: script("knip") })
-  for (const name of ["tarballs", "installation"]) await step(check(name))
+  for (const name of ["tarballs", "installation", "plugin"]) await step(check(name))
 }
 
 /** Workflow texts are compared with a real Python, where there is one. */

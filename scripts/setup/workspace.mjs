@@ -54,8 +54,11 @@ const member = (folder) => ({
 /** The published packages. */
 export const packages = () => foldersIn("packages").map(member)
 
-/** The example apps. */
-export const examples = () => foldersIn("examples").map(member)
+/** The example apps; an example that is published is no part of this workspace. */
+export const examples = () =>
+  foldersIn("examples")
+    .map(member)
+    .filter(({ manifest }) => manifest.private === true)
 
 /** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `bench`. */
 export const members = () => [

@@ -12,6 +12,7 @@ import manifest from "../package.json" with { type: "json" }
 import { paragraphs } from "./commands/flags.ts"
 import { gym } from "./commands/gym.ts"
 import { pool } from "./commands/pool.ts"
+import { provider } from "./commands/provider.ts"
 import { replay } from "./commands/replay.ts"
 import { run as runCommand } from "./commands/run.ts"
 import { workflow } from "./commands/workflow.ts"
@@ -29,7 +30,7 @@ const tutti = Command.make("tutti").pipe(
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
-  Command.withSubcommands([runCommand, replay, workflow, pool, gym]),
+  Command.withSubcommands([runCommand, replay, workflow, pool, gym, provider]),
   Command.withExamples([
     { command: "tutti run", description: "Run a built-in question and watch" },
     { command: 'tutti run "How many minutes are there in 3 days?"', description: "Run a question of yours" },

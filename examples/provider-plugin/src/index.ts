@@ -1,0 +1,1 @@
+export { type Options, ollama } from "./worker.ts"

@@ -1,0 +1,128 @@
+/** `tutti provider new`: writes a provider that works and passes its tests, for its author to change step by step. */
+import fs from "node:fs/promises"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import manifest from "../../package.json" with { type: "json" }
+import type { NewInput } from "../commands/provider.ts"
+import { type Failure, failed, messageOf, usage } from "../Failure.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Names
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Whether a package, a file and a function can be called so. */
+export const isName = (name: string): boolean => /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name) && name.length <= 60
+
+/** `acme-models` as a function: `acmeModels`. */
+const functionOf = (name: string): string =>
+  name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/**
+ * A file of the template under another name. What the provider is called changes; what is said of the protocol that it
+ * starts with stays, for it stays true until the author changes it.
+ */
+export const renamed = (text: string, name: string): string =>
+  text
+    .replaceAll("tutti-provider-ollama", `tutti-provider-${name}`)
+    .replaceAll(/\bollama(?=\()/g, functionOf(name))
+    .replaceAll(/(?<=\bexport const )ollama\b/g, functionOf(name))
+    .replaceAll(/\bollama(?= \} from)/g, functionOf(name))
+    .replaceAll(/(?<=[`"])ollama(?=[:"])/g, name)
+
+interface ProviderManifest {
+  readonly name: string
+  readonly description: string
+  readonly peerDependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
+/** The manifest of the template for another name, and for this version of Tutti. */
+export const manifestOf = (text: string, name: string, version: string): string => {
+  const template = JSON.parse(text) as ProviderManifest
+  const ranges = (dependencies: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(dependencies).map(([key, range]) => [key, key.startsWith("@tutti/") ? `^${version}` : range])
+    )
+  const own = {
+    ...template,
+    name: `tutti-provider-${name}`,
+    description: `Models of ${name} as workers of Tutti.`,
+    peerDependencies: ranges(template.peerDependencies),
+    devDependencies: ranges(template.devDependencies)
+  }
+  return `${JSON.stringify(own, undefined, 2)}\n`
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where the build has put the template. */
+const template = () => fileURLToPath(new URL("dist/templates/provider", import.meta.resolve("@tutti/cli/package.json")))
+
+/** Whose licence it is, is for its author to say. */
+const isOurs = (file: string) => file === "LICENSE"
+
+/** Writes a provider, file by file; the paths of the files. */
+export const write = async (options: {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+  readonly version: string
+}): Promise<ReadonlyArray<string>> => {
+  const { from, name, to, version } = options
+  const entries = await fs.readdir(from, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)))
+    .filter((file) => !isOurs(file))
+    .sort()
+  for (const file of files) {
+    const text = await fs.readFile(path.join(from, file), "utf8")
+    await fs.mkdir(path.dirname(path.join(to, file)), { recursive: true })
+    const own = file === "package.json" ? manifestOf(text, name, version) : renamed(text, name)
+    await fs.writeFile(path.join(to, file), own, { flag: "wx" })
+  }
+  await fs.writeFile(path.join(to, ".gitignore"), "dist\nnode_modules\n", { flag: "wx" })
+  return [...files, ".gitignore"]
+}
+
+const isOccupied = async (folder: string): Promise<boolean> => {
+  try {
+    return (await fs.readdir(folder)).length > 0
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ENOENT"
+  }
+}
+
+const attempt = <A>(action: () => Promise<A>): Effect.Effect<A, Failure> =>
+  Effect.tryPromise({ try: action, catch: (error) => failed(messageOf(error)) })
+
+/** Writes a provider into a folder that is new or empty, and says how to go on. */
+export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.Return<void, Failure> {
+  const { name } = input
+  if (!isName(name)) {
+    return yield* usage(`"${name}" cannot name a package: use small letters, digits and hyphens, such as acme-models.`)
+  }
+  const folder = Option.getOrElse(input.directory, () => `tutti-provider-${name}`)
+  const to = path.resolve(folder)
+  if (yield* attempt(() => isOccupied(to))) {
+    return yield* failed(`${folder} is there already, and not an empty folder: name another one with --directory.`)
+  }
+  const files = yield* attempt(() => write({ name, from: template(), to, version: manifest.version }))
+  yield* Effect.sync(() =>
+    process.stdout.write(
+      [
+        `Wrote ${files.length} files to ${folder}:`,
+        ...files.map((file) => `  ${file}`),
+        "",
+        "It speaks one real protocol and passes the contract of providers as it is:",
+        `  cd ${folder} && npm install && npm test`,
+        "README.md says which file to change for what.",
+        ""
+      ].join("\n")
+    )
+  )
+})
