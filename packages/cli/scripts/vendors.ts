@@ -13,10 +13,11 @@ import * as Vendors from "../test/vendors.ts"
 
 const [folder = "."] = process.argv.slice(2)
 
-await using vendors = await Vendors.start()
+const vendors = await Vendors.start()
 const file = path.resolve(folder, "vendors.json")
 const args = ["run", Vendors.question, "--pool", Vendors.pool, "--policy", Vendors.policy, "--max-cost", "1"]
 const { code, errors, output } = await tutti([...args, "--transcript", file], { environment: vendors.environment })
+await vendors[Symbol.asyncDispose]()
 const transcript = readFileSync(file, "utf8")
 const isLeaking = [...Object.values(Vendors.keys), "127.0.0.1"].some((secret) =>
   `${output}${transcript}`.includes(secret)

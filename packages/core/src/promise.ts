@@ -197,7 +197,8 @@ const open = async <S extends object, E>(key: Context.Key<never, S | undefined>,
 
 /**
  * Opens a file that keeps workers' answers, so that equal calls are paid for once: by this process, those beside it and
- * those after it. The promise is rejected with a `DiskCacheError` when the file cannot be used.
+ * those after it. It is closed by `await using`, or never. The promise is rejected with a `DiskCacheError` when the file
+ * cannot be used.
  *
  * **Example**
  *
@@ -206,7 +207,7 @@ const open = async <S extends object, E>(key: Context.Key<never, S | undefined>,
  *
  * let calls = 0
  * const pool = [worker({ id: "calculator", answer: () => `${(calls += 1) * 42}` })]
- * await using cache = await openCache({ file: ":memory:" })
+ * const cache = await openCache({ file: ":memory:" })
  * const options = { question: "What is 6 times 7?", pool, policy: single(0), cache }
  * await conduct(options)
  * const again = await conduct(options)
@@ -229,7 +230,7 @@ export const openCache = async (options: CacheOptions): Promise<ResponseCache & 
  * import { conduct, openGate, single, worker } from "@tutti/core/promise"
  *
  * const pool = [worker({ id: "calculator", provider: "me", answer: () => "42" })]
- * await using gate = await openGate({ limits: { me: { requestsPerMinute: 60, concurrency: 2 } } })
+ * const gate = await openGate({ limits: { me: { requestsPerMinute: 60, concurrency: 2 } } })
  * const result = await conduct({ question: "What is 6 times 7?", pool, policy: single(0), gate })
  * result.answer // => "42"
  * ```
