@@ -19,17 +19,53 @@ interface Installation {
   /** A program of `scripts/installation` that is copied there. */
   readonly program?: string
   readonly command: ReadonlyArray<string>
+  /** The vendors' SDKs that it may bring; not looked at when absent. */
+  readonly sdks?: ReadonlyArray<string>
 }
 
+/** The SDKs of vendors: what a user installs brings the one that it is called by, and no other. */
+const vendorSdks = ["openai", "@anthropic-ai/sdk", "@google/generative-ai", "@google/genai", "ai", "node-llama-cpp"]
+
+const provider = (name: string, constructor: string, model: string, sdk: string): Installation => ({
+  name: `provider ${name}`,
+  packages: [`@tutti/providers-${name}`],
+  program: "provider.mjs",
+  command: ["node", "provider.mjs", `@tutti/providers-${name}`, constructor, model],
+  sdks: [sdk]
+})
+
 const installations: ReadonlyArray<Installation> = [
-  { name: "core alone", packages: ["@tutti/core"], program: "core.mjs", command: ["node", "core.mjs"] },
+  { name: "core alone", packages: ["@tutti/core"], program: "core.mjs", command: ["node", "core.mjs"], sdks: [] },
   { name: "core and gym", packages: ["@tutti/core", "@tutti/gym"], program: "gym.mjs", command: ["node", "gym.mjs"] },
+  provider("openai", "openai", "gpt-5", "openai"),
+  provider("anthropic", "anthropic", "claude-opus-5-5", "@anthropic-ai/sdk"),
+  provider("genai", "genai", "gemini-2.5-pro", "@google/genai"),
+  provider("google", "google", "gemini-2.5-pro", "@google/generative-ai"),
   { name: "cli", packages: ["@tutti/cli"], command: ["npx", "--no-install", "tutti", "run", "What is 17 times 23?"] }
 ]
 
 const programs = fileURLToPath(new URL("../installation", import.meta.url))
 
-const install = async ({ command, name, packages, program }: Installation): Promise<ReadonlyArray<string>> => {
+const size = (folder: string): number =>
+  fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + fs.statSync(path.join(entry.parentPath, entry.name)).size, 0)
+
+/** What stands in a tree besides the SDKs that may. Says how big the tree is. */
+const strangers = (name: string, modules: string, sdks: ReadonlyArray<string>): ReadonlyArray<string> => {
+  process.stdout.write(`installation: ${name}: ${(size(modules) / 1024 / 1024).toFixed(1)} MB installed\n`)
+  const installed = vendorSdks.filter((sdk) => fs.existsSync(path.join(modules, sdk)))
+  const missing = sdks.filter((sdk) => !installed.includes(sdk))
+  return [
+    ...installed
+      .filter((sdk) => !sdks.includes(sdk))
+      .map((sdk) => `${name}: it brings ${sdk}, which it does not name.`),
+    ...missing.map((sdk) => `${name}: it does not bring ${sdk}.`)
+  ]
+}
+
+const install = async ({ command, name, packages, program, sdks }: Installation): Promise<ReadonlyArray<string>> => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-installation-"))
   try {
     fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
@@ -38,9 +74,10 @@ const install = async ({ command, name, packages, program }: Installation): Prom
     const tarballs = [...members.values()].map(tarballOf)
     const installed = await run(["npm", "install", "--no-audit", "--no-fund", ...tarballs], { cwd: folder })
     if (installed.code !== 0) return [`${name}: npm install failed:\n${installed.output}`]
+    const strange = sdks === undefined ? [] : strangers(name, path.join(folder, "node_modules"), sdks)
     const answered = await run(command, { cwd: folder })
     return answered.code === 0 && answered.output.trim() !== ""
-      ? []
+      ? strange
       : [`${name}: "${command.join(" ")}" ended with ${answered.code}:\n${answered.output}`]
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
