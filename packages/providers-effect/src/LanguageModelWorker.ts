@@ -109,6 +109,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
     ...(provider === undefined ? {} : { provider }),
     ...(pricing === undefined ? {} : { pricing }),
     ...(limits === undefined ? {} : { limits }),
+    ...(options.settings?.names.includes("seed") ? {} : { takesSeed: false }),
     settings: defaults,
     generate: (request) => limitWait(options, call(model, options, secrets, { ...defaults, ...request }))
   }
