@@ -3,7 +3,14 @@ import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import type { Transcript } from "@tutti/core/Transcript"
 import * as Wire from "@tutti/core/Wire"
-import { OpenAiChat, Script, WireServer } from "@tutti/providers-testkit"
+import {
+  AnthropicMessages,
+  GoogleGenerateContent,
+  OpenAiChat,
+  OpenAiResponses,
+  Script,
+  WireServer
+} from "@tutti/providers-testkit"
 import * as Result from "effect/Result"
 import { inFolder, tutti } from "./process.ts"
 import * as Vendors from "./vendors.ts"
@@ -98,21 +105,31 @@ describe.concurrent("three vendors at once", { timeout }, () => {
     )
   })
 
-  it("plan in their turn: a chat model of each can be the Conductor", async () => {
-    const plan = 'model_id = [0]\nsubtasks = ["Say it."]\naccess_list = [[]]'
-    await using server = await WireServer.start(OpenAiChat.dialect, (_, index) =>
-      Script.answer(index === 0 ? plan : "It is 42.")
-    )
-    const environment = { MY_SERVER_BASE_URL: `${server.url}/v1` }
-    const args = ["run", "What is it?", "--pool", "my-server:worker", "--policy", "my-server:planner", "--seed", "3"]
-    const { code, output } = await tutti(args, { environment })
-    assert.strictEqual(code, 0)
-    assert.include(output, "It is 42.")
-    assert.deepStrictEqual(
-      server.exchanges.map(({ sent }) => sent.model),
-      ["planner", "worker"]
-    )
-  })
+  const planners = [
+    ["openai", OpenAiResponses.dialect, { OPENAI_API_KEY: "key" }, "OPENAI_BASE_URL", "/v1"],
+    ["anthropic", AnthropicMessages.dialect, { ANTHROPIC_API_KEY: "key" }, "ANTHROPIC_BASE_URL", ""],
+    ["google", GoogleGenerateContent.dialect, { GEMINI_API_KEY: "key" }, "GEMINI_BASE_URL", ""],
+    ["my-server", OpenAiChat.dialect, {}, "MY_SERVER_BASE_URL", "/v1"]
+  ] as const
+  for (const [vendor, dialect, keys, variable, path] of planners) {
+    it(`can plan: a chat model of ${vendor} is the Conductor, with a seed or without`, async () => {
+      const plan = 'model_id = [0]\nsubtasks = ["Say it."]\naccess_list = [[]]'
+      await using server = await WireServer.start(dialect, (_, index) =>
+        Script.answer(index === 0 ? plan : "It is 42.")
+      )
+      const team = ["--pool", `${vendor}:worker`, "--policy", `${vendor}:planner`, "--seed", "3"]
+      const { code, output } = await tutti(["run", "What is it?", ...team], {
+        environment: { ...keys, [variable]: `${server.url}${path}` }
+      })
+      assert.strictEqual(code, 0)
+      assert.include(output, `plan     ${vendor}:planner`)
+      assert.include(output, "It is 42.")
+      assert.deepStrictEqual(
+        server.exchanges.map(({ sent }) => sent.model),
+        ["planner", "worker"]
+      )
+    })
+  }
 })
 
 describe.concurrent("what is missing", { timeout }, () => {
