@@ -35,6 +35,8 @@ export interface Options {
   /** The AI SDK knows no prices: without one the worker's price is unknown. */
   readonly pricing?: Pricing
   readonly limits?: Limits
+  /** False where the model has no seed: calls are then made without one. True by default. */
+  readonly takesSeed?: boolean
   /** Used where a request does not set it. */
   readonly maxOutputTokens?: number
   /** Used where a request does not set it. */
@@ -115,7 +117,7 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
   const secrets = (options.secrets ?? []).map((secret) =>
     Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
   )
-  const { description, limits, pricing, provider } = options
+  const { description, limits, pricing, provider, takesSeed } = options
   const failure = (error: unknown, nowMillis: number) =>
     error instanceof WorkerError ? error : new WorkerError({ worker, reason: reasonOf(error, { secrets, nowMillis }) })
   return {
@@ -124,6 +126,7 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
     ...(provider === undefined ? {} : { provider }),
     ...(pricing === undefined ? {} : { pricing }),
     ...(limits === undefined ? {} : { limits }),
+    ...(takesSeed === undefined ? {} : { takesSeed }),
     settings: settingsOf(options),
     generate: (request) => limitWait(worker, options.timeoutMillis, call(model, worker, options, request, failure))
   }

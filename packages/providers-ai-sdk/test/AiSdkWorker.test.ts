@@ -29,7 +29,13 @@ describe("aiSdk", () => {
     const worker = aiSdk(lab("http://localhost"))
     assert.strictEqual(worker.id, "lab:model-1")
     assert.strictEqual(worker.pricing, undefined)
-    const own = { id: "mine", description: "d", provider: "p", pricing: { inputPerMillion: 1, outputPerMillion: 2 } }
+    const own = {
+      id: "mine",
+      description: "d",
+      provider: "p",
+      takesSeed: false,
+      pricing: { inputPerMillion: 1, outputPerMillion: 2 }
+    }
     const { generate: _, ...about } = aiSdk(lab("http://localhost"), own)
     assert.deepInclude(about, own)
   })

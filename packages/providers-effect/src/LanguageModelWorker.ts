@@ -36,7 +36,7 @@ export type Answer = Stream.Stream<Response.StreamPart<Record<never, never>>, Ai
 
 /** How settings reach a model. */
 export interface Passing {
-  /** The settings that `apply` knows; a request that sets another one fails. */
+  /** The settings that `apply` knows; a request that sets another one fails. Without `seed` runs ask without one. */
   readonly names: ReadonlyArray<keyof Settings>
   /** Runs an answer with settings, e.g. by providing the configuration of the model's package to it. */
   readonly apply: (settings: Settings, answer: Answer) => Answer
@@ -110,6 +110,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
     ...(pricing === undefined ? {} : { pricing }),
     ...(limits === undefined ? {} : { limits }),
     ...(options.settings?.names.includes("seed") ? {} : { takesSeed: false }),
+    takesSeed: options.settings?.names.includes("seed") === true,
     settings: defaults,
     generate: (request) => limitWait(options, call(model, options, secrets, { ...defaults, ...request }))
   }
