@@ -69,17 +69,14 @@ export const fromWorker = (worker: Worker, options: { readonly instruction?: str
   name: worker.id,
   judge: ({ answer, ask, task }) => {
     const content = `${options.instruction ?? defaultInstruction}\n\nQuestion:\n${question(task)}\n\nAnswer:\n${answer}`
-    return Effect.map(
-      ask(worker, { messages: [{ role: "user", content }], temperature: 0 }),
-      ({ costUsd, text, usage }) => {
-        const score = scoreOf(text)
-        return {
-          score: score ?? 0,
-          correct: score === 1,
-          explanation: score === undefined ? `No score could be read in: ${text}` : text,
-          paid: { usage, costUsd }
-        }
+    return Effect.map(ask(worker, { messages: [{ role: "user", content }] }), ({ costUsd, text, usage }) => {
+      const score = scoreOf(text)
+      return {
+        score: score ?? 0,
+        correct: score === 1,
+        explanation: score === undefined ? `No score could be read in: ${text}` : text,
+        paid: { usage, costUsd }
       }
-    )
+    })
   }
 })
