@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Model from "@tutti/gguf/Model"
 import * as TinyModel from "@tutti/gguf/TinyModel"
 import * as Effect from "effect/Effect"
-import { largestDifference, logitsOf, temporaryFile } from "./llama.ts"
+import { temporaryFile } from "./files.ts"
+import { largestDifference, logitsOf } from "./llama.ts"
 
 const cases: ReadonlyArray<readonly [string, TinyModel.Options]> = [
   ["llama", { architecture: "llama", seed: 1 }],

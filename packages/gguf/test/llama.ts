@@ -1,21 +1,10 @@
 /** llama.cpp as tests ask it: one thread, no GPU, full precision. */
-
-import fs from "node:fs"
-import os from "node:os"
-import path from "node:path"
 import * as Effect from "effect/Effect"
-import { getLlama, LlamaLogLevel, type LlamaModel } from "node-llama-cpp"
-
-/** A place in a folder of its own, which goes when the test ends. */
-export const temporaryFile = (name: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-gguf-"))),
-    (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
-  ).pipe(Effect.map((folder) => path.join(folder, name)))
+import { getLlama, LlamaLogLevel, type LlamaModel, type Token } from "node-llama-cpp"
 
 let llama: ReturnType<typeof getLlama> | undefined
 
-/** The binding, loaded once for all tests of a file. */
+/** A loaded model; the binding itself is loaded once for all tests of a file. */
 export const loadModel = (modelPath: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -25,8 +14,8 @@ export const loadModel = (modelPath: string) =>
     (model: LlamaModel) => Effect.promise(() => model.dispose())
   )
 
-/** The logits behind every token. */
-export const logitsOf = (modelPath: string, tokens: ReadonlyArray<number>, lora?: string) =>
+/** The logits behind every token, with an adapter where one is given. */
+export const logitsOf = (modelPath: string, tokens: ReadonlyArray<number>, adapter?: string) =>
   Effect.gen(function* () {
     const model = yield* loadModel(modelPath)
     return yield* Effect.promise(async () => {
@@ -36,22 +25,21 @@ export const logitsOf = (modelPath: string, tokens: ReadonlyArray<number>, lora?
         flashAttention: false,
         experimentalKvCacheKeyType: "F32",
         experimentalKvCacheValueType: "F32",
-        ...(lora === undefined ? {} : { lora: { adapters: [{ filePath: lora }] } })
+        ...(adapter === undefined ? {} : { lora: { adapters: [{ filePath: adapter }] } })
       })
-      const wanted = tokens.map((token) => [token, { generateNext: { logits: true } }] as never)
-      const found = await context.getSequence().controlledEvaluate(wanted)
+      const wanted = tokens.map((token) => [token as Token, { generateNext: { logits: true } }] as const)
+      const found = await context.getSequence().controlledEvaluate(wanted.map(([token, options]) => [token, options]))
       await context.dispose()
-      return found.map((one) =>
-        Float32Array.from(
-          { length: model.fileInfo === undefined ? 0 : one!.next.logits!.size },
-          (_, id) => one!.next.logits!.get(id as never)!
-        )
-      )
+      return found.map((one) => {
+        const logits = one?.next.logits ?? new Map<Token, number>()
+        return Float32Array.from({ length: logits.size }, (_, id) => logits.get(id as Token) ?? NaN)
+      })
     })
   })
 
+/** The largest difference of two sets of logits; NaN where one of them lacks a number. */
 export const largestDifference = (left: ReadonlyArray<Float32Array>, right: ReadonlyArray<Float32Array>): number => {
-  let largest = 0
+  let largest = left.length === right.length ? 0 : NaN
   for (const [place, row] of left.entries()) {
     for (const [index, value] of row.entries()) {
       const difference = Math.abs(value - (right[place]?.[index] ?? NaN))

@@ -1,5 +1,5 @@
 /** Which tensors a model has: their names in both worlds and their shapes. */
-import type { Config } from "../Model.ts"
+import type { Architecture, Config } from "../Model.ts"
 
 /** A tensor that a model must have. */
 export interface Slot {
@@ -22,25 +22,50 @@ export const sizes = (config: Config) => {
   }
 }
 
-/**
- * The linear layers of a block, by their names in Hugging Face's layout. Llama's rotary embedding turns neighbours in
- * llama.cpp but halves in PyTorch, so its queries and keys are stored in another order.
- */
-export const linears = (config: Config) => {
-  const { hiddenSize, feedForwardSize } = config
-  const { headSize, keyValueSize, querySize } = sizes(config)
-  const rotated = config.architecture === "llama" ? { headRows: headSize } : {}
-  return {
-    "self_attn.q_proj": { target: "attn_q", shape: [querySize, hiddenSize], ...rotated },
-    "self_attn.k_proj": { target: "attn_k", shape: [keyValueSize, hiddenSize], ...rotated },
-    "self_attn.v_proj": { target: "attn_v", shape: [keyValueSize, hiddenSize] },
-    "self_attn.o_proj": { target: "attn_output", shape: [hiddenSize, querySize] },
-    "mlp.gate_proj": { target: "ffn_gate", shape: [feedForwardSize, hiddenSize] },
-    "mlp.up_proj": { target: "ffn_up", shape: [feedForwardSize, hiddenSize] },
-    "mlp.down_proj": { target: "ffn_down", shape: [hiddenSize, feedForwardSize] }
-  } as const
+/** The linear layers of a block by their names in Hugging Face's layout, and what GGUF calls them. */
+const linearTargets = {
+  "self_attn.q_proj": "attn_q",
+  "self_attn.k_proj": "attn_k",
+  "self_attn.v_proj": "attn_v",
+  "self_attn.o_proj": "attn_output",
+  "mlp.gate_proj": "ffn_gate",
+  "mlp.up_proj": "ffn_up",
+  "mlp.down_proj": "ffn_down"
 }
 
+type Linear = keyof typeof linearTargets
+
+/** Output and input size. */
+const linearShapes = (config: Config): { readonly [name in Linear]: readonly [number, number] } => {
+  const { feedForwardSize, hiddenSize } = config
+  const { keyValueSize, querySize } = sizes(config)
+  return {
+    "self_attn.q_proj": [querySize, hiddenSize],
+    "self_attn.k_proj": [keyValueSize, hiddenSize],
+    "self_attn.v_proj": [keyValueSize, hiddenSize],
+    "self_attn.o_proj": [hiddenSize, querySize],
+    "mlp.gate_proj": [feedForwardSize, hiddenSize],
+    "mlp.up_proj": [feedForwardSize, hiddenSize],
+    "mlp.down_proj": [hiddenSize, feedForwardSize]
+  }
+}
+
+/**
+ * Whether the rows of a tensor stand in another order in GGUF: llama's rotary embedding pairs neighbours in llama.cpp but
+ * halves in PyTorch, so its queries and keys are reordered.
+ */
+export const isReordered = (architecture: Architecture, target: string): boolean =>
+  architecture === "llama" && /\.attn_[qk]\.weight$/.test(target)
+
+/** A linear layer of a block or the output layer, as a module of Hugging Face's layout, by its tensor's name in GGUF. */
+export const targetOf = (module: string): string | undefined => {
+  if (module === "lm_head") return "output.weight"
+  const [, block, name = ""] = /^model\.layers\.(\d+)\.(.+)$/.exec(module) ?? []
+  const target = Object.hasOwn(linearTargets, name) ? linearTargets[name as keyof typeof linearTargets] : undefined
+  return target === undefined ? undefined : `blk.${block}.${target}.weight`
+}
+
+/** Those that have a bias in qwen2. */
 const biased: ReadonlyArray<string> = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"]
 
 const blockSlots = (config: Config, block: number): ReadonlyArray<Slot> => {
@@ -51,10 +76,12 @@ const blockSlots = (config: Config, block: number): ReadonlyArray<Slot> => {
     target: target(`${to}.weight`),
     shape: [config.hiddenSize]
   })
-  const weights = Object.entries(linears(config)).flatMap(([name, linear]): Array<Slot> => {
-    const weight = { ...linear, source: source(`${name}.weight`), target: target(`${linear.target}.weight`) }
+  const weights = Object.entries(linearShapes(config)).flatMap(([name, shape]): Array<Slot> => {
+    const to = target(`${linearTargets[name as Linear]}.weight`)
+    const rotated = isReordered(config.architecture, to) ? { headRows: sizes(config).headSize } : {}
+    const weight = { source: source(`${name}.weight`), target: to, shape, ...rotated }
     if (config.architecture !== "qwen2" || !biased.includes(name)) return [weight]
-    const bias = { source: source(`${name}.bias`), target: target(`${linear.target}.bias`), shape: [linear.shape[0]] }
+    const bias = { source: source(`${name}.bias`), target: to.replace(/weight$/, "bias"), shape: [shape[0]] }
     return [weight, bias]
   })
   return [norm("input_layernorm", "attn_norm"), ...weights, norm("post_attention_layernorm", "ffn_norm")]

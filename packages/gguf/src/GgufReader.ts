@@ -1,0 +1,143 @@
+/**
+ * Reads GGUF files: the metadata and what tensors there are, and the numbers of those that are not quantised.
+ *
+ * A file is checked before it is trusted: one that was cut off, damaged or is of another kind gives an error that says
+ * so, never a half-read model. Only the header is read; a file of any size takes the same time.
+ */
+import type * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { GgufError } from "./GgufError.ts"
+import * as Errors from "./GgufError.ts"
+import { EndOfBytes } from "./internal/byteReader.ts"
+import { type Decoded, decode } from "./internal/decodeHeader.ts"
+import { decoders, type FileSource, numbers, use } from "./internal/fileSource.ts"
+import { tensorTypes } from "./internal/tensorTypes.ts"
+import type { Metadata } from "./Metadata.ts"
+import * as Tensor from "./Tensor.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A tensor of a file. */
+export interface TensorInfo {
+  readonly name: string
+  /** Row-major: the last dimension runs fastest. */
+  readonly shape: ReadonlyArray<number>
+  /** How its numbers are stored, e.g. `F16` or `Q4_K`; `type 99` for one that is not known here. */
+  readonly type: string
+  /** Where it begins in the file. */
+  readonly position: number
+  /** Absent when the type is not known. */
+  readonly bytes?: number
+}
+
+/** The header of a file. */
+export interface GgufFile {
+  readonly path: string
+  readonly bytes: number
+  readonly metadata: Metadata
+  readonly alignment: number
+  readonly tensors: ReadonlyArray<TensorInfo>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const firstRead = 1 << 20
+
+/** No header is as long as this: a long vocabulary takes 20 MB. */
+const longestHeader = 1 << 28
+
+/** Reads more and more of the file until the header is in it. */
+const decodeFile = async (source: FileSource): Promise<Decoded> => {
+  for (let length = firstRead; ; length *= 4) {
+    const prefix = await source.read(0, Math.min(length, source.size))
+    try {
+      return decode(prefix, source.size)
+    } catch (cause) {
+      if (!(cause instanceof EndOfBytes)) throw cause
+      if (prefix.length === source.size) {
+        throw Errors.make({ _tag: "Corrupt", detail: `it ends within its header, after ${source.size} bytes.` })
+      }
+      if (length >= longestHeader) throw Errors.make({ _tag: "Corrupt", detail: "its header has no end." })
+    }
+  }
+}
+
+const infoOf = (decoded: Decoded, { name, offset, shape, type }: Decoded["entries"][number]): TensorInfo => {
+  const known = tensorTypes[type]
+  const position = decoded.dataStart + offset
+  if (known === undefined) return { name, shape, type: `type ${type}`, position }
+  return { name, shape, type: known.name, position, bytes: (Tensor.size(shape) / known.blockSize) * known.blockBytes }
+}
+
+const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
+  const names = new Set<string>()
+  for (const { bytes = 0, name, position } of tensors) {
+    if (names.has(name)) throw Errors.make({ _tag: "Corrupt", detail: `two tensors are called "${name}".` })
+    names.add(name)
+    if (!Number.isSafeInteger(bytes) || !Number.isSafeInteger(position)) {
+      throw Errors.make({ _tag: "Corrupt", detail: `the tensor "${name}" has an impossible size or place.` })
+    }
+    if (position + bytes > size) throw Errors.make({ _tag: "Truncated", needed: position + bytes, found: size })
+  }
+}
+
+/**
+ * Reads and checks the header of a file.
+ *
+ * **Details**
+ *
+ * Versions 2 and 3 are read. The file must be as long as its tensors need, where their type is known.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as GgufReader from "@tutti/gguf/GgufReader"
+ * import * as Effect from "effect/Effect"
+ *
+ * const problem = await Effect.runPromise(Effect.flip(GgufReader.read("missing.gguf")))
+ * problem.message // => "missing.gguf: There is no such file."
+ * ```
+ */
+export const read = (path: string): Effect.Effect<GgufFile, GgufError> =>
+  use(path, async (source) => {
+    const decoded = await decodeFile(source)
+    const tensors = decoded.entries.map((entry) => infoOf(decoded, entry))
+    checkTensors(tensors, source.size)
+    return { path, bytes: source.size, metadata: decoded.metadata, alignment: decoded.alignment, tensors }
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Combinators
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The value of a key when it is a text. */
+export const text = ({ metadata }: Pick<GgufFile, "metadata">, key: string): string | undefined => {
+  const value = metadata[key]
+  return value?.type === "string" ? value.value : undefined
+}
+
+/** The value of a key when it is a number. */
+export const number = ({ metadata }: Pick<GgufFile, "metadata">, key: string): number | undefined => {
+  const value = metadata[key]?.value
+  return typeof value === "number" ? value : undefined
+}
+
+/** The architecture that the file says it has, e.g. `qwen2`. */
+export const architecture = (file: Pick<GgufFile, "metadata">): string | undefined => text(file, "general.architecture")
+
+const isDecodable = (type: string): type is keyof typeof decoders => type in decoders
+
+/** A tensor with its numbers, read in pieces when they are asked for. Only F32, F16 and BF16 can be read. */
+export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tensor, GgufError> => {
+  const info = file.tensors.find((one) => one.name === name)
+  const invalid = (detail: string) =>
+    Result.fail(Errors.make({ _tag: "InvalidTensor", tensor: name, detail }, file.path))
+  if (info === undefined) return invalid("The file has no such tensor.")
+  const { position, shape, type } = info
+  if (!isDecodable(type)) return invalid(`It is stored as ${type}; F32, F16 and BF16 can be read.`)
+  return Result.succeed({ shape, data: () => numbers(file.path, type, position, Tensor.size(shape)) })
+}

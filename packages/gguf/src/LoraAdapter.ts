@@ -1,0 +1,243 @@
+/**
+ * LoRA adapters: read as PEFT exports them, written as llama.cpp loads them on top of a base model.
+ *
+ * An adapter changes a linear layer's weight by `b · a · alpha / rank`. It belongs to the model that it was trained on:
+ * {@link write} holds the names and shapes of its matrices to that model's file, so that a wrong one is found out before
+ * llama.cpp meets it.
+ */
+
+import fs from "node:fs/promises"
+import path from "node:path"
+import * as Effect from "effect/Effect"
+import type { GgufError } from "./GgufError.ts"
+import * as Errors from "./GgufError.ts"
+import * as GgufReader from "./GgufReader.ts"
+import * as GgufWriter from "./GgufWriter.ts"
+import { type AdapterConfig, parse } from "./internal/adapterConfig.ts"
+import { isReordered, targetOf } from "./internal/layout.ts"
+import { interleave } from "./internal/rotary.ts"
+import * as Metadata from "./Metadata.ts"
+import * as Model from "./Model.ts"
+import * as Safetensors from "./Safetensors.ts"
+import * as Tensor from "./Tensor.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The change of one linear layer. */
+export interface Change {
+  /** `[rank, in]`. */
+  readonly a: Tensor.Tensor
+  /** `[out, rank]`. */
+  readonly b: Tensor.Tensor
+  /** The change is `b · a · alpha / rank`. */
+  readonly alpha: number
+}
+
+/** An adapter. */
+export interface LoraAdapter {
+  /** By the names of the linear layers in Hugging Face's layout, e.g. `model.layers.0.self_attn.q_proj`. */
+  readonly changes: Readonly<Record<string, Change>>
+  /** What the adapter is called, for people. */
+  readonly name?: string
+  /** The model that it was trained on, as its trainer called it. */
+  readonly baseModel?: string
+}
+
+/** How to write an adapter. */
+export interface WriteOptions {
+  /** The model that the adapter is for. */
+  readonly base: GgufReader.GgufFile
+  /** How matrices are stored; `"F32"` by default. */
+  readonly type?: GgufWriter.TensorType
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "InvalidTensor", tensor, detail })
+
+const pairs = (file: Safetensors.Safetensors) => {
+  const modules = new Map<string, { a?: Tensor.Tensor; b?: Tensor.Tensor }>()
+  for (const [name, tensor] of Object.entries(file.tensors)) {
+    const match = /^base_model\.model\.(.+)\.lora_([AB])(?:\.default)?\.weight$/.exec(name)
+    if (match === null) throw invalid(name, "It is not one of the two matrices of a LoRA, and would be lost.")
+    const [, module = "", side] = match
+    modules.set(module, { ...modules.get(module), [side === "A" ? "a" : "b"]: tensor })
+  }
+  return modules
+}
+
+const changeOf = (module: string, { a, b }: Partial<Change>, config: AdapterConfig): Change => {
+  const name = (side: string) => `base_model.model.${module}.lora_${side}.weight`
+  if (a === undefined) throw invalid(name("A"), "Its counterpart lora_B is there, it is not.")
+  if (b === undefined) throw invalid(name("B"), "Its counterpart lora_A is there, it is not.")
+  const rank = checkedRank(module, { a, b })
+  if (!config.hasRankPattern && rank !== config.rank) {
+    throw invalid(name("A"), `Its rank is ${rank}; the adapter's config says ${config.rank}.`)
+  }
+  return { a, b, alpha: config.alphaOf(module, rank) }
+}
+
+/** The rank of two matrices that can be multiplied. */
+const checkedRank = (module: string, { a, b }: Pick<Change, "a" | "b">): number => {
+  const [rank = 0] = a.shape
+  if (a.shape.length === 2 && b.shape.length === 2 && rank > 0 && b.shape[1] === rank) return rank
+  throw invalid(`${module}.lora_B`, `Its shape [${b.shape}] and that of lora_A, [${a.shape}], have no rank in common.`)
+}
+
+const checkTargets = (modules: Iterable<string>, targets: ReadonlyArray<string>) => {
+  const found = Array.from(modules)
+  const missing = targets.find((target) => !found.some((module) => module === target || module.endsWith(`.${target}`)))
+  if (missing === undefined && found.length > 0) return
+  const detail = `the config says that "${missing ?? "lora"}" was trained, the weights have none of it.`
+  throw Errors.make({ _tag: "Corrupt", detail })
+}
+
+const assemble = (file: Safetensors.Safetensors, config: AdapterConfig, name: string): LoraAdapter => {
+  const modules = pairs(file)
+  checkTargets(modules.keys(), config.targetModules ?? [])
+  const changes = Array.from(modules, ([module, pair]) => [module, changeOf(module, pair, config)] as const)
+  const { baseModel } = config
+  return { changes: Object.fromEntries(changes), name, ...(baseModel === undefined ? {} : { baseModel }) }
+}
+
+const attempt = <A>(file: string, run: () => A | Promise<A>) =>
+  Effect.tryPromise({ try: async () => run(), catch: (cause) => Errors.fromUnknown(cause, file, "read the adapter") })
+
+/**
+ * Reads an adapter as PEFT saves it: a folder with `adapter_config.json` and `adapter_model.safetensors`.
+ *
+ * **Details**
+ *
+ * Ranks and alphas of single layers and rank-stabilised LoRA are taken into account. What has no counterpart in
+ * llama.cpp (DoRA, trained biases, whole layers that were saved) is refused with its name, never left out.
+ */
+export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
+  Effect.gen(function* () {
+    const configFile = path.join(folder, "adapter_config.json")
+    const weightsFile = path.join(folder, "adapter_model.safetensors")
+    const config = yield* attempt(configFile, async () => parse(await fs.readFile(configFile, "utf8")))
+    const file = yield* Safetensors.read(weightsFile)
+    return yield* attempt(weightsFile, () => assemble(file, config, path.basename(path.resolve(folder))))
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A change under the name of the tensor that it changes. */
+interface Placed extends Change {
+  readonly target: string
+  /** Set where the rows of each head are reordered: how many rows a head has. */
+  readonly headRows?: number
+}
+
+const isArchitecture = (name: string | undefined): name is Model.Architecture =>
+  Model.architectures.some((architecture) => architecture === name)
+
+const headRowsOf = (base: GgufReader.GgufFile, target: string, rows: number): number => {
+  const key = target.includes("attn_q") ? "attention.head_count" : "attention.head_count_kv"
+  const heads = GgufReader.number(base, `${GgufReader.architecture(base)}.${key}`)
+  if (heads !== undefined && rows % heads === 0) return rows / heads
+  const detail = `Its heads differ from layer to layer ("${key}"), so the rows of ${target} cannot be put in order.`
+  throw Errors.make({ _tag: "Unsupported", detail }, base.path)
+}
+
+/** Where a change belongs in the base. Throws a `GgufError` when it belongs nowhere. */
+const place = (base: GgufReader.GgufFile, architecture: Model.Architecture, module: string, change: Change): Placed => {
+  const otherBase = (detail: string) => Errors.make({ _tag: "OtherBase", base: base.path, detail })
+  const rank = checkedRank(module, change)
+  if (!Number.isFinite(change.alpha) || change.alpha === 0) {
+    throw invalid(module, `Its alpha is ${change.alpha}: llama.cpp would apply it unscaled.`)
+  }
+  const target = targetOf(module)
+  if (target === undefined) throw invalid(module, "It is no linear layer that llama.cpp can change by an adapter.")
+  const tensor = base.tensors.find(({ name }) => name === target)
+  if (tensor === undefined) throw otherBase(`it changes ${module}, but the model has no ${target}.`)
+  const shape = [change.b.shape[0], change.a.shape[1]]
+  if (tensor.shape.join() !== shape.join()) {
+    throw otherBase(`its change of ${module} (rank ${rank}) is [${shape}], the model's ${target} [${tensor.shape}].`)
+  }
+  const placed = { ...change, target }
+  if (!isReordered(architecture, target)) return placed
+  return { ...placed, headRows: headRowsOf(base, target, tensor.shape[0]!) }
+}
+
+async function* scale(chunks: Tensor.Chunks, factor: number): AsyncGenerator<Float32Array> {
+  for await (const chunk of chunks) yield chunk.map((value) => value * factor)
+}
+
+/** The two tensors of a change. A file has one alpha, so a change that has another carries it in `b`. */
+const tensorsOf = ({ a, alpha, b, headRows, target }: Placed, fileAlpha: number, type: GgufWriter.TensorType) => {
+  const rank = a.shape[0]!
+  const rows = () => (headRows === undefined ? Tensor.chunks(b) : interleave(Tensor.chunks(b), headRows, rank))
+  const data = alpha === fileAlpha ? rows : () => scale(rows(), alpha / fileAlpha)
+  return [
+    { ...a, name: `${target}.lora_a`, type },
+    { shape: b.shape, data, name: `${target}.lora_b`, type }
+  ]
+}
+
+const contentsOf = ({ changes, name = "lora" }: LoraAdapter, options: WriteOptions): GgufWriter.Contents => {
+  const { base, type = "F32" } = options
+  const architecture = GgufReader.architecture(base)
+  if (!isArchitecture(architecture)) {
+    const detail = `The base is "${architecture}"; adapters are written for ${Model.architectures.join(" and ")}.`
+    throw Errors.make({ _tag: "Unsupported", detail }, base.path)
+  }
+  const placed = Object.entries(changes).map(([module, change]) => place(base, architecture, module, change))
+  const [first] = placed
+  if (first === undefined) throw Errors.make({ _tag: "Corrupt", detail: "the adapter changes nothing." })
+  return {
+    metadata: {
+      "general.architecture": Metadata.string(architecture),
+      "general.type": Metadata.string("adapter"),
+      "general.name": Metadata.string(name),
+      "general.file_type": Metadata.uint32(type === "F32" ? 0 : 1),
+      "adapter.type": Metadata.string("lora"),
+      "adapter.lora.alpha": Metadata.float32(first.alpha)
+    },
+    tensors: placed.flatMap((change) => tensorsOf(change, first.alpha, type))
+  }
+}
+
+/** Writes an adapter as a GGUF file for `base`. Nothing is written when it does not fit. */
+export const write = (
+  adapter: LoraAdapter,
+  file: string,
+  options: WriteOptions
+): Effect.Effect<GgufWriter.Written, GgufError> =>
+  attempt(file, () => contentsOf(adapter, options)).pipe(Effect.flatMap((contents) => GgufWriter.write(file, contents)))
+
+/**
+ * Converts an adapter that PEFT saved for use on top of a GGUF model.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as LoraAdapter from "@tutti/gguf/LoraAdapter"
+ * import * as Effect from "effect/Effect"
+ *
+ * await Effect.runPromise(
+ *   LoraAdapter.convert({ folder: "checkpoints/200", base: "qwen2.5-7b-instruct-q4_k_m.gguf", path: "conductor.gguf" })
+ * )
+ * ```
+ */
+export const convert = (options: {
+  /** The folder that PEFT saved. */
+  readonly folder: string
+  /** The GGUF file of the model that the adapter was trained on, quantised or not. */
+  readonly base: string
+  /** Where the adapter goes. */
+  readonly path: string
+  readonly type?: GgufWriter.TensorType
+}): Effect.Effect<GgufWriter.Written, GgufError> =>
+  Effect.gen(function* () {
+    const { type = "F32" } = options
+    const adapter = yield* read(options.folder)
+    const base = yield* GgufReader.read(options.base)
+    return yield* write(adapter, options.path, { base, type })
+  })

@@ -1,0 +1,122 @@
+/**
+ * Reads safetensors files, in which PyTorch's world keeps weights: names, shapes and numbers of F32, F16 or BF16.
+ *
+ * The header is checked whole: every tensor has the bytes that its shape needs, and together they fill the file.
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type { GgufError } from "./GgufError.ts"
+import * as Errors from "./GgufError.ts"
+import { decoders, type FileSource, numbers, use } from "./internal/fileSource.ts"
+import * as Tensor from "./Tensor.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A tensor of a file; its numbers are read in pieces when they are asked for. */
+export interface StoredTensor extends Tensor.Tensor {
+  readonly data: () => AsyncIterable<Float32Array>
+  /** How its numbers are stored. */
+  readonly type: "F32" | "F16" | "BF16"
+}
+
+/** A file. */
+export interface Safetensors {
+  readonly path: string
+  /** Texts by key; PyTorch writes `format: "pt"`. */
+  readonly metadata: Readonly<Record<string, string>>
+  readonly tensors: Readonly<Record<string, StoredTensor>>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The format's own limit. */
+const longestHeader = 100_000_000
+
+const corrupt = (detail: string): GgufError => Errors.make({ _tag: "Corrupt", detail })
+
+/** A tensor as the header describes it; offsets count from the end of the header. */
+interface Entry {
+  readonly name: string
+  readonly type: StoredTensor["type"]
+  readonly shape: ReadonlyArray<number>
+  readonly start: number
+  readonly end: number
+}
+
+const isCounts = (value: unknown): value is ReadonlyArray<number> =>
+  Array.isArray(value) && value.every((one) => Number.isSafeInteger(one) && one >= 0)
+
+const entryOf = (name: string, described: unknown): Entry => {
+  if (!Predicate.isObject(described)) throw corrupt(`the tensor "${name}" is not described by an object.`)
+  const { data_offsets: offsets, dtype: type, shape } = described as Readonly<Record<string, unknown>>
+  if (typeof type !== "string" || !isCounts(shape) || !isCounts(offsets) || offsets.length !== 2) {
+    throw corrupt(`the tensor "${name}" lacks a dtype, a shape or two data_offsets.`)
+  }
+  if (!(type in decoders)) {
+    const detail = `It is stored as ${type}; F32, F16 and BF16 can be read.`
+    throw Errors.make({ _tag: "InvalidTensor", tensor: name, detail })
+  }
+  const [start = 0, end = 0] = offsets
+  const known = type as StoredTensor["type"]
+  const needed = Tensor.size(shape) * decoders[known].size
+  if (end - start === needed) return { name, type: known, shape, start, end }
+  throw corrupt(`the tensor "${name}" has ${end - start} bytes; its shape [${shape}] needs ${needed}.`)
+}
+
+/** The tensors must follow each other without holes, up to the end. */
+const checkExtent = (entries: ReadonlyArray<Entry>, headerEnd: number, size: number) => {
+  let end = 0
+  for (const entry of entries.toSorted((left, right) => left.start - right.start || left.end - right.end)) {
+    if (entry.start !== end) throw corrupt(`the tensor "${entry.name}" begins at byte ${entry.start}, not ${end}.`)
+    end = entry.end
+  }
+  if (headerEnd + end > size) throw Errors.make({ _tag: "Truncated", needed: headerEnd + end, found: size })
+  if (headerEnd + end < size) throw corrupt(`${size - headerEnd - end} bytes follow the last tensor.`)
+}
+
+const parse = (bytes: Uint8Array): Readonly<Record<string, unknown>> => {
+  try {
+    const header: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+    if (Predicate.isObject(header)) return header as Readonly<Record<string, unknown>>
+  } catch {
+    // Said below.
+  }
+  throw corrupt("its header is no JSON object.")
+}
+
+const readHeader = async (source: FileSource) => {
+  if (source.size < 8) throw corrupt(`it has only ${source.size} bytes.`)
+  const length = Number(new DataView((await source.read(0, 8)).buffer).getBigUint64(0, true))
+  if (length > longestHeader) throw corrupt(`its header is said to have ${length} bytes, more than the format allows.`)
+  if (8 + length > source.size) throw Errors.make({ _tag: "Truncated", needed: 8 + length, found: source.size })
+  const { __metadata__: metadata = {}, ...described } = parse(await source.read(8, length))
+  const entries = Object.entries(described).map(([name, one]) => entryOf(name, one))
+  checkExtent(entries, 8 + length, source.size)
+  return { metadata: metadata as Readonly<Record<string, string>>, entries, dataStart: 8 + length }
+}
+
+/** Reads and checks the header of a file. */
+export const read = (path: string): Effect.Effect<Safetensors, GgufError> =>
+  use(path, readHeader).pipe(
+    Effect.map(({ dataStart, entries, metadata }) => {
+      const tensors = entries.map(({ name, shape, start, type }) => {
+        const data = () => numbers(path, type, dataStart + start, Tensor.size(shape))
+        return [name, { type, shape, data }] as const
+      })
+      return { path, metadata, tensors: Object.fromEntries(tensors) }
+    })
+  )
+
+/** The tensor of a name. */
+export const tensor = (file: Safetensors, name: string): Result.Result<StoredTensor, GgufError> => {
+  const found = file.tensors[name]
+  if (found !== undefined) return Result.succeed(found)
+  return Result.fail(
+    Errors.make({ _tag: "InvalidTensor", tensor: name, detail: "The file has no such tensor." }, file.path)
+  )
+}

@@ -1,0 +1,79 @@
+/** Files read in ranges: small parts whole, numbers in pieces. */
+
+import fs from "node:fs/promises"
+import * as Effect from "effect/Effect"
+import type { GgufError } from "../GgufError.ts"
+import * as Errors from "../GgufError.ts"
+import * as Float16 from "./float16.ts"
+
+/** A file that is open for reading. */
+export interface FileSource {
+  readonly path: string
+  readonly size: number
+  /** The bytes of a range, which must lie in the file. */
+  readonly read: (position: number, length: number) => Promise<Uint8Array<ArrayBuffer>>
+}
+
+const readAll = async (file: fs.FileHandle, path: string, position: number, length: number) => {
+  const bytes = new Uint8Array(length)
+  for (let filled = 0; filled < length; ) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled)
+    if (bytesRead === 0) {
+      throw Errors.make({ _tag: "Truncated", needed: position + length, found: position + filled }, path)
+    }
+    filled += bytesRead
+  }
+  return bytes
+}
+
+/** Opens a file, uses it and closes it. */
+export const use = <A>(path: string, body: (source: FileSource) => Promise<A>): Effect.Effect<A, GgufError> => {
+  const attempt = <B>(run: () => Promise<B>) =>
+    Effect.tryPromise({ try: run, catch: (cause) => Errors.fromUnknown(cause, path, "read the file") })
+  return Effect.acquireUseRelease(
+    attempt(() => fs.open(path)),
+    (file) =>
+      attempt(async () => {
+        const { size } = await file.stat()
+        return body({ path, size, read: (position, length) => readAll(file, path, position, length) })
+      }),
+    (file) => Effect.promise(() => file.close())
+  )
+}
+
+/** The kinds of numbers that can be read, and how. */
+export const decoders = {
+  F32: { size: 4, decode: (bytes: Uint8Array<ArrayBuffer>) => new Float32Array(bytes.buffer) },
+  F16: { size: 2, decode: (bytes: Uint8Array<ArrayBuffer>) => Float16.decode(new Uint16Array(bytes.buffer)) },
+  BF16: {
+    size: 2,
+    decode: (bytes: Uint8Array<ArrayBuffer>) => {
+      const halves = new Uint16Array(bytes.buffer)
+      return new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer)
+    }
+  }
+} as const
+
+/** Numbers that are read at a time. */
+const countAtATime = 1 << 18
+
+/** `count` numbers from `position` on, in pieces. The file is open only while they are read. */
+export async function* numbers(
+  path: string,
+  type: keyof typeof decoders,
+  position: number,
+  count: number
+): AsyncGenerator<Float32Array<ArrayBuffer>> {
+  const { decode, size } = decoders[type]
+  const file = await fs.open(path).catch((cause) => {
+    throw Errors.fromUnknown(cause, path, "read the file")
+  })
+  try {
+    for (let done = 0; done < count; done += countAtATime) {
+      const length = Math.min(countAtATime, count - done) * size
+      yield decode(await readAll(file, path, position + done * size, length))
+    }
+  } finally {
+    await file.close()
+  }
+}
