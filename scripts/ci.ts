@@ -128,8 +128,10 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
 
 /** Workflow texts are compared with a real Python, where there is one. */
 const pythonCheck = async () => {
-  if (spawnSync("python3", ["--version"]).status !== 0)
-    return print("-      no python3 here: workflow texts are held to a fixed sample alone")
+  if (spawnSync("python3", ["--version"]).status !== 0) {
+    print("-      no python3 here: workflow texts are held to a fixed sample alone")
+    return
+  }
   await step({
     name: "workflow texts are read as Python reads them",
     command: [process.execPath, "--conditions=@tutti/source", "scripts/check-python.ts", "--cases", "12000"],

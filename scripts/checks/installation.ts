@@ -26,6 +26,15 @@ interface Installation {
 /** The SDKs of vendors: what a user installs brings the one that it is called by, and no other. */
 const vendorSdks = ["openai", "@anthropic-ai/sdk", "@google/generative-ai", "@google/genai", "ai", "node-llama-cpp"]
 
+/** A package that takes models of another SDK: loaded, since it makes none of its own. */
+const adapter = (name: string, constructor: string, sdks: ReadonlyArray<string>): Installation => ({
+  name: `provider ${name}`,
+  packages: [`@tutti/providers-${name}`],
+  program: "adapter.mjs",
+  command: ["node", "adapter.mjs", `@tutti/providers-${name}`, constructor],
+  sdks
+})
+
 const provider = (name: string, constructor: string, model: string, sdk: string): Installation => ({
   name: `provider ${name}`,
   packages: [`@tutti/providers-${name}`],
@@ -41,6 +50,8 @@ const installations: ReadonlyArray<Installation> = [
   provider("anthropic", "anthropic", "claude-opus-5-5", "@anthropic-ai/sdk"),
   provider("genai", "genai", "gemini-2.5-pro", "@google/genai"),
   provider("google", "google", "gemini-2.5-pro", "@google/generative-ai"),
+  adapter("ai-sdk", "aiSdk", ["ai"]),
+  adapter("effect", "fromLanguageModel", []),
   { name: "cli", packages: ["@tutti/cli"], command: ["npx", "--no-install", "tutti", "run", "What is 17 times 23?"] }
 ]
 

@@ -10,7 +10,7 @@ const counter = worker({
 const result = await conduct({
   question: "How many letters are in the word orchestra?",
   pool: [counter],
-  policy: selfReflection(0, { rounds: 1 })
+  policy: selfReflection({ rounds: 1 })
 })
 console.log(`${result.outcome}: ${result.answer}`)
 if (result.outcome !== "answered") process.exitCode = 1
