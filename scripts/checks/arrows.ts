@@ -37,9 +37,11 @@ export const arrows: ReadonlyArray<Arrow> = [
   // Two SDKs for one API: the one that is no longer maintained borrows all but its SDK from its successor's package.
   { from: "providers-google", to: ["core"], bundles: ["providers-genai"] },
   { from: "providers-*", to: ["core"] },
-  { from: "policy-*", to: ["core"] },
+  // Files of models, without the engines that run or train them.
+  { from: "gguf", to: [], external: ["effect", "pure-rand"] },
+  { from: "policy-*", to: ["core", "gguf"] },
   { from: "gym", to: ["core"] },
-  { from: "trainer-*", to: ["core", "trainer"] },
+  { from: "trainer-*", to: ["core", "trainer", "gguf"] },
   { from: "trainer", to: ["core"] },
   { from: "evals", to: ["core"] },
   { from: "cluster", to: ["core"] },

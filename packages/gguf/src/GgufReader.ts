@@ -75,14 +75,16 @@ const infoOf = (decoded: Decoded, { name, offset, shape, type }: Decoded["entrie
 
 const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
   const names = new Set<string>()
+  let needed = 0
   for (const { bytes = 0, name, position } of tensors) {
     if (names.has(name)) throw Errors.make({ _tag: "Corrupt", detail: `two tensors are called "${name}".` })
     names.add(name)
     if (!Number.isSafeInteger(bytes) || !Number.isSafeInteger(position)) {
       throw Errors.make({ _tag: "Corrupt", detail: `the tensor "${name}" has an impossible size or place.` })
     }
-    if (position + bytes > size) throw Errors.make({ _tag: "Truncated", needed: position + bytes, found: size })
+    needed = Math.max(needed, position + bytes)
   }
+  if (needed > size) throw Errors.make({ _tag: "Truncated", needed, found: size })
 }
 
 /**

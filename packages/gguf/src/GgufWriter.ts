@@ -101,12 +101,12 @@ const bytesOf = (values: Float32Array | Uint16Array) =>
 const halvesAtATime = 1 << 16
 
 const writeHalves = async (sink: FileSink, name: string, values: Float32Array) => {
+  const halves = new Uint16Array(Math.min(values.length, halvesAtATime))
   for (let at = 0; at < values.length; at += halvesAtATime) {
     const part = values.subarray(at, at + halvesAtATime)
-    const halves = new Uint16Array(part.length)
     const lost = Float16.encode(part, halves)
     if (lost >= 0) throw invalid(name, `${part[lost]} is too large for F16 (${Float16.largest}): write it as F32.`)
-    await sink.write(bytesOf(halves))
+    await sink.write(bytesOf(halves.subarray(0, part.length)))
   }
 }
 
@@ -133,6 +133,10 @@ const writeTensor = async (sink: FileSink, tensor: NamedTensor, alignment: numbe
  * turns out shorter or longer than its shape, a source that fails, a full disk or an interruption leave no trace: what
  * was at `path` stays as it was.
  *
+ * **Gotchas**
+ *
+ * A process that is killed leaves its unfinished file beside `path`, under a name that ends in `.partial`.
+ *
  * **Example**
  *
  * ```ts
@@ -149,7 +153,7 @@ const writeTensor = async (sink: FileSink, tensor: NamedTensor, alignment: numbe
  *     tensors: [{ name: "weight", shape: [2, 3], data: Float32Array.of(1, 2, 3, 4, 5, 6) }]
  *   })
  * )
- * written.bytes // => 184
+ * written.bytes // => 160
  * ```
  */
 export const write = (path: string, contents: Contents): Effect.Effect<Written, GgufError> =>

@@ -9,7 +9,7 @@
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Consecutive numbers of a tensor, in pieces of any length. */
+/** Consecutive numbers of a tensor, in pieces of any length; one buffer may serve for all of them. */
 export type Chunks = Iterable<Float32Array> | AsyncIterable<Float32Array>
 
 /** A tensor whose numbers may be too many to hold at once: a function gives them anew, in pieces, each time. */

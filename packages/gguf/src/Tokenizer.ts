@@ -96,10 +96,10 @@ export const makeUnsafe = (options: Options = {}): Tokenizer => Result.getOrThro
  * ```ts
  * import * as Tokenizer from "@tutti/gguf/Tokenizer"
  *
- * const tokenizer = Tokenizer.train(["the theory of the thing"], { merges: 2 })
- * tokenizer.merges // => ["t h", "th e"]
- * Tokenizer.encode(tokenizer, "the") // => [257]
- * Tokenizer.decode(tokenizer, [257, 114, 101]) // => "there"
+ * const tokenizer = Tokenizer.train(["the thin thing"], { merges: 2 })
+ * tokenizer.merges // => ["t h", "Ġ th"]
+ * Tokenizer.encode(tokenizer, "the the") // => [256, 101, 257, 101]
+ * Tokenizer.decode(tokenizer, [257, 105, 110]) // => " thin"
  * ```
  */
 export const train = (
