@@ -191,6 +191,9 @@ const rest = (position: Position): string => {
  */
 export const ending = (completion: string): string => rest(positionOf(completion))
 
+/** Whether a completion that the grammar has let through so far has come to its lists. */
+export const hasBegun = (completion: string): boolean => positionOf(completion).list !== "none"
+
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,1 +1,5 @@
+export * from "./knownModels.ts"
+export * as LlamaCppError from "./LlamaCppError.ts"
+export * as LlamaCppModel from "./LlamaCppModel.ts"
+export * as ModelStore from "./ModelStore.ts"
 export * as WorkflowGrammar from "./WorkflowGrammar.ts"

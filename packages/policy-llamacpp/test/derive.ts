@@ -9,7 +9,7 @@ type Node =
   | { readonly type: "repeat"; readonly node: Node; readonly most: number }
 
 const unescape = (text: string) =>
-  text.replaceAll(/\\(x[0-9A-F]{2}|[^])/g, (_, code: string) =>
+  text.replaceAll(/\\(x[0-9A-F]{2}|[\s\S])/g, (_, code: string) =>
     code.startsWith("x") && code.length > 1
       ? String.fromCharCode(Number.parseInt(code.slice(1), 16))
       : code === "n"
@@ -28,7 +28,7 @@ const classOf = (source: string): Node => {
 }
 
 const parseRule = (source: string): Node => {
-  const tokens = source.match(/"(?:[^"\\]|\\[^])*"|\[(?:[^\]\\]|\\[^])*\]|[a-z]\w*|[()|?*]/g)!
+  const tokens = source.match(/"(?:[^"\\]|\\[\s\S])*"|\[(?:[^\]\\]|\\[\s\S])*\]|[a-z]\w*|[()|?*]/g)!
   let at = 0
   const choice = (): Node => {
     const nodes = [sequence()]

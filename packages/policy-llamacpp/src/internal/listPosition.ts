@@ -71,7 +71,7 @@ const inSubtasks = (text: string, steps: number): Position => {
     at += comma[0].length
   }
   if (at === text.length) return { list: "subtasks", count, steps, isOpen: true, string: "closed" }
-  const isEscape = /\\$/.test(text.slice(at + 1).replaceAll(/\\[^]/g, ""))
+  const isEscape = /\\$/.test(text.slice(at + 1).replaceAll(/\\[\s\S]/g, ""))
   return { list: "subtasks", count: count + 1, steps, isOpen: false, string: isEscape ? "escape" : "open" }
 }
 

@@ -1,0 +1,124 @@
+/**
+ * Why a local model cannot be had, loaded or run as asked.
+ *
+ * One error for the whole package; what fails while a worker answers is core's `WorkerError` instead. Each reason says
+ * what is wrong, where, and what to do.
+ */
+import * as Data from "effect/Data"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What went wrong. Sizes are in bytes. */
+export type LlamaCppErrorReason =
+  /** A name that is neither a model that is known, nor a path, nor a reference. */
+  | { readonly _tag: "Reference"; readonly detail: string }
+  /** There is no such file. */
+  | { readonly _tag: "Missing" }
+  /** The file is no GGUF, or breaks off, or contradicts itself. */
+  | { readonly _tag: "Damaged"; readonly detail: string }
+  /** A GGUF of an architecture that this llama.cpp does not run. */
+  | { readonly _tag: "Unsupported"; readonly architecture: string; readonly detail: string }
+  /** A vocabulary in which something cannot be written that has to be. */
+  | { readonly _tag: "Tokenizer"; readonly detail: string }
+  /** An adapter that is damaged, or was made for another base. */
+  | { readonly _tag: "Adapter"; readonly adapter: string; readonly detail: string }
+  | {
+      readonly _tag: "Memory"
+      readonly kind: "main memory" | "GPU memory"
+      readonly needed: number
+      readonly available: number
+      readonly detail: string
+    }
+  /** There is no llama.cpp for this machine. */
+  | { readonly _tag: "Binary"; readonly platform: string; readonly detail: string }
+  /** A GPU that was required does not start. */
+  | { readonly _tag: "Backend"; readonly backend: string; readonly detail: string }
+  /** Nobody answers at the address of a file. */
+  | { readonly _tag: "Offline"; readonly url: string; readonly detail: string }
+  /** The server does not give the file away. */
+  | { readonly _tag: "Refused"; readonly url: string; readonly status: number }
+  /** What came is not what was promised. */
+  | { readonly _tag: "Download"; readonly url: string; readonly detail: string }
+  /** The cache folder cannot be read or written. */
+  | { readonly _tag: "Folder"; readonly detail: string }
+  /** A setting that cannot be used, or not together with another. */
+  | { readonly _tag: "Setting"; readonly detail: string }
+  /** llama.cpp failed without saying more. */
+  | { readonly _tag: "Failed"; readonly detail: string }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A size for people: `4.4 GiB`. */
+export const formatBytes = (bytes: number): string => {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const
+  const unit = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1)
+  const amount = bytes / 1024 ** unit
+  return `${unit === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${units[unit]}`
+}
+
+const refusals: Readonly<Record<number, string>> = {
+  401: "it wants a token: set HF_TOKEN to one that may read it, and accept the model's licence on its page",
+  403: "this token may not read it: accept the model's licence on its page, or set HF_TOKEN to another",
+  404: "there is no such file: check the owner, the repository, the file and the revision",
+  429: "too many requests: wait, or set HF_TOKEN"
+}
+
+const describe = (reason: LlamaCppErrorReason): string => {
+  switch (reason._tag) {
+    case "Reference":
+      return `${reason.detail} Write the path of a .gguf file, hf:owner/repository/file.gguf, an https address, or a name that \`tutti models list\` shows.`
+    case "Missing":
+      return "there is no such file: check the path, or name a model that can be downloaded."
+    case "Damaged":
+      return `this is no whole GGUF file (${reason.detail}): get or write it again.`
+    case "Unsupported":
+      return `llama.cpp cannot run the architecture "${reason.architecture}" (${reason.detail}): use another model, or a newer version of this package.`
+    case "Tokenizer":
+      return `the tokenizer lacks what is needed: ${reason.detail}`
+    case "Adapter":
+      return `the adapter ${reason.adapter} cannot be used (${reason.detail}): make it of this very base model, or leave it out.`
+    case "Memory":
+      return `${formatBytes(reason.needed)} of ${reason.kind} are needed and ${formatBytes(reason.available)} are free: ${reason.detail}`
+    case "Binary":
+      return `there is no llama.cpp for ${reason.platform} (${reason.detail}): install node-llama-cpp with its optional dependencies, or build it with \`npx node-llama-cpp source download\`.`
+    case "Backend":
+      return `the GPU backend "${reason.backend}" does not start (${reason.detail}): install its driver and its package, or do not require it.`
+    case "Offline":
+      return `${reason.url} cannot be reached (${reason.detail}): check the connection, or give the path of a file that is here.`
+    case "Refused":
+      return `${reason.url} answers ${reason.status}: ${refusals[reason.status] ?? "try again later, or take the model from elsewhere"}.`
+    case "Download":
+      return `${reason.url} sent something else than it promised (${reason.detail}): try again; what came was put away.`
+    case "Folder":
+      return `the folder of models cannot be used (${reason.detail}): check its permissions and the space that is left, or name another.`
+    case "Setting":
+      return reason.detail
+    case "Failed":
+      return `llama.cpp failed (${reason.detail}).`
+  }
+}
+
+/** A model that cannot be had, loaded or run as asked; `model` is the path or reference it is about. */
+export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
+  readonly model: string
+  readonly reason: LlamaCppErrorReason
+}> {
+  override get message(): string {
+    return `${this.model}: ${describe(this.reason)}`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** An error about a model. */
+export const make = (model: string, reason: LlamaCppErrorReason): LlamaCppError => new LlamaCppError({ model, reason })
+
+/** The message of anything that was thrown, in one line. */
+export const detailOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s+/g, " ").trim()

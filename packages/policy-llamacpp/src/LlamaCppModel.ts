@@ -1,0 +1,329 @@
+/**
+ * A local model: one GGUF that is loaded once, for all that use it.
+ *
+ * {@link load} brings the weights into memory, or takes part in those that are there; they leave it with the last scope
+ * that uses them. {@link worker} makes a core `Worker` of a model, to plan (`LanguagePolicy.make({ model })`), to sit in
+ * a pool, or both. {@link sample} is for training: tokens and their log-probabilities from the same pass.
+ */
+import fs from "node:fs"
+import path from "node:path"
+import type { Worker } from "@tutti/core/Worker"
+import * as Effect from "effect/Effect"
+import * as RcMap from "effect/RcMap"
+import * as Scope from "effect/Scope"
+import type { LlamaGrammar, LlamaModel, Token } from "node-llama-cpp"
+import * as Backend from "./internal/backend.ts"
+import * as Context from "./internal/context.ts"
+import { makeSample, type SampleRequest } from "./internal/sample.ts"
+import * as Sequences from "./internal/sequences.ts"
+import * as Weights from "./internal/weights.ts"
+import { makeWorker, type WorkerOptions } from "./internal/worker.ts"
+import * as Errors from "./LlamaCppError.ts"
+import * as ModelStore from "./ModelStore.ts"
+
+export type { Gpu } from "./internal/backend.ts"
+export type { Adapter, KeyValueType } from "./internal/context.ts"
+export type { Template } from "./internal/prompt.ts"
+export type { Sample, SampleRequest } from "./internal/sample.ts"
+export type { Meter } from "./internal/sequences.ts"
+export type { WorkerOptions } from "./internal/worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Which model, and how it runs. */
+export interface Options extends ModelStore.Options {
+  /** The path of a GGUF file, a name that is known, `hf:owner/repository/file.gguf` or an https address. */
+  readonly source: string
+  /** `"auto"` by default: the best that the machine has. */
+  readonly gpu?: Backend.Gpu
+  /** Whether it is an error that the GPU does not start. By default the processor takes over, with a notice. */
+  readonly gpuRequired?: boolean
+  /** Layers on the GPU; as many as fit by default. */
+  readonly gpuLayers?: "auto" | "max" | number
+  /** Tokens of one run, prompt and completion; what the model was trained on by default, at most 8192. */
+  readonly contextTokens?: number
+  /** Runs at once. 4 by default, 8 on a GPU, 16 for models of fewer than ten million weights. */
+  readonly sequences?: number
+  /** Tokens that are evaluated at once; llama.cpp's own choice by default. */
+  readonly batchTokens?: number
+  /**
+   * Threads of the processor: by default its physical cores, but 1 for models of fewer than ten million weights, as
+   * threads that wait for each other take hundreds of times longer on a machine that is busy.
+   */
+  readonly threads?: number
+  /** Where model and machine can by default. */
+  readonly flashAttention?: boolean | "auto"
+  /** How keys and values are kept; `"F16"` by default. `"F32"` is for training, `"Q8_0"` saves half of the room. */
+  readonly keyValueType?: Context.KeyValueType
+  /** LoRA adapters as GGUF files, applied together; none by default. */
+  readonly adapters?: ReadonlyArray<Context.Adapter>
+  /** How many runs may wait; 1024 by default. One more is `Overloaded`. */
+  readonly queueLimit?: number
+  /** Told what is not as it was asked for, e.g. a GPU that does not start; see also `LlamaCppModel.notices`. */
+  readonly onNotice?: (notice: string) => void
+}
+
+/** A model that is loaded. */
+export interface LlamaCppModel {
+  /** The name of the file, without its ending. */
+  readonly name: string
+  readonly path: string
+  readonly architecture: string
+  readonly parameters: number
+  /** What runs it. */
+  readonly backend: "cuda" | "vulkan" | "metal" | "processor"
+  readonly gpuLayers: number
+  readonly threads: number
+  readonly contextTokens: number
+  readonly sequences: number
+  readonly adapters: ReadonlyArray<Context.Adapter>
+  /** What is not as it was asked for. */
+  readonly notices: ReadonlyArray<string>
+  /** The model as node-llama-cpp has it, for what is not offered here. */
+  readonly llama: LlamaModel
+  /** What this package needs of it. */
+  readonly runtime: Runtime
+}
+
+/** The inside of a model. */
+export interface Runtime {
+  readonly scheduler: Sequences.Sequences
+  readonly grammar: (source: string) => Promise<LlamaGrammar>
+  readonly key: Key
+}
+
+/** What two loads have to agree on to be one. */
+interface Key extends Context.ContextOptions {
+  readonly path: string
+  /** A file that was written anew is another model. */
+  readonly version: string
+  readonly gpu: Backend.Gpu
+  readonly gpuRequired: boolean
+  readonly gpuLayers: "auto" | "max" | number
+  readonly queueLimit: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is shared
+// -------------------------------------------------------------------------------------------------------------------
+
+const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, Errors.LlamaCppError> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) =>
+      cause instanceof Errors.LlamaCppError
+        ? cause
+        : Errors.make(name, { _tag: "Failed", detail: Errors.detailOf(cause) })
+  })
+
+type WeightsKey = Pick<Key, "path" | "version" | "gpu" | "gpuRequired" | "gpuLayers" | "contextTokens">
+
+const openWeights = (key: WeightsKey) =>
+  Effect.acquireRelease(
+    attempt(key.path, async () => {
+      const backend = await Backend.shared(key.gpu, key.gpuRequired)
+      return Weights.load(key.path, backend, key)
+    }),
+    ({ model }) => Effect.promise(() => model.dispose())
+  )
+
+/** Grammars are compiled once; a few hundred are all that pools and step limits make. */
+const grammarCache = ({ llama }: LlamaModel, most = 256) => {
+  const grammars = new Map<string, Promise<LlamaGrammar>>()
+  return (grammar: string): Promise<LlamaGrammar> => {
+    const known = grammars.get(grammar)
+    if (known !== undefined) return known
+    if (grammars.size >= most) grammars.delete(grammars.keys().next().value!)
+    const made = llama.createGrammar({ grammar })
+    grammars.set(grammar, made)
+    return made
+  }
+}
+
+const openContext = (weights: RcMap.RcMap<WeightsKey, Weights.Weights, Errors.LlamaCppError>) =>
+  Effect.fnUntraced(function* (key: Key) {
+    const { contextTokens, gpu, gpuLayers, gpuRequired, path: file, version } = key
+    const loaded = yield* RcMap.get(weights, { contextTokens, gpu, gpuLayers, gpuRequired, path: file, version })
+    const context = yield* Effect.acquireRelease(
+      attempt(file, () => Context.make(loaded, key)),
+      (context) => Effect.promise(() => context.dispose())
+    )
+    const runtime = { scheduler: Sequences.make(context, key.queueLimit), grammar: grammarCache(loaded.model), key }
+    return modelOf(loaded, runtime)
+  })
+
+/** The models of this process. */
+const registry = (() => {
+  let models: RcMap.RcMap<Key, LlamaCppModel, Errors.LlamaCppError> | undefined
+  const make = Effect.gen(function* () {
+    const weights = yield* RcMap.make({ lookup: openWeights })
+    return yield* RcMap.make({ lookup: openContext(weights) })
+  })
+  return () => {
+    models ??= Effect.runSync(Scope.provide(make, Scope.makeUnsafe()))
+    return models
+  }
+})()
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Fewer weights than these are evaluated faster by one thread. */
+const few = 10_000_000
+
+const mostContextTokens = 8192
+
+const modelOf = ({ backend, model, path: file }: Weights.Weights, runtime: Runtime): LlamaCppModel => ({
+  name: path.basename(file).replace(/\.gguf$/i, ""),
+  path: file,
+  architecture: model.architecture,
+  parameters: model.fileInsights.totalParameters,
+  backend: backend.llama.gpu === false ? "processor" : backend.llama.gpu,
+  gpuLayers: model.gpuLayers,
+  threads: runtime.key.threads,
+  contextTokens: runtime.scheduler.context.contextSize,
+  sequences: runtime.scheduler.slots.length,
+  adapters: runtime.key.adapters,
+  notices: backend.notice === undefined ? [] : [backend.notice],
+  llama: model,
+  runtime
+})
+
+const checkSettings = (source: string, options: Options): Errors.LlamaCppError | undefined => {
+  const { batchTokens = 1, contextTokens = 256, queueLimit = 0, sequences = 1, threads = 1 } = options
+  const wrong = Object.entries({ batchTokens, contextTokens, sequences, threads, queueLimit: queueLimit + 1 }).find(
+    ([, value]) => !(Number.isSafeInteger(value) && value >= 1)
+  )
+  if (wrong === undefined) return undefined
+  const least = wrong[0] === "queueLimit" ? 0 : 1
+  const detail = `${wrong[0]} must be a whole number of at least ${least}; got ${String(options[wrong[0] as keyof Options])}.`
+  return Errors.make(source, { _tag: "Setting", detail })
+}
+
+/** The settings of a load, with what follows from the model and the machine. */
+const keyOf = async (file: string, options: Options): Promise<Key> => {
+  const gpu = options.gpu ?? "auto"
+  const gpuRequired = options.gpuRequired ?? false
+  const backend = await Backend.shared(gpu, gpuRequired)
+  const { insights } = await Weights.readHeader(file, backend)
+  const isSmall = insights.totalParameters < few
+  const { mtimeMs, size } = fs.statSync(file)
+  const trained = insights.trainContextSize ?? mostContextTokens
+  return {
+    path: file,
+    version: `${size} ${mtimeMs}`,
+    gpu,
+    gpuRequired,
+    gpuLayers: options.gpuLayers ?? "auto",
+    contextTokens: options.contextTokens ?? Math.min(trained, mostContextTokens),
+    sequences: options.sequences ?? (isSmall ? 16 : backend.llama.gpu === false ? 4 : 8),
+    ...(options.batchTokens === undefined ? {} : { batchTokens: options.batchTokens }),
+    threads: options.threads ?? (isSmall ? 1 : backend.llama.cpuMathCores),
+    flashAttention: options.flashAttention ?? "auto",
+    keyValueType: options.keyValueType ?? "F16",
+    adapters: adaptersOf(options.adapters ?? []),
+    queueLimit: options.queueLimit ?? 1024
+  }
+}
+
+const adaptersOf = (adapters: ReadonlyArray<Context.Adapter>) =>
+  adapters.map(({ path: file, scale = 1 }) => ({ path: path.resolve(file), scale }))
+
+/**
+ * Loads a model, or takes part in one that is loaded with the same settings. It is downloaded before, where the source
+ * is a reference and the folder of models does not have it.
+ *
+ * **Details**
+ *
+ * Weights are loaded once for all contexts on them; a context, with its sequences and their queue, is shared by all that
+ * ask for the same settings. Both are disposed of when the last scope that uses them closes. A file that was written
+ * anew is loaded anew.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
+ * import * as LlamaCppModel from "@tutti/policy-llamacpp/LlamaCppModel"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const model = yield* LlamaCppModel.load({ source: "qwen2.5-1.5b-instruct", sequences: 8 })
+ *   const policy = LanguagePolicy.make({ model: LlamaCppModel.worker(model) })
+ *   // … runs with this policy
+ * }).pipe(Effect.scoped)
+ * ```
+ */
+export const load = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<LlamaCppModel, Errors.LlamaCppError, Scope.Scope> {
+  const wrong = checkSettings(options.source, options)
+  if (wrong !== undefined) return yield* wrong
+  const file = yield* ModelStore.resolve(options.source, options)
+  const key = yield* attempt(file, () => keyOf(file, options))
+  const model = yield* RcMap.get(registry(), key)
+  for (const notice of model.notices) options.onNotice?.(notice)
+  return model
+})
+
+/**
+ * The same weights with other adapters.
+ *
+ * **Details**
+ *
+ * llama.cpp applies adapters to a whole context, so every set of them has a context of its own, with as many sequences:
+ * the weights are shared, the room for keys and values is not. A request chooses its adapters by the model that it is
+ * made to. A context leaves memory with the last scope that uses it.
+ */
+export const withAdapters = (
+  model: LlamaCppModel,
+  adapters: ReadonlyArray<Context.Adapter>
+): Effect.Effect<LlamaCppModel, Errors.LlamaCppError, Scope.Scope> =>
+  RcMap.get(registry(), { ...model.runtime.key, adapters: adaptersOf(adapters) })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Uses
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A core `Worker` of a model: the text model of a `LanguagePolicy`, a member of a pool, or both.
+ *
+ * **Details**
+ *
+ * Where a request has a format, as those of a `LanguagePolicy` do, the completion is held to it by a grammar and ends
+ * with the bracket that closes the third list. A completion that runs out of tokens is then ended with what the grammar
+ * asks for, and its reason is `length`. Thinking in `<think>` tags is told apart from the answer.
+ *
+ * A prompt that is longer than the context fails as `ContextTooLong`, a full queue as `Overloaded`.
+ *
+ * **Gotchas**
+ *
+ * The same seed gives the same text for the same prompt, but for rounding: llama.cpp adds up in another order when
+ * other runs are in the batch.
+ */
+export const worker = (model: LlamaCppModel, options: WorkerOptions = {}): Worker => makeWorker(model, options)
+
+/**
+ * Samples a completion for training: its tokens, and the log-probability that the model gave each of them when it was
+ * sampled.
+ *
+ * **Details**
+ *
+ * The temperature is 1, nothing is filtered and no grammar is applied, so that the tokens are those of the policy and
+ * their probabilities its own: asking for anything else fails with a `LlamaCppError`. With `keyValueType: "F32"`,
+ * `flashAttention: false` and weights in F32 the values agree with a forward pass within 1e-4.
+ */
+export const sample = (model: LlamaCppModel, request: SampleRequest) => makeSample(model, request)
+
+/** What a model has done, and does: tokens evaluated, sampled and reused; runs in progress and waiting. */
+export const meter = (model: LlamaCppModel): Sequences.Meter => Sequences.meter(model.runtime.scheduler)
+
+/** The tokens of a text. Names of control tokens stand for these where `controlTokens` is true. */
+export const tokenize = (model: LlamaCppModel, text: string, controlTokens = false): ReadonlyArray<Token> =>
+  model.llama.tokenize(text, controlTokens)
+
+/** The text of tokens. */
+export const detokenize = (model: LlamaCppModel, tokens: ReadonlyArray<number>): string =>
+  model.llama.detokenize(tokens as ReadonlyArray<Token>)

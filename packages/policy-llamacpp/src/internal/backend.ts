@@ -1,0 +1,80 @@
+/** llama.cpp itself: loaded once for each GPU that is asked for, with a fallback and a word about it. */
+import type { Llama, LlamaGpuType } from "node-llama-cpp"
+import { detailOf, make } from "../LlamaCppError.ts"
+
+/** What runs the layers: the best that the machine has, a named one, or the processor alone. */
+export type Gpu = "auto" | "cuda" | "vulkan" | "metal" | "none"
+
+/** A llama.cpp that runs, and why it is not the one that was asked for, where it is not. */
+export interface Backend {
+  readonly llama: Llama
+  readonly notice?: string
+  /** The last errors that llama.cpp has logged, the latest last; emptied before a call whose failure they may explain. */
+  readonly log: Array<string>
+}
+
+/** Names on the way to the native binary; a test may name others. */
+export interface Loader {
+  readonly getLlama: typeof import("node-llama-cpp").getLlama
+  readonly platform: string
+}
+
+const load = async (): Promise<Loader> => {
+  const { getLlama } = await import("node-llama-cpp")
+  return { getLlama, platform: `${process.platform} ${process.arch}` }
+}
+
+const gpuOf = (gpu: Gpu): "auto" | LlamaGpuType => (gpu === "none" ? false : gpu)
+
+const kept = 20
+
+/** Starts llama.cpp on a GPU. Nothing is built or downloaded. */
+const start = async ({ getLlama }: Loader, gpu: Gpu): Promise<Backend> => {
+  const log: Array<string> = []
+  const { LlamaLogLevel } = await import("node-llama-cpp")
+  const llama = await getLlama({
+    gpu: gpuOf(gpu),
+    build: "never",
+    skipDownload: true,
+    progressLogs: false,
+    // Contexts say themselves how many threads they use.
+    maxThreads: 0,
+    logLevel: LlamaLogLevel.error,
+    logger: (_, message) => {
+      log.push(message.trim())
+      if (log.length > kept) log.shift()
+    }
+  })
+  return { llama, log }
+}
+
+/**
+ * llama.cpp on the GPU that is asked for. Where it does not start there, and is not required to, it is the processor's
+ * that starts, with a notice.
+ */
+export const open = async (gpu: Gpu, isRequired: boolean, loader?: Loader): Promise<Backend> => {
+  const found = loader ?? (await load())
+  try {
+    return await start(found, gpu)
+  } catch (cause) {
+    if (isRequired && gpu !== "none")
+      throw make("llama.cpp", { _tag: "Backend", backend: gpu, detail: detailOf(cause) })
+    if (gpu === "none") throw make("llama.cpp", { _tag: "Binary", platform: found.platform, detail: detailOf(cause) })
+    const fallback = await open("none", false, found)
+    const notice = `The GPU backend "${gpu}" does not start (${detailOf(cause)}); the model runs on the processor.`
+    return { ...fallback, notice }
+  }
+}
+
+const backends = new Map<string, Promise<Backend>>()
+
+/** The llama.cpp of this process for a GPU: started once, and shared. */
+export const shared = (gpu: Gpu, isRequired: boolean): Promise<Backend> => {
+  const key = `${gpu}${isRequired ? "!" : ""}`
+  const known = backends.get(key)
+  if (known !== undefined) return known
+  const opened = open(gpu, isRequired)
+  backends.set(key, opened)
+  opened.catch(() => backends.delete(key))
+  return opened
+}

@@ -1,0 +1,43 @@
+/** What workers and samples have in common: settings that are checked, prompts that fit, errors by name. */
+import { WorkerError, type WorkerErrorReason } from "@tutti/core/Worker"
+import type { Token } from "node-llama-cpp"
+import * as Errors from "../LlamaCppError.ts"
+import type { LlamaCppModel } from "../LlamaCppModel.ts"
+import type { QueueFull } from "./sequences.ts"
+
+/** The least seed that llama.cpp takes for "any". */
+const anySeed = 0xffffffff
+
+/** A seed as llama.cpp has them: 32 bits, of which the largest means none. */
+export const seedOf = (seed: number | undefined): number => {
+  if (seed === undefined) return Math.floor(Math.random() * anySeed)
+  const low = Math.abs(Math.trunc(seed)) % 2 ** 32
+  return low === anySeed ? 0 : low
+}
+
+/** A failed call, and why. */
+export const failed = (worker: string, reason: WorkerErrorReason): WorkerError => new WorkerError({ worker, reason })
+
+/** How many tokens may follow a prompt; the error where there is room for none. */
+export const roomFor = (model: LlamaCppModel, worker: string, prompt: ReadonlyArray<Token>): number | WorkerError => {
+  // llama.cpp shifts a context that is full but for one token.
+  const room = model.contextTokens - 1 - prompt.length
+  if (room >= 1) return room
+  return failed(worker, {
+    _tag: "ContextTooLong",
+    contextTokens: model.contextTokens,
+    neededTokens: prompt.length + 2,
+    detail: `the prompt has ${prompt.length} tokens and the context ${model.contextTokens}; raise contextTokens`
+  })
+}
+
+/** The error of a call whose run has failed. */
+export const errorOf = (worker: string, model: LlamaCppModel, cause: unknown): WorkerError => {
+  if (cause instanceof WorkerError) return cause
+  if (typeof cause === "object" && cause !== null && "_tag" in cause && cause._tag === "QueueFull") {
+    const { waiting } = cause as QueueFull
+    const detail = `${model.sequences} runs at once and ${waiting} that wait are all it takes; raise sequences or queueLimit`
+    return failed(worker, { _tag: "Overloaded", detail })
+  }
+  return failed(worker, { _tag: "InvalidRequest", detail: Errors.detailOf(cause) })
+}

@@ -1,0 +1,152 @@
+/** One completion: tokens are sampled on a sequence until something ends them. */
+import type { FinishReason, WorkflowFormat } from "@tutti/core/Worker"
+import type { LlamaGrammar, LlamaModel, Token } from "node-llama-cpp"
+import * as WorkflowGrammar from "../WorkflowGrammar.ts"
+import * as Output from "./output.ts"
+import * as Sequences from "./sequences.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How tokens are chosen. 0 turns a filter off, as does 1 in the case of `topP`. */
+export interface Sampling {
+  readonly temperature: number
+  readonly topK: number
+  readonly topP: number
+  readonly minP: number
+}
+
+/** What is asked for. */
+export interface Request {
+  readonly prompt: ReadonlyArray<Token>
+  /** The most tokens to sample. */
+  readonly limit: number
+  readonly sampling: Sampling
+  readonly seed: number
+  readonly stopTokens: ReadonlySet<Token>
+  readonly stopSequences: ReadonlyArray<string>
+  /** The completion ends when the third list closes. */
+  readonly format?: WorkflowFormat
+  /** Whether the format is forced; the text before the lists then has `reasoningLimit` tokens. */
+  readonly grammar?: { readonly of: (source: string) => Promise<LlamaGrammar>; readonly reasoningLimit: number }
+  /** Whether the probability of each token is wanted. */
+  readonly probabilities?: boolean
+}
+
+/** What came of it. */
+export interface Completed {
+  /** All that were sampled, the one that ended the completion included. */
+  readonly tokens: ReadonlyArray<Token>
+  /** Of each token; empty unless asked for. */
+  readonly probabilities: ReadonlyArray<number>
+  readonly text: string
+  readonly reason: FinishReason
+  readonly reused: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Grammar
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The state of the grammar, which gives up free text when that has had its tokens. */
+const grammarOf = async ({ format, grammar }: Request, model: LlamaModel) => {
+  if (format === undefined || grammar === undefined) return undefined
+  const { type: _, ...rules } = format
+  const { LlamaGrammarEvaluationState } = await import("node-llama-cpp")
+  const stateOf = async (source: string) =>
+    new LlamaGrammarEvaluationState({ model, grammar: await grammar.of(source) })
+  let state = await stateOf(WorkflowGrammar.make(rules))
+  return {
+    state: () => state,
+    /** From here on only the lists may follow, unless they have begun. */
+    endReasoning: async (text: string) => {
+      if (WorkflowGrammar.hasBegun(text)) return
+      const lists = WorkflowGrammar.make({ ...rules, reasoning: false })
+      state = await stateOf(text === "" || text.endsWith("\n") ? lists : lists.replace("root ::= ", 'root ::= "\\n" '))
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The loop
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What has been written so far, and whether that is all. */
+const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, emit: (text: string) => void) => {
+  const detokenize = Output.detokenizer(model)
+  const stopper = Output.stopper(stopSequences)
+  let text = ""
+  let isOver = false
+  const add = (piece: string) => {
+    if (piece === "") return
+    text += piece
+    emit(piece)
+  }
+  const write = (piece: string) => {
+    const shown = stopper.push(piece)
+    const span =
+      format !== undefined && shown.text.includes("]")
+        ? WorkflowGrammar.span(text + shown.text, text.length)
+        : undefined
+    isOver = shown.isStopped || span !== undefined
+    add(span === undefined ? shown.text : shown.text.slice(0, span.end - text.length))
+  }
+  return {
+    text: () => text,
+    /** Writes a token; true when it ends the completion. */
+    push: (token: Token): boolean => {
+      write(detokenize(token))
+      return isOver
+    },
+    finish: (reason: FinishReason) => {
+      if (!isOver) write(detokenize(undefined))
+      if (!isOver) add(stopper.rest())
+      if (reason === "length" && format !== undefined && grammar !== undefined) add(WorkflowGrammar.ending(text))
+    }
+  }
+}
+
+/** Samples a completion on a slot; `emit` is given its text piece by piece. */
+export const run = async (
+  self: Sequences.Sequences,
+  slot: Sequences.Slot,
+  request: Request,
+  signal: AbortSignal,
+  emit: (text: string) => void
+): Promise<Completed> => {
+  const { model } = self.context
+  const { rest, reused } = await Sequences.prepare(self, slot, request.prompt, signal)
+  const tokens: Array<Token> = []
+  const probabilities: Array<number> = []
+  const out = writer(model, request, emit)
+  const grammar = await grammarOf(request, model)
+  let reason: FinishReason = "length"
+  const sampled = slot.sequence.evaluateWithMetadata(
+    rest as Array<Token>,
+    { confidence: request.probabilities === true } as { readonly confidence: true },
+    {
+      ...request.sampling,
+      seed: request.seed,
+      yieldEogToken: true,
+      ...(grammar === undefined ? {} : { grammarEvaluationState: grammar.state })
+    }
+  )
+  self.counts.evaluated += rest.length
+  if (!signal.aborted) {
+    for await (const { confidence, token } of sampled) {
+      tokens.push(token)
+      self.counts.sampled++
+      if (request.probabilities) probabilities.push(confidence)
+      const isEnd = model.isEogToken(token) || request.stopTokens.has(token)
+      if (isEnd || out.push(token)) {
+        reason = "stop"
+        break
+      }
+      if (signal.aborted || tokens.length >= request.limit) break
+      if (tokens.length === request.grammar?.reasoningLimit) await grammar?.endReasoning(out.text())
+    }
+  }
+  out.finish(reason)
+  return { tokens, probabilities, text: out.text(), reason, reused }
+}

@@ -1,0 +1,101 @@
+/** A context: the memory in which a model's sequences live, for one set of adapters. */
+import fs from "node:fs/promises"
+import type { LlamaContext } from "node-llama-cpp"
+import * as Errors from "../LlamaCppError.ts"
+import type { Weights } from "./weights.ts"
+
+/** How keys and values are kept. */
+export type KeyValueType = "F32" | "F16" | "BF16" | "Q8_0" | "Q5_1" | "Q5_0" | "Q4_1" | "Q4_0"
+
+/** A LoRA adapter in a GGUF file. */
+export interface Adapter {
+  readonly path: string
+  /** How much of it is added; 1 by default, and 0 is none of it. */
+  readonly scale?: number
+}
+
+/** What a context is made with. */
+export interface ContextOptions {
+  /** Tokens of one sequence: prompt and completion. */
+  readonly contextTokens: number
+  /** How many run at once. */
+  readonly sequences: number
+  /** Tokens that are evaluated at once. */
+  readonly batchTokens?: number
+  readonly threads: number
+  readonly flashAttention: boolean | "auto"
+  readonly keyValueType: KeyValueType
+  readonly adapters: ReadonlyArray<Adapter>
+}
+
+const lower = "lower contextTokens or sequences, keep keys and values as Q8_0 (keyValueType), or free some."
+
+/** Fails where a context is larger than the memory that is left, and says by how much. */
+const checkMemory = async ({ backend: { llama }, model, path }: Weights, options: ContextOptions): Promise<void> => {
+  const needs = await model.fileInsights.estimateContextResourceRequirementsV2({
+    contextSize: options.contextTokens,
+    sequences: options.sequences,
+    modelGpuLayers: model.gpuLayers,
+    flashAttention: options.flashAttention,
+    ...(options.batchTokens === undefined ? {} : { batchSize: options.batchTokens })
+  })
+  const check = (kind: "main memory" | "GPU memory", needed: number, available: number) => {
+    if (needed > available) throw Errors.make(path, { _tag: "Memory", kind, needed, available, detail: lower })
+  }
+  check("main memory", needs.cpuRam, (await llama.getRamState()).free)
+  if (llama.gpu !== false) check("GPU memory", needs.gpuVram, (await llama.getVramState()).free)
+}
+
+/** llama.cpp says in its log alone what is wrong with an adapter, or that it has no room. */
+const explain = ({ backend: { log }, path }: Weights, { adapters }: ContextOptions, cause: unknown) => {
+  const detail =
+    log.findLast((line) => /fail|error|lora|invalid|mismatch|does not/i.test(line)) ?? Errors.detailOf(cause)
+  const isAdapter = adapters.length > 0 && (/lora|adapter/i.test(log.join("\n")) || /lora/i.test(String(cause)))
+  return isAdapter
+    ? Errors.make(path, { _tag: "Adapter", adapter: adapters.map((adapter) => adapter.path).join(", "), detail })
+    : Errors.make(path, { _tag: "Failed", detail })
+}
+
+/** A GGUF that is no adapter crashes some versions of llama.cpp, so its header is read first. */
+const checkAdapter = async ({ model, path }: Weights, { path: adapter }: Adapter): Promise<void> => {
+  const refuse = (detail: string) => Errors.make(path, { _tag: "Adapter", adapter, detail })
+  await fs.access(adapter).catch(() => {
+    throw refuse("there is no such file")
+  })
+  const { readGgufFileInfo } = await import("node-llama-cpp")
+  const { metadata } = await readGgufFileInfo(adapter, {
+    sourceType: "filesystem",
+    readTensorInfo: false,
+    logWarnings: false
+  }).catch((cause: unknown) => {
+    throw refuse(`it is no whole GGUF file: ${Errors.detailOf(cause)}`)
+  })
+  const { architecture, type } = metadata.general as { readonly architecture?: string; readonly type?: string }
+  if (type !== "adapter") throw refuse("it is no adapter, but a model")
+  if (architecture !== model.architecture)
+    throw refuse(`its base is ${architecture}, and this is ${model.architecture}`)
+}
+
+/** Makes a context. */
+export const make = async (weights: Weights, options: ContextOptions): Promise<LlamaContext> => {
+  for (const adapter of options.adapters) await checkAdapter(weights, adapter)
+  await checkMemory(weights, options)
+  weights.backend.log.length = 0
+  try {
+    return await weights.model.createContext({
+      contextSize: options.contextTokens,
+      sequences: options.sequences,
+      threads: options.threads,
+      flashAttention: options.flashAttention,
+      experimentalKvCacheKeyType: options.keyValueType,
+      experimentalKvCacheValueType: options.keyValueType,
+      failedCreationRemedy: false,
+      ...(options.batchTokens === undefined ? {} : { batchSize: options.batchTokens }),
+      ...(options.adapters.length === 0
+        ? {}
+        : { lora: { adapters: options.adapters.map(({ path: filePath, scale = 1 }) => ({ filePath, scale })) } })
+    })
+  } catch (cause) {
+    throw explain(weights, options, cause)
+  }
+}

@@ -1,0 +1,96 @@
+/** Tokens as the text that is shown: whole characters, up to the first stop sequence. */
+import type { LlamaModel, Token } from "node-llama-cpp"
+
+/** A character has at most so many tokens: its bytes. */
+const longestCharacter = 4
+
+/** How many tokens before a token say whether a blank belongs before it. */
+const remembered = 4
+
+/** Turns tokens into text as they come; what is not a whole character yet is held back. */
+export const detokenizer = (model: LlamaModel): ((token: Token | undefined) => string) => {
+  let pending: Array<Token> = []
+  let before: ReadonlyArray<Token> = []
+  return (token) => {
+    if (token !== undefined) pending.push(token)
+    if (pending.length === 0) return ""
+    const text = model.detokenize(pending, false, before)
+    if (token !== undefined && text.endsWith("\ufffd") && pending.length < longestCharacter) return ""
+    before = [...before, ...pending].slice(-remembered)
+    pending = []
+    return text
+  }
+}
+
+/** The length of the longest end of a text with which a stop sequence may begin. */
+const held = (text: string, stops: ReadonlyArray<string>): number => {
+  let longest = 0
+  for (const stop of stops) {
+    for (let length = Math.min(stop.length - 1, text.length); length > longest; length--) {
+      if (stop.startsWith(text.slice(-length))) longest = length
+    }
+  }
+  return longest
+}
+
+/** Lets text through up to a stop sequence, and says when it has come. */
+export const stopper = (stops: ReadonlyArray<string>) => {
+  let waiting = ""
+  return {
+    push: (piece: string): { readonly text: string; readonly isStopped: boolean } => {
+      if (stops.length === 0) return { text: piece, isStopped: false }
+      waiting += piece
+      const found = stops.map((stop) => waiting.indexOf(stop)).filter((at) => at >= 0)
+      if (found.length > 0) return { text: waiting.slice(0, Math.min(...found)), isStopped: true }
+      const end = waiting.length - held(waiting, stops)
+      const text = waiting.slice(0, end)
+      waiting = waiting.slice(end)
+      return { text, isStopped: false }
+    },
+    /** What was held back and turned out to be text. */
+    rest: () => waiting
+  }
+}
+
+const open = "<think>"
+const close = "</think>"
+
+/** Tells thinking between `<think>` and `</think>` at the beginning of a text from the answer behind it. */
+export const thinkingSplitter = (isThinking: boolean) => {
+  let state: "start" | "thinking" | "gap" | "answer" = isThinking ? "thinking" : "start"
+  let waiting = ""
+  const answer = (text: string) => (text === "" ? [] : [{ type: "text" as const, text }])
+  const thought = (text: string) => (text === "" ? [] : [{ type: "reasoning" as const, text }])
+  const push = (piece: string): Array<{ readonly type: "text" | "reasoning"; readonly text: string }> => {
+    if (state === "answer") return answer(piece)
+    const text = waiting + piece
+    waiting = ""
+    if (state === "gap") {
+      const rest = text.trimStart()
+      if (rest !== "") state = "answer"
+      return answer(rest)
+    }
+    if (state === "start") {
+      const trimmed = text.trimStart()
+      if (trimmed.startsWith(open)) {
+        state = "thinking"
+        return push(trimmed.slice(open.length))
+      }
+      if (open.startsWith(trimmed)) {
+        waiting = text
+        return []
+      }
+      state = "answer"
+      return answer(text)
+    }
+    const end = text.indexOf(close)
+    if (end >= 0) {
+      state = "gap"
+      return [...thought(text.slice(0, end)), ...push(text.slice(end + close.length))]
+    }
+    const length = held(text, [close])
+    waiting = length === 0 ? "" : text.slice(-length)
+    return thought(text.slice(0, text.length - length))
+  }
+  return { push, rest: () => (state === "thinking" ? thought(waiting) : answer(waiting)) }
+}

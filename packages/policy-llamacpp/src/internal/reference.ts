@@ -1,0 +1,75 @@
+/** Where a model is: what the texts mean that name one. */
+import path from "node:path"
+import * as KnownModels from "../knownModels.ts"
+import * as Errors from "../LlamaCppError.ts"
+
+/** A file here, or one to be had from a server and kept under `folder/place`. */
+export type Reference =
+  | { readonly type: "file"; readonly path: string }
+  | {
+      readonly type: "download"
+      readonly url: string
+      readonly place: string
+      /** Only Hugging Face is told its token. */
+      readonly isHuggingFace: boolean
+    }
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const wrong = (text: string, detail: string) => Errors.make(text, { _tag: "Reference", detail })
+
+const hasOddSegment = (file: string): boolean =>
+  file
+    .split("/")
+    .some((segment) => segment === "" || segment === "." || segment === ".." || /[\\:*?"<>|]/.test(segment))
+
+const huggingFace = (text: string, environment: Environment): Reference => {
+  const [reference = "", revision = "main"] = text.slice("hf:".length).split("#")
+  const [owner, repository, ...file] = reference.split("/")
+  if (!owner || !repository || file.length === 0) throw wrong(text, "It names no file of a repository.")
+  if (hasOddSegment(`${reference}/${revision}`)) throw wrong(text, "It has an empty or a forbidden part.")
+  if (!reference.endsWith(".gguf")) throw wrong(text, "The file it names is no .gguf.")
+  const endpoint = (environment.HF_ENDPOINT ?? "https://huggingface.co").replace(/\/+$/, "")
+  const place = path.join(owner, repository, ...(revision === "main" ? [] : [`@${revision}`]), ...file)
+  return {
+    type: "download",
+    url: `${endpoint}/${owner}/${repository}/resolve/${encodeURIComponent(revision)}/${file.map(encodeURIComponent).join("/")}`,
+    place,
+    isHuggingFace: true
+  }
+}
+
+const address = (text: string): Reference => {
+  if (!URL.canParse(text)) throw wrong(text, "It is no address.")
+  const url = new URL(text)
+  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
+  if (url.protocol !== "https:" && !isLoopback) throw wrong(text, "Models are taken over https alone.")
+  const file = decodeURIComponent(url.pathname).slice(1)
+  if (!file.endsWith(".gguf") || hasOddSegment(file)) throw wrong(text, "The file it names is no .gguf.")
+  return {
+    type: "download",
+    url: url.href,
+    place: path.join(url.host.replaceAll(/[^\w.-]/g, "_"), ...file.split("/")),
+    isHuggingFace: false
+  }
+}
+
+/** Reads a source; throws a `LlamaCppError` where it names nothing. */
+export const parse = (text: string, environment: Environment): Reference => {
+  const source = KnownModels.find(text)?.source ?? text
+  if (source.startsWith("hf:")) return huggingFace(source, environment)
+  if (/^https?:\/\//.test(source)) return address(source)
+  if (/\.gguf$/i.test(source) || /[/\\]/.test(source)) return { type: "file", path: path.resolve(source) }
+  throw wrong(text, "There is no such model.")
+}
+
+const part = /-(\d{5})-of-(\d{5})\.gguf$/
+
+/** All parts of a model that is in several files, by the name of the first. */
+export const parts = (file: string): ReadonlyArray<string> => {
+  const match = part.exec(file)
+  if (match === null) return [file]
+  return Array.from({ length: Number(match[2]) }, (_, index) =>
+    file.replace(part, `-${String(index + 1).padStart(5, "0")}-of-${match[2]}.gguf`)
+  )
+}

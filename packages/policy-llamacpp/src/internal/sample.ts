@@ -1,0 +1,96 @@
+/** Completions for training: tokens and their log-probabilities. */
+import type { Message } from "@tutti/core/Task"
+import type { FinishReason, WorkerError, WorkflowFormat } from "@tutti/core/Worker"
+import * as Effect from "effect/Effect"
+import type { Token } from "node-llama-cpp"
+import * as Errors from "../LlamaCppError.ts"
+import type { LlamaCppModel } from "../LlamaCppModel.ts"
+import { errorOf, roomFor, seedOf } from "./call.ts"
+import * as Completion from "./completion.ts"
+import type { Template } from "./prompt.ts"
+import * as Sequences from "./sequences.ts"
+import { prompterOf } from "./worker.ts"
+
+/** What to sample. */
+export interface SampleRequest {
+  /** Messages, or the tokens of a prompt. */
+  readonly prompt: ReadonlyArray<Message> | ReadonlyArray<number>
+  /** How messages become a prompt; `"model"` by default. */
+  readonly template?: Template
+  /** 1024 by default, as in the paper. */
+  readonly maxOutputTokens?: number
+  readonly seed?: number
+  /** The completion ends when the third list closes; it is not held to anything. */
+  readonly format?: WorkflowFormat
+  /** 1, which it is by default: anything else is an error. */
+  readonly temperature?: number
+  /** 0, 1 and 0, which they are by default: anything else is an error. */
+  readonly topK?: number
+  readonly topP?: number
+  readonly minP?: number
+  /** False, which it is by default: anything else is an error. */
+  readonly grammar?: boolean
+}
+
+/** A completion that was sampled. */
+export interface Sample {
+  readonly prompt: ReadonlyArray<number>
+  /** The one that ended the completion included. */
+  readonly tokens: ReadonlyArray<number>
+  /** The natural logarithm of the probability of each token, given those before it. */
+  readonly logProbs: ReadonlyArray<number>
+  readonly text: string
+  /** `stop` where the model, or the third list, ended it. */
+  readonly reason: FinishReason
+}
+
+/** The sampling in which the probability of a token is the model's own. */
+const unfiltered: Completion.Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 }
+
+const violation = ({ grammar = false, ...request }: SampleRequest): string | undefined => {
+  if (grammar) return "a grammar changes what is sampled, so that log-probabilities are not the model's own"
+  const changed = Object.entries(unfiltered).find(
+    ([name, value]) => (request[name as keyof Completion.Sampling] ?? value) !== value
+  )
+  if (changed === undefined) return undefined
+  const [name, value] = changed
+  return `log-probabilities are the model's own only with ${name} at ${value}; got ${request[name as keyof Completion.Sampling]}`
+}
+
+const isTokens = (prompt: SampleRequest["prompt"]): prompt is ReadonlyArray<number> => typeof prompt[0] === "number"
+
+const setting = (model: LlamaCppModel, detail: string) =>
+  Errors.make(model.name, { _tag: "Setting", detail: `${detail}.` })
+
+/** Samples a completion. */
+export const makeSample = Effect.fnUntraced(function* (
+  model: LlamaCppModel,
+  asked: SampleRequest
+): Effect.fn.Return<Sample, Errors.LlamaCppError | WorkerError> {
+  const wrong = violation(asked)
+  if (wrong !== undefined) return yield* setting(model, wrong)
+  if (asked.prompt.length === 0) return yield* setting(model, "the prompt is empty")
+  const { format, maxOutputTokens = 1024, prompt: given, seed, template = "model" } = asked
+  const prompter = yield* Effect.promise(() => prompterOf(model, template))
+  const prompt = isTokens(given) ? (given as ReadonlyArray<Token>) : prompter.tokens(given, true)
+  const room = roomFor(model, model.name, prompt)
+  if (typeof room !== "number") return yield* room
+  const request: Completion.Request = {
+    prompt,
+    limit: Math.min(maxOutputTokens, room),
+    sampling: unfiltered,
+    seed: seedOf(seed),
+    stopTokens: prompter.stopTokens,
+    stopSequences: [],
+    probabilities: true,
+    ...(format === undefined ? {} : { format })
+  }
+  const { scheduler } = model.runtime
+  const { probabilities, reason, text, tokens } = yield* Sequences.withSlot(
+    scheduler,
+    prompt,
+    (slot, signal) => Completion.run(scheduler, slot, request, signal, () => {}),
+    (cause) => errorOf(model.name, model, cause)
+  ).pipe(Effect.mapError((error) => errorOf(model.name, model, error)))
+  return { prompt, tokens, logProbs: probabilities.map(Math.log), text, reason }
+})

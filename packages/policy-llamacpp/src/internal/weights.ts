@@ -1,0 +1,116 @@
+/** The weights of a model in memory: a GGUF file that was looked at, found fit and loaded. */
+import fs from "node:fs/promises"
+import type { GgufFileInfo, GgufInsights, LlamaModel } from "node-llama-cpp"
+import * as Errors from "../LlamaCppError.ts"
+import type { Backend } from "./backend.ts"
+
+/** Where the weights go. */
+export interface WeightOptions {
+  /** Layers on the GPU: as many as fit, all of them, or a number. */
+  readonly gpuLayers: "auto" | "max" | number
+  /** The room that is left for contexts when it is worked out how many layers fit. */
+  readonly contextTokens: number
+}
+
+/** Weights that are loaded. */
+export interface Weights {
+  readonly model: LlamaModel
+  readonly backend: Backend
+  readonly path: string
+  /** Of the file, in bytes. */
+  readonly size: number
+}
+
+const magic = "GGUF"
+
+/** Holds a file to the first things that a GGUF has. */
+const checkFile = async (path: string): Promise<number> => {
+  const handle = await fs.open(path, "r").catch((cause: NodeJS.ErrnoException) => {
+    throw Errors.make(
+      path,
+      cause.code === "ENOENT" ? { _tag: "Missing" } : { _tag: "Damaged", detail: Errors.detailOf(cause) }
+    )
+  })
+  try {
+    const stat = await handle.stat()
+    if (stat.isDirectory()) throw Errors.make(path, { _tag: "Damaged", detail: "it is a folder" })
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(4), 0, 4, 0)
+    if (bytesRead < 4 || buffer.toString("latin1") !== magic) {
+      throw Errors.make(path, { _tag: "Damaged", detail: `it does not begin with "${magic}"` })
+    }
+    return stat.size
+  } finally {
+    await handle.close()
+  }
+}
+
+/** What the header of a file says of its model. */
+export interface Header {
+  readonly info: GgufFileInfo
+  readonly insights: GgufInsights
+  readonly size: number
+}
+
+/** Reads the header of a file. */
+export const readHeader = async (path: string, { llama }: Backend): Promise<Header> => {
+  const size = await checkFile(path)
+  const { GgufInsights, readGgufFileInfo } = await import("node-llama-cpp")
+  try {
+    const info = await readGgufFileInfo(path, { sourceType: "filesystem", logWarnings: false })
+    return { info, insights: await GgufInsights.from(info, llama), size }
+  } catch (cause) {
+    throw Errors.make(path, { _tag: "Damaged", detail: Errors.detailOf(cause) })
+  }
+}
+
+/** Why llama.cpp has not loaded a model, by what it logged and what the header says. */
+const explain = (path: string, { info, insights }: Header, { log }: Backend, cause: unknown): Errors.LlamaCppError => {
+  const detail =
+    log.findLast((line) => /error|fail|unknown|missing|corrupt|invalid/i.test(line)) ?? Errors.detailOf(cause)
+  const { architecture } = info.metadata.general
+  if (!insights.isSupportedByLlamaCpp || /unknown model architecture/.test(log.join("\n"))) {
+    return Errors.make(path, { _tag: "Unsupported", architecture: String(architecture), detail })
+  }
+  if (/vocab|tokenizer/i.test(detail)) return Errors.make(path, { _tag: "Tokenizer", detail })
+  return Errors.make(path, { _tag: "Damaged", detail: detail.replaceAll(path, "it") })
+}
+
+/** Without a token that ends a text, every completion would run to its limit. */
+const checkTokens = ({ tokens }: LlamaModel, path: string): void => {
+  if (tokens.eos === null && tokens.eot === null) {
+    const detail = "it has no token that ends a text; set tokenizer.ggml.eos_token_id when the file is written."
+    throw Errors.make(path, { _tag: "Tokenizer", detail })
+  }
+}
+
+const advice =
+  "choose a smaller model or a smaller quantisation of it, put fewer layers on the GPU (gpuLayers), or free some."
+
+/** Loads the weights of a file. */
+export const load = async (path: string, backend: Backend, options: WeightOptions): Promise<Weights> => {
+  const header = await readHeader(path, backend)
+  const { InsufficientMemoryError } = await import("node-llama-cpp")
+  const { contextTokens, gpuLayers } = options
+  backend.log.length = 0
+  try {
+    const model = await backend.llama.loadModel({
+      modelPath: path,
+      gpuLayers: gpuLayers === "auto" ? { fitContext: { contextSize: contextTokens } } : gpuLayers
+    })
+    checkTokens(model, path)
+    return { model, backend, path, size: header.size }
+  } catch (cause) {
+    if (cause instanceof Errors.LlamaCppError) throw cause
+    if (cause instanceof InsufficientMemoryError) throw await tooLarge(path, header, backend, gpuLayers)
+    throw explain(path, header, backend, cause)
+  }
+}
+
+const tooLarge = async (path: string, { insights }: Header, { llama }: Backend, layers: WeightOptions["gpuLayers"]) => {
+  const gpuLayers = typeof layers === "number" ? layers : layers === "max" ? insights.totalLayers : 0
+  const needs = await insights.estimateModelResourceRequirementsV2({ gpuLayers })
+  const kind = llama.gpu !== false && gpuLayers > 0 ? ("GPU memory" as const) : ("main memory" as const)
+  const { free } = kind === "GPU memory" ? await llama.getVramState() : await llama.getRamState()
+  const needed = kind === "GPU memory" ? needs.gpuVram : needs.cpuRam
+  return Errors.make(path, { _tag: "Memory", kind, needed, available: free, detail: advice })
+}

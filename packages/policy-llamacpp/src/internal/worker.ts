@@ -1,0 +1,191 @@
+/** A model as a core worker. */
+import {
+  free,
+  type Usage,
+  type Worker,
+  type WorkerError,
+  type WorkerPart,
+  type WorkerRequest
+} from "@tutti/core/Worker"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import type { LlamaCppModel } from "../LlamaCppModel.ts"
+import { errorOf, failed, roomFor, seedOf } from "./call.ts"
+import * as Completion from "./completion.ts"
+import * as Output from "./output.ts"
+import * as Prompt from "./prompt.ts"
+import * as Sequences from "./sequences.ts"
+
+/** How a model answers. */
+export interface WorkerOptions {
+  /** `llamacpp:` and the name of the model by default. */
+  readonly id?: string
+  /** What it is good at, in a sentence. */
+  readonly description?: string
+  /** `"model"` by default: the chat template of the model, and plain texts where it has none. */
+  readonly template?: Prompt.Template
+  /** Whether a requested format is forced by a grammar; true by default, and false for what is trained on. */
+  readonly grammar?: boolean
+  /** Of the text before the lists, where there is a grammar; half of the request's tokens by default. */
+  readonly reasoningTokens?: number
+  /** Where a request names no limit; 1024 by default. */
+  readonly maxOutputTokens?: number
+  /** Where a request names none; 0.7 by default. 0 is greedy. */
+  readonly temperature?: number
+  /** The most likely tokens to choose from; 40 by default, 0 for all. */
+  readonly topK?: number
+  /** The share of probability to choose from; 0.95 by default, 1 for all. */
+  readonly topP?: number
+  /** Tokens less likely than this share of the likeliest are left out; 0 by default. */
+  readonly minP?: number
+}
+
+interface Settings {
+  readonly id: string
+  readonly template: Prompt.Template
+  readonly grammar: boolean
+  readonly reasoningTokens: number | undefined
+  readonly maxOutputTokens: number
+  readonly sampling: Completion.Sampling
+}
+
+const settingsOf = (model: LlamaCppModel, options: WorkerOptions): Settings => ({
+  id: options.id ?? `llamacpp:${model.name}`,
+  template: options.template ?? "model",
+  grammar: options.grammar ?? true,
+  reasoningTokens: options.reasoningTokens,
+  maxOutputTokens: options.maxOutputTokens ?? 1024,
+  sampling: {
+    temperature: options.temperature ?? 0.7,
+    topK: options.topK ?? 40,
+    topP: options.topP ?? 0.95,
+    minP: options.minP ?? 0
+  }
+})
+
+/** A prompter is made when the first prompt is, and kept. */
+const prompters = new WeakMap<LlamaCppModel["llama"], Map<Prompt.Template, Promise<Prompt.Prompter>>>()
+
+/** What makes prompts for a model by a template. */
+export const prompterOf = ({ llama }: LlamaCppModel, template: Prompt.Template): Promise<Prompt.Prompter> => {
+  const known = prompters.get(llama) ?? new Map<Prompt.Template, Promise<Prompt.Prompter>>()
+  prompters.set(llama, known)
+  const made = known.get(template) ?? Prompt.make(llama, template)
+  known.set(template, made)
+  return made
+}
+
+const wrongSetting = ({ format, maxOutputTokens, temperature }: WorkerRequest): string | undefined => {
+  if (maxOutputTokens !== undefined && !(maxOutputTokens >= 1)) return `maxOutputTokens is ${maxOutputTokens}`
+  if (temperature !== undefined && !(temperature >= 0)) return `temperature is ${temperature}`
+  if (format !== undefined && !(format.poolSize >= 1 && format.maxSteps >= 1))
+    return "a workflow of no workers or steps"
+  return undefined
+}
+
+/** Text that the lists are made of: a vocabulary that cannot write it can write no workflow. */
+const needed = 'model_id = [0, 1]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]'
+
+const canWrite = ({ llama }: LlamaCppModel): boolean => llama.detokenize(llama.tokenize(needed)).trim() === needed
+
+const requestOf = (
+  model: LlamaCppModel,
+  settings: Settings,
+  asked: WorkerRequest,
+  prompter: Prompt.Prompter
+): Completion.Request | WorkerError => {
+  const wrong = wrongSetting(asked)
+  if (wrong !== undefined) return failed(settings.id, { _tag: "InvalidRequest", detail: wrong })
+  const { format, reasoning, stopSequences = [], temperature } = asked
+  if (format !== undefined && settings.grammar && !canWrite(model)) {
+    const detail = "its vocabulary has no tokens for the brackets and quotes of a workflow; turn the grammar off"
+    return failed(settings.id, { _tag: "InvalidRequest", detail })
+  }
+  const prompt = prompter.tokens(asked.messages, reasoning?.type !== "off")
+  const room = roomFor(model, settings.id, prompt)
+  if (typeof room !== "number") return room
+  const limit = Math.min(asked.maxOutputTokens ?? settings.maxOutputTokens, room)
+  return {
+    prompt,
+    limit,
+    sampling: temperature === undefined ? settings.sampling : { ...settings.sampling, temperature },
+    seed: seedOf(asked.seed),
+    stopTokens: prompter.stopTokens,
+    stopSequences: stopSequences.filter((stop) => stop !== ""),
+    ...(format === undefined ? {} : { format }),
+    ...(format === undefined || !settings.grammar
+      ? {}
+      : {
+          grammar: {
+            of: model.runtime.grammar,
+            reasoningLimit: settings.reasoningTokens ?? Math.max(1, Math.floor(limit / 2))
+          }
+        })
+  }
+}
+
+const usageOf = ({ prompt }: Completion.Request, { reused, tokens }: Completion.Completed): Usage => ({
+  inputTokens: prompt.length,
+  outputTokens: tokens.length,
+  ...(reused === 0 ? {} : { cachedInputTokens: reused })
+})
+
+/** Whether the template has already begun the model's thinking. */
+const isThinking = ({ llama }: LlamaCppModel, { prompt }: Completion.Request): boolean =>
+  /<think>\s*$/.test(llama.detokenize(prompt.slice(-4), true))
+
+const generate = (model: LlamaCppModel, settings: Settings) =>
+  Effect.fnUntraced(function* (asked: WorkerRequest, offer: (part: WorkerPart) => void) {
+    const prompter = yield* Effect.tryPromise({
+      try: () => prompterOf(model, settings.template),
+      catch: (cause) => errorOf(settings.id, model, cause)
+    })
+    const request = requestOf(model, settings, asked, prompter)
+    if ("_tag" in request) return yield* request
+    const splitter = Output.thinkingSplitter(isThinking(model, request))
+    const emit =
+      asked.format === undefined
+        ? (text: string) => splitter.push(text).forEach(offer)
+        : (text: string) => offer({ type: "text", text })
+    const { scheduler } = model.runtime
+    const completed = yield* Sequences.withSlot(
+      scheduler,
+      request.prompt,
+      (slot, signal) => Completion.run(scheduler, slot, request, signal, emit),
+      (cause) => errorOf(settings.id, model, cause)
+    ).pipe(Effect.mapError((error) => errorOf(settings.id, model, error)))
+    splitter.rest().forEach(offer)
+    offer({ type: "finish", reason: completed.reason, usage: usageOf(request, completed) })
+  })
+
+/** A model as a core worker. */
+export const makeWorker = (model: LlamaCppModel, options: WorkerOptions): Worker => {
+  const settings = settingsOf(model, options)
+  const run = generate(model, settings)
+  const { grammar, sampling, template } = settings
+  return {
+    id: settings.id,
+    ...(options.description === undefined ? {} : { description: options.description }),
+    settings: {
+      version: model.runtime.key.version,
+      adapters: model.adapters.map(({ path, scale }) => ({ path, scale })),
+      template: typeof template === "function" ? template.toString() : template,
+      maxOutputTokens: settings.maxOutputTokens,
+      grammar,
+      ...sampling
+    },
+    provider: `llamacpp:${model.path}`,
+    pricing: free,
+    limits: { contextTokens: model.contextTokens, maxOutputTokens: settings.maxOutputTokens },
+    generate: (asked) =>
+      Stream.callback<WorkerPart, WorkerError>((queue) =>
+        run(asked, (part) => Queue.offerUnsafe(queue, part)).pipe(
+          Effect.matchCauseEffect({
+            onFailure: (cause) => Queue.failCause(queue, cause),
+            onSuccess: () => Queue.end(queue)
+          })
+        )
+      )
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Models that have a name here: open weights, small enough to be run at home, with licences that allow it.
+ *
+ * Sizes were read in November 2026 from the pages of the repositories; what is downloaded is held to the length and the
+ * SHA-256 that the server gives for it.
+ */
+
+/** A model by name. */
+export interface KnownModel {
+  readonly name: string
+  /** Where its file is, as `hf:owner/repository/file`. */
+  readonly source: string
+  /** Billions of weights. */
+  readonly billions: number
+  /** Of the download, in gigabytes, about. */
+  readonly gigabytes: number
+  readonly licence: string
+  /** What it is good for, in a sentence, which pools show to policies that ask for descriptions. */
+  readonly description: string
+}
+
+/** The models that have a name, the smallest first. */
+export const knownModels: ReadonlyArray<KnownModel> = [
+  {
+    name: "qwen2.5-0.5b-instruct",
+    source: "hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf",
+    billions: 0.5,
+    gigabytes: 0.5,
+    licence: "Apache-2.0",
+    description: "Very small and fast: short answers, rewording, extraction"
+  },
+  {
+    name: "qwen2.5-1.5b-instruct",
+    source: "hf:Qwen/Qwen2.5-1.5B-Instruct-GGUF/qwen2.5-1.5b-instruct-q4_k_m.gguf",
+    billions: 1.5,
+    gigabytes: 1.1,
+    licence: "Apache-2.0",
+    description: "Small generalist: explains, summarises, follows instructions"
+  },
+  {
+    name: "qwen2.5-coder-1.5b-instruct",
+    source: "hf:Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+    billions: 1.5,
+    gigabytes: 1.1,
+    licence: "Apache-2.0",
+    description: "Small programmer: writes, reads and corrects code"
+  },
+  {
+    name: "smollm2-1.7b-instruct",
+    source: "hf:HuggingFaceTB/SmolLM2-1.7B-Instruct-GGUF/smollm2-1.7b-instruct-q4_k_m.gguf",
+    billions: 1.7,
+    gigabytes: 1.1,
+    licence: "Apache-2.0",
+    description: "Small generalist of another family: a second opinion, prose, common knowledge"
+  },
+  {
+    name: "qwen2.5-7b-instruct",
+    source: "hf:bartowski/Qwen2.5-7B-Instruct-GGUF/Qwen2.5-7B-Instruct-Q4_K_M.gguf",
+    billions: 7.6,
+    gigabytes: 4.7,
+    licence: "Apache-2.0",
+    description: "Generalist: reasons, plans, computes and programs; the size of the paper's Conductor"
+  }
+]
+
+/** The Conductor where none is named, and no key is at hand: large enough to plan, small enough for any machine. */
+export const defaultConductor = "qwen2.5-1.5b-instruct"
+
+/** The pool that goes with it: small, and of three different kinds. */
+export const defaultPool = ["qwen2.5-1.5b-instruct", "qwen2.5-coder-1.5b-instruct", "smollm2-1.7b-instruct"] as const
+
+/** The model of the paper's Conductor, before it was trained. */
+export const paperConductor = "qwen2.5-7b-instruct"
+
+/** The model of a name, in small letters or large. */
+export const find = (name: string): KnownModel | undefined =>
+  knownModels.find((model) => model.name === name.toLowerCase())
