@@ -9,10 +9,9 @@ import fs from "node:fs/promises"
 import os from "node:os"
 import path from "node:path"
 import * as Model from "@tutti/gguf/Model"
+import * as Tensor from "@tutti/gguf/Tensor"
 import * as Tokenizer from "@tutti/gguf/Tokenizer"
 import * as Effect from "effect/Effect"
-import { slots } from "../src/internal/layout.ts"
-import * as Tensor from "../src/Tensor.ts"
 
 const [gigabytes = "1", type = "F32", folder = os.tmpdir()] = process.argv.slice(2)
 
@@ -29,7 +28,8 @@ const shape = {
   ropeTheta: 1_000_000
 } as const
 
-const sizeOf = (config: Model.Config) => slots(config).reduce((sum, slot) => sum + Tensor.size(slot.shape), 0)
+const sizeOf = (config: Model.Config) =>
+  Object.values(Model.shapes(config)).reduce((sum, shape) => sum + Tensor.size(shape), 0)
 
 const bytesPerNumber = type === "F16" ? 2 : 4
 const withoutLayers = sizeOf({ ...shape, layers: 0 })
@@ -50,7 +50,7 @@ const generated = (shape: ReadonlyArray<number>): Tensor.Tensor => ({
 const model: Model.Model = {
   config,
   tokenizer: Tokenizer.makeUnsafe(),
-  tensors: Object.fromEntries(slots(config).map(({ shape, source }) => [source, generated(shape)]))
+  tensors: Object.fromEntries(Object.entries(Model.shapes(config)).map(([name, shape]) => [name, generated(shape)]))
 }
 
 /** Memory is looked at while `run` runs; the most that was seen, in MB above what there was before. */

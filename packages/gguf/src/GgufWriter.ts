@@ -10,7 +10,7 @@ import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
 import { type FileSink, writeFile } from "./internal/fileSink.ts"
 import * as Float16 from "./internal/float16.ts"
-import { align, defaultAlignment, maximumDimensions } from "./internal/format.ts"
+import { align, defaultAlignment, longestName, maximumDimensions } from "./internal/format.ts"
 import * as Header from "./internal/header.ts"
 import * as Metadata from "./Metadata.ts"
 import * as Tensor from "./Tensor.ts"
@@ -33,9 +33,9 @@ export interface NamedTensor extends Tensor.Tensor {
 export interface Contents {
   /** Written in this order. `general.alignment` is added where it is needed. */
   readonly metadata: Metadata.Metadata
-  /** Written in this order; names are unique, every shape has one to four dimensions. */
+  /** Written in this order; names are unique and at most 63 bytes long, every shape has one to four dimensions. */
   readonly tensors: ReadonlyArray<NamedTensor>
-  /** Tensors begin at multiples of this many bytes: a multiple of 8; 32 by default. */
+  /** Tensors begin at multiples of this many bytes: a power of two, 8 or more; 32 by default. */
   readonly alignment?: number
 }
 
@@ -56,6 +56,7 @@ const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "Invalid
 const checkTensor = ({ data, name, shape }: NamedTensor, seen: Set<string>) => {
   if (seen.has(name)) throw invalid(name, "Two tensors have this name.")
   seen.add(name)
+  if (Buffer.byteLength(name) > longestName) throw invalid(name, `llama.cpp reads names of up to ${longestName} bytes.`)
   const isShape = shape.length >= 1 && shape.length <= maximumDimensions
   if (!isShape || !shape.every((length) => Number.isSafeInteger(length) && length > 0)) {
     throw invalid(name, `[${shape}] is no shape of one to ${maximumDimensions} positive whole numbers.`)
@@ -69,8 +70,8 @@ const checkCount = (name: string, shape: ReadonlyArray<number>, count: number) =
 }
 
 const checkedAlignment = (alignment: number) => {
-  if (Number.isInteger(alignment) && alignment > 0 && alignment % 8 === 0) return alignment
-  const detail = `${alignment} is no positive multiple of 8.`
+  if (Number.isInteger(alignment) && alignment >= 8 && Number.isInteger(Math.log2(alignment))) return alignment
+  const detail = `${alignment} is no power of two of 8 or more.`
   throw Errors.make({ _tag: "InvalidMetadata", key: "general.alignment", detail })
 }
 

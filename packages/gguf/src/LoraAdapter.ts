@@ -146,6 +146,11 @@ const headRowsOf = (base: GgufReader.GgufFile, target: string, rows: number): nu
   throw Errors.make({ _tag: "Unsupported", detail }, base.path)
 }
 
+const absence = (module: string, target: string) =>
+  module === "lm_head"
+    ? "it changes the output layer, which in this model is the embedding and cannot be changed alone."
+    : `it changes ${module}, but the model has no ${target}.`
+
 /** Where a change belongs in the base. Throws a `GgufError` when it belongs nowhere. */
 const place = (base: GgufReader.GgufFile, architecture: Model.Architecture, module: string, change: Change): Placed => {
   const otherBase = (detail: string) => Errors.make({ _tag: "OtherBase", base: base.path, detail })
@@ -156,7 +161,7 @@ const place = (base: GgufReader.GgufFile, architecture: Model.Architecture, modu
   const target = targetOf(module)
   if (target === undefined) throw invalid(module, "It is no linear layer that llama.cpp can change by an adapter.")
   const tensor = base.tensors.find(({ name }) => name === target)
-  if (tensor === undefined) throw otherBase(`it changes ${module}, but the model has no ${target}.`)
+  if (tensor === undefined) throw otherBase(absence(module, target))
   const shape = [change.b.shape[0], change.a.shape[1]]
   if (tensor.shape.join() !== shape.join()) {
     throw otherBase(`its change of ${module} (rank ${rank}) is [${shape}], the model's ${target} [${tensor.shape}].`)
@@ -186,6 +191,11 @@ const contentsOf = ({ changes, name = "lora" }: LoraAdapter, options: WriteOptio
   const architecture = GgufReader.architecture(base)
   if (!isArchitecture(architecture)) {
     const detail = `The base is "${architecture}"; adapters are written for ${Model.architectures.join(" and ")}.`
+    throw Errors.make({ _tag: "Unsupported", detail }, base.path)
+  }
+  const parts = GgufReader.number(base, "split.count") ?? 1
+  if (parts > 1) {
+    const detail = `The base is one of ${parts} parts: join them with llama-gguf-split, or give the joined file.`
     throw Errors.make({ _tag: "Unsupported", detail }, base.path)
   }
   const placed = Object.entries(changes).map(([module, change]) => place(base, architecture, module, change))

@@ -22,7 +22,7 @@ export type Scalar =
   | { readonly type: "boolean"; readonly value: boolean }
   | { readonly type: "string"; readonly value: string }
 
-/** An array of values of one type. */
+/** An array of values of one type. GGUF allows arrays of arrays; llama.cpp reads none. */
 export type ArrayValue =
   | { readonly type: "array"; readonly of: NumberType; readonly value: ReadonlyArray<number> }
   | { readonly type: "array"; readonly of: BigType; readonly value: ReadonlyArray<bigint> }

@@ -73,6 +73,22 @@ export interface WriteOptions {
 // Checks
 // -------------------------------------------------------------------------------------------------------------------
 
+/**
+ * The tensors that a model of this configuration has, and their shapes.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Model from "@tutti/gguf/Model"
+ * import * as TinyModel from "@tutti/gguf/TinyModel"
+ *
+ * const { config } = TinyModel.random({ architecture: "qwen2", seed: 1, keyValueHeads: 2 })
+ * Model.shapes(config)["model.layers.1.self_attn.v_proj.bias"] // => [32]
+ * ```
+ */
+export const shapes = (config: Config): Readonly<Record<string, ReadonlyArray<number>>> =>
+  Object.fromEntries(slots(config).map(({ shape, source }) => [source, shape]))
+
 const invalidConfig = (field: keyof Config, detail: string) => Errors.make({ _tag: "InvalidConfig", field, detail })
 
 const counts = ["vocabularySize", "hiddenSize", "layers", "heads", "feedForwardSize", "contextLength"] as const

@@ -167,7 +167,9 @@ describe("what makes no file", () => {
     ["five dimensions", one({ shape: [1, 1, 1, 2, 2] }), /one to 4/],
     ["a number too large for F16", one({ type: "F16", data: Float32Array.of(0, 1, 70_000, 1) }), /70000 is too large/],
     ["two tensors of one name", { tensors: [...one({}).tensors, ...one({}).tensors] }, /Two tensors have this name/],
-    ["an alignment of 12", { alignment: 12 }, /12 is no positive multiple of 8/],
+    ["an alignment of 12", { alignment: 12 }, /12 is no power of two/],
+    ["an alignment of 24", { alignment: 24 }, /24 is no power of two/],
+    ["a name that llama.cpp cannot read", one({ name: "n".repeat(64) }), /up to 63 bytes/],
     ["a number out of range", { metadata: { a: { type: "uint8", value: 256 } } }, /"a": 256 .* from 0 to 255/],
     ["a fraction", { metadata: { a: { type: "int32", value: 0.5 } } }, /0\.5 is no whole number/],
     ["a big number out of range", { metadata: { a: { type: "uint64", value: -1n } } }, /-1 is no whole number/]

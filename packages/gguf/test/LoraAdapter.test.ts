@@ -130,6 +130,19 @@ describe("a converted adapter", () => {
     })
   )
 
+  it.effect("may be stored in half the bytes", () =>
+    Effect.gen(function* () {
+      const prepared = yield* prepare({ architecture: "llama", seed: 6 })
+      const whole = yield* LoraAdapter.convert(prepared)
+      const single = yield* logitsOf(prepared.base, tokens, whole.path)
+      const half = yield* LoraAdapter.convert({ ...prepared, type: "F16" })
+      const difference = largestDifference(single, yield* logitsOf(prepared.base, tokens, half.path))
+      assert.isBelow(half.bytes, whole.bytes * 0.6)
+      assert.isBelow(difference, 2e-2)
+      assert.isAbove(difference, 1e-6)
+    })
+  )
+
   it.effect("takes rank-stabilised LoRA at its word", () =>
     Effect.gen(function* () {
       const options = { architecture: "llama", seed: 6 } as const
@@ -249,6 +262,23 @@ describe("an adapter that cannot be used", () => {
       const adapter = yield* LoraAdapter.read(prepared.folder)
       const error = yield* Effect.flip(LoraAdapter.write(adapter, prepared.path, { base: { ...base, metadata } }))
       assert.match(error.message, /"gemma"; adapters are written for llama and qwen2/)
+    })
+  )
+
+  it.effect("is refused for one part of a base, and for an output layer that is the embedding", () =>
+    Effect.gen(function* () {
+      const prepared = yield* prepare({ architecture: "llama", seed: 8 })
+      const base = yield* GgufReader.read(prepared.base)
+      const adapter = yield* LoraAdapter.read(prepared.folder)
+      const refused = (changes: LoraAdapter.LoraAdapter["changes"], metadata = base.metadata) =>
+        Effect.flip(LoraAdapter.write({ changes }, prepared.path, { base: { ...base, metadata } }))
+      const part = { ...base.metadata, "split.count": { type: "uint16", value: 4 } as const }
+      assert.match((yield* refused(adapter.changes, part)).message, /one of 4 parts/)
+      const [change] = Object.values(adapter.changes)
+      assert.match(
+        (yield* refused({ lm_head: change! })).message,
+        /the output layer, which in this model is the embedding/
+      )
     })
   )
 

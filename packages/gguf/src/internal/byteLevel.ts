@@ -11,11 +11,6 @@ export const characters: ReadonlyArray<string> = (() => {
 
 const byteOf = new Map(characters.map((character, byte) => [character, byte]))
 
-const utf8 = new TextEncoder()
-
-/** A text as the characters of its UTF-8 bytes. */
-export const write = (text: string): string => Array.from(utf8.encode(text), (byte) => characters[byte]).join("")
-
 /** The bytes that characters stand for; `undefined` when one of them stands for none. */
 export const read = (text: string): Uint8Array | undefined => {
   const bytes = Array.from(text, (character) => byteOf.get(character))

@@ -12,6 +12,9 @@ export const defaultAlignment = 32
 /** Dimensions of a tensor that llama.cpp can read. */
 export const maximumDimensions = 4
 
+/** Bytes of a tensor's name that llama.cpp can read. */
+export const longestName = 63
+
 /** The metadata types by the number that stands for them. */
 export const valueTypes: ReadonlyArray<Type> = [
   "uint8",
