@@ -2,15 +2,15 @@
 import type Anthropic from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import * as Allowance from "@tutti/core/Allowance"
-import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import * as VendorStream from "@tutti/core/VendorStream"
+import type { Limits, Worker } from "@tutti/core/Worker"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
-import * as Call from "./internal/call.ts"
 import { defaultTimeoutMillis, makeClient, rateLimitHeaders, resolveKey } from "./internal/client.ts"
 import { toReason } from "./internal/errors.ts"
 import { type Body, type Target, toBody } from "./internal/request.ts"
-import * as Events from "./internal/stream.ts"
+import { protocol } from "./internal/stream.ts"
 import type { AnthropicOptions, Defaults } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
@@ -26,35 +26,13 @@ const open = async (
   client: Anthropic,
   body: Body,
   signal: AbortSignal
-): Promise<Call.Opened<RawMessageStreamEvent>> => {
+): Promise<VendorStream.Opened<RawMessageStreamEvent>> => {
   const { data, response } = await client.messages.create(body, { signal }).withResponse()
   const contentType = response.headers.get("content-type")
   if (isOther(contentType)) throw new SyntaxError(`${contentType} came instead of a stream of events`)
   const allowance = Allowance.fromHeaders(response.headers, rateLimitHeaders, Date.now())
   return { events: data, parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }] }
 }
-
-const incomplete = ({ hasBegun }: Events.State): WorkerErrorReason =>
-  hasBegun
-    ? { _tag: "Network", detail: "the stream ended before the answer did" }
-    : { _tag: "Malformed", detail: "what came is no answer of the Messages API" }
-
-const call = (
-  client: Anthropic,
-  about: Pick<Call.Call<never, never>, "worker" | "secret" | "timeoutMillis">,
-  body: Body,
-  { messages }: WorkerRequest
-) =>
-  Call.stream<RawMessageStreamEvent, Events.State>({
-    ...about,
-    open: (signal) => open(client, body, signal),
-    initial: Events.initial,
-    next: Events.next,
-    end: (state, characters) => (state.isComplete ? Events.finish(state, messages, characters) : incomplete(state)),
-    isComplete: ({ isComplete }) => isComplete,
-    usage: Events.usageOf,
-    reason: (error) => toReason(error, Date.now())
-  })
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
@@ -89,15 +67,24 @@ const generator = (worker: string, options: AnthropicOptions, target: Target): W
   const key = resolveKey(options.apiKey, "ANTHROPIC_API_KEY")
   if (key.type === "missing") {
     const reason = { _tag: "Authentication", detail: `${key.variable} is not set` } as const
-    return () => Call.refuse(worker, reason)
+    return () => VendorStream.fail(worker, reason)
   }
   const secret = Redacted.value(key.key)
   const client = makeClient(options, secret)
-  const about = { worker, secret, timeoutMillis: options.timeoutMillis ?? defaultTimeoutMillis }
+  const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   const defaults = defaultsOf(options)
   return (request) => {
     const body = toBody({ ...defaults, ...request }, target)
-    return Result.isFailure(body) ? Call.refuse(worker, body.failure) : call(client, about, body.success, request)
+    if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
+    return VendorStream.make({
+      worker,
+      messages: request.messages,
+      protocol,
+      open: (signal) => open(client, body.success, signal),
+      reason: (error) => toReason(error, Date.now()),
+      timeoutMillis,
+      secrets: [secret]
+    })
   }
 }
 

@@ -3,7 +3,7 @@ import type { WorkerRequest } from "@tutti/core/Worker"
 import * as Result from "effect/Result"
 import { capabilitiesOf } from "../src/capabilities.ts"
 import { type Target, toBody } from "../src/internal/request.ts"
-import * as Events from "../src/internal/stream.ts"
+import { protocol } from "../src/internal/stream.ts"
 
 const target = (model: string, more: Partial<Target> = {}): Target => ({
   model,
@@ -96,12 +96,17 @@ describe("an answer of Anthropic", () => {
         usage: { output_tokens: 7, output_tokens_details: { thinking_tokens: 3 } }
       }
     ]
-    const state = events.reduce((state, event) => Events.next(state, event as never).state, Events.initial)
-    assert.isFalse(state.isComplete)
-    assert.deepEqual(Events.finish(Events.next(state, { type: "message_stop" }).state, messages, 2), {
-      type: "finish",
-      reason: "length",
-      usage: { inputTokens: 1110, cachedInputTokens: 100, cacheWriteTokens: 1000, outputTokens: 7, reasoningTokens: 3 }
+    const { finishReason, initial, next, usage: usageOf } = protocol
+    const state = events.reduce((state, event) => next(state, event as never).state, initial)
+    assert.isUndefined(finishReason(state))
+    const complete = next(state, { type: "message_stop" }).state
+    assert.strictEqual(finishReason(complete), "length")
+    assert.deepEqual(usageOf(complete), {
+      inputTokens: 1110,
+      cachedInputTokens: 100,
+      cacheWriteTokens: 1000,
+      outputTokens: 7,
+      reasoningTokens: 3
     })
   })
 })

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { capabilitiesOf } from "../src/capabilities.ts"
 import { reasonOf } from "../src/internal/errors.ts"
 import { toBody } from "../src/internal/request.ts"
-import * as Events from "../src/internal/stream.ts"
+import { type Chunk, protocol } from "../src/internal/stream.ts"
 import { priceOf } from "../src/prices.ts"
 
 const convert = (model: string, request: Partial<WorkerRequest>, omitUnsupported = false) =>
@@ -52,8 +52,8 @@ describe("a request to Google", () => {
 })
 
 describe("an answer of Google", () => {
-  const fold = (...chunks: ReadonlyArray<Events.Chunk>) =>
-    chunks.reduce((state, chunk) => Events.next(state, chunk, () => 0).state, Events.initial)
+  const fold = (...chunks: ReadonlyArray<Chunk>) =>
+    chunks.reduce((state, chunk) => protocol.next(state, chunk).state, protocol.initial)
 
   it("counts thoughts as output, and prompts of tools as input", () => {
     const state = fold({
@@ -66,10 +66,12 @@ describe("an answer of Google", () => {
         thoughtsTokenCount: 30
       }
     })
-    assert.deepEqual(Events.finish(state, [], 2), {
-      type: "finish",
-      reason: "stop",
-      usage: { inputTokens: 15, cachedInputTokens: 4, outputTokens: 32, reasoningTokens: 30 }
+    assert.strictEqual(protocol.finishReason(state), "stop")
+    assert.deepEqual(protocol.usage(state), {
+      inputTokens: 15,
+      cachedInputTokens: 4,
+      outputTokens: 32,
+      reasoningTokens: 30
     })
   })
 
@@ -77,7 +79,7 @@ describe("an answer of Google", () => {
     const chunk = {
       candidates: [{ content: { parts: [{ text: "Hm", thought: true }, { text: "" }, { text: "42" }] } }]
     }
-    assert.deepEqual(Events.next(Events.initial, chunk, () => 0).parts, [
+    assert.deepEqual(protocol.next(protocol.initial, chunk).parts, [
       { type: "reasoning", text: "Hm" },
       { type: "text", text: "42" }
     ])
@@ -85,19 +87,20 @@ describe("an answer of Google", () => {
 
   it("is cut where nobody said why it ends", () => {
     const state = fold({ candidates: [{ content: { parts: [{ text: "4" }] } }] })
-    assert.include(Events.finish(state, [], 2), { _tag: "Network" })
+    assert.isUndefined(protocol.finishReason(state))
+    assert.include(protocol.incomplete?.(state), { _tag: "Network" })
   })
 })
 
 describe("a refusal of Google", () => {
   it("says when to come back in its body as well", () => {
     const body = { code: 429, message: "Slow down", details: [{ retryDelay: "34.5s" }] }
-    assert.include(reasonOf({ status: 429, body }, 0), { _tag: "RateLimited", retryAfterMillis: 34_500 })
+    assert.include(reasonOf({ status: 429, body }), { _tag: "RateLimited", retryAfterMillis: 34_500 })
   })
 
   it("is of the quota where the limit is that of a day", () => {
     const violations = [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel-FreeTier" }]
-    assert.include(reasonOf({ status: 429, body: { details: [{ violations }] } }, 0), { _tag: "Quota" })
+    assert.include(reasonOf({ status: 429, body: { details: [{ violations }] } }), { _tag: "Quota" })
   })
 })
 

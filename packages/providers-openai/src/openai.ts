@@ -47,6 +47,6 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
   return makeWorker(options, about, {
     toBody: (request) => Request.toBody(model, request, options, capabilities),
     send: (client, body, settings) => client.responses.create(body, settings),
-    protocol: ({ messages }, secret) => protocol(messages, secret)
+    protocol
   })
 }

@@ -52,6 +52,6 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
   return makeWorker(options, about, {
     toBody: (request) => toBody(model, request, settings, capabilities),
     send: (client, body, call) => client.chat.completions.create(body, call),
-    protocol: ({ messages }) => protocol(messages, dialect)
+    protocol: () => protocol(dialect)
   })
 }

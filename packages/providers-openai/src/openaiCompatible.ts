@@ -68,6 +68,6 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
   return makeWorker(options, about, {
     toBody: (request) => toBody(model, request, options, capabilities),
     send: (client, body, settings) => client.chat.completions.create(body, settings),
-    protocol: ({ messages }) => protocol(messages, options)
+    protocol: () => protocol(options)
   })
 }

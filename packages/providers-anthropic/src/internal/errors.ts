@@ -1,5 +1,6 @@
 /** Whatever the SDK throws, as a reason that the runtime knows: one pure function. */
 import { AnthropicError, APIConnectionError, APIConnectionTimeoutError, APIError } from "@anthropic-ai/sdk"
+import * as VendorError from "@tutti/core/VendorError"
 import type { WorkerErrorReason } from "@tutti/core/Worker"
 
 type Tag = WorkerErrorReason["_tag"]
@@ -46,20 +47,8 @@ const tagOf = (error: APIError, message: string): Tag => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// When to come back, and how much is too much
+// How much is too much
 // -------------------------------------------------------------------------------------------------------------------
-
-const positive = (millis: number) => (Number.isFinite(millis) && millis >= 0 ? Math.round(millis) : undefined)
-
-/** `retry-after-ms`, or `retry-after` in seconds or as a date. */
-const retryAfterMillis = (headers: Headers | undefined, now: number): number | undefined => {
-  const millis = headers?.get("retry-after-ms")
-  if (millis) return positive(Number(millis))
-  const after = headers?.get("retry-after")
-  if (!after) return undefined
-  const seconds = Number(after)
-  return positive(Number.isNaN(seconds) ? Date.parse(after) - now : seconds * 1000)
-}
 
 /** "prompt is too long: 208310 tokens > 200000 maximum". */
 const contextOf = (message: string) => {
@@ -77,7 +66,7 @@ const ofApi = (error: APIError, now: number): WorkerErrorReason => {
   const detail = error.apiMessage ?? error.message
   const _tag = tagOf(error, detail)
   if (_tag === "ContextTooLong") return { _tag, ...contextOf(detail), detail }
-  const after = retryAfterMillis(error.headers, now)
+  const after = VendorError.retryAfterMillis((name) => error.headers?.get(name), now)
   if ((_tag === "RateLimited" || _tag === "Overloaded") && after !== undefined) {
     return { _tag, retryAfterMillis: after, detail }
   }

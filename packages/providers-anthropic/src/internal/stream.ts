@@ -1,7 +1,7 @@
 /** Events of the Messages API as parts of a worker's answer: a pure fold. */
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
-import type { Message } from "@tutti/core/Task"
-import { estimateUsage, type FinishReason, type Usage, type WorkerPart } from "@tutti/core/Worker"
+import type { Protocol, Step } from "@tutti/core/VendorStream"
+import type { FinishReason, Usage, WorkerErrorReason, WorkerPart } from "@tutti/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -26,14 +26,7 @@ export interface State {
   readonly counts: Counts
 }
 
-/** What an event comes to. */
-export interface Step {
-  readonly state: State
-  readonly parts: ReadonlyArray<WorkerPart>
-}
-
-/** Before the first event. */
-export const initial: State = {
+const initial: State = {
   hasBegun: false,
   isComplete: false,
   reason: "other",
@@ -66,7 +59,7 @@ const counted = (counts: Counts, reported: Reported | undefined): Counts => {
 }
 
 /** What the answer has used so far; `undefined` while the vendor has not said. It counts cached tokens beside the input. */
-export const usageOf = ({ counts }: State): Usage | undefined => {
+const usageOf = ({ counts }: State): Usage | undefined => {
   const { cacheRead, cacheWrite, input, output, thinking } = counts
   const inputTokens = input + cacheRead + cacheWrite
   if (inputTokens === 0) return undefined
@@ -93,13 +86,13 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 
 const none: ReadonlyArray<WorkerPart> = []
 
-const silent = (state: State): Step => ({ state, parts: none })
+const silent = (state: State): Step<State> => ({ state, parts: none })
 
-const said = (state: State, type: "text" | "reasoning", text: string): Step =>
+const said = (state: State, type: "text" | "reasoning", text: string): Step<State> =>
   text === "" ? silent(state) : { state, parts: [{ type, text }] }
 
 /** Folds one event. Events and deltas that are not known come to nothing. */
-export const next = (state: State, event: RawMessageStreamEvent): Step => {
+export const next = (state: State, event: RawMessageStreamEvent): Step<State> => {
   switch (event.type) {
     case "message_start":
       return silent({ ...state, hasBegun: true, counts: counted(state.counts, event.message?.usage) })
@@ -117,12 +110,16 @@ export const next = (state: State, event: RawMessageStreamEvent): Step => {
   }
 }
 
-/** The last part of a complete answer. Where the vendor has not counted, tokens are estimated from its characters. */
-export const finish = (state: State, messages: ReadonlyArray<Message>, characters: number): WorkerPart => ({
-  type: "finish",
-  reason: state.reason,
-  usage: usageOf(state) ?? {
-    ...estimateUsage(messages, ""),
-    outputTokens: Math.ceil(characters / 4)
-  }
-})
+const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
+  hasBegun
+    ? { _tag: "Network", detail: "the stream ended before the answer did" }
+    : { _tag: "Malformed", detail: "what came is no answer of the Messages API" }
+
+/** How the Messages API streams. */
+export const protocol: Protocol<RawMessageStreamEvent, State> = {
+  initial,
+  next,
+  finishReason: ({ isComplete, reason }) => (isComplete ? reason : undefined),
+  usage: usageOf,
+  incomplete
+}

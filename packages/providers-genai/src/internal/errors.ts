@@ -1,4 +1,5 @@
 /** What Google says when it refuses, as a reason that the runtime knows: one pure function for status, body and headers. */
+import * as VendorError from "@tutti/core/VendorError"
 import type { WorkerErrorReason } from "@tutti/core/Worker"
 
 type Tag = WorkerErrorReason["_tag"]
@@ -29,6 +30,8 @@ export interface Facts {
   readonly status?: number | undefined
   readonly body: ErrorBody
   readonly headers?: Headers | undefined
+  /** What a retry-after date of the headers is counted from. */
+  readonly nowMillis?: number
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -71,23 +74,14 @@ const tagOf = (status: number, body: ErrorBody): Tag => {
 // Details
 // -------------------------------------------------------------------------------------------------------------------
 
-const positive = (text: string | null | undefined, factor: number): number | undefined => {
-  const value = text === null || text === undefined || text.trim() === "" ? Number.NaN : Number(text)
-  return Number.isFinite(value) && value >= 0 ? Math.ceil(value * factor) : undefined
-}
-
-const ofHeaders = (headers: Headers | undefined, now: number): number | undefined => {
-  const after = headers?.get("retry-after")
-  const known = positive(headers?.get("retry-after-ms"), 1) ?? positive(after, 1000)
-  if (known !== undefined || !after) return known
-  const date = Date.parse(after)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+const inBody = ({ details = [] }: ErrorBody): number | undefined => {
+  const seconds = Number.parseFloat(details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay ?? "")
+  return seconds >= 0 ? Math.ceil(seconds * 1000) : undefined
 }
 
 /** When to come back: by a header, or by the `RetryInfo` of the body, e.g. `34.5s`. */
-const retryAfterMillis = ({ body, headers }: Facts, now: number): number | undefined =>
-  ofHeaders(headers, now) ??
-  positive(body.details?.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay?.replace(/s$/, ""), 1000)
+const retryAfterMillis = ({ body, headers, nowMillis = 0 }: Facts): number | undefined =>
+  VendorError.retryAfterMillis((name) => headers?.get(name), nowMillis) ?? inBody(body)
 
 /** "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." */
 const contextOf = (message: string) => {
@@ -102,14 +96,14 @@ const contextOf = (message: string) => {
 // Reasons
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The reason of a refusal. `now` is what a retry-after date is counted from. */
-export const reasonOf = (facts: Facts, now: number): WorkerErrorReason => {
+/** The reason of a refusal. */
+export const reasonOf = (facts: Facts): WorkerErrorReason => {
   const { body } = facts
   const status = facts.status ?? body.code ?? 500
   const _tag = tagOf(status, body)
   const detail = `${status} ${body.message ?? body.status ?? ""}`
   if (_tag === "ContextTooLong") return { _tag, detail, ...contextOf(body.message ?? "") }
-  const after = retryAfterMillis(facts, now)
+  const after = retryAfterMillis(facts)
   return (_tag === "RateLimited" || _tag === "Overloaded") && after !== undefined
     ? { _tag, detail, retryAfterMillis: after }
     : { _tag, detail }

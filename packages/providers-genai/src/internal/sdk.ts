@@ -26,10 +26,11 @@ const bodyOf = (message: string): ErrorBody => {
 
 const unreadable = /incomplete json|parsing stream chunk|body is empty/i
 
-/** The reason of whatever the SDK throws. `now` is what a retry-after date is counted from. */
-const toReason = (error: unknown, now: number): WorkerErrorReason => {
+/** The reason of whatever the SDK throws. `nowMillis` is what a retry-after date is counted from. */
+const toReason = (error: unknown, nowMillis: number): WorkerErrorReason => {
   if (error instanceof ApiError) {
-    return reasonOf({ status: error.status, body: bodyOf(error.message), headers: headersOf.get(error) }, now)
+    const { message, status } = error
+    return reasonOf({ status, body: bodyOf(message), headers: headersOf.get(error), nowMillis })
   }
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof SyntaxError) return { _tag: "Malformed", detail: "an event is not JSON" }

@@ -1,12 +1,6 @@
 /** Answers of `generateContent`, piece by piece, as parts of a worker's answer: a pure fold. */
-import type { Message } from "@tutti/core/Task"
-import {
-  estimateUsage,
-  type FinishReason,
-  type Usage,
-  type WorkerErrorReason,
-  type WorkerPart
-} from "@tutti/core/Worker"
+import type { Protocol, Step } from "@tutti/core/VendorStream"
+import type { FinishReason, Usage, WorkerErrorReason, WorkerPart } from "@tutti/core/Worker"
 import { type ErrorBody, reasonOf } from "./errors.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -43,22 +37,12 @@ export interface State {
   readonly usage?: UsageMetadata
 }
 
-/** What a piece comes to. */
-export interface Step {
-  readonly state: State
-  readonly parts: ReadonlyArray<WorkerPart>
-  readonly failure?: WorkerErrorReason
-}
-
-/** Before the first piece. */
-export const initial: State = { hasBegun: false }
-
 // -------------------------------------------------------------------------------------------------------------------
 // Usage
 // -------------------------------------------------------------------------------------------------------------------
 
 /** What the answer has used so far; `undefined` while the vendor has not said. */
-export const usageOf = ({ usage }: State): Usage | undefined => {
+const usageOf = ({ usage }: State): Usage | undefined => {
   if (usage?.promptTokenCount === undefined) return undefined
   const { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts } = usage
   return {
@@ -112,9 +96,9 @@ const read = (
   ...(reason === undefined ? {} : { reason })
 })
 
-/** Folds one piece. Parts and fields that are not known come to nothing. `clock` tells when it came. */
-export const next = (state: State, chunk: Chunk, clock: () => number): Step => {
-  if (chunk.error !== undefined) return { state, parts: none, failure: reasonOf({ body: chunk.error }, clock()) }
+/** Folds one piece. Parts and fields that are not known come to nothing. */
+const next = (state: State, chunk: Chunk): Step<State> => {
+  if (chunk.error !== undefined) return { state, parts: none, failure: reasonOf({ body: chunk.error }) }
   const candidate = chunk.candidates?.[0]
   const finish = candidate?.finishReason
   const after = read(state, chunk, finish === undefined ? state.reason : (reasons[finish] ?? "other"))
@@ -125,23 +109,16 @@ export const next = (state: State, chunk: Chunk, clock: () => number): Step => {
     : { state: after, parts, failure: blocked(feedback) }
 }
 
-/** The last part of a complete answer, or why it is none. Where the vendor has not counted, tokens are estimated. */
-export const finish = (
-  state: State,
-  messages: ReadonlyArray<Message>,
-  characters: number
-): WorkerPart | WorkerErrorReason => {
-  if (state.reason === undefined) {
-    return state.hasBegun
-      ? { _tag: "Network", detail: "the stream ended before the answer did" }
-      : { _tag: "Malformed", detail: "what came is no answer of generateContent" }
-  }
-  return {
-    type: "finish",
-    reason: state.reason,
-    usage: usageOf(state) ?? {
-      ...estimateUsage(messages, ""),
-      outputTokens: Math.ceil(characters / 4)
-    }
-  }
+const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
+  hasBegun
+    ? { _tag: "Network", detail: "the stream ended before the answer did" }
+    : { _tag: "Malformed", detail: "what came is no answer of generateContent" }
+
+/** How `generateContent` streams. */
+export const protocol: Protocol<Chunk, State> = {
+  initial: { hasBegun: false },
+  next,
+  finishReason: ({ reason }) => reason,
+  usage: usageOf,
+  incomplete
 }

@@ -1,13 +1,13 @@
 /** A worker over the Gemini API, whichever SDK carries it. */
+import * as VendorStream from "@tutti/core/VendorStream"
 import type { Worker, WorkerErrorReason } from "@tutti/core/Worker"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { capabilitiesOf, limitsOf } from "../capabilities.ts"
 import type { ApiKey, Defaults, GeminiOptions } from "../options.ts"
 import { priceOf } from "../prices.ts"
-import * as Call from "./call.ts"
 import { type Body, type Target, toBody } from "./request.ts"
-import * as Events from "./stream.ts"
+import { type Chunk, protocol } from "./stream.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -18,9 +18,9 @@ export interface Sdk {
   /** The first half of a worker's id. */
   readonly name: string
   /** Makes what sends bodies with a key. */
-  readonly connect: (key: string) => (body: Body, signal: AbortSignal) => Promise<AsyncIterable<Events.Chunk>>
+  readonly connect: (key: string) => (body: Body, signal: AbortSignal) => Promise<AsyncIterable<Chunk>>
   /** The reason of whatever the SDK throws. */
-  readonly toReason: (error: unknown, now: number) => WorkerErrorReason
+  readonly toReason: (error: unknown, nowMillis: number) => WorkerErrorReason
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -60,24 +60,21 @@ const generator = (worker: string, target: Target, options: GeminiOptions, sdk: 
   const resolved = resolveKey(options.apiKey)
   if (resolved.type === "missing") {
     const reason = { _tag: "Authentication", detail: `${resolved.variable} is not set` } as const
-    return () => Call.refuse(worker, reason)
+    return () => VendorStream.fail(worker, reason)
   }
   const send = sdk.connect(resolved.key)
   const defaults = defaultsOf(options)
   return (request) => {
     const body = toBody({ ...defaults, ...request }, target)
-    if (Result.isFailure(body)) return Call.refuse(worker, body.failure)
-    return Call.stream<Events.Chunk, Events.State>({
+    if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
+    return VendorStream.make({
       worker,
-      secret: resolved.key,
+      messages: request.messages,
+      protocol,
+      open: async (signal) => ({ events: await send(body.success, signal) }),
+      reason: (error) => sdk.toReason(error, Date.now()),
       timeoutMillis: options.timeoutMillis ?? defaultTimeoutMillis,
-      open: async (signal) => ({ events: await send(body.success, signal), parts: [] }),
-      initial: Events.initial,
-      next: (state, chunk) => Events.next(state, chunk, Date.now),
-      end: (state, characters) => Events.finish(state, request.messages, characters),
-      isComplete: ({ reason }) => reason !== undefined,
-      usage: Events.usageOf,
-      reason: (error) => sdk.toReason(error, Date.now())
+      secrets: [resolved.key]
     })
   }
 }

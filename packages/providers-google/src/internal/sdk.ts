@@ -27,9 +27,9 @@ const bodyOf = ({ errorDetails, message }: GoogleGenerativeAIFetchError): ErrorB
 const unreadable = /failed to parse stream|error parsing json response/i
 
 /** The SDK does not pass on headers, nor causes: that a host has no address is a failed fetch here. */
-const toReason = (error: unknown, now: number): WorkerErrorReason => {
+const toReason = (error: unknown): WorkerErrorReason => {
   if (error instanceof GoogleGenerativeAIFetchError) {
-    return reasonOf({ status: error.status, body: bodyOf(error) }, now)
+    return reasonOf({ status: error.status, body: bodyOf(error) })
   }
   if (!(error instanceof GoogleGenerativeAIError)) return ofConnection(error)
   return unreadable.test(error.message)

@@ -1,10 +1,9 @@
 /** The chunks of Chat Completions as parts. */
-import type { Message } from "@tutti/core/Task"
-import type { FinishReason, Usage, WorkerErrorReason, WorkerPart } from "@tutti/core/Worker"
-import * as Result from "effect/Result"
+import type { Protocol, Step } from "@tutti/core/VendorStream"
+import type { FinishReason, Usage, WorkerPart } from "@tutti/core/Worker"
 import type { ChatCompletionChunk } from "openai/resources/chat/completions"
 import type { Dialect } from "./chatRequest.ts"
-import { count, cut, estimate, type Protocol, type Step } from "./generate.ts"
+import { count } from "./usage.ts"
 
 /** What must be known at the end. */
 interface State {
@@ -33,7 +32,7 @@ const partsOf = (delta: Delta | undefined, field: Dialect["reasoningField"]): Re
 }
 
 /** How one chunk goes on. */
-const step = (state: State, chunk: ChatCompletionChunk, { reasoningField, usage }: Dialect): Step<State> => {
+const next = (state: State, chunk: ChatCompletionChunk, { reasoningField, usage }: Dialect): Step<State> => {
   const choice = chunk?.choices?.[0]
   const parts = choice === undefined ? nothing : partsOf(choice.delta as Delta, reasoningField)
   const reported = usage === "none" ? undefined : chunk?.usage
@@ -58,33 +57,24 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   content_filter: "content-filter"
 }
 
-const usageOf = (usage: ReportedUsage | undefined, messages: ReadonlyArray<Message>, characters: number): Usage =>
-  usage === undefined
-    ? estimate(messages, characters)
-    : {
-        inputTokens: usage.prompt_tokens ?? 0,
-        outputTokens: usage.completion_tokens ?? 0,
-        ...count("cachedInputTokens", usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens),
-        ...count("cacheWriteTokens", usage.prompt_tokens_details?.cache_write_tokens),
-        ...count("reasoningTokens", usage.completion_tokens_details?.reasoning_tokens)
-      }
+const finishReason = ({ finish, isRefused }: State): FinishReason | undefined => {
+  if (finish === undefined) return undefined
+  return isRefused ? "content-filter" : (reasons[finish] ?? "other")
+}
 
-const end = (
-  state: State,
-  characters: number,
-  messages: ReadonlyArray<Message>
-): Result.Result<WorkerPart, WorkerErrorReason> =>
-  state.finish === undefined
-    ? Result.fail(cut)
-    : Result.succeed({
-        type: "finish",
-        reason: state.isRefused ? "content-filter" : (reasons[state.finish] ?? "other"),
-        usage: usageOf(state.usage, messages, characters)
-      })
+const usageOf = ({ usage }: State): Usage | undefined =>
+  usage && {
+    inputTokens: usage.prompt_tokens ?? 0,
+    outputTokens: usage.completion_tokens ?? 0,
+    ...count("cachedInputTokens", usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens),
+    ...count("cacheWriteTokens", usage.prompt_tokens_details?.cache_write_tokens),
+    ...count("reasoningTokens", usage.completion_tokens_details?.reasoning_tokens)
+  }
 
-/** How the answer to these messages is read. */
-export const protocol = (messages: ReadonlyArray<Message>, dialect: Dialect): Protocol<State, ChatCompletionChunk> => ({
-  start: { isRefused: false, finish: undefined, usage: undefined },
-  step: (state, chunk) => step(state, chunk, dialect),
-  end: (state, characters) => end(state, characters, messages)
+/** How a server of this dialect streams. */
+export const protocol = (dialect: Dialect): Protocol<ChatCompletionChunk, State> => ({
+  initial: { isRefused: false, finish: undefined, usage: undefined },
+  next: (state, chunk) => next(state, chunk, dialect),
+  finishReason,
+  usage: usageOf
 })

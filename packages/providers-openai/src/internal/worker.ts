@@ -1,32 +1,24 @@
 /** A worker from its options and one API of the SDK. */
 import * as Allowance from "@tutti/core/Allowance"
-import {
-  type Limits,
-  type Pricing,
-  type Worker,
-  WorkerError,
-  type WorkerErrorReason,
-  type WorkerRequest
-} from "@tutti/core/Worker"
+import * as VendorStream from "@tutti/core/VendorStream"
+import type { Limits, Pricing, Worker, WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
 import * as Redacted from "effect/Redacted"
-import type * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
+import * as Result from "effect/Result"
 import type OpenAI from "openai"
 import type { APIPromise } from "openai"
 import type { WorkerOptions } from "../options.ts"
 import { makeClient, type ResolvedKey, timeoutMillis } from "./client.ts"
 import { reasonOf } from "./errors.ts"
-import { generate, type Opened, type Protocol } from "./generate.ts"
 
 /** What differs from API to API. */
-export interface Api<Body, State, Event> {
+export interface Api<Body, Event, State> {
   readonly toBody: (request: WorkerRequest) => Result.Result<Body, WorkerErrorReason>
   readonly send: (
     client: OpenAI,
     body: Body,
     options: { readonly signal: AbortSignal }
   ) => APIPromise<AsyncIterable<Event>>
-  readonly protocol: (request: WorkerRequest, secret: string) => Protocol<State, Event>
+  readonly protocol: (secret: string) => VendorStream.Protocol<Event, State>
 }
 
 /** What a worker is, its API apart. */
@@ -62,18 +54,18 @@ const limited = (limits: Limits | undefined, { maxOutputTokens }: WorkerOptions)
   maxOutputTokens === undefined ? limits : { ...limits, maxOutputTokens }
 
 /** Makes a worker. The key stays in here. */
-export const makeWorker = <Body, State, Event>(
+export const makeWorker = <Body, Event, State>(
   options: WorkerOptions,
   about: About,
-  api: Api<Body, State, Event>
+  api: Api<Body, Event, State>
 ): Worker => {
   const { id, key, pricing, provider } = about
   const limits = limited(about.limits, options)
   const secret = key.type === "key" ? Redacted.value(key.key) : ""
   const client = makeClient(options, secret === "" ? undefined : secret, about.identity)
-  const fail = (reason: WorkerErrorReason) => Stream.fail(new WorkerError({ worker: id, reason }))
+  const protocol = api.protocol(secret)
 
-  const open = async (body: Body, signal: AbortSignal): Promise<Opened<Event>> => {
+  const open = async (body: Body, signal: AbortSignal): Promise<VendorStream.Opened<Event>> => {
     const { data, response } = await api.send(client, body, { signal }).withResponse()
     const contentType = response.headers.get("content-type")
     if (isOther(contentType)) throw new SyntaxError(`${contentType} came instead of a stream of events`)
@@ -91,15 +83,19 @@ export const makeWorker = <Body, State, Event>(
     ...(pricing === undefined ? {} : { pricing }),
     ...(limits === undefined ? {} : { limits }),
     generate: (request) => {
-      if (key.type === "missing") return fail({ _tag: "Authentication", detail: missing(key) })
+      if (key.type === "missing") {
+        return VendorStream.fail(id, { _tag: "Authentication", detail: missing(key) })
+      }
       const body = api.toBody(request)
-      if (body._tag === "Failure") return fail(body.failure)
-      return generate({
+      if (Result.isFailure(body)) return VendorStream.fail(id, body.failure)
+      return VendorStream.make({
         worker: id,
-        timeoutMillis: timeoutMillis(options),
-        protocol: api.protocol(request, secret),
+        messages: request.messages,
+        protocol,
         open: (signal) => open(body.success, signal),
-        reasonOf: (error) => reasonOf(error, { secrets: [secret], nowMillis: Date.now() })
+        reason: (error) => reasonOf(error, { secrets: [secret], nowMillis: Date.now() }),
+        timeoutMillis: timeoutMillis(options),
+        secrets: [secret]
       })
     }
   }

@@ -1,0 +1,330 @@
+/**
+ * A vendor's stream of events as the stream of parts that a worker gives: for whoever writes a provider.
+ *
+ * A provider says how a call begins and what each event comes to. What all of them have in common is done here: events
+ * are pulled from the vendor as the reader takes parts, a silence that is too long is a `Timeout`, an interrupted call
+ * is aborted on the wire, a stream that is cut fails as cut, and no error shows a key.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Message } from "./Task.ts"
+import * as VendorError from "./VendorError.ts"
+import {
+  estimateUsage,
+  type FinishReason,
+  type Usage,
+  WorkerError,
+  type WorkerErrorReason,
+  type WorkerPart
+} from "./Worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What an event comes to: the next state, what the reader gets of it, and why the call has failed, if it has. */
+export interface Step<State> {
+  readonly state: State
+  readonly parts: ReadonlyArray<WorkerPart>
+  readonly failure?: WorkerErrorReason
+}
+
+/** How the events of an API are read: pure. */
+export interface Protocol<Event, State> {
+  readonly initial: State
+  readonly next: (state: State, event: Event) => Step<State>
+  /** Why the answer has ended, once the vendor has said that it is complete: whatever happens then is no failure. */
+  readonly finishReason: (state: State) => FinishReason | undefined
+  /** What the vendor has said of the tokens so far. Estimated for a complete answer where it says nothing. */
+  readonly usage: (state: State) => Usage | undefined
+  /** What is wrong with events that ended too early; a `Network` failure when absent. */
+  readonly incomplete?: (state: State) => WorkerErrorReason
+}
+
+/** What a vendor has begun to answer: parts that are known at once, such as an allowance, and events to come. */
+export interface Opened<Event> {
+  readonly parts?: ReadonlyArray<WorkerPart>
+  readonly events: AsyncIterable<Event>
+}
+
+/** A call. */
+export interface Call<Event, State> {
+  /** The worker's id, for errors. */
+  readonly worker: string
+  /** What is answered: tokens are estimated from it where the vendor has not counted. */
+  readonly messages: ReadonlyArray<Message>
+  readonly protocol: Protocol<Event, State>
+  /** Sends the request. `signal` is aborted when nobody reads the answer any more. */
+  readonly open: (signal: AbortSignal) => Promise<Opened<Event>>
+  /** The reason of whatever `open` or its events throw. */
+  readonly reason: (error: unknown) => WorkerErrorReason
+  /**
+   * The longest silence of the vendor, before its first event and between any two; time in which the reader is the one
+   * to be waited for does not count. No limit for `Infinity`.
+   */
+  readonly timeoutMillis: number
+  /** Texts that must not show in an error, such as the API key. */
+  readonly secrets?: ReadonlyArray<string>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A stream that fails before anything is sent: the key is missing, or the model does not have a setting. */
+export const fail = (worker: string, reason: WorkerErrorReason): Stream.Stream<never, WorkerError> =>
+  Stream.fail(new WorkerError({ worker, reason }))
+
+const cut: WorkerErrorReason = { _tag: "Network", detail: "the stream ended before the answer was complete" }
+
+const presentable = (reason: WorkerErrorReason, secrets: ReadonlyArray<string> | undefined): WorkerErrorReason =>
+  reason.detail === undefined ? reason : { ...reason, detail: VendorError.detail(reason.detail, secrets) }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+type Parts = [WorkerPart, ...Array<WorkerPart>]
+type Pulled = Effect.Effect<Parts, WorkerError | Cause.Done>
+type Ending = Effect.Effect<never, WorkerError | Cause.Done>
+
+/** The longest that a timer can be set to. */
+const longestTimer = 2 ** 31 - 1
+
+/** So many parts are read ahead. */
+const capacity = 256
+
+/** Runs when the events that came in one packet have been read; without Node's own way of saying so, a bit earlier. */
+const later: (run: () => void) => void = globalThis.setImmediate ?? queueMicrotask
+
+/**
+ * Reads events into a buffer that the stream takes as a whole: those that came together cost one step of Effect, not one
+ * each. It pauses while the buffer is full.
+ */
+class Reader<Event, State> {
+  readonly #call: Call<Event, State>
+  readonly #controller = new AbortController()
+  #parts: Array<WorkerPart> = []
+  #characters = 0
+  #state: State
+  /** What the stream ends with once the buffer is empty. */
+  #ending: Ending | undefined
+  #wake: (() => void) | undefined
+  /** Goes on after a pause. */
+  #proceed: (() => void) | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #heardAt = 0
+
+  constructor(call: Call<Event, State>) {
+    this.#call = call
+    this.#state = call.protocol.initial
+  }
+
+  /** What has come since the last time, or waits for it. */
+  readonly pull: Pulled = Effect.suspend(() => this.#taken() ?? this.#next)
+
+  readonly #next: Pulled = Effect.callback((resume) => {
+    this.#wake = () => later(() => resume(this.#taken() ?? Cause.done()))
+    if (this.#timer === undefined) this.#start()
+  })
+
+  /** Ends the call, on the wire as well. */
+  readonly close = (): void => {
+    if (this.#ending === undefined) this.#abort(Cause.done())
+  }
+
+  #start() {
+    this.#heardAt = performance.now()
+    this.#watch(this.#call.timeoutMillis)
+    this.#read().then(this.#finish, this.#failed).catch(this.#crash)
+  }
+
+  async #read(): Promise<void> {
+    const { open, protocol } = this.#call
+    const { events, parts } = await open(this.#controller.signal)
+    if (this.#ending !== undefined) return
+    if (parts !== undefined) this.#add(parts)
+    for await (const event of events) {
+      if (this.#ending !== undefined) return
+      this.#heardAt = performance.now()
+      const { failure, parts, state } = protocol.next(this.#state, event)
+      this.#state = state
+      this.#add(parts)
+      if (failure !== undefined) return this.#refuse(failure)
+      if (this.#parts.length >= capacity) await this.#pause()
+      if (this.#ending !== undefined) return
+    }
+  }
+
+  #add(parts: ReadonlyArray<WorkerPart>) {
+    if (parts.length === 0) return
+    for (const part of parts) {
+      if (part.type === "text" || part.type === "reasoning") this.#characters += part.text.length
+      this.#parts.push(part)
+    }
+    this.#notify()
+  }
+
+  #taken(): Pulled | undefined {
+    if (this.#parts.length === 0) return this.#ending
+    const parts = this.#parts as Parts
+    this.#parts = []
+    this.#resume()
+    return Effect.succeed(parts)
+  }
+
+  #notify() {
+    const wake = this.#wake
+    this.#wake = undefined
+    wake?.()
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#proceed = resolve
+    })
+  }
+
+  #resume() {
+    if (this.#proceed === undefined) return
+    this.#heardAt = performance.now()
+    this.#proceed()
+    this.#proceed = undefined
+  }
+
+  /** A timer for each silence would cost more than reading the events: there is one, which looks when it was ended. */
+  #watch(millis: number) {
+    this.#timer = setTimeout(this.#look, Math.min(millis, longestTimer))
+  }
+
+  readonly #look = () => {
+    try {
+      this.#judge()
+    } catch (defect) {
+      this.#crash(defect)
+    }
+  }
+
+  #judge() {
+    const { timeoutMillis } = this.#call
+    const silence = this.#proceed === undefined ? performance.now() - this.#heardAt : 0
+    if (silence < timeoutMillis) return this.#watch(timeoutMillis - silence)
+    if (this.#isComplete()) {
+      this.#finish()
+      return this.#controller.abort()
+    }
+    this.#refuse({ _tag: "Timeout", afterMillis: timeoutMillis, detail: `nothing came for ${timeoutMillis / 1000} s` })
+  }
+
+  #isComplete() {
+    return this.#call.protocol.finishReason(this.#state) !== undefined
+  }
+
+  readonly #finish = () => {
+    if (this.#ending !== undefined) return
+    const { messages, protocol } = this.#call
+    const reason = protocol.finishReason(this.#state)
+    if (reason === undefined) return this.#refuse(protocol.incomplete?.(this.#state) ?? cut)
+    const outputTokens = Math.ceil(this.#characters / 4)
+    const usage = protocol.usage(this.#state) ?? { ...estimateUsage(messages, ""), outputTokens }
+    this.#parts.push({ type: "finish", reason, usage })
+    this.#end(Cause.done())
+  }
+
+  readonly #failed = (error: unknown) => {
+    if (this.#ending !== undefined) return
+    if (this.#isComplete()) this.#finish()
+    else this.#refuse(this.#call.reason(error))
+  }
+
+  #refuse(reason: WorkerErrorReason) {
+    const { protocol, secrets, worker } = this.#call
+    const usage = protocol.usage(this.#state)
+    const shown = presentable(reason, secrets)
+    this.#abort(Effect.fail(new WorkerError({ worker, reason: shown, ...(usage === undefined ? {} : { usage }) })))
+  }
+
+  /** The protocol threw: a mistake of the provider. */
+  readonly #crash = (defect: unknown) => this.#abort(Effect.die(defect))
+
+  /** Ends on the wire as well. An answer that has come to its end needs no such thing. */
+  #abort(ending: Ending) {
+    this.#end(ending)
+    this.#controller.abort()
+  }
+
+  #end(ending: Ending) {
+    clearTimeout(this.#timer)
+    this.#ending ??= ending
+    this.#resume()
+    this.#notify()
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The parts of a call, as a worker's `generate` gives them.
+ *
+ * **Details**
+ *
+ * The call begins when the stream runs, and anew each time that it does. The vendor is read ahead by at most 256 parts,
+ * and then held back until the reader has taken them. Interrupting the stream aborts the signal of `open`. A failure
+ * comes after the parts before it, in one short line without secrets, and with the usage so far.
+ *
+ * **Gotchas**
+ *
+ * An answer is complete when the protocol says so, not when its events end: one that is cut fails, whatever had come.
+ * One that is complete ends well even if the connection breaks after it, or is never closed. Turn off the retries of a
+ * vendor's SDK: the runtime retries, once for all workers.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as VendorError from "@tutti/core/VendorError"
+ * import * as VendorStream from "@tutti/core/VendorStream"
+ * import type { Worker } from "@tutti/core/Worker"
+ * import * as Effect from "effect/Effect"
+ * import * as Stream from "effect/Stream"
+ *
+ * // A vendor that streams the pieces of an answer, and null at its end.
+ * const ask = async function* (_question: string, _signal: AbortSignal) {
+ *   yield* ["For", "ty-two", null]
+ * }
+ *
+ * const protocol: VendorStream.Protocol<string | null, { readonly isDone: boolean }> = {
+ *   initial: { isDone: false },
+ *   next: (state, piece) =>
+ *     piece === null
+ *       ? { state: { isDone: true }, parts: [] }
+ *       : { state, parts: [{ type: "text", text: piece }] },
+ *   finishReason: ({ isDone }) => (isDone ? "stop" : undefined),
+ *   usage: () => undefined
+ * }
+ *
+ * const worker: Worker = {
+ *   id: "acme:tiny",
+ *   generate: ({ messages }) =>
+ *     VendorStream.make({
+ *       worker: "acme:tiny",
+ *       messages,
+ *       protocol,
+ *       open: async (signal) => ({ events: ask(messages.at(-1)?.content ?? "", signal) }),
+ *       reason: (error) => VendorError.fromException(error, {}),
+ *       timeoutMillis: 60_000
+ *     })
+ * }
+ *
+ * const parts = worker.generate({ messages: [{ role: "user", content: "6 times 7?" }] })
+ * const texts = Stream.map(parts, (part) => (part.type === "text" ? part.text : part.type))
+ * await Effect.runPromise(Stream.runCollect(texts)) // => ["For", "ty-two", "finish"]
+ * ```
+ */
+export const make = <Event, State>(call: Call<Event, State>): Stream.Stream<WorkerPart, WorkerError> =>
+  Stream.suspend(() => {
+    const reader = new Reader(call)
+    return Stream.ensuring(Stream.fromPull(Effect.succeed(reader.pull)), Effect.sync(reader.close))
+  })

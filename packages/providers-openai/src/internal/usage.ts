@@ -1,0 +1,6 @@
+/** Figures of a usage report. */
+import type { Usage } from "@tutti/core/Worker"
+
+/** A reported count, where there is one. */
+export const count = (key: keyof Usage, value: unknown): Partial<Usage> =>
+  typeof value === "number" && Number.isFinite(value) ? { [key]: value } : {}
