@@ -50,9 +50,15 @@ interface Promised {
 
 const mostRedirects = 5
 
+const nameOf = (url: string): string => path.posix.basename(new URL(url).pathname)
+
 const unreachable = (url: string, cause: unknown) => {
   const { cause: inner } = cause as { readonly cause?: { readonly code?: string; readonly message?: string } }
-  return Errors.make(url, { _tag: "Offline", url, detail: inner?.code ?? inner?.message ?? Errors.detailOf(cause) })
+  return Errors.make(nameOf(url), {
+    _tag: "Offline",
+    url,
+    detail: inner?.code ?? inner?.message ?? Errors.detailOf(cause)
+  })
 }
 
 const sha256Of = (etag: string | null): string | undefined =>
@@ -98,7 +104,7 @@ const ask = async ({ signal, token, url }: Request, from: number) => {
     await response.body?.cancel()
     target = new URL(location, target).href
   }
-  throw Errors.make(url, { _tag: "Download", url, detail: "it redirects without end" })
+  throw Errors.make(nameOf(url), { _tag: "Download", url, detail: "it redirects without end" })
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -162,7 +168,7 @@ const attempt = async (request: Request): Promise<Promised> => {
   }
   if (!response.ok) {
     await response.body?.cancel()
-    throw Errors.make(url, { _tag: "Refused", url, status: response.status })
+    throw Errors.make(nameOf(url), { _tag: "Refused", url, status: response.status })
   }
   await fs.writeFile(partOf(file).promised, JSON.stringify(promised))
   await receive(request, response, goesOn ? here : 0, promised).catch((cause: NodeJS.ErrnoException) => {
@@ -190,7 +196,7 @@ const check = async ({ file, url }: Request, { sha256, size }: Promised): Promis
   const { bytes } = partOf(file)
   const refuse = async (detail: string) => {
     await forget(file)
-    return Errors.make(url, { _tag: "Download", url, detail })
+    return Errors.make(nameOf(url), { _tag: "Download", url, detail })
   }
   const here = await sizeOf(bytes)
   if (size !== undefined && here !== size) throw await refuse(`${here} bytes instead of ${size}`)
@@ -203,18 +209,22 @@ const check = async ({ file, url }: Request, { sha256, size }: Promised): Promis
   if (hash !== sha256) throw await refuse(`its SHA-256 is ${hash} instead of ${sha256}`)
 }
 
-/** Asks again while every request brings something. */
+/** So many requests in a row may bring nothing. */
+const patience = 3
+
+/** Asks again while requests bring something. */
 const fetchAll = async (request: Request): Promise<void> => {
   const { bytes } = partOf(request.file)
+  let inVain = 0
   for (;;) {
     const before = await sizeOf(bytes)
     const promised = await attempt(request)
     const here = await sizeOf(bytes)
-    const isShort = promised.size !== undefined && here < promised.size
-    if (!isShort) return check(request, promised)
-    if (here <= before && (before > 0 || here === 0)) {
+    if (promised.size === undefined || here >= promised.size) return check(request, promised)
+    inVain = here > before ? 0 : inVain + 1
+    if (inVain >= patience) {
       const detail = `the connection breaks off at ${here} of ${promised.size} bytes`
-      throw Errors.make(request.url, { _tag: "Offline", url: request.url, detail })
+      throw Errors.make(nameOf(request.url), { _tag: "Offline", url: request.url, detail })
     }
   }
 }

@@ -1,0 +1,229 @@
+import { createHash } from "node:crypto"
+import fs from "node:fs"
+import http from "node:http"
+import type { AddressInfo } from "node:net"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { afterAll, beforeEach } from "vitest"
+import { knownModels } from "../src/knownModels.ts"
+import * as ModelStore from "../src/ModelStore.ts"
+import { folder } from "./model.ts"
+
+/** What the server does with a request. */
+interface Behaviour {
+  /** Sends so many bytes, and cuts the connection. */
+  readonly cutAfter?: number
+  /** Says of the file, before it sends it, that it has so many bytes. */
+  readonly claim?: number
+  readonly ignoresRanges?: boolean
+  readonly status?: number
+  readonly hash?: string
+  readonly etag?: string
+  /** Never goes on after these bytes. */
+  readonly hangAfter?: number
+}
+
+const content = Buffer.concat([Buffer.from("GGUF"), Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251))])
+const hash = createHash("sha256").update(content).digest("hex")
+
+let script: Array<Behaviour> = []
+let seen: Array<{ readonly url: string; readonly range?: string; readonly authorization?: string }> = []
+
+/** The connection that is to be cut when so many bytes have come. */
+let cut: { readonly at: number; readonly connection: { destroy: () => void } } | undefined
+
+const onProgress = ({ received }: ModelStore.Progress) => {
+  if (received === cut?.at) cut.connection.destroy()
+}
+
+/** A server that answers as Hugging Face does: it says what a file is, and redirects to where its bytes are. */
+const server = http.createServer((request, response) => {
+  const { authorization, range } = request.headers
+  const url = request.url ?? ""
+  seen.push({
+    url,
+    ...(range === undefined ? {} : { range }),
+    ...(authorization === undefined ? {} : { authorization })
+  })
+  const behaviour = script[0] ?? {}
+  if (url.includes("/resolve/")) {
+    const { claim = content.length, etag = hash } = { ...behaviour, etag: behaviour.hash ?? hash }
+    if (behaviour.status !== undefined) return void response.writeHead(behaviour.status).end()
+    response.writeHead(302, { location: "/bytes/file.gguf", "x-linked-size": claim, "x-linked-etag": `"${etag}"` })
+    return void response.end()
+  }
+  script.shift()
+  const from = behaviour.ignoresRanges ? 0 : Number(/^bytes=(\d+)-/.exec(range ?? "")?.[1] ?? 0)
+  const total = content.length
+  if (behaviour.status !== undefined) return void response.writeHead(behaviour.status).end()
+  response.writeHead(from > 0 ? 206 : 200, {
+    "content-length": total - from,
+    etag: behaviour.etag ?? '"one"',
+    ...(from > 0 ? { "content-range": `bytes ${from}-${total - 1}/${total}` } : {})
+  })
+  const end = behaviour.cutAfter ?? behaviour.hangAfter
+  if (end === undefined) return void response.end(content.subarray(from))
+  response.write(content.subarray(from, from + end))
+  if (behaviour.cutAfter === undefined) return
+  // What a client has not read when a connection breaks off is lost to it.
+  if (end === 0) request.socket.end()
+  else cut = { at: from + end, connection: request.socket }
+})
+await new Promise<void>((resume) => server.listen(0, "127.0.0.1", resume))
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+afterAll(() => void server.close())
+
+let count = 0
+let options: ModelStore.Options = {}
+beforeEach(() => {
+  script = []
+  seen = []
+  cut = undefined
+  options = {
+    onProgress,
+    folder: path.join(folder, `store ${count++}`),
+    environment: { HF_ENDPOINT: origin, HF_TOKEN: "secret" }
+  }
+})
+
+const source = "hf:owner/repository/file.gguf"
+const resolve = (from = source) => ModelStore.resolve(from, options)
+const message = <A, E extends Error>(effect: Effect.Effect<A, E>) =>
+  Effect.map(Effect.flip(effect), (error) => error.message)
+
+describe("ModelStore", () => {
+  it.live("downloads once, checks what came, and asks nobody for what is here", () =>
+    Effect.gen(function* () {
+      const received: Array<number> = []
+      const file = yield* ModelStore.resolve(source, {
+        ...options,
+        onProgress: (progress) => {
+          assert.strictEqual(progress.total, content.length)
+          received.push(progress.received)
+        }
+      })
+      assert.isTrue(fs.readFileSync(file).equals(content))
+      assert.strictEqual(received.at(-1), content.length)
+      assert.strictEqual(file, path.join(options.folder!, "owner", "repository", "file.gguf"))
+      assert.deepStrictEqual(fs.readdirSync(path.dirname(file)), ["file.gguf"])
+      assert.strictEqual(seen[0]?.url, "/owner/repository/resolve/main/file.gguf")
+      assert.strictEqual(seen[0]?.authorization, "Bearer secret")
+      yield* resolve()
+      assert.strictEqual(seen.length, 2)
+    })
+  )
+
+  it.live("goes on where a connection was cut, and a process broke off", () =>
+    Effect.gen(function* () {
+      script = [{ cutAfter: 100_000 }, { cutAfter: 50_000 }]
+      const file = yield* resolve()
+      assert.isTrue(fs.readFileSync(file).equals(content))
+      assert.deepStrictEqual(
+        seen.filter(({ url }) => url.startsWith("/bytes")).map(({ range }) => range),
+        [undefined, "bytes=100000-", "bytes=150000-"]
+      )
+    })
+  )
+
+  it.live("keeps what has come when it is interrupted", () =>
+    Effect.gen(function* () {
+      script = [{ hangAfter: 70_000 }]
+      let received = 0
+      const fiber = yield* Effect.forkChild(
+        ModelStore.resolve(source, { ...options, onProgress: (progress) => (received = progress.received) })
+      )
+      while (received < 70_000) yield* Effect.promise(() => new Promise((resume) => setImmediate(resume)))
+      yield* Fiber.interrupt(fiber)
+      const [partial] = yield* ModelStore.list(options)
+      assert.deepStrictEqual([partial?.isComplete, partial?.size], [false, 70_000])
+      yield* resolve()
+      assert.strictEqual(seen.at(-1)?.range, "bytes=70000-")
+      const [whole] = yield* ModelStore.list(options)
+      assert.deepStrictEqual([whole?.isComplete, whole?.size], [true, content.length])
+    })
+  )
+
+  it.live("begins anew where the server has no ranges, or another file", () =>
+    Effect.gen(function* () {
+      script = [{ cutAfter: 100_000 }, { ignoresRanges: true }]
+      assert.isTrue(fs.readFileSync(yield* resolve()).equals(content))
+      const url = `${origin}/other/file.gguf`
+      script = [{ cutAfter: 100_000, etag: '"one"' }, { etag: '"two"' }, { etag: '"two"' }]
+      assert.isTrue(fs.readFileSync(yield* resolve(url)).equals(content))
+      assert.deepStrictEqual(
+        seen.slice(-3).map(({ range }) => range),
+        [undefined, "bytes=100000-", undefined]
+      )
+      assert.isUndefined(seen.at(-1)?.authorization)
+    })
+  )
+
+  it.live("refuses a wrong length and a wrong checksum, and leaves nothing of them", () =>
+    Effect.gen(function* () {
+      script = [{ hash: "0".repeat(64) }]
+      assert.match(yield* message(resolve()), /its SHA-256 is [0-9a-f]{64} instead of 0{64}/)
+      script = [{ claim: 200_000 }]
+      assert.match(yield* message(resolve()), /300004 bytes instead of 200000/)
+      const stored = yield* ModelStore.list(options)
+      assert.deepStrictEqual(
+        stored.filter(({ isComplete }) => isComplete),
+        []
+      )
+    })
+  )
+
+  it.live("gives up when connections bring nothing", () =>
+    Effect.gen(function* () {
+      script = [{ cutAfter: 1000 }, { cutAfter: 0 }, { cutAfter: 0 }, { cutAfter: 0 }]
+      assert.match(yield* message(resolve()), /cannot be reached \(the connection breaks off at 1000 of 300004 bytes\)/)
+    })
+  )
+
+  it.live("says what to do where a server refuses, or nobody answers", () =>
+    Effect.gen(function* () {
+      script = [{ status: 401 }]
+      assert.match(yield* message(resolve()), /answers 401: it wants a token: set HF_TOKEN/)
+      script = [{ status: 404 }]
+      assert.match(yield* message(resolve()), /answers 404: there is no such file/)
+      const offline = { ...options, environment: { HF_ENDPOINT: "http://127.0.0.1:1" } }
+      const error = yield* message(ModelStore.resolve(source, offline))
+      assert.match(error, /cannot be reached \(.+\): check the connection, or give the path of a file that is here/)
+    })
+  )
+
+  it.live("downloads once for all that want the same file", () =>
+    Effect.gen(function* () {
+      const files = yield* Effect.all([resolve(), resolve(), resolve()], { concurrency: "unbounded" })
+      assert.strictEqual(new Set(files).size, 1)
+      assert.strictEqual(seen.length, 2)
+    })
+  )
+
+  it.live("downloads all parts of a model", () =>
+    Effect.gen(function* () {
+      script = []
+      const file = yield* resolve(`${origin}/split/m-00001-of-00003.gguf`)
+      assert.strictEqual(path.basename(file), "m-00001-of-00003.gguf")
+      const [model] = yield* ModelStore.list(options)
+      assert.deepStrictEqual([model?.size, model?.isComplete], [3 * content.length, true])
+      assert.strictEqual(yield* ModelStore.remove(file, options), 3 * content.length)
+      assert.deepStrictEqual(yield* ModelStore.list(options), [])
+    })
+  )
+
+  it.effect("tells names that mean nothing, and never leaves its folder", () =>
+    Effect.gen(function* () {
+      assert.match(yield* message(resolve("llama")), /There is no such model\. Write the path of a \.gguf file/)
+      assert.match(yield* message(resolve("hf:owner/repository")), /It names no file of a repository/)
+      assert.match(yield* message(resolve("hf:owner/../x/y.gguf")), /an empty or a forbidden part/)
+      assert.match(yield* message(resolve("http://example.com/m.gguf")), /over https alone/)
+      assert.match(yield* message(resolve("https://example.com/m.bin")), /is no \.gguf/)
+      assert.strictEqual(yield* resolve("models/x.gguf"), path.resolve("models/x.gguf"))
+      for (const { name } of knownModels) {
+        assert.isTrue((yield* ModelStore.locate(name, options)).startsWith(options.folder!))
+      }
+    })
+  )
+})
