@@ -1,5 +1,7 @@
+export * as Inspection from "./Inspection.ts"
 export * from "./knownModels.ts"
 export * as LlamaCppError from "./LlamaCppError.ts"
 export * as LlamaCppModel from "./LlamaCppModel.ts"
+export * from "./llamacpp.ts"
 export * as ModelStore from "./ModelStore.ts"
 export * as WorkflowGrammar from "./WorkflowGrammar.ts"

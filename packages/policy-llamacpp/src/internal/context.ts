@@ -30,17 +30,31 @@ export interface ContextOptions {
 
 const lower = "lower contextTokens or sequences, keep keys and values as Q8_0 (keyValueType), or free some."
 
-/** Fails where a context is larger than the memory that is left, and says by how much. */
-const checkMemory = async ({ backend: { llama }, model, path }: Weights, options: ContextOptions): Promise<void> => {
-  const needs = await model.fileInsights.estimateContextResourceRequirementsV2({
-    contextSize: options.contextTokens,
-    sequences: options.sequences,
+/** llama.cpp counts the tokens of all sequences in 31 bits. */
+const countable = 2 ** 31 - 1
+
+/** The memory that a context needs. What llama.cpp cannot count is reckoned from what it can. */
+const needsOf = async ({ model }: Weights, options: ContextOptions) => {
+  const isCountable = options.contextTokens * options.sequences <= countable
+  const contextSize = isCountable ? options.contextTokens : 4096
+  const sequences = isCountable ? options.sequences : 1
+  const { cpuRam, gpuVram } = await model.fileInsights.estimateContextResourceRequirementsV2({
+    contextSize,
+    sequences,
     modelGpuLayers: model.gpuLayers,
     flashAttention: options.flashAttention,
     ...(options.batchTokens === undefined ? {} : { batchSize: options.batchTokens })
   })
+  const times = (options.contextTokens * options.sequences) / (contextSize * sequences)
+  return { cpuRam: cpuRam * times, gpuVram: gpuVram * times }
+}
+
+/** Fails where a context is larger than the memory that is left, and says by how much. */
+const checkMemory = async (weights: Weights, options: ContextOptions): Promise<void> => {
+  const { llama } = weights.backend
+  const needs = await needsOf(weights, options)
   const check = (kind: "main memory" | "GPU memory", needed: number, available: number) => {
-    if (needed > available) throw Errors.make(path, { _tag: "Memory", kind, needed, available, detail: lower })
+    if (needed > available) throw Errors.make(weights.path, { _tag: "Memory", kind, needed, available, detail: lower })
   }
   check("main memory", needs.cpuRam, (await llama.getRamState()).free)
   if (llama.gpu !== false) check("GPU memory", needs.gpuVram, (await llama.getVramState()).free)

@@ -76,8 +76,9 @@ const explain = (path: string, { info, insights }: Header, { log }: Backend, cau
 }
 
 /** Without a token that ends a text, every completion would run to its limit. */
-const checkTokens = ({ tokens }: LlamaModel, path: string): void => {
-  if (tokens.eos === null && tokens.eot === null) {
+const checkTokens = ({ info }: Header, path: string): void => {
+  const { eos_token_id: endOfText, eot_token_id: endOfTurn } = info.metadata.tokenizer?.ggml ?? {}
+  if (endOfText === undefined && endOfTurn === undefined) {
     const detail = "it has no token that ends a text; set tokenizer.ggml.eos_token_id when the file is written."
     throw Errors.make(path, { _tag: "Tokenizer", detail })
   }
@@ -97,7 +98,12 @@ export const load = async (path: string, backend: Backend, options: WeightOption
       modelPath: path,
       gpuLayers: gpuLayers === "auto" ? { fitContext: { contextSize: contextTokens } } : gpuLayers
     })
-    checkTokens(model, path)
+    try {
+      checkTokens(header, path)
+    } catch (cause) {
+      await model.dispose()
+      throw cause
+    }
     return { model, backend, path, size: header.size }
   } catch (cause) {
     if (cause instanceof Errors.LlamaCppError) throw cause

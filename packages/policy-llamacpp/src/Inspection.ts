@@ -1,0 +1,166 @@
+/**
+ * What a model needs and what this machine has: for people who ask before they load, and for those who ask why not.
+ */
+import os from "node:os"
+import * as Effect from "effect/Effect"
+import * as Backend from "./internal/backend.ts"
+import * as Weights from "./internal/weights.ts"
+import * as Errors from "./LlamaCppError.ts"
+import * as ModelStore from "./ModelStore.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a file says of its model, and what it would take here. Sizes are in bytes. */
+export interface Inspection {
+  readonly path: string
+  readonly name?: string
+  readonly architecture: string
+  readonly parameters: number
+  /** How most weights are stored, e.g. `Q4_K`. */
+  readonly quantisation: string
+  readonly size: number
+  readonly layers: number
+  /** Tokens that it was trained to see at once. */
+  readonly trainedContext?: number
+  readonly hasChatTemplate: boolean
+  /** A context as it would be made by default: so many sequences of so many tokens. */
+  readonly context: { readonly tokens: number; readonly sequences: number }
+  /** Estimates, with as many layers on the GPU as {@link fits} speaks of. */
+  readonly needs: { readonly mainMemory: number; readonly gpuMemory: number }
+  readonly free: { readonly mainMemory: number; readonly gpuMemory: number }
+  readonly gpuLayers: number
+  readonly fits: boolean
+}
+
+/** What runs models on this machine, and what is missing. */
+export interface Diagnosis {
+  readonly backend: "cuda" | "vulkan" | "metal" | "processor"
+  /** Why it is this one. */
+  readonly why: string
+  readonly devices: ReadonlyArray<string>
+  readonly cores: number
+  readonly mainMemory: { readonly total: number; readonly free: number }
+  readonly gpuMemory: { readonly total: number; readonly free: number }
+  /** The release of llama.cpp. */
+  readonly release: string
+  readonly folder: string
+  /** What would make it faster, or is wrong: one sentence each. */
+  readonly missing: ReadonlyArray<string>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, Errors.LlamaCppError> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) =>
+      cause instanceof Errors.LlamaCppError
+        ? cause
+        : Errors.make(name, { _tag: "Failed", detail: Errors.detailOf(cause) })
+  })
+
+const inspectFile = async (path: string, gpu: Backend.Gpu): Promise<Inspection> => {
+  const { llama } = await Backend.shared(gpu, false)
+  const { info, insights, size } = await Weights.readHeader(path, { llama, log: [] })
+  const { GgmlType } = await import("node-llama-cpp")
+  const { architecture, name } = info.metadata.general
+  const tokens = Math.min(insights.trainContextSize ?? 8192, 8192)
+  const sequences = llama.gpu === false ? 4 : 8
+  const [vram, ram] = [await llama.getVramState(), await llama.getRamState()]
+  const gpuLayers =
+    llama.gpu === false
+      ? 0
+      : await insights.configurationResolver.resolveModelGpuLayers(
+          { fitContext: { contextSize: tokens } },
+          {
+            ignoreMemorySafetyChecks: true
+          }
+        )
+  const weights = await insights.estimateModelResourceRequirementsV2({ gpuLayers })
+  const context = await insights.estimateContextResourceRequirementsV2({
+    contextSize: tokens,
+    sequences,
+    modelGpuLayers: gpuLayers
+  })
+  const needs = { mainMemory: weights.cpuRam + context.cpuRam, gpuMemory: weights.gpuVram + context.gpuVram }
+  const type = insights.dominantTensorType
+  return {
+    path,
+    ...(name === undefined ? {} : { name }),
+    architecture: String(architecture),
+    parameters: insights.totalParameters,
+    quantisation: type === undefined ? "unknown" : (GgmlType[type] ?? String(type)),
+    size,
+    layers: insights.totalLayers,
+    ...(insights.trainContextSize === undefined ? {} : { trainedContext: insights.trainContextSize }),
+    hasChatTemplate: info.metadata.tokenizer?.chat_template !== undefined,
+    context: { tokens, sequences },
+    needs,
+    free: { mainMemory: ram.free, gpuMemory: vram.free },
+    gpuLayers,
+    fits: needs.mainMemory <= ram.free && needs.gpuMemory <= vram.free
+  }
+}
+
+/** Reads what a model is and what it would take; its weights are not loaded. A model that is not here is downloaded. */
+export const inspect = Effect.fnUntraced(function* (
+  source: string,
+  options: ModelStore.Options & { readonly gpu?: Backend.Gpu } = {}
+): Effect.fn.Return<Inspection, Errors.LlamaCppError> {
+  const path = yield* ModelStore.resolve(source, options)
+  return yield* attempt(path, () => inspectFile(path, options.gpu ?? "auto"))
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Machines
+// -------------------------------------------------------------------------------------------------------------------
+
+const packageOf = `@node-llama-cpp/${process.platform === "win32" ? "win" : process.platform}-${process.arch}`
+
+const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, free: number): ReadonlyArray<string> => [
+  ...(notice === undefined ? [] : [notice]),
+  ...(backend === "processor"
+    ? [
+        `No GPU is used: for one of NVIDIA, its driver and ${packageOf}-cuda are needed; for others, a Vulkan driver and ${packageOf}-vulkan.`
+      ]
+    : []),
+  ...(free < 2 * 1024 ** 3
+    ? ["Less than 2 GiB of main memory are free: models of a billion weights will not fit."]
+    : [])
+]
+
+/** Says which backend would run a model here, and why, and what is missing. Fails where llama.cpp itself does not start. */
+export const diagnose = (
+  options: ModelStore.Options & { readonly gpu?: Backend.Gpu } = {}
+): Effect.Effect<Diagnosis, Errors.LlamaCppError> =>
+  attempt("llama.cpp", async () => {
+    const gpu = options.gpu ?? "auto"
+    const { llama, notice } = await Backend.shared(gpu, false)
+    const backend = llama.gpu === false ? "processor" : llama.gpu
+    const [vram, ram] = [await llama.getVramState(), await llama.getRamState()]
+    const why =
+      gpu === "none"
+        ? "no GPU was asked for"
+        : notice !== undefined
+          ? "the one that was asked for does not start"
+          : backend === "processor"
+            ? "no other starts on this machine"
+            : gpu === "auto"
+              ? "it is the fastest that starts on this machine"
+              : "it was asked for"
+    return {
+      backend,
+      why,
+      devices: backend === "processor" ? [os.cpus()[0]?.model.trim() ?? os.arch()] : await llama.getGpuDeviceNames(),
+      cores: llama.cpuMathCores,
+      mainMemory: { total: ram.total, free: ram.free },
+      gpuMemory: { total: vram.total, free: vram.free },
+      release: llama.llamaCppRelease.release,
+      folder: ModelStore.folderOf(options),
+      missing: missingOf(backend, notice, ram.free)
+    }
+  })

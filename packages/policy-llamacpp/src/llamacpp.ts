@@ -1,0 +1,86 @@
+/**
+ * A local model by name, for programs that keep no scopes: a worker that loads its model with its first call.
+ *
+ * Models that are loaded so stay until {@link release}, or the end of the process. Those of the same settings are one.
+ */
+import { free, type Worker } from "@tutti/core/Worker"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { failed } from "./internal/call.ts"
+import * as KnownModels from "./knownModels.ts"
+import * as LlamaCppModel from "./LlamaCppModel.ts"
+
+/** How the model runs, and how it answers. */
+export interface Options extends Omit<LlamaCppModel.Options, "source">, LlamaCppModel.WorkerOptions {}
+
+let scope: Scope.Closeable | undefined
+
+/** What is asked of a model that cannot be had: nothing that a retry mends. */
+const unusable = (id: string, cause: unknown) =>
+  failed(id, { _tag: "InvalidRequest", detail: cause instanceof Error ? cause.message : String(cause) })
+
+/**
+ * A worker of a local model: a path, a name that is known, `hf:owner/repository/file.gguf` or an https address.
+ *
+ * **Details**
+ *
+ * The model is downloaded, where it has to be, and loaded when the worker is first called. Two workers of one source and
+ * the same settings share it, and its sequences: a Conductor and a member of its pool, say.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { llamacpp } from "@tutti/policy-llamacpp"
+ *
+ * const conductor = llamacpp("qwen2.5-7b-instruct", { sequences: 8 })
+ * conductor.id // => "llamacpp:qwen2.5-7b-instruct"
+ * conductor.pricing?.outputPerMillion // => 0
+ * ```
+ */
+export const llamacpp = (source: string, options: Options = {}): Worker => {
+  const { id = `llamacpp:${source}`, description = KnownModels.find(source)?.description } = options
+  const about = { ...options, id, ...(description === undefined ? {} : { description }) }
+  let loading: Promise<Worker> | undefined
+  const load = () => {
+    scope ??= Scope.makeUnsafe()
+    const home = scope
+    loading ??= Effect.runPromise(Scope.provide(LlamaCppModel.load({ ...options, source }), home)).then(
+      (model) => LlamaCppModel.worker(model, about),
+      (cause) => {
+        loading = undefined
+        throw cause
+      }
+    )
+    // A model that was released is loaded again.
+    const mine = loading
+    return mine.then((worker) => {
+      if (home === scope) return worker
+      loading = undefined
+      throw new Error("The model was released while it was being loaded.")
+    })
+  }
+  const { maxOutputTokens, temperature, topK, topP, minP, grammar } = options
+  return {
+    id,
+    ...(description === undefined ? {} : { description }),
+    settings: { source, maxOutputTokens, temperature, topK, topP, minP, grammar, adapters: options.adapters },
+    provider: `llamacpp:${source}`,
+    pricing: free,
+    limits: { maxOutputTokens: maxOutputTokens ?? 1024 },
+    generate: (request) =>
+      Stream.unwrap(
+        Effect.map(Effect.tryPromise({ try: load, catch: (cause) => unusable(id, cause) }), (worker) =>
+          worker.generate(request)
+        )
+      )
+  }
+}
+
+/** Takes all models out of memory that {@link llamacpp} has loaded, once the runs on them have ended. */
+export const release = async (): Promise<void> => {
+  const closed = scope
+  scope = undefined
+  if (closed !== undefined) await Effect.runPromise(Scope.close(closed, Exit.void))
+}

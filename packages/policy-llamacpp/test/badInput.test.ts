@@ -1,0 +1,171 @@
+/** What can be wrong with a model, an adapter or a machine, and the one message that says so. */
+import fs from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as GgufReader from "@tutti/gguf/GgufReader"
+import * as LoraAdapter from "@tutti/gguf/LoraAdapter"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { getLlama } from "node-llama-cpp"
+import * as Backend from "../src/internal/backend.ts"
+import type { LlamaCppError } from "../src/LlamaCppError.ts"
+import * as LlamaCppModel from "../src/LlamaCppModel.ts"
+import { folder, tiny } from "./model.ts"
+
+const whole = await tiny()
+
+/** A file that differs from the whole one. */
+const changed = (name: string, change: (bytes: Buffer) => Buffer): string => {
+  const file = path.join(folder, name)
+  fs.writeFileSync(file, change(fs.readFileSync(whole)))
+  return file
+}
+
+/** Writes other bytes of the same length over the first place where these stand. */
+const overwrite = (from: string, to: string) => (bytes: Buffer) => {
+  const at = bytes.indexOf(from)
+  assert.isAbove(at, 0)
+  assert.strictEqual(from.length, to.length)
+  bytes.write(to, at, "latin1")
+  return bytes
+}
+
+const settings = { gpu: "none", contextTokens: 512, sequences: 1 } as const
+
+const failure = (options: Partial<LlamaCppModel.Options>) =>
+  Effect.flip(Effect.scoped(LlamaCppModel.load({ source: whole, ...settings, ...options })))
+
+const linear = { a: { shape: [2, 32], data: new Float32Array(64) }, b: { shape: [32, 2], data: new Float32Array(64) } }
+
+/** An adapter of a model of other sizes, or of another architecture. */
+const adapterOf = Effect.fnUntraced(function* (base: string, name: string) {
+  const file = path.join(folder, name)
+  const changes = { "model.layers.0.self_attn.q_proj": { ...linear, alpha: 2 } }
+  yield* LoraAdapter.write({ changes }, file, { base: yield* GgufReader.read(base) })
+  return file
+})
+
+describe("bad input", () => {
+  it.effect("a file that is not there, or is no model", () =>
+    Effect.gen(function* () {
+      const missing = path.join(folder, "missing.gguf")
+      assert.strictEqual(
+        (yield* failure({ source: missing })).message,
+        `${missing}: there is no such file: check the path, or name a model that can be downloaded.`
+      )
+      fs.writeFileSync(path.join(folder, "page.gguf"), "<html>Not here</html>")
+      assert.match(
+        (yield* failure({ source: path.join(folder, "page.gguf") })).message,
+        /no whole GGUF file \(it does not begin with "GGUF"\)/
+      )
+      fs.mkdirSync(path.join(folder, "folder.gguf"))
+      assert.match(
+        (yield* failure({ source: path.join(folder, "folder.gguf") })).message,
+        /no whole GGUF file \(.*(folder|directory).*\)/
+      )
+    })
+  )
+
+  it.effect("a file that breaks off, in its weights or in its header", () =>
+    Effect.gen(function* () {
+      const size = fs.statSync(whole).size
+      for (const length of [size - 1000, 2000, 30, 5]) {
+        const error = yield* failure({ source: changed(`cut ${length}.gguf`, (bytes) => bytes.subarray(0, length)) })
+        assert.strictEqual(error.reason._tag, "Damaged", error.message)
+        assert.match(error.message, /this is no whole GGUF file \(.+\): get or write it again\./)
+      }
+    })
+  )
+
+  it.effect("a file whose header contradicts itself", () =>
+    Effect.gen(function* () {
+      const source = changed("corrupt.gguf", overwrite("llama.block_count", "llama.black_count"))
+      assert.strictEqual((yield* failure({ source })).reason._tag, "Damaged")
+      const garbled = changed("garbled.gguf", (bytes) =>
+        Buffer.concat([bytes.subarray(0, 24), Buffer.alloc(4000, 0xff)])
+      )
+      assert.strictEqual((yield* failure({ source: garbled })).reason._tag, "Damaged")
+    })
+  )
+
+  it.effect("an architecture that nobody knows", () =>
+    Effect.gen(function* () {
+      const source = changed("unknown.gguf", overwrite("llama", "lloma"))
+      const error = yield* failure({ source })
+      assert.match(error.message, /llama\.cpp cannot run the architecture "lloma" \(.+\): use another model/)
+    })
+  )
+
+  it.effect("a tokenizer without an end, or without what a workflow is written with", () =>
+    Effect.gen(function* () {
+      const endless = changed("endless.gguf", overwrite("ggml.eos_token_id", "ggml.xxx_token_id"))
+      assert.match(
+        (yield* failure({ source: endless })).message,
+        /the tokenizer lacks what is needed: it has no token that ends a text/
+      )
+    })
+  )
+
+  it.effect("an adapter that is not there, is none, or is another base's", () =>
+    Effect.gen(function* () {
+      const load = (adapter: string) => Effect.map(failure({ adapters: [{ path: adapter }] }), ({ message }) => message)
+      assert.match(yield* load(path.join(folder, "none.gguf")), /none\.gguf cannot be used \(there is no such file\)/)
+      assert.match(
+        yield* load(whole),
+        /cannot be used \(it is no adapter, but a model\): make it of this very base model/
+      )
+      const narrow = yield* Effect.promise(() => tiny({ hiddenSize: 32 }, "narrow.gguf"))
+      assert.match(yield* load(yield* adapterOf(narrow, "narrow-adapter.gguf")), /narrow-adapter\.gguf cannot be used/)
+      const qwen = yield* Effect.promise(() => tiny({ architecture: "qwen2", hiddenSize: 32 }, "qwen.gguf"))
+      const other = yield* adapterOf(qwen, "qwen-adapter.gguf")
+      assert.match(yield* load(other), /cannot be used \(its base is qwen2, and this is llama\)/)
+    })
+  )
+
+  it.effect("too little memory: how much is needed, and what to lower", () =>
+    Effect.gen(function* () {
+      const error = yield* failure({ contextTokens: 2 ** 30, sequences: 64 })
+      assert.strictEqual(error.reason._tag, "Memory")
+      assert.match(
+        error.message,
+        /[\d.]+ TiB of main memory are needed and [\d.]+ GiB are free: lower contextTokens or sequences/
+      )
+    })
+  )
+
+  it.effect("settings that are no numbers to work with", () =>
+    Effect.gen(function* () {
+      assert.match((yield* failure({ sequences: 0 })).message, /sequences must be a whole number of at least 1; got 0/)
+      assert.match((yield* failure({ threads: 1.5 })).message, /threads must be a whole number of at least 1; got 1.5/)
+      const model = yield* LlamaCppModel.load({ source: whole, ...settings })
+      const { generate } = LlamaCppModel.worker(model)
+      const error = yield* Effect.flip(Stream.runDrain(generate({ messages: [], temperature: -1 })))
+      assert.match(error.message, /refused the request \(temperature is -1\)/)
+    })
+  )
+
+  it.live("a machine without llama.cpp, and a GPU that does not start", () =>
+    Effect.gen(function* () {
+      const none: Backend.Loader = { platform: "plan9 mips", getLlama: () => Promise.reject(new Error("no binary")) }
+      const onlyProcessor: Backend.Loader = {
+        platform: "linux x64",
+        getLlama: ((options: { readonly gpu: unknown }) =>
+          options.gpu === false
+            ? getLlama({ gpu: false, build: "never" })
+            : Promise.reject(new Error("no driver"))) as Backend.Loader["getLlama"]
+      }
+      const open = (...args: Parameters<typeof Backend.open>) =>
+        Effect.tryPromise({ try: () => Backend.open(...args), catch: (cause) => cause as LlamaCppError })
+      const binary = yield* Effect.flip(open("auto", false, none))
+      assert.match(
+        binary.message,
+        /there is no llama\.cpp for plan9 mips \(no binary\): install node-llama-cpp with its optional/
+      )
+      const { llama, notice } = yield* open("cuda", false, onlyProcessor)
+      assert.isFalse(llama.gpu)
+      assert.strictEqual(notice, 'The GPU backend "cuda" does not start (no driver); the model runs on the processor.')
+      const required = yield* Effect.flip(open("cuda", true, onlyProcessor))
+      assert.match(required.message, /the GPU backend "cuda" does not start \(no driver\): install its driver/)
+    })
+  )
+})
