@@ -13,3 +13,5 @@ const isLeftover = (file: string) => ["node_modules", "dist", "package-lock.json
 
 fs.rmSync(to, { recursive: true, force: true })
 fs.cpSync(from, to, { recursive: true, filter: (file) => !isLeftover(file) })
+// A `package.json` inside of a package would be taken for one of its own; `New.ts` knows it by this name.
+fs.renameSync(path.join(to, "package.json"), path.join(to, "package.json.template"))

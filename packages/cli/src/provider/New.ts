@@ -62,6 +62,9 @@ export const manifestOf = (text: string, name: string, version: string): string 
 /** Where the build has put the template. */
 const template = () => fileURLToPath(new URL("dist/templates/provider", import.meta.resolve("@tutti/cli/package.json")))
 
+/** What the manifest is called in the template: a `package.json` inside of a package would be taken for one of its own. */
+const storedManifest = "package.json.template"
+
 /** Whose licence it is, is for its author to say. */
 const isOurs = (file: string) => file === "LICENSE"
 
@@ -79,14 +82,17 @@ export const write = async (options: {
     .map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)))
     .filter((file) => !isOurs(file))
     .sort()
+  const written: Array<string> = []
   for (const file of files) {
     const text = await fs.readFile(path.join(from, file), "utf8")
-    await fs.mkdir(path.dirname(path.join(to, file)), { recursive: true })
-    const own = file === "package.json" ? manifestOf(text, name, version) : renamed(text, name)
-    await fs.writeFile(path.join(to, file), own, { flag: "wx" })
+    const target = file === storedManifest ? "package.json" : file
+    await fs.mkdir(path.dirname(path.join(to, target)), { recursive: true })
+    const own = target === "package.json" ? manifestOf(text, name, version) : renamed(text, name)
+    await fs.writeFile(path.join(to, target), own, { flag: "wx" })
+    written.push(target)
   }
   await fs.writeFile(path.join(to, ".gitignore"), "dist\nnode_modules\n", { flag: "wx" })
-  return [...files, ".gitignore"]
+  return [...written, ".gitignore"]
 }
 
 const isOccupied = async (folder: string): Promise<boolean> => {
