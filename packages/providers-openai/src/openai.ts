@@ -33,7 +33,7 @@ export interface ResponsesOptions extends OpenAiOptions {
  * ```
  */
 export const openai = (model: string, options: ResponsesOptions = {}): Worker => {
-  const capabilities = { ...capabilitiesOf(model), ...Request.unsupported, ...options.capabilities }
+  const capabilities = { ...capabilitiesOf(model), ...Request.lacking, ...options.capabilities }
   const about = {
     id: options.id ?? `openai:${model}`,
     provider: options.provider ?? "openai",

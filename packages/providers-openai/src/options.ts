@@ -37,6 +37,11 @@ export interface WorkerOptions extends Defaults {
   readonly body?: Readonly<Record<string, unknown>>
   /** Instead of the global `fetch`: for a proxy, or to look at headers. */
   readonly fetch?: typeof globalThis.fetch
+  /**
+   * What becomes of a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
+   * default), or the setting is left out.
+   */
+  readonly unsupported?: "reject" | "omit"
 }
 
 /** What a worker over OpenAI's own APIs can be given on top. */

@@ -87,6 +87,24 @@ describe("openai", () => {
     assert.match(await messageOf(openaiChat("gpt-4.1", { apiKey: "k" }), many), /stopSequences.*at most 4/)
   })
 
+  it("leaves out what the API or the model does not have where it is told to", async () => {
+    const { body } = await sent(
+      OpenAiResponses.dialect,
+      (baseURL) => openai("gpt-5.2", { baseURL, apiKey: "sk-1", unsupported: "omit", maxOutputTokens: 100 }),
+      { seed: 7, stopSequences: ["END"], reasoning: { type: "budget", tokens: 1024 }, temperature: 0.5 }
+    )
+    assert.doesNotHaveAnyKeys(body, ["seed", "stop", "reasoning"])
+    // Without the reasoning that it was not told of, the model takes a temperature.
+    assert.deepInclude(body, { temperature: 0.5, max_output_tokens: 100 })
+    const effort = { reasoning: { type: "effort", effort: "minimal" } } as const
+    const { body: fixed } = await sent(
+      OpenAiResponses.dialect,
+      (baseURL) => openai("gpt-5.2-pro", { baseURL, apiKey: "sk-1", unsupported: "omit" }),
+      { ...effort, temperature: 0.5 }
+    )
+    assert.doesNotHaveAnyKeys(fixed, ["reasoning", "temperature"])
+  })
+
   it("believes the caller who knows a model better", async () => {
     const { body } = await sent(
       OpenAiResponses.dialect,
@@ -213,6 +231,18 @@ describe("openaiCompatible", () => {
     assert.notProperty(openRouter, "stream_options")
     assert.strictEqual(openRouter.max_tokens, 9)
     assert.deepStrictEqual((openRouter.messages as ReadonlyArray<unknown>)[0], { role: "system", content: "Be terse." })
+  })
+
+  it("leaves out what a server has no parameter for where it is told to, but does not choose among values", async () => {
+    const options = { ...presets.llamaServer, model: "m", unsupported: "omit" } as const
+    const { body } = await sent(OpenAiChat.dialect, (baseURL) => openaiCompatible({ ...options, baseURL }), {
+      reasoning: { type: "effort", effort: "low" },
+      seed: 7
+    })
+    assert.doesNotHaveAnyKeys(body, ["reasoning", "reasoning_effort"])
+    assert.strictEqual(body.seed, 7)
+    const few = openaiCompatible({ ...options, capabilities: { maxStopSequences: 1 } })
+    assert.match((await failure(few, { stopSequences: ["a", "b"] })).message, /stopSequences.*at most 1/)
   })
 
   it("sends no key and nothing of the account at OpenAI where none is given", async () => {

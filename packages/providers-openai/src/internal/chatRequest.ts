@@ -39,30 +39,28 @@ const switches: Readonly<Record<NonNullable<ReasoningFields["off"]>, Fields>> = 
   thinking: { thinking: { type: "disabled" } }
 }
 
-const noField = (setting: string, hint: string): Result.Result<Fields, WorkerErrorReason> =>
-  Result.fail({ _tag: "InvalidRequest", detail: `${setting}: the server has no such parameter${hint}` })
+/** In which ways this server cannot be told to reason. */
+const missingOf = ({ budget, effort, off }: ReasoningFields) => {
+  const why = "the server has no such parameter"
+  return {
+    ...(budget === undefined ? { budget: `${why}; give an effort, not a number of tokens` } : {}),
+    ...(effort === undefined ? { effort: why } : {}),
+    ...(off === undefined ? { off: why } : {})
+  }
+}
 
-const reasoningOf = (
-  { reasoning }: Defaults,
-  { efforts }: Capabilities,
-  fields: ReasoningFields
-): Result.Result<Fields, WorkerErrorReason> => {
-  if (reasoning === undefined) return Result.succeed({})
-  switch (reasoning.type) {
+const reasoningOf = ({ reasoning }: Defaults, { effort, off }: ReasoningFields): Fields => {
+  switch (reasoning?.type) {
+    case undefined:
+      return {}
     case "off":
-      // A model that never reasons needs not be told that it should not.
-      if (efforts.length === 0) return Result.succeed({})
-      return fields.off === undefined ? noField("reasoning off", "") : Result.succeed(switches[fields.off])
+      return off === undefined ? {} : switches[off]
     case "budget":
-      if (fields.budget === undefined) return noField("reasoning budget", "; give an effort, not a number of tokens")
-      return Result.succeed({ reasoning: { max_tokens: reasoning.tokens } })
+      return { reasoning: { max_tokens: reasoning.tokens } }
     case "effort":
-      if (fields.effort === undefined) return noField("reasoning effort", "")
-      return Result.succeed(
-        fields.effort === "reasoning"
-          ? { reasoning: { effort: reasoning.effort } }
-          : { reasoning_effort: reasoning.effort }
-      )
+      return effort === "reasoning"
+        ? { reasoning: { effort: reasoning.effort } }
+        : { reasoning_effort: reasoning.effort }
   }
 }
 
@@ -72,24 +70,27 @@ export const toBody = (
   request: WorkerRequest,
   options: WorkerOptions & Dialect & { readonly store?: boolean },
   capabilities: Capabilities
-): Result.Result<ChatCompletionCreateParamsStreaming, WorkerErrorReason> =>
-  Result.gen(function* () {
-    const settings = yield* check(model, merge(options, request), capabilities)
-    const reasoning = yield* reasoningOf(settings, capabilities, options.reasoningFields ?? {})
-    return {
-      model,
-      messages: request.messages.map(({ content, role }) => ({
-        role: role === "system" ? options.systemRole : role,
-        content
-      })),
-      stream: true,
-      ...some("stream_options", options.usage === "stream-options" ? { include_usage: true } : undefined),
-      ...some("store", options.store),
-      ...some(options.outputLimit, settings.maxOutputTokens),
-      ...some("temperature", settings.temperature),
-      ...some("seed", settings.seed),
-      ...some("stop", settings.stopSequences),
-      ...reasoning,
-      ...options.body
-    } as ChatCompletionCreateParamsStreaming
-  })
+): Result.Result<ChatCompletionCreateParamsStreaming, WorkerErrorReason> => {
+  const fields = options.reasoningFields ?? {}
+  const target = { model, capabilities, missing: missingOf(fields), omitUnsupported: options.unsupported === "omit" }
+  return Result.map(
+    check(target, merge(options, request)),
+    (settings) =>
+      ({
+        model,
+        messages: request.messages.map(({ content, role }) => ({
+          role: role === "system" ? options.systemRole : role,
+          content
+        })),
+        stream: true,
+        ...some("stream_options", options.usage === "stream-options" ? { include_usage: true } : undefined),
+        ...some("store", options.store),
+        ...some(options.outputLimit, settings.maxOutputTokens),
+        ...some("temperature", settings.temperature),
+        ...some("seed", settings.seed),
+        ...some("stop", settings.stopSequences),
+        ...reasoningOf(settings, fields),
+        ...options.body
+      }) as ChatCompletionCreateParamsStreaming
+  )
+}

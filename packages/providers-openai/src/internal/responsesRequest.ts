@@ -7,28 +7,18 @@ import type { OpenAiOptions } from "../options.ts"
 import { check, type Defaults, merge, some } from "./settings.ts"
 
 /** What the Responses API has no parameter for, whatever the model. */
-export const unsupported: Partial<Capabilities> = { seed: false, maxStopSequences: 0 }
+export const lacking: Partial<Capabilities> = { seed: false, maxStopSequences: 0 }
+
+const missing = { budget: "OpenAI takes an effort, not a number of tokens" }
 
 const reasoningOf = (
   { reasoning }: Defaults,
   { efforts }: Capabilities,
   summary: "auto" | "concise" | "detailed" | undefined
 ) => {
-  if (reasoning?.type === "budget") {
-    return Result.fail<WorkerErrorReason>({
-      _tag: "InvalidRequest",
-      detail: "reasoning budget: OpenAI takes an effort, not a number of tokens"
-    })
-  }
-  // A model that never reasons needs not be told that it should not.
-  const effort =
-    reasoning?.type === "effort"
-      ? reasoning.effort
-      : reasoning?.type === "off" && efforts.length > 0
-        ? "none"
-        : undefined
+  const effort = reasoning?.type === "effort" ? reasoning.effort : reasoning?.type === "off" ? "none" : undefined
   const fields = { ...some("effort", effort), ...some("summary", efforts.length > 0 ? summary : undefined) }
-  return Result.succeed(Object.keys(fields).length === 0 ? undefined : fields)
+  return Object.keys(fields).length === 0 ? undefined : fields
 }
 
 /** What the API is sent, or which setting it does not have. */
@@ -38,18 +28,19 @@ export const toBody = (
   options: OpenAiOptions & { readonly reasoningSummary?: "auto" | "concise" | "detailed" },
   capabilities: Capabilities
 ): Result.Result<ResponseCreateParamsStreaming, WorkerErrorReason> =>
-  Result.gen(function* () {
-    const settings = yield* check(model, merge(options, request), capabilities)
-    const reasoning = yield* reasoningOf(settings, capabilities, options.reasoningSummary)
-    const systemRole = options.systemRole ?? "developer"
-    return {
-      model,
-      input: request.messages.map(({ content, role }) => ({ role: role === "system" ? systemRole : role, content })),
-      stream: true,
-      store: options.store ?? false,
-      ...some("max_output_tokens", settings.maxOutputTokens),
-      ...some("temperature", settings.temperature),
-      ...some("reasoning", reasoning),
-      ...options.body
-    } as ResponseCreateParamsStreaming
-  })
+  Result.map(
+    check({ model, capabilities, missing, omitUnsupported: options.unsupported === "omit" }, merge(options, request)),
+    (settings) => {
+      const systemRole = options.systemRole ?? "developer"
+      return {
+        model,
+        input: request.messages.map(({ content, role }) => ({ role: role === "system" ? systemRole : role, content })),
+        stream: true,
+        store: options.store ?? false,
+        ...some("max_output_tokens", settings.maxOutputTokens),
+        ...some("temperature", settings.temperature),
+        ...some("reasoning", reasoningOf(settings, capabilities, options.reasoningSummary)),
+        ...options.body
+      } as ResponseCreateParamsStreaming
+    }
+  )

@@ -15,11 +15,6 @@ export interface Defaults {
   readonly stopSequences?: ReadonlyArray<string>
 }
 
-const refused = (model: string, setting: string, why: string): WorkerErrorReason => ({
-  _tag: "InvalidRequest",
-  detail: `${setting}: ${model} ${why}`
-})
-
 /** The settings of one call. */
 export const merge = (defaults: Defaults, request: WorkerRequest): Defaults => {
   const pick = <Key extends keyof Defaults>(key: Key) => request[key] ?? defaults[key]
@@ -36,31 +31,83 @@ export const merge = (defaults: Defaults, request: WorkerRequest): Defaults => {
 export const some = (key: string, value: unknown): Readonly<Record<string, unknown>> =>
   value === undefined ? {} : { [key]: value }
 
-/** Whether the model takes these settings; the first that it does not take fails, by name. */
-export const check = (
-  model: string,
-  settings: Defaults,
-  { efforts, isReasoningFixed, maxStopSequences, seed, temperature }: Capabilities
-): Result.Result<Defaults, WorkerErrorReason> => {
-  const { reasoning, stopSequences = [] } = settings
-  if (settings.seed !== undefined && !seed) return Result.fail(refused(model, "seed", "has no such parameter here"))
-  if (stopSequences.length > maxStopSequences) {
-    const most = maxStopSequences === 0 ? "takes none here" : `takes at most ${maxStopSequences}`
-    return Result.fail(refused(model, "stopSequences", most))
-  }
-  if (settings.temperature !== undefined && settings.temperature !== 1) {
-    const isThinking = reasoning !== undefined && reasoning.type !== "off"
-    if (temperature === "never") return Result.fail(refused(model, "temperature", "takes only its default, 1"))
-    if (temperature === "without-reasoning" && isThinking) {
-      return Result.fail(refused(model, "temperature", "takes one only where reasoning is off"))
-    }
-  }
-  if (reasoning?.type === "effort" && !efforts.includes(reasoning.effort)) {
-    const known = efforts.length === 0 ? "does not reason" : `takes the efforts ${efforts.join(", ")}`
-    return Result.fail(refused(model, `reasoning effort "${reasoning.effort}"`, known))
-  }
-  if (reasoning?.type === "off" && isReasoningFixed) {
-    return Result.fail(refused(model, "reasoning off", "always reasons"))
-  }
-  return Result.succeed(settings)
+/** What settings are held to. */
+export interface Target {
+  readonly model: string
+  readonly capabilities: Capabilities
+  /** Why an API cannot be told to reason in some way, whatever the model. */
+  readonly missing: Partial<Readonly<Record<Reasoning["type"], string>>>
+  /** Leaves out settings that the model does not have, instead of refusing them. */
+  readonly omitUnsupported: boolean
 }
+
+type Checked<Key extends keyof Defaults> = Result.Result<Pick<Defaults, Key>, WorkerErrorReason>
+
+const refused = (detail: string): Result.Result<never, WorkerErrorReason> =>
+  Result.fail({ _tag: "InvalidRequest", detail })
+
+const unsupported = ({ omitUnsupported }: Target, detail: string) =>
+  omitUnsupported ? Result.succeed({}) : refused(detail)
+
+const seedOf = (target: Target, { seed }: Defaults): Checked<"seed"> => {
+  if (seed === undefined) return Result.succeed({})
+  return target.capabilities.seed
+    ? Result.succeed({ seed })
+    : unsupported(target, `seed: ${target.model} has no such parameter here`)
+}
+
+/** Too many are refused in any case: nobody knows which of them could be left out. */
+const stopSequencesOf = (target: Target, { stopSequences }: Defaults): Checked<"stopSequences"> => {
+  const { capabilities, model } = target
+  if (stopSequences === undefined) return Result.succeed({})
+  if (capabilities.maxStopSequences === 0) return unsupported(target, `stopSequences: ${model} takes none here`)
+  return stopSequences.length > capabilities.maxStopSequences
+    ? refused(`stopSequences: ${model} takes at most ${capabilities.maxStopSequences}`)
+    : Result.succeed({ stopSequences })
+}
+
+/** A model that never reasons needs not be told that it should not. */
+const reasoningOf = (target: Target, { reasoning }: Defaults): Checked<"reasoning"> => {
+  const { capabilities, missing, model } = target
+  const { efforts, isReasoningFixed } = capabilities
+  if (reasoning === undefined) return Result.succeed({})
+  if (reasoning.type === "effort" && !efforts.includes(reasoning.effort)) {
+    const known = efforts.length === 0 ? "does not reason" : `takes the efforts ${efforts.join(", ")}`
+    return unsupported(target, `reasoning effort "${reasoning.effort}": ${model} ${known}`)
+  }
+  if (reasoning.type === "off") {
+    if (isReasoningFixed) return unsupported(target, `reasoning off: ${model} always reasons`)
+    if (efforts.length === 0) return Result.succeed({})
+  }
+  const why = missing[reasoning.type]
+  return why === undefined ? Result.succeed({ reasoning }) : unsupported(target, `reasoning ${reasoning.type}: ${why}`)
+}
+
+/** 1 is what every model does anyway. A temperature goes by the reasoning that is left. */
+const temperatureOf = (target: Target, { reasoning, temperature }: Defaults): Checked<"temperature"> => {
+  const { capabilities, model } = target
+  if (temperature === undefined) return Result.succeed({})
+  if (temperature === 1 || capabilities.temperature === "always") return Result.succeed({ temperature })
+  if (capabilities.temperature === "never") {
+    return unsupported(target, `temperature: ${model} takes only its default, 1`)
+  }
+  return reasoning === undefined || reasoning.type === "off"
+    ? Result.succeed({ temperature })
+    : unsupported(target, `temperature: ${model} takes one only where reasoning is off`)
+}
+
+/** The settings that there are; one that there is not fails, by name, or is left out. */
+export const check = (target: Target, settings: Defaults): Result.Result<Defaults, WorkerErrorReason> =>
+  Result.gen(function* () {
+    const { maxOutputTokens, temperature } = settings
+    const seed = yield* seedOf(target, settings)
+    const stopSequences = yield* stopSequencesOf(target, settings)
+    const reasoning = yield* reasoningOf(target, settings)
+    return {
+      ...some("maxOutputTokens", maxOutputTokens),
+      ...(yield* temperatureOf(target, { ...reasoning, ...some("temperature", temperature) })),
+      ...seed,
+      ...stopSequences,
+      ...reasoning
+    }
+  })
