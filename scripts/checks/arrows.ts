@@ -4,7 +4,7 @@
 import fs from "node:fs"
 import path from "node:path"
 import ts from "typescript"
-import { type Manifest, packages } from "../setup/workspace.mjs"
+import { bundles, type Manifest, packages } from "../setup/workspace.mjs"
 import { fromProblems, type Report } from "./Report.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -18,8 +18,6 @@ export interface Arrow {
   readonly to: ReadonlyArray<string>
   /** Packages of others; any when absent. */
   readonly external?: ReadonlyArray<string>
-  /** Packages of this workspace whose source may be imported by path, and is bundled in when this one is built. */
-  readonly bundles?: ReadonlyArray<string>
 }
 
 /** A package as far as arrows go. */
@@ -34,8 +32,6 @@ export interface Subject {
 /** The arrows that may be drawn; the first that matches a package counts. */
 export const arrows: ReadonlyArray<Arrow> = [
   { from: "core", to: [], external: ["effect"] },
-  // Two SDKs for one API: the one that is no longer maintained borrows all but its SDK from its successor's package.
-  { from: "providers-google", to: ["core"], bundles: ["providers-genai"] },
   { from: "providers-*", to: ["core"] },
   // Files of models, without the engines that run or train them.
   { from: "gguf", to: [], external: ["effect", "pure-rand"] },
@@ -79,11 +75,7 @@ const manifestProblems = ({ manifest, name }: Subject, allows: (target: string) 
   )
 }
 
-const importProblems = (
-  { manifest, name, sources }: Subject,
-  allows: (target: string) => boolean,
-  bundles: ReadonlyArray<string>
-) => {
+const importProblems = ({ manifest, name, sources }: Subject, allows: (target: string) => boolean) => {
   const { dependencies, optionalDependencies, peerDependencies } = manifest
   const declared = { ...dependencies, ...optionalDependencies, ...peerDependencies }
   return sources.flatMap(({ file, text }) =>
@@ -91,8 +83,8 @@ const importProblems = (
       const where = `packages/${name}/${file}`
       if (specifier.startsWith(".")) {
         const target = path.posix.join(path.posix.dirname(file), specifier)
-        const isBundled = bundles.some((sibling) => target.startsWith(`../${sibling}/src/`))
-        return target.startsWith("src/") || target === "package.json" || isBundled
+        const isBundled = bundles[name]?.some((sibling) => target.startsWith(`../${sibling}/src/`))
+        return target.startsWith("src/") || target === "package.json" || isBundled === true
           ? []
           : [`${where}: "${specifier}" leaves src; import the package it is in.`]
       }
@@ -120,7 +112,7 @@ export const violations = (
       target.startsWith(scope)
         ? arrow.to.some((pattern) => matches(scope + pattern, target))
         : (arrow.external?.includes(target) ?? true)
-    return [...manifestProblems(subject, allows), ...importProblems(subject, allows, arrow.bundles ?? [])]
+    return [...manifestProblems(subject, allows), ...importProblems(subject, allows)]
   })
 
 const sourcesOf = (folder: string) => {
