@@ -1,0 +1,112 @@
+/** What an answer says once it is read: a tree of numbers, symbols, operations, and collections of them. */
+import type { Rational } from "./Rational.ts"
+
+/** An operation on numbers that is written as a function. */
+export type FunctionName =
+  | "sin"
+  | "cos"
+  | "tan"
+  | "cot"
+  | "sec"
+  | "csc"
+  | "arcsin"
+  | "arccos"
+  | "arctan"
+  | "sinh"
+  | "cosh"
+  | "tanh"
+  | "ln"
+  | "exp"
+  | "sqrt"
+  | "abs"
+  | "floor"
+  | "ceil"
+
+/** How the sides of a relation compare. */
+export type Comparison = "=" | "<" | ">" | "<=" | ">=" | "!=" | "in"
+
+/** A tree. Numbers keep whether they were written with a decimal point, because such numbers may be rounded. */
+export type Expression =
+  | { readonly type: "number"; readonly value: Rational; readonly isDecimal: boolean }
+  /** A number in another base, e.g. `52_8`: it equals only the same digits in the same base. */
+  | { readonly type: "based"; readonly digits: string; readonly base: string }
+  /** A variable, or one of the constants `pi`, `e`, `i`, `infinity`, `reals`, `empty`. */
+  | { readonly type: "symbol"; readonly name: string }
+  | { readonly type: "add" | "multiply"; readonly items: ReadonlyArray<Expression> }
+  | { readonly type: "negate" | "factorial" | "degree" | "percent"; readonly of: Expression }
+  | { readonly type: "divide" | "power" | "binomial"; readonly left: Expression; readonly right: Expression }
+  | { readonly type: "root"; readonly of: Expression; readonly degree: Expression }
+  | { readonly type: "log"; readonly of: Expression; readonly base: Expression }
+  | { readonly type: "call"; readonly name: FunctionName; readonly of: Expression }
+  /** `a ± b`: both values; `isFlipped` for `∓`. */
+  | { readonly type: "plus-minus"; readonly isFlipped: boolean; readonly of: Expression }
+  | { readonly type: "text"; readonly text: string }
+  /** A value with a unit after it, or a currency before it. */
+  | { readonly type: "quantity"; readonly of: Expression; readonly unit: string }
+  /** In brackets: a point, a vector, or an interval. */
+  | { readonly type: "tuple"; readonly open: string; readonly close: string; readonly items: ReadonlyArray<Expression> }
+  /** Values with commas between and nothing around; unordered when joined by "and" or "or". */
+  | { readonly type: "list"; readonly isUnordered: boolean; readonly items: ReadonlyArray<Expression> }
+  | { readonly type: "set" | "union"; readonly items: ReadonlyArray<Expression> }
+  | { readonly type: "difference"; readonly left: Expression; readonly right: Expression }
+  | { readonly type: "matrix"; readonly rows: ReadonlyArray<ReadonlyArray<Expression>> }
+  /** A chain: one more operand than comparisons. */
+  | {
+      readonly type: "relation"
+      readonly operands: ReadonlyArray<Expression>
+      readonly comparisons: ReadonlyArray<Comparison>
+    }
+
+/** Everything directly below a node. */
+export const children = (expression: Expression): ReadonlyArray<Expression> => {
+  switch (expression.type) {
+    case "number":
+    case "based":
+    case "symbol":
+    case "text":
+      return []
+    case "add":
+    case "multiply":
+    case "tuple":
+    case "list":
+    case "set":
+    case "union":
+      return expression.items
+    case "divide":
+    case "power":
+    case "binomial":
+    case "difference":
+      return [expression.left, expression.right]
+    case "root":
+      return [expression.of, expression.degree]
+    case "log":
+      return [expression.of, expression.base]
+    case "matrix":
+      return expression.rows.flat()
+    case "relation":
+      return expression.operands
+    default:
+      return [expression.of]
+  }
+}
+
+/** Whether a node of the tree, at any depth, is such. */
+export const some = (expression: Expression, isSuch: (node: Expression) => boolean): boolean =>
+  isSuch(expression) || children(expression).some((child) => some(child, isSuch))
+
+const constants = new Set(["pi", "e", "i", "infinity", "reals", "empty"])
+
+/** The names of the variables, in the order of the alphabet. */
+export const variables = (expression: Expression): ReadonlyArray<string> => {
+  const names = new Set<string>()
+  const visit = (node: Expression) => {
+    if (node.type === "symbol" && !constants.has(node.name)) names.add(node.name)
+    for (const child of children(node)) visit(child)
+  }
+  visit(expression)
+  return [...names].sort()
+}
+
+/** One spelling for equal trees. */
+export const print = (expression: Expression): string =>
+  JSON.stringify(expression, (_, value) => (typeof value === "bigint" ? `${value}` : value))

@@ -1,0 +1,76 @@
+/** Cuts normalised notation into tokens. */
+import { isShortUnit } from "./Units.ts"
+
+/** A piece of notation with a meaning of its own. */
+export interface Token {
+  readonly type: "number" | "letter" | "word" | "command" | "text" | "symbol"
+  /** Of a command without its backslash; of a text without its braces. */
+  readonly text: string
+  /** Whether white space stands before it. */
+  readonly isSpaced: boolean
+}
+
+/** More tokens than this are no answer. */
+const maxTokens = 600
+
+const pattern =
+  /(?<space>\s+)|(?<number>(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+)(?<exponent>[eE][+-]?\d{1,4}(?![\d.]))?|\\(?:text|name)\s*\{(?<text>[^{}]*)\}|\\(?<command>[a-zA-Z]+|[{}|])|(?<word>[a-zA-Z]+)|(?<rowEnd>\\\\)|(?<symbol>[^\s])/gy
+
+/** Names that plain text gives functions and constants, without a backslash. */
+const names = new Set(
+  "sin cos tan cot sec csc arcsin arccos arctan asin acos atan sinh cosh tanh ln log exp sqrt abs floor ceil pi infinity infty inf oo and or in theta alpha beta lambda phi frac union binom".split(
+    " "
+  )
+)
+
+const isWord = (text: string, isAlone: boolean) => text.length > 3 || (text.length === 3 && isAlone) || /o/i.test(text)
+
+const wordTokens = (
+  text: string,
+  isSpaced: boolean,
+  isAlone: boolean,
+  before: Token | undefined
+): ReadonlyArray<Token> => {
+  if (text.length === 1) return [{ type: "letter", text, isSpaced }]
+  const name = text.toLowerCase()
+  if (names.has(name)) return [{ type: "command", text: name, isSpaced }]
+  const isUnit = isSpaced && before?.type === "number" && isShortUnit(text)
+  if (isUnit || isWord(text, isAlone)) return [{ type: "word", text, isSpaced }]
+  return [...text].map((letter, index): Token => ({ type: "letter", text: letter, isSpaced: index === 0 && isSpaced }))
+}
+
+const numberTokens = (text: string, isSpaced: boolean, splitsThousands: boolean): ReadonlyArray<Token> => {
+  if (!text.includes(",")) return [{ type: "number", text, isSpaced }]
+  if (!splitsThousands) return [{ type: "number", text: text.replaceAll(",", ""), isSpaced }]
+  return text.split(",").flatMap((part, index): ReadonlyArray<Token> => {
+    const number: Token = { type: "number", text: part, isSpaced: isSpaced && index === 0 }
+    return index === 0 ? [number] : [{ type: "symbol", text: ",", isSpaced: false }, number]
+  })
+}
+
+/**
+ * The tokens of normalised notation; `undefined` when there are too many.
+ *
+ * With `splitsThousands`, `1,234` is two numbers instead of one.
+ */
+export const tokens = (normalised: string, splitsThousands = false): ReadonlyArray<Token> | undefined => {
+  const found: Array<Token> = []
+  const isAlone = /^[a-zA-Z\s]+$/.test(normalised)
+  let isSpaced = false
+  for (const { groups = {} } of normalised.matchAll(pattern)) {
+    if (groups.space !== undefined) {
+      isSpaced = true
+      continue
+    }
+    if (groups.number !== undefined) {
+      found.push(...numberTokens(`${groups.number}${groups.exponent ?? ""}`, isSpaced, splitsThousands))
+    } else if (groups.text !== undefined) found.push({ type: "text", text: groups.text.trim(), isSpaced })
+    else if (groups.command !== undefined) found.push({ type: "command", text: groups.command, isSpaced })
+    else if (groups.word !== undefined) found.push(...wordTokens(groups.word, isSpaced, isAlone, found.at(-1)))
+    else if (groups.rowEnd !== undefined) found.push({ type: "command", text: "row", isSpaced })
+    else found.push({ type: "symbol", text: groups.symbol ?? "", isSpaced })
+    if (found.length > maxTokens) return undefined
+    isSpaced = false
+  }
+  return found
+}

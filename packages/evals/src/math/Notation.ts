@@ -1,0 +1,155 @@
+/** One notation for the many that answers are written in: LaTeX of several dialects, Unicode, Python, plain text. */
+
+type Rule = readonly [pattern: RegExp, replacement: string]
+
+const apply = (rules: ReadonlyArray<Rule>, text: string): string =>
+  rules.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text)
+
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+const subscripts = "₀₁₂₃₄₅₆₇₈₉"
+
+const unicode: ReadonlyArray<Rule> = [
+  [/[−–—﹣－]/g, "-"],
+  [/[×∗⋅·✕]/g, "*"],
+  [/÷/g, "/"],
+  [/√\s*\(/g, "\\sqrt("],
+  [/√\s*(\d+|[a-zA-Z])/g, "\\sqrt{$1}"],
+  [/√/g, "\\sqrt "],
+  [/π/g, "\\pi "],
+  [/∞/g, "\\infty "],
+  [/∪/g, "\\cup "],
+  [/∈/g, "\\in "],
+  [/ℝ/g, "\\mathbb{R}"],
+  [/∅/g, "\\emptyset "],
+  [/≤|≦|⩽/g, "\\leq "],
+  [/≥|≧|⩾/g, "\\geq "],
+  [/≠/g, "\\neq "],
+  [/±/g, "\\pm "],
+  [/∓/g, "\\mp "],
+  [/[°º]/g, "^\\circ "],
+  [/½/g, "\\frac{1}{2}"],
+  [/⅓/g, "\\frac{1}{3}"],
+  [/⅔/g, "\\frac{2}{3}"],
+  [/¼/g, "\\frac{1}{4}"],
+  [/¾/g, "\\frac{3}{4}"],
+  [/[\u00a0\u2000-\u200b\u202f\u3000]/g, " "],
+  [/[，、]/g, ","],
+  [/（/g, "("],
+  [/）/g, ")"],
+  [/％/g, "%"],
+  [/。$/g, ""],
+  [/θ/g, "\\theta "],
+  [/φ|ϕ/g, "\\phi "],
+  [/α/g, "\\alpha "],
+  [/β/g, "\\beta "],
+  [/λ/g, "\\lambda "]
+]
+
+const unicodeDigits = (text: string): string =>
+  text
+    .replace(
+      /[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+/g,
+      (run) => `^{${[...run].map((c) => (c === "⁻" ? "-" : superscripts.indexOf(c))).join("")}}`
+    )
+    .replace(/[₀₁₂₃₄₅₆₇₈₉]+/g, (run) => `_{${[...run].map((c) => subscripts.indexOf(c)).join("")}}`)
+
+const thousands: ReadonlyArray<Rule> = [
+  [/\{\s*,\s*\}/g, ","],
+  [/(?<=\d)\s*,\s*\\!\s*(?=\d{3}(?!\d))/g, ","],
+  [/(?<=\d)\\[,;:! ](?=\d{3}(?!\d))/g, ""],
+  [/^(-?\d{1,3})((?: \d{3})+)$/g, "$1$2"]
+]
+
+const spacing: ReadonlyArray<Rule> = [
+  [
+    /\\begin\s*\{(?:align|aligned|equation|gather|split)\*?\}|\\end\s*\{(?:align|aligned|equation|gather|split)\*?\}/g,
+    ""
+  ],
+  [/\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle|limits|nolimits|mathstrut)(?![a-zA-Z])\.?/g, ""],
+  [/\\(?:quad|qquad|enspace|thinspace|negthinspace)(?![a-zA-Z])/g, " "],
+  [/\\\\\s*\[[^\]]*\]/g, "\\\\ "],
+  [/(?<!\\)\\[,;:> ]/g, " "],
+  [/(?<!\\)\\!/g, ""],
+  [/~/g, " "],
+  [/\\(?:phantom|hspace|vspace)\*?\{[^{}]*\}/g, " "]
+]
+
+const spelling: ReadonlyArray<Rule> = [
+  [/\\[dtc]frac(?![a-zA-Z])/g, "\\frac"],
+  [/\\[dt]binom(?![a-zA-Z])/g, "\\binom"],
+  [/\\(?:mbox|textbf|textrm|textit|texttt|textnormal|textsf|hbox|emph)\s*\{/g, "\\text{"],
+  [
+    /\\(?:operatorname\*?|mathrm|mathbf|mathit|mathsf|mathop|boldsymbol|bm|vec|overrightarrow|overline|rm)\s*\{([^{}]*)\}/g,
+    "\\name{$1}"
+  ],
+  [/\\(?:rm|bf|it)(?![a-zA-Z])/g, ""],
+  [
+    /\^\s*\{\s*\\(?:circ|degree)\s*\}|\^\s*\\circ(?![a-zA-Z])|\\degree(?:s)?(?![a-zA-Z])|\\circ(?![a-zA-Z])/g,
+    "\\degree "
+  ],
+  [/\\%/g, "%"],
+  [/\\\$/g, "\\dollar "],
+  [/\\(?:cdot|times|ast)(?![a-zA-Z])/g, "*"],
+  [/\\div(?![a-zA-Z])/g, "/"],
+  [/\\(?:leqslant|leq|le|leqq)(?![a-zA-Z])|<=/g, "≤"],
+  [/\\(?:geqslant|geq|ge|geqq)(?![a-zA-Z])|>=/g, "≥"],
+  [/\\lt(?![a-zA-Z])/g, "<"],
+  [/\\gt(?![a-zA-Z])/g, ">"],
+  [/\\(?:neq|ne)(?![a-zA-Z])|!=/g, "≠"],
+  [/\\(?:approx|simeq|equiv)(?![a-zA-Z])/g, "≈"],
+  [/\\(?:lbrace)(?![a-zA-Z])/g, "\\{"],
+  [/\\(?:rbrace)(?![a-zA-Z])/g, "\\}"],
+  [/\\(?:lvert|rvert|vert|mid)(?![a-zA-Z])/g, "|"],
+  [/\\langle(?![a-zA-Z])/g, "("],
+  [/\\rangle(?![a-zA-Z])/g, ")"],
+  [/\\(?:lbrack)(?![a-zA-Z])/g, "["],
+  [/\\(?:rbrack)(?![a-zA-Z])/g, "]"],
+  [/\\var(phi|theta|epsilon|nothing)(?![a-zA-Z])/g, "\\$1"],
+  [/\\(?:dots|ldots|cdots)(?![a-zA-Z])/g, "…"],
+  [/\\(?:angle|triangle)(?![a-zA-Z])/g, ""],
+  [/\\arc(sin|cos|tan)|\\(sin|cos|tan)\s*\^\s*\{\s*-\s*1\s*\}/g, "\\arc$1$2"],
+  [/\*\*/g, "^"]
+]
+
+/** Dollar signs are delimiters of formulas in pairs, and a currency alone. */
+const dollars = (text: string): string => {
+  const count = text.match(/(?<!\\)\$/g)?.length ?? 0
+  if (count % 2 === 0) return text.replace(/(?<!\\)\$/g, " ")
+  return text.replace(/(?<!\\)\$(?=\s*-?[\d.])/g, "\\dollar ").replace(/(?<!\\)\$/g, " ")
+}
+
+const delimiters: ReadonlyArray<Rule> = [
+  [/(?<!\\)\\[()[\]]/g, " "],
+  [/^[\s`"'“”]+|[\s`"'“”]+$/g, ""],
+  [/^\*\*([\s\S]*)\*\*$/g, "$1"],
+  [/^[_*]([^_*]+)[_*]$/g, "$1"]
+]
+
+const endings = (text: string): string => {
+  const cut = text.trim().replace(/(?:\s*(?:\\[;,:!]|[;,]|\\\\|(?<!\.)\.))+$/g, "")
+  return cut === text ? text : endings(cut)
+}
+
+/**
+ * Rewrites an answer in one notation: no delimiters of formulas, no spacing commands, one command for each meaning.
+ * It is still text, and still says the same.
+ */
+export const normalise = (text: string): string => {
+  const single = text.includes("\\begin") ? text : text.replace(/\\{2}(?=[a-zA-Z])/g, "\\")
+  const plain = endings(apply(delimiters, endings(apply(delimiters, single.trim()))))
+  const ascii = apply(unicode, unicodeDigits(plain))
+  return endings(apply(spelling, apply(spacing, apply(thousands, dollars(ascii)))).replace(/\s+/g, " "))
+}
+
+/**
+ * A text without white space that means nothing, for comparing as text. Between digits a space stays: `1 1/2` is not
+ * `11/2`. Words are compared without regard to capitals, single letters are not: `3R` is not `3r`.
+ */
+export const fold = (normalised: string): string =>
+  normalised
+    .replace(/\\(?:text|name)\s*\{([^{}]*)\}/g, " $1 ")
+    .replace(/(?<![\\a-zA-Z])[a-zA-Z]{3,}/g, (word) => word.toLowerCase())
+    .replace(/\s+/g, " ")
+    .replace(/(?<![\dA-Za-z]) | (?![\dA-Za-z])/g, "")
+    .replace(/(?<=[a-zA-Z]) (?=\d)|(?<=\d) (?=[a-zA-Z])/g, "")
+    .trim()

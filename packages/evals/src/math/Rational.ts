@@ -1,0 +1,124 @@
+/** Exact fractions. Operations whose result would be too long to reckon with give `undefined`. */
+
+/** In lowest terms, with a positive denominator. */
+export interface Rational {
+  readonly numerator: bigint
+  readonly denominator: bigint
+}
+
+/** The most bits that a numerator or denominator may have. */
+const maxBits = 65_536
+
+const gcd = (a: bigint, b: bigint): bigint => {
+  let [x, y] = [a < 0n ? -a : a, b]
+  while (y !== 0n) [x, y] = [y, x % y]
+  return x
+}
+
+/** A rough count of bits, from above. */
+const bits = (value: bigint): number => value.toString(16).length * 4
+
+/** `undefined` when the denominator is 0. */
+export const make = (numerator: bigint, denominator = 1n): Rational | undefined => {
+  if (denominator === 0n) return undefined
+  if (denominator === 1n) return { numerator, denominator }
+  const [top, bottom] = denominator < 0n ? [-numerator, -denominator] : [numerator, denominator]
+  const divisor = gcd(top, bottom)
+  return { numerator: top / divisor, denominator: bottom / divisor }
+}
+
+export const integer = (value: bigint | number): Rational => ({ numerator: BigInt(value), denominator: 1n })
+
+/** Reads digits with an optional decimal point and exponent. */
+export const fromDecimal = (text: string): Rational | undefined => {
+  const match = /^(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/.exec(text)
+  if (match === null || (match[1] === "" && (match[2] ?? "") === "")) return undefined
+  const fraction = match[2] ?? ""
+  const exponent = Number(match[3] ?? 0) - fraction.length
+  const digits = BigInt(`${match[1]}${fraction}`)
+  return exponent >= 0 ? make(digits * 10n ** BigInt(exponent)) : make(digits, 10n ** BigInt(-exponent))
+}
+
+const limited = (value: Rational | undefined): Rational | undefined =>
+  value === undefined || bits(value.numerator) > maxBits || bits(value.denominator) > maxBits ? undefined : value
+
+export const add = (a: Rational, b: Rational): Rational | undefined =>
+  limited(make(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator))
+
+export const negate = (a: Rational): Rational => ({ numerator: -a.numerator, denominator: a.denominator })
+
+export const multiply = (a: Rational, b: Rational): Rational | undefined =>
+  limited(make(a.numerator * b.numerator, a.denominator * b.denominator))
+
+export const divide = (a: Rational, b: Rational): Rational | undefined =>
+  limited(make(a.numerator * b.denominator, a.denominator * b.numerator))
+
+/** To a whole power. */
+export const power = (base: Rational, exponent: Rational): Rational | undefined => {
+  if (exponent.denominator !== 1n) return undefined
+  const size = exponent.numerator < 0n ? -exponent.numerator : exponent.numerator
+  const isUnit = base.denominator === 1n && base.numerator >= -1n && base.numerator <= 1n
+  if (base.numerator === 0n && exponent.numerator <= 0n) return undefined
+  if (isUnit) return integer(size % 2n === 0n ? base.numerator * base.numerator : base.numerator)
+  if (size > BigInt(maxBits)) return undefined
+  if (BigInt(Math.max(bits(base.numerator), bits(base.denominator))) * size > BigInt(maxBits * 2)) return undefined
+  const [top, bottom] = [base.numerator ** size, base.denominator ** size]
+  return limited(exponent.numerator < 0n ? make(bottom, top) : { numerator: top, denominator: bottom })
+}
+
+/** The exact root of a whole number, when it has one. */
+const wholeRoot = (value: bigint, degree: bigint): bigint | undefined => {
+  if (value < 2n) return value
+  let low = 1n
+  let high = 1n << BigInt(Math.ceil(bits(value) / Number(degree)) + 1)
+  while (low < high) {
+    const middle = (low + high + 1n) >> 1n
+    if (middle ** degree <= value) low = middle
+    else high = middle - 1n
+  }
+  return low ** degree === value ? low : undefined
+}
+
+/** The exact root, when it is a fraction; of negative numbers there is none. */
+export const root = (value: Rational, degree: Rational): Rational | undefined => {
+  if (degree.denominator !== 1n || degree.numerator < 2n || degree.numerator > 64n) return undefined
+  if (value.numerator < 0n || bits(value.numerator) > 4096 || bits(value.denominator) > 4096) return undefined
+  const top = wholeRoot(value.numerator, degree.numerator)
+  const bottom = wholeRoot(value.denominator, degree.numerator)
+  return top === undefined || bottom === undefined ? undefined : make(top, bottom)
+}
+
+/** `n!` for whole numbers up to 3000. */
+export const factorial = (value: Rational): Rational | undefined => {
+  if (value.denominator !== 1n || value.numerator < 0n || value.numerator > 3000n) return undefined
+  let product = 1n
+  for (let factor = 2n; factor <= value.numerator; factor++) product *= factor
+  return integer(product)
+}
+
+/** `n` choose `k` for whole numbers up to 3000. */
+export const binomial = (n: Rational, k: Rational): Rational | undefined => {
+  if (n.denominator !== 1n || k.denominator !== 1n || k.numerator < 0n) return undefined
+  if (n.numerator < k.numerator || n.numerator > 3000n) return undefined
+  let result = 1n
+  for (let index = 1n; index <= k.numerator; index++) result = (result * (n.numerator - k.numerator + index)) / index
+  return integer(result)
+}
+
+/** The greatest whole number that is not above it. */
+export const floor = ({ denominator, numerator }: Rational): Rational => {
+  const quotient = numerator / denominator
+  return integer(numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient)
+}
+
+export const equals = (a: Rational, b: Rational): boolean =>
+  a.numerator === b.numerator && a.denominator === b.denominator
+
+export const compare = (a: Rational, b: Rational): number => {
+  const difference = a.numerator * b.denominator - b.numerator * a.denominator
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1
+}
+
+/** Whether it can be written with at most so many digits after the decimal point. */
+export const terminatesWithin = (value: Rational, places: number): boolean =>
+  10n ** BigInt(places) % value.denominator === 0n
