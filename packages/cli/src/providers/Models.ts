@@ -41,9 +41,22 @@ const problemOf = (name: string, environment: Vendor.Environment): string | unde
   return problem === undefined ? undefined : Vendor.explain(name, problem)
 }
 
+/** The pool of small local models by the name that the command line has for it. */
+const localPool = "llamacpp:default"
+
+const makeLocalPool: Effect.Effect<ReadonlyArray<Worker>, Failure> = Effect.tryPromise({
+  try: async () => {
+    const Package = await import("../local/Package.ts")
+    const { defaultPool, llamacpp } = await Package.load()
+    return defaultPool.map((model) => reserved(llamacpp(model, Package.loading())))
+  },
+  catch: (error) => usage(messageOf(error))
+})
+
 const make = (name: string, environment: Vendor.Environment): Effect.Effect<ReadonlyArray<Worker>, Failure> => {
   const setting = paperSetting(name)
   if (setting !== undefined) return makePaperPool(setting)
+  if (name === localPool) return makeLocalPool
   const { model, vendor: vendorName } = Vendor.parse(name)!
   const vendor = Vendor.find(vendorName, environment)!
   return Effect.map(

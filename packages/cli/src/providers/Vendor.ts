@@ -115,6 +115,17 @@ export const vendors: ReadonlyArray<Vendor> = [
     baseURLs: ["GEMINI_BASE_URL", "GOOGLE_BASE_URL"],
     make: async (model, settings) => (await import("@tutti/providers-genai")).genai(model, settings)
   },
+  {
+    name: "llamacpp",
+    keys: [],
+    needsKey: false,
+    baseURLs: [],
+    make: async (model, { apiKey: _, baseURL: __, reasoning: ___, ...settings }) => {
+      const Package = await import("../local/Package.ts")
+      const { defaultConductor, llamacpp } = await Package.load()
+      return llamacpp(model === "default" ? defaultConductor : model, { ...Package.loading(), ...settings })
+    }
+  },
   preset("openrouter", "openRouter", "OPENROUTER", true),
   preset("deepseek", "deepSeek", "DEEPSEEK", true),
   preset("together", "together", "TOGETHER", true),

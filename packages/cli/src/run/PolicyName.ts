@@ -60,9 +60,16 @@ const lead = (pool: WorkerPool.WorkerPool): Effect.Effect<Policy.WorkerReference
  */
 const completionTokens = 8_192
 
+/** The paper's own limit, for models that run here: they think little, and every token takes its time. */
+const localTokens = 1_024
+
 /** A chat model that plans. Where it fails, or writes no plan, the words of the question decide. */
 const prompted = (model: Worker): Policy.Policy =>
-  LanguagePolicy.make({ model, maxOutputTokens: completionTokens, fallback: LexicalPolicy.make() })
+  LanguagePolicy.make({
+    model,
+    maxOutputTokens: model.provider?.startsWith("llamacpp:") ? localTokens : completionTokens,
+    fallback: LexicalPolicy.make()
+  })
 
 const workerOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Worker | undefined =>
   pool.workers.find((worker) => worker.id === id)

@@ -1,0 +1,113 @@
+/** `tutti models`: the local models that are here, and those that can be. */
+import type { Inspection, LlamaCppError } from "@tutti/policy-llamacpp"
+import * as Effect from "effect/Effect"
+import { type Failure, failed } from "../Failure.ts"
+import * as Package from "./Package.ts"
+
+const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+
+const orFail = <A>(effect: Effect.Effect<A, LlamaCppError.LlamaCppError>): Effect.Effect<A, Failure> =>
+  Effect.mapError(effect, ({ message }) => failed(message))
+
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("   ")
+        .trimEnd()
+    )
+    .join("\n")
+}
+
+/** What is here, and what has a name. */
+export const list = Effect.fnUntraced(function* (input: { readonly json: boolean }): Effect.fn.Return<void, Failure> {
+  const { knownModels, LlamaCppError, ModelStore } = yield* Package.loaded
+  const stored = yield* orFail(ModelStore.list())
+  const others = knownModels.filter(({ name }) => !stored.some((model) => model.name === name))
+  if (input.json) {
+    const lines = [
+      ...stored.map((model) => ({ ...model, state: model.isComplete ? "here" : "partial" })),
+      ...others.map((model) => ({ ...model, state: "known" }))
+    ]
+    return yield* print(lines.map((line) => JSON.stringify(line)).join("\n"))
+  }
+  const here = stored.map((model) => [
+    model.name,
+    LlamaCppError.formatBytes(model.size),
+    model.isComplete ? "here" : "broke off; download it again to go on",
+    ""
+  ])
+  const known = others.map((model) => [model.name, `${model.gigabytes} GB`, "can be downloaded", model.licence])
+  yield* print(`${table([["model", "size", "", "licence"], ...here, ...known])}\n\nFolder: ${ModelStore.folderOf()}`)
+})
+
+/** Brings a model here. */
+export const download = Effect.fnUntraced(function* (model: string): Effect.fn.Return<void, Failure> {
+  const { ModelStore } = yield* Package.loaded
+  yield* print(yield* orFail(ModelStore.resolve(model, Package.loading())))
+})
+
+/** Removes a model. */
+export const remove = Effect.fnUntraced(function* (model: string): Effect.fn.Return<void, Failure> {
+  const { LlamaCppError, ModelStore } = yield* Package.loaded
+  const size = yield* orFail(ModelStore.remove(model))
+  yield* print(`Removed ${model}: ${LlamaCppError.formatBytes(size)} are free again.`)
+})
+
+const describe = (
+  inspection: Inspection.Inspection,
+  formatBytes: (bytes: number) => string
+): ReadonlyArray<readonly [string, string]> => {
+  const { context, free, needs } = inspection
+  const memory = (needed: number, available: number) =>
+    `${formatBytes(needed)} of ${formatBytes(available)} that are free`
+  return [
+    ["file", inspection.path],
+    ["name", inspection.name ?? "–"],
+    ["architecture", inspection.architecture],
+    ["weights", `${(inspection.parameters / 1e9).toPrecision(2)} billion, most as ${inspection.quantisation}`],
+    ["size", formatBytes(inspection.size)],
+    ["trained context", inspection.trainedContext === undefined ? "–" : `${inspection.trainedContext} tokens`],
+    ["chat template", inspection.hasChatTemplate ? "yes" : "no; it is given plain text"],
+    ["runs at once", `${context.sequences} of ${context.tokens} tokens each`],
+    ["layers on the GPU", `${inspection.gpuLayers} of ${inspection.layers}`],
+    ["main memory", memory(needs.mainMemory, free.mainMemory)],
+    ...(needs.gpuMemory > 0 ? [["GPU memory", memory(needs.gpuMemory, free.gpuMemory)] as const] : []),
+    ["fits", inspection.fits ? "yes" : "no; lower contextTokens or sequences, or choose a smaller quantisation"]
+  ]
+}
+
+/** Says what a model is and what it takes. */
+export const inspect = Effect.fnUntraced(function* (
+  model: string,
+  input: { readonly json: boolean }
+): Effect.fn.Return<void, Failure> {
+  const { Inspection, LlamaCppError } = yield* Package.loaded
+  const inspection = yield* orFail(Inspection.inspect(model, Package.loading()))
+  if (input.json) return yield* print(JSON.stringify(inspection))
+  yield* print(table(describe(inspection, LlamaCppError.formatBytes)))
+})
+
+/** `tutti doctor`: what would run local models here, why, and what is missing. */
+export const doctor = Effect.fnUntraced(function* (input: { readonly json: boolean }): Effect.fn.Return<void, Failure> {
+  const { Inspection, LlamaCppError } = yield* Package.loaded
+  const diagnosis = yield* orFail(Inspection.diagnose())
+  if (input.json) return yield* print(JSON.stringify(diagnosis))
+  const { formatBytes } = LlamaCppError
+  const memory = ({ free, total }: { readonly free: number; readonly total: number }) =>
+    `${formatBytes(free)} free of ${formatBytes(total)}`
+  yield* print(
+    table([
+      ["backend", `${diagnosis.backend}: ${diagnosis.why}`],
+      ["devices", diagnosis.devices.join(", ")],
+      ["cores", String(diagnosis.cores)],
+      ["main memory", memory(diagnosis.mainMemory)],
+      ...(diagnosis.backend === "processor" ? [] : [["GPU memory", memory(diagnosis.gpuMemory)]]),
+      ["llama.cpp", diagnosis.release],
+      ["models", diagnosis.folder]
+    ])
+  )
+  if (diagnosis.missing.length > 0) yield* print(`\n${diagnosis.missing.join("\n")}`)
+})

@@ -1,0 +1,46 @@
+/**
+ * What a warm prefix saves: tokens evaluated, and the time to the first token, of the first run and of the second.
+ *
+ *     node --conditions=@tutti/source bench/prefix.ts [--model path.gguf]
+ */
+import * as Prompt from "@tutti/core/Prompt"
+import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+import * as Task from "@tutti/core/Task"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as LlamaCppModel from "../src/LlamaCppModel.ts"
+import { print, tinyModel } from "./tinyModel.ts"
+
+const pool = WorkerPool.makeUnsafe(["a", "b", "c", "d", "e", "f", "g"].map((id) => ScriptedWorker.echo(id)))
+
+const program = Effect.gen(function* () {
+  const at = process.argv.indexOf("--model")
+  const source = at < 0 ? yield* Effect.promise(() => tinyModel({ contextLength: 16_384 })) : process.argv[at + 1]!
+  const model = yield* LlamaCppModel.load({ source, contextTokens: 16_384, sequences: 4 })
+  const { generate } = LlamaCppModel.worker(model)
+  const run = (question: string) =>
+    Effect.gen(function* () {
+      const before = LlamaCppModel.meter(model)
+      const startedAt = performance.now()
+      let firstAt = 0
+      const messages = Prompt.conductorMessages({ task: Task.make(question), pool, maxSteps: 5, self: false })
+      yield* Stream.runForEach(generate({ messages, maxOutputTokens: 8, seed: 1 }), () =>
+        Effect.sync(() => {
+          if (firstAt === 0) firstAt = performance.now()
+        })
+      )
+      const after = LlamaCppModel.meter(model)
+      return {
+        evaluatedTokens: after.evaluatedTokens - before.evaluatedTokens,
+        reusedTokens: after.reusedTokens - before.reusedTokens,
+        firstTokenMillis: Number((firstAt - startedAt).toFixed(1))
+      }
+    })
+  const first = yield* run("How many primes are there below 100?")
+  const second = yield* run("Who wrote Faust, and when?")
+  const atOnce = yield* Effect.forEach(["Why?", "How?", "When?"], run, { concurrency: "unbounded" })
+  print({ model: model.name, first, second, threeAtOnce: atOnce.at(-1) })
+})
+
+await Effect.runPromise(Effect.scoped(program))
