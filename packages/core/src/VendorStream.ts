@@ -6,7 +6,9 @@
  * is aborted on the wire, a stream that is cut fails as cut, and no error shows a key.
  */
 import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Message } from "./Task.ts"
 import * as VendorError from "./VendorError.ts"
@@ -127,12 +129,13 @@ class Reader<Event, State> {
   readonly #next: Pulled = Effect.callback((resume) => {
     this.#wake = () => later(() => resume(this.#taken() ?? Cause.done()))
     if (this.#timer === undefined) this.#start()
+    return this.close
   })
 
   /** Ends the call, on the wire as well. */
-  readonly close = (): void => {
+  readonly close: Effect.Effect<void> = Effect.sync(() => {
     if (this.#ending === undefined) this.#abort(Cause.done())
-  }
+  })
 
   #start() {
     this.#heardAt = performance.now()
@@ -324,7 +327,10 @@ class Reader<Event, State> {
  * ```
  */
 export const make = <Event, State>(call: Call<Event, State>): Stream.Stream<WorkerPart, WorkerError> =>
-  Stream.suspend(() => {
-    const reader = new Reader(call)
-    return Stream.ensuring(Stream.fromPull(Effect.succeed(reader.pull)), Effect.sync(reader.close))
-  })
+  Stream.fromChannel(
+    // As `Stream.fromPull` with `Stream.ensuring`, which would cost a frame of Effect at every pull.
+    Channel.fromTransform((_, scope) => {
+      const reader = new Reader(call)
+      return Effect.as(Scope.addFinalizer(scope, reader.close), reader.pull)
+    })
+  )

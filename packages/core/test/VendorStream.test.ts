@@ -317,6 +317,22 @@ describe("back-pressure", () => {
     assert.isTrue(vendor.isReturned)
   })
 
+  it("ends with a pull that is given up, however long what is around it goes on", async () => {
+    let signal: AbortSignal | undefined
+    const open = (given: AbortSignal) => {
+      signal = given
+      return never()
+    }
+    const program = Effect.gen(function* () {
+      const pull = yield* Stream.toPull(VendorStream.make(call(never as never, { open })))
+      const fiber = yield* Effect.forkChild(pull)
+      yield* Effect.promise(settle)
+      yield* Fiber.interrupt(fiber)
+      return signal?.aborted
+    })
+    assert.isTrue(await Effect.runPromise(Effect.scoped(program)))
+  })
+
   it("ends with a reader that has enough", async () => {
     const vendor = endless()
     await Effect.runPromise(Stream.runDrain(Stream.take(VendorStream.make(call(vendor.events)), 3)))
