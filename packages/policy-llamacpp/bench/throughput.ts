@@ -16,6 +16,8 @@ const plans = option("plans", 200)
 const sequences = option("sequences", 16)
 const rounds = option("rounds", 7)
 const limit = option("tokens", 96)
+/** Then the lists have to come, here and there. */
+const reasoningTokens = 16
 const rules = { poolSize: 7, maxSteps: 5, access: "binary", allowEmpty: false } as const
 const format = { type: "workflow", ...rules } as const
 const sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 }
@@ -31,7 +33,7 @@ const program = Effect.gen(function* () {
   const ours = yield* LlamaCppModel.load(options)
   // Without the wish for prefixes of others, a context that is used directly is the same.
   const bare = yield* LlamaCppModel.load({ ...options, queueLimit: 0 })
-  const { generate } = LlamaCppModel.worker(ours, { ...sampling, reasoningTokens: 16 })
+  const { generate } = LlamaCppModel.worker(ours, { ...sampling, reasoningTokens })
 
   const runOurs = (index: number) =>
     Effect.map(
@@ -46,7 +48,10 @@ const program = Effect.gen(function* () {
       }
     )
 
-  const grammar = yield* Effect.promise(() => bare.llama.llama.createGrammar({ grammar: WorkflowGrammar.make(rules) }))
+  const compile = (grammar: string) => Effect.promise(() => bare.llama.llama.createGrammar({ grammar }))
+  const grammar = yield* compile(WorkflowGrammar.make(rules))
+  const lists = WorkflowGrammar.make({ ...rules, reasoning: false }).replace("root ::= ", 'root ::= "\\n" ')
+  const listsOnly = yield* compile(lists)
   const prompts = Array.from({ length: plans }, (_, index) => {
     const text = question(index).map(({ content, role }) => `<|im_start|>${role}\n${content}<|im_end|>\n`)
     return bare.llama.tokenize(`${text.join("")}<|im_start|>assistant\n`, true)
@@ -62,7 +67,8 @@ const program = Effect.gen(function* () {
           const index = next++
           const prompt = prompts[index]!
           await sequence.adaptStateToTokens(prompt.slice(0, -1), false)
-          const grammarEvaluationState = new LlamaGrammarEvaluationState({ model: bare.llama, grammar })
+          let state = new LlamaGrammarEvaluationState({ model: bare.llama, grammar })
+          const grammarEvaluationState = () => state
           const rest = prompt.slice(sequence.nextTokenIndex)
           const sampled = sequence.evaluate(rest, {
             ...sampling,
@@ -74,6 +80,8 @@ const program = Effect.gen(function* () {
           for await (const token of sampled) {
             own.push(token)
             if (own.length >= limit || bare.llama.isEogToken(token)) break
+            if (own.length === reasoningTokens)
+              state = new LlamaGrammarEvaluationState({ model: bare.llama, grammar: listsOnly })
           }
           bare.llama.detokenize(own)
           tokens += own.length

@@ -11,8 +11,9 @@ import type { Worker } from "@tutti/core/Worker"
 import * as Effect from "effect/Effect"
 import * as RcMap from "effect/RcMap"
 import * as Scope from "effect/Scope"
-import type { LlamaGrammar, LlamaModel, Token } from "node-llama-cpp"
+import type { LlamaModel, Token } from "node-llama-cpp"
 import * as Backend from "./internal/backend.ts"
+import type { Grammars } from "./internal/completion.ts"
 import * as Context from "./internal/context.ts"
 import { makeSample, type SampleRequest } from "./internal/sample.ts"
 import * as Sequences from "./internal/sequences.ts"
@@ -90,7 +91,7 @@ export interface LlamaCppModel {
 /** The inside of a model. */
 export interface Runtime {
   readonly scheduler: Sequences.Sequences
-  readonly grammar: (source: string) => Promise<LlamaGrammar>
+  readonly grammar: Grammars
   readonly key: Key
 }
 
@@ -130,15 +131,20 @@ const openWeights = (key: WeightsKey) =>
   )
 
 /** Grammars are compiled once; a few hundred are all that pools and step limits make. */
-const grammarCache = ({ llama }: LlamaModel, most = 256) => {
-  const grammars = new Map<string, Promise<LlamaGrammar>>()
-  return (grammar: string): Promise<LlamaGrammar> => {
-    const known = grammars.get(grammar)
+const grammarCache = (model: LlamaModel, most = 256): Grammars => {
+  const grammars = new Map<string, ReturnType<Grammars>>()
+  const compile = async (source: string) => {
+    const { LlamaGrammarEvaluationState } = await import("node-llama-cpp")
+    const grammar = await model.llama.createGrammar({ grammar: source })
+    return () => new LlamaGrammarEvaluationState({ model, grammar })
+  }
+  return (source) => {
+    const known = grammars.get(source)
     if (known !== undefined) return known
     if (grammars.size >= most) grammars.delete(grammars.keys().next().value!)
-    const made = llama.createGrammar({ grammar })
-    grammars.set(grammar, made)
-    return made
+    const compiled = compile(source)
+    grammars.set(source, compiled)
+    return compiled
   }
 }
 

@@ -1,6 +1,6 @@
 /** One completion: tokens are sampled on a sequence until something ends them. */
 import type { FinishReason, WorkflowFormat } from "@tutti/core/Worker"
-import type { LlamaGrammar, LlamaModel, Token } from "node-llama-cpp"
+import type { LlamaGrammarEvaluationState, LlamaModel, Token } from "node-llama-cpp"
 import * as WorkflowGrammar from "../WorkflowGrammar.ts"
 import * as Output from "./output.ts"
 import * as Sequences from "./sequences.ts"
@@ -17,6 +17,9 @@ export interface Sampling {
   readonly minP: number
 }
 
+/** Compiles a grammar; what it gives begins a text of it. */
+export type Grammars = (source: string) => Promise<() => LlamaGrammarEvaluationState>
+
 /** What is asked for. */
 export interface Request {
   readonly prompt: ReadonlyArray<Token>
@@ -29,7 +32,7 @@ export interface Request {
   /** The completion ends when the third list closes. */
   readonly format?: WorkflowFormat
   /** Whether the format is forced; the text before the lists then has `reasoningLimit` tokens. */
-  readonly grammar?: { readonly of: (source: string) => Promise<LlamaGrammar>; readonly reasoningLimit: number }
+  readonly grammar?: { readonly of: Grammars; readonly reasoningLimit: number }
   /** Whether the probability of each token is wanted. */
   readonly probabilities?: boolean
 }
@@ -50,20 +53,19 @@ export interface Completed {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The state of the grammar, which gives up free text when that has had its tokens. */
-const grammarOf = async ({ format, grammar }: Request, model: LlamaModel) => {
+const grammarOf = async ({ format, grammar }: Request) => {
   if (format === undefined || grammar === undefined) return undefined
   const { type: _, ...rules } = format
-  const { LlamaGrammarEvaluationState } = await import("node-llama-cpp")
-  const stateOf = async (source: string) =>
-    new LlamaGrammarEvaluationState({ model, grammar: await grammar.of(source) })
-  let state = await stateOf(WorkflowGrammar.make(rules))
+  const start = await grammar.of(WorkflowGrammar.make(rules))
+  let state = start()
   return {
     state: () => state,
     /** From here on only the lists may follow, unless they have begun. */
     endReasoning: async (text: string) => {
       if (WorkflowGrammar.hasBegun(text)) return
       const lists = WorkflowGrammar.make({ ...rules, reasoning: false })
-      state = await stateOf(text === "" || text.endsWith("\n") ? lists : lists.replace("root ::= ", 'root ::= "\\n" '))
+      const rest = text === "" || text.endsWith("\n") ? lists : lists.replace("root ::= ", 'root ::= "\\n" ')
+      state = (await grammar.of(rest))()
     }
   }
 }
@@ -116,11 +118,14 @@ export const run = async (
   emit: (text: string) => void
 ): Promise<Completed> => {
   const { model } = self.context
-  const { rest, reused } = await Sequences.prepare(self, slot, request.prompt, signal)
+  // At once, and while others are evaluated: a run that is not ready for a batch waits for the next one.
+  const [{ rest, reused }, grammar] = await Promise.all([
+    Sequences.prepare(self, slot, request.prompt, signal),
+    grammarOf(request)
+  ])
   const tokens: Array<Token> = []
   const probabilities: Array<number> = []
   const out = writer(model, request, emit)
-  const grammar = await grammarOf(request, model)
   let reason: FinishReason = "length"
   const sampled = slot.sequence.evaluateWithMetadata(
     rest as Array<Token>,

@@ -167,8 +167,11 @@ export const withSlot = <A, E>(
 // What is kept
 // -------------------------------------------------------------------------------------------------------------------
 
-/** So many tokens are worth a copy, and worth being evaluated on their own, so that others may copy them. */
-const worthSharing = 48
+/** A copy has to save so many tokens. */
+const worthCopying = 48
+
+/** So many tokens are worth being evaluated on their own, before any is sampled, so that others may copy them. */
+const worthSharing = 256
 
 /**
  * Copying between sequences is not public in node-llama-cpp, whose own decision contexts do it; where it is missing,
@@ -184,7 +187,7 @@ const donorOf = ({ slots }: Sequences, slot: Slot, prompt: ReadonlyArray<Token>,
   for (const donor of slots) {
     if (donor === slot) continue
     const shared = Math.min(sharedPrefix(donor.tokens, prompt), prompt.length - 1)
-    if (shared > (best?.shared ?? kept + worthSharing)) best = { donor, shared }
+    if (shared > (best?.shared ?? kept + worthCopying)) best = { donor, shared }
   }
   return best
 }
