@@ -110,13 +110,13 @@ const program = Effect.gen(function* () {
   const together = seconds(start)
   const { sequence } = model.runtime.scheduler.slots[0]!
   const direct = yield* Effect.promise(async () => {
+    const prompt = model.llama.tokenize(`${system.content}Question?`)
     await sequence.clearHistory()
-    await sequence.evaluateWithoutGeneratingNewTokens(model.llama.tokenize("Question?"))
+    await sequence.evaluateWithoutGeneratingNewTokens(prompt)
     const start = performance.now()
     let count = 0
-    for await (const _ of sequence.evaluate(model.llama.tokenize("A"), { temperature: 1, yieldEogToken: true })) {
-      if (++count >= tokens) break
-    }
+    const sampling = { temperature: 1, topK: 0, topP: 1, seed: 1, yieldEogToken: true }
+    for await (const _ of sequence.evaluate(model.llama.tokenize("A"), sampling)) if (++count >= tokens) break
     return Math.round(count / seconds(start))
   })
   print({
