@@ -42,24 +42,18 @@ const unusable = (id: string, cause: unknown) =>
 export const llamacpp = (source: string, options: Options = {}): Worker => {
   const { id = `llamacpp:${source}`, description = KnownModels.find(source)?.description } = options
   const about = { ...options, id, ...(description === undefined ? {} : { description }) }
-  let loading: Promise<Worker> | undefined
-  const load = () => {
+  let loaded: { readonly home: Scope.Scope; readonly worker: Promise<Worker> } | undefined
+  const load = (): Promise<Worker> => {
     scope ??= Scope.makeUnsafe()
-    const home = scope
-    loading ??= Effect.runPromise(Scope.provide(LlamaCppModel.load({ ...options, source }), home)).then(
-      (model) => LlamaCppModel.worker(model, about),
-      (cause) => {
-        loading = undefined
-        throw cause
-      }
-    )
-    // A model that was released is loaded again.
-    const mine = loading
-    return mine.then((worker) => {
-      if (home === scope) return worker
-      loading = undefined
-      throw new Error("The model was released while it was being loaded.")
+    // A model that was released is loaded again, and so is one that could not be.
+    if (loaded?.home === scope) return loaded.worker
+    const loading = Effect.runPromise(Scope.provide(LlamaCppModel.load({ ...options, source }), scope))
+    const worker = loading.then((model) => LlamaCppModel.worker(model, about))
+    loaded = { home: scope, worker }
+    worker.catch(() => {
+      loaded = undefined
     })
+    return worker
   }
   const { maxOutputTokens, temperature, topK, topP, minP, grammar } = options
   return {

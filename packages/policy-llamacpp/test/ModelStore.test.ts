@@ -201,6 +201,16 @@ describe("ModelStore", () => {
     })
   )
 
+  it.live("takes over from a process that has died", () =>
+    Effect.gen(function* () {
+      const file = yield* ModelStore.locate(source, options)
+      fs.mkdirSync(`${file}.lock`, { recursive: true })
+      const longAgo = new Date(Date.now() - 60_000)
+      fs.utimesSync(`${file}.lock`, longAgo, longAgo)
+      assert.isTrue(fs.readFileSync(yield* resolve()).equals(content))
+    })
+  )
+
   it.live("downloads all parts of a model", () =>
     Effect.gen(function* () {
       script = []
