@@ -76,7 +76,7 @@ const grammarOf = async ({ format, grammar }: Request) => {
 
 /** What has been written so far, and whether that is all. */
 const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, emit: (text: string) => void) => {
-  const detokenize = Output.detokenizer(model)
+  const detokenizer = Output.detokenizer(model)
   const stopper = Output.stopper(stopSequences)
   let text = ""
   let isOver = false
@@ -96,13 +96,15 @@ const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, 
   }
   return {
     text: () => text,
+    /** All that is written, with a mark for a character that is not whole yet. */
+    written: () => `${text}${stopper.rest()}${detokenizer.isPending() ? "\ufffd" : ""}`,
     /** Writes a token; true when it ends the completion. */
     push: (token: Token): boolean => {
-      write(detokenize(token))
+      write(detokenizer.push(token))
       return isOver
     },
     finish: (reason: FinishReason) => {
-      if (!isOver) write(detokenize(undefined))
+      if (!isOver) write(detokenizer.flush())
       if (!isOver) add(stopper.rest())
       if (reason === "length" && format !== undefined && grammar !== undefined) add(WorkflowGrammar.ending(text))
     }
@@ -149,7 +151,7 @@ export const run = async (
         break
       }
       if (signal.aborted || tokens.length >= request.limit) break
-      if (tokens.length === request.grammar?.reasoningLimit) await grammar?.endReasoning(out.text())
+      if (tokens.length === request.grammar?.reasoningLimit) await grammar?.endReasoning(out.written())
     }
   }
   out.finish(reason)

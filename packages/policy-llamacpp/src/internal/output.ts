@@ -8,17 +8,24 @@ const longestCharacter = 4
 const remembered = 4
 
 /** Turns tokens into text as they come; what is not a whole character yet is held back. */
-export const detokenizer = (model: LlamaModel): ((token: Token | undefined) => string) => {
+export const detokenizer = (model: LlamaModel) => {
   let pending: Array<Token> = []
   let before: ReadonlyArray<Token> = []
-  return (token) => {
-    if (token !== undefined) pending.push(token)
-    if (pending.length === 0) return ""
-    const text = model.detokenize(pending, false, before)
-    if (token !== undefined && text.endsWith("\ufffd") && pending.length < longestCharacter) return ""
+  const take = (text: string): string => {
     before = [...before, ...pending].slice(-remembered)
     pending = []
     return text
+  }
+  return {
+    push: (token: Token): string => {
+      pending.push(token)
+      const text = model.detokenize(pending, false, before)
+      if (text.endsWith("\ufffd") && pending.length < longestCharacter) return ""
+      return take(text)
+    },
+    /** What was held back, whole or not. */
+    flush: (): string => (pending.length === 0 ? "" : take(model.detokenize(pending, false, before))),
+    isPending: () => pending.length > 0
   }
 }
 
