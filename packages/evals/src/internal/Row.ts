@@ -1,0 +1,56 @@
+/** Reading the fields of a record of a data set, which is whatever its file holds. */
+
+/** A record as it was read: JSON, or Parquet with its big integers. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** A record that is not shaped as its benchmark has it. Thrown while one record is read. */
+export class RowError extends Error {}
+
+const wrong = (row: Row, name: string, expected: string): RowError =>
+  new RowError(
+    name in row
+      ? `its field "${name}" should be ${expected}`
+      : `it has no field "${name}"; it has ${Object.keys(row).slice(0, 20).join(", ")}`
+  )
+
+/** A text field. */
+export const text = (row: Row, name: string): string => {
+  const value = row[name]
+  if (typeof value !== "string") throw wrong(row, name, "text")
+  return value
+}
+
+/** A text field that may be absent or null. */
+export const optionalText = (row: Row, name: string): string | undefined => {
+  const value = row[name]
+  return value === undefined || value === null ? undefined : text(row, name)
+}
+
+/** A whole number. */
+export const integer = (row: Row, name: string): number => {
+  const value = typeof row[name] === "bigint" ? Number(row[name]) : row[name]
+  if (!Number.isSafeInteger(value)) throw wrong(row, name, "a whole number")
+  return value as number
+}
+
+/** A list of texts. */
+export const texts = (row: Row, name: string): ReadonlyArray<string> => {
+  const value = row[name]
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
+    throw wrong(row, name, "a list of texts")
+  return value
+}
+
+/** A record within a record. */
+export const nested = (row: Row, name: string): Row => {
+  const value = row[name]
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong(row, name, "an object")
+  return value as Row
+}
+
+/** Records within a record. */
+export const list = (row: Row, name: string): ReadonlyArray<Row> => {
+  const value = row[name]
+  if (!Array.isArray(value)) throw wrong(row, name, "a list")
+  return value
+}

@@ -1,0 +1,281 @@
+import fs from "node:fs"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "@effect/vitest"
+import * as Task from "@tutti/core/Task"
+import * as Aime25 from "@tutti/evals/Aime25"
+import * as Benchmark from "@tutti/evals/Benchmark"
+import * as Benchmarks from "@tutti/evals/Benchmarks"
+import * as BigCodeBenchHard from "@tutti/evals/BigCodeBenchHard"
+import * as GpqaDiamond from "@tutti/evals/GpqaDiamond"
+import * as Gsm8k from "@tutti/evals/Gsm8k"
+import * as LiveCodeBench from "@tutti/evals/LiveCodeBench"
+import * as Math500 from "@tutti/evals/Math500"
+import * as Mmlu from "@tutti/evals/Mmlu"
+import * as Rlpr from "@tutti/evals/Rlpr"
+import * as Selection from "@tutti/evals/Selection"
+import * as UserBenchmark from "@tutti/evals/UserBenchmark"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import pickles from "./fixtures/pickles.json" with { type: "json" }
+import { folder } from "./folder.ts"
+
+const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}.jsonl`, import.meta.url))
+
+const load = (benchmark: Benchmark.Benchmark, name: string, options: Benchmark.LoadOptions = {}) =>
+  Benchmark.load(benchmark, { files: [fixture(name)], ...options })
+
+const ids = (loaded: Benchmark.Loaded) => loaded.tasks.map(({ id }) => id)
+
+const gpqaRows = Array.from({ length: 198 }, (_, index) => ({
+  "Record ID": `rec${index}`,
+  Question: ` Question ${index}? `,
+  "Correct Answer": "right\n",
+  "Incorrect Answer 1": "one",
+  "Incorrect Answer 2": "two",
+  "Incorrect Answer 3": "three",
+  "High-level domain": ["Physics", "Chemistry", "Biology"][index % 3]
+}))
+
+describe("records become tasks", () => {
+  it.effect("of MATH500", () =>
+    Effect.gen(function* () {
+      const { provenance, tasks } = yield* load(Math500.make(), "math500")
+      assert.strictEqual(tasks[0]?.id, "math500/test/precalculus/807.json")
+      assert.strictEqual(tasks[0]?.reference, "\\left( 3, \\frac{\\pi}{2} \\right)")
+      assert.deepStrictEqual(tasks[0]?.metadata, { subject: "Precalculus", level: 2 })
+      assert.include(Task.question(tasks[0]!), "\\boxed{}")
+      assert.deepInclude(provenance, { benchmark: "math500", licence: "MIT", available: 4, selected: 4 })
+      assert.match(provenance.files[0]!.sha256, /^[0-9a-f]{64}$/)
+    })
+  )
+
+  it.effect("of GSM8K, MMLU and AIME25", () =>
+    Effect.gen(function* () {
+      const gsm8k = yield* load(Gsm8k.make(), "gsm8k")
+      assert.deepStrictEqual(
+        gsm8k.tasks.map(({ reference }) => reference),
+        ["18", "3", "70000"]
+      )
+      const mmlu = yield* load(Mmlu.make(), "mmlu")
+      assert.strictEqual(mmlu.tasks[0]?.reference, "C")
+      assert.include(Task.question(mmlu.tasks[0]!), "A) 8\nB) 2\nC) 24\nD) 120")
+      assert.match(mmlu.tasks[0]!.id, /^mmlu\/test\/abstract_algebra\/[0-9a-f]{16}$/)
+      const aime = yield* load(Aime25.make(), "aime25")
+      assert.deepStrictEqual(
+        aime.tasks.map(({ reference }) => reference),
+        ["70", "33", "9"]
+      )
+      assert.deepStrictEqual(ids(aime).slice(0, 2), ["aime25/I-1", "aime25/I-2"])
+    })
+  )
+
+  it.effect("of RLPR, without its system message and its long references", () =>
+    Effect.gen(function* () {
+      const { tasks } = yield* load(Rlpr.make(), "rlpr")
+      assert.deepStrictEqual(
+        tasks.map(({ reference }) => reference),
+        ["19.6 N", "9"]
+      )
+      assert.deepStrictEqual(
+        tasks.map(({ messages }) => messages.length),
+        [1, 1]
+      )
+      assert.strictEqual((yield* load(Rlpr.make({ maxReferenceLength: 500 }), "rlpr")).tasks.length, 3)
+      assert.strictEqual(Rlpr.make({ rule: "paper" }).grader.name, "rlpr-paper")
+    })
+  )
+
+  it.effect("of LiveCodeBench, with their tests out of sight, in a window of dates", () =>
+    Effect.gen(function* () {
+      const { tasks } = yield* load(LiveCodeBench.make(), "livecodebench")
+      assert.deepStrictEqual(
+        tasks.map((task) => Result.getOrThrow(LiveCodeBench.tests(task)).map(({ type }) => type)),
+        [
+          ["stdin", "stdin", "stdin"],
+          ["functional", "functional"]
+        ]
+      )
+      assert.strictEqual(LiveCodeBench.problem(tasks[1]!)?.functionName, "twice")
+      assert.include(Task.question(tasks[1]!), "class Solution")
+      assert.include(Task.question(tasks[0]!), "standard input")
+      assert.notInclude(JSON.stringify(tasks[0]!.messages), "10 -4")
+      const late = yield* load(LiveCodeBench.make({ from: "2024-02-10", to: "2024-02-10" }), "livecodebench")
+      assert.deepStrictEqual(ids(late), ["livecodebench/3901"])
+      assert.deepStrictEqual(LiveCodeBench.release("v3"), ["v1", "v2", "v3"])
+    })
+  )
+
+  it.effect("of BigCodeBench-Hard", () =>
+    Effect.gen(function* () {
+      const { tasks } = yield* load(BigCodeBenchHard.make(), "bigcodebench-hard")
+      const found = BigCodeBenchHard.problem(tasks[0]!)!
+      assert.strictEqual(found.entryPoint, "task_func")
+      assert.include(found.test, "class TestCases")
+      assert.isAbove(found.libraries.length, 0)
+      assert.include(Task.question(tasks[0]!), found.prompt.trim())
+      assert.notInclude(Task.question(tasks[0]!), found.canonicalSolution.trim())
+    })
+  )
+
+  it("of GPQA, the right option in every place about as often, and the same for every process", () => {
+    const tasks = gpqaRows.map((row, index) => GpqaDiamond.make().toTask(row, index)!)
+    const counts = Map.groupBy(tasks, ({ reference }) => reference)
+    for (const letter of "ABCD") assert.isAtLeast(counts.get(letter)?.length ?? 0, 35)
+    assert.strictEqual(
+      tasks
+        .slice(0, 12)
+        .map(({ reference }) => reference)
+        .join(""),
+      "BAABCBCCDCCA"
+    )
+    assert.include(Task.question(tasks[0]!), `${tasks[0]!.reference}) right\n`)
+    const other = gpqaRows.map((row, index) => GpqaDiamond.make({ seed: 1 }).toTask(row, index)!.reference)
+    assert.notDeepEqual(
+      other,
+      tasks.map(({ reference }) => reference)
+    )
+  })
+
+  it("keeps confidential text out of what is shared", () => {
+    const gpqa = GpqaDiamond.make()
+    const task = gpqa.toTask(gpqaRows[7]!, 7)!
+    const shared = JSON.stringify(Benchmark.shareable(gpqa, task))
+    for (const secret of ["Question 7", "right", "one"]) assert.notInclude(shared, secret)
+    assert.include(shared, "gpqa-diamond/rec7")
+    assert.include(Benchmark.notice(gpqa), "CC-BY-4.0")
+    assert.include(JSON.stringify(Benchmark.shareable(Math500.make(), Task.make("1 + 1?"))), "1 + 1?")
+  })
+
+  it.effect("or are refused with their number and what is wrong", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(load(Math500.make(), "gsm8k"))
+      assert.match(error.message, /Record 1 of .*gsm8k\.jsonl is none of math500: it has no field "unique_id"/)
+      const absent = yield* Effect.flip(Benchmark.load(Gsm8k.make(), { files: ["nowhere.jsonl"] }))
+      assert.include(absent.message, "nowhere.jsonl cannot be read")
+    })
+  )
+})
+
+describe("pickled tests", () => {
+  it("are read in every version that holds one text", () => {
+    for (const version of ["protocol2", "protocol4", "protocol5"] as const) {
+      assert.strictEqual(Result.getOrThrow(LiveCodeBench.readTests(pickles[version])).length, 2)
+    }
+    assert.strictEqual(Result.getOrThrow(LiveCodeBench.readTests(pickles.long)).length, 40)
+  })
+
+  it("are refused when they hold anything else", () => {
+    for (const kind of ["call", "list", "number", "protocol0", "trailing", "cut", "notTests"] as const) {
+      assert.isTrue(Result.isFailure(LiveCodeBench.readTests(pickles[kind])), kind)
+    }
+    const list = LiveCodeBench.readTests(pickles.list)
+    assert.include(Result.isFailure(list) ? list.failure : "", "refused")
+    for (const garbage of ["", "!!!", "AAAA", "[1]", '[{"input":1}]']) {
+      assert.isTrue(Result.isFailure(LiveCodeBench.readTests(garbage)), garbage)
+    }
+  })
+
+  it("take the last fenced block of an answer", () => {
+    assert.strictEqual(LiveCodeBench.extract("```\na\n```\ntext\n```python\nb\n```"), "b")
+    assert.isUndefined(LiveCodeBench.extract("```python\nb"))
+  })
+})
+
+describe("selection", () => {
+  const tasks = Array.from({ length: 100 }, (_, index) =>
+    Task.make({ id: `t${index}`, question: `What is ${index}?`, metadata: { subject: index < 70 ? "a" : "b" } })
+  )
+
+  it("is stratified, and does not depend on the order of the file", () => {
+    const options = { limit: 10, seed: 5, by: "subject" }
+    const sample = Selection.sample(tasks, options)
+    assert.strictEqual(sample.filter(({ metadata }) => metadata?.subject === "a").length, 7)
+    assert.strictEqual(Selection.hash(sample), Selection.hash(Selection.sample(tasks.toReversed(), options)))
+    assert.notStrictEqual(Selection.hash(sample), Selection.hash(Selection.sample(tasks, { ...options, seed: 6 })))
+    const odd = Selection.sample(tasks, { limit: 33, seed: 5, by: "subject" })
+    assert.strictEqual(odd.length, 33)
+  })
+
+  it("cuts into parts that do not overlap and leave nothing out", () => {
+    const parts = Selection.split(tasks, { shares: [0.6, 0.2, 0.2], seed: 42 })
+    assert.deepStrictEqual(
+      parts.map((part) => part.length),
+      [60, 20, 20]
+    )
+    assert.strictEqual(new Set(parts.flat().map(({ id }) => id)).size, 100)
+  })
+
+  it.effect("refuses what was trained on, by id and by question", () =>
+    Effect.gen(function* () {
+      const all = yield* load(Math500.make(), "math500")
+      const refused = yield* Effect.flip(load(Math500.make(), "math500", { trained: [ids(all)[1]!] }))
+      assert.match(refused.message, /1 tasks were trained on: math500\/test/)
+      const copy = { ...all.tasks[2]!, id: "elsewhere" }
+      assert.isTrue(Result.isFailure(Selection.withoutTrained(all.tasks, [copy])))
+      const rest = yield* load(Math500.make(), "math500", { trained: [copy], onOverlap: "drop" })
+      assert.deepStrictEqual(ids(rest), ids(all).toSpliced(2, 1))
+    })
+  )
+
+  it.effect("takes given ids, in their order, and refuses unknown ones", () =>
+    Effect.gen(function* () {
+      const all = yield* load(Math500.make(), "math500")
+      const two = [ids(all)[3]!, ids(all)[0]!]
+      assert.deepStrictEqual(ids(yield* load(Math500.make(), "math500", { ids: two })), two)
+      const error = yield* Effect.flip(load(Math500.make(), "math500", { ids: ["math500/none"] }))
+      assert.include(error.message, "has no tasks math500/none")
+    })
+  )
+})
+
+describe("a benchmark of one's own", () => {
+  it.effect("names a grader once, or row by row", () =>
+    Effect.gen(function* () {
+      const file = path.join(folder(), "mine.jsonl")
+      fs.writeFileSync(
+        file,
+        '{"question":"6 times 7?","answer":42,"grader":"integer"}\n{"question":"Capital of France?","answer":"Paris"}\n'
+      )
+      const mine = UserBenchmark.make({ file })
+      const { tasks } = yield* Benchmark.load(mine)
+      assert.isTrue((yield* mine.grader.grade(tasks[0]!, "That makes 42 in all.")).correct)
+      assert.isFalse((yield* mine.grader.grade(tasks[1]!, "That makes 42 in all.")).correct)
+      assert.isTrue((yield* mine.grader.grade(tasks[1]!, "paris.")).correct)
+      assert.throws(() => UserBenchmark.make({ file, grader: "vibes" }), /no grader "vibes"/)
+      fs.writeFileSync(file, '{"question":"?","answer":"!","grader":"vibes"}\n')
+      assert.include((yield* Effect.flip(Benchmark.load(mine))).message, 'there is no grader "vibes"')
+    })
+  )
+})
+
+it("benchmarks are found by their names", () => {
+  for (const name of Benchmarks.names) assert.isDefined(Benchmarks.named(name))
+  assert.isUndefined(Benchmarks.named("toString"))
+})
+
+const data = process.env.TUTTI_EVALS_DATA
+
+describe("whole data sets", () => {
+  it.effect.skipIf(data === undefined)(
+    "have the counts they should have (needs TUTTI_EVALS_DATA, see the README)",
+    () =>
+      Effect.gen(function* () {
+        const whole = (benchmark: Benchmark.Benchmark, file: string) =>
+          Benchmark.load(benchmark, { files: [path.join(data!, file)] })
+        const count = (loaded: Benchmark.Loaded, subject: string) =>
+          loaded.tasks.filter(({ metadata }) => metadata?.subject === subject).length
+        const math = yield* whole(Math500.make(), "math500.test.jsonl")
+        assert.strictEqual(math.tasks.length, 500)
+        assert.strictEqual(count(math, "Algebra"), 124)
+        assert.strictEqual(count(math, "Counting & Probability"), 38)
+        assert.strictEqual((yield* whole(Gsm8k.make(), "gsm8k.test.jsonl")).tasks.length, 1319)
+        const mmlu = yield* whole(Mmlu.make(), "mmlu.test.sample570.jsonl")
+        assert.strictEqual(new Set(ids(mmlu)).size, 570)
+        assert.strictEqual((yield* whole(Mmlu.make({ split: "dev" }), "mmlu.dev285.jsonl")).tasks.length, 285)
+        const code = yield* whole(BigCodeBenchHard.make(), "bigcodebench_hard.v0.1.4.jsonl")
+        assert.strictEqual(code.tasks.length, 148)
+        for (const loaded of [math, mmlu, code]) assert.strictEqual(new Set(ids(loaded)).size, loaded.tasks.length)
+      })
+  )
+})
