@@ -185,8 +185,8 @@ const rest = (position: Position): string => {
  * ```ts
  * import * as WorkflowGrammar from "@tutti/policy-llamacpp/WorkflowGrammar"
  *
- * WorkflowGrammar.ending('Easy.\nmodel_id = [2, 0]\nsubtasks = ["Solve i')
- * // => '", ""]\naccess_list = [[], []]'
+ * const cut = 'Easy.\nmodel_id = [2, 0]\nsubtasks = ["Solve i'
+ * WorkflowGrammar.ending(cut) // => '", ""]\naccess_list = [[], []]'
  * ```
  */
 export const ending = (completion: string): string => rest(positionOf(completion))
