@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import manifest from "../package.json" with { type: "json" }
 import { paragraphs } from "./commands/flags.ts"
+import { grade } from "./commands/grade.ts"
 import { gym } from "./commands/gym.ts"
 import { doctor, models } from "./commands/models.ts"
 import { pool } from "./commands/pool.ts"
@@ -31,7 +32,7 @@ const tutti = Command.make("tutti").pipe(
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
-  Command.withSubcommands([runCommand, replay, workflow, pool, gym, provider, models, doctor]),
+  Command.withSubcommands([runCommand, replay, workflow, pool, gym, grade, provider, models, doctor]),
   Command.withExamples([
     { command: "tutti run", description: "Run a built-in question and watch" },
     { command: 'tutti run "How many minutes are there in 3 days?"', description: "Run a question of yours" },

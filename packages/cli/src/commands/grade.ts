@@ -1,0 +1,48 @@
+/** `tutti grade`: its flags and help. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import { paragraphs, toggle } from "./flags.ts"
+
+const gradeFlags = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("The lines to be graded; - or nothing reads standard input"),
+    Argument.withDefault("-")
+  ),
+  grader: Flag.String("grader").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription("math (default), math500, letter, letter-paper, integer, aime, rlpr-strict, rlpr-paper, text"),
+    Flag.withDefault("math")
+  ),
+  lines: toggle("lines", "Read one JSON object per line, and print one JSON verdict per line"),
+  gold: Flag.String("gold").pipe(Flag.withDescription("The right answer, to grade one without a file"), Flag.optional),
+  answer: Flag.String("answer").pipe(Flag.withDescription("The answer to be graded"), Flag.optional)
+}
+
+/** What `tutti grade` is asked for. */
+export type GradeInput = Command.Command.Config.Infer<typeof gradeFlags>
+
+export const grade = Command.make("grade", gradeFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("../grade/Grade.ts")),
+    (Grade) => Grade.grade(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Says whether answers are right, and what decided.",
+      "",
+      'With --lines, every line of the input is {"gold":"1/2","answer":"so it is \\\\boxed{0.5}"}, and every line of the',
+      'output its verdict: {"correct":true,"rung":"rational","extracted":"0.5"}. A line that cannot be graded gives',
+      '{"correct":null,"error":"…"}; the exit code is then 1, when all lines are done.',
+      "",
+      "With --gold and --answer, grades the one answer: the exit code is 0 when it is right, and 1 when it is wrong."
+    )
+  ),
+  Command.withShortDescription("Grade answers, one or a file of them"),
+  Command.withExamples([
+    { command: "tutti grade --grader math --lines answers.jsonl > verdicts.jsonl", description: "A whole file" },
+    { command: "tutti grade --gold '\\frac{1}{2}' --answer 0.5", description: "One answer" }
+  ])
+)
