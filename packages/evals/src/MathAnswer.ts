@@ -64,7 +64,7 @@ const tagged = (text: string): string | undefined =>
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?\b(?:the\s+)?(?:final|correct|overall)?\s*(?:answer|result|solution|value)s?\s*(?:(?:\*\*|__)?\s*:\s*(?:\*\*|__)?|\s+(?:is|are|equals?)\b\s*(?:\*\*|__)?:?|\s*=)\s*|####\s*/gi
+  /(?:\*\*|__)?\b(?:the\s+)?(?:final|correct|overall)?\s*(?:answer|result|solution|value)s?\s*(?:(?:\*\*|__)?\s*:\s*(?:\*\*|__)?|\s+(?:is|are|equals?)\b\s*(?:\*\*|__)?:?|\s*=)\s*|#{1,6} *(?:final )?answer:? *\n+\s*|####\s*/gi
 
 /** What stands behind a label: its formula when it begins with one, else up to the end of the sentence. */
 const labelled = (text: string): string | undefined => {
@@ -106,27 +106,37 @@ const words = (text: string): number =>
 
 const number = /(?<![\w.^_])[-+]?\$?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?(?![\w/^])/g
 
-/** The one number of the last sentence. */
+/** What makes a number no answer: bounds, guesses, denials. */
+const hedge =
+  /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|about|around|almost|nearly|approximately|roughly|between|maybe|perhaps|might|unless|wrong|if|no|none|neither|nor|impossible|suppose|assume|fails?)\b/i
+
+/** The one number of the last sentence, where it is said plainly. */
 const onlyNumber = (text: string): string | undefined => {
   const last = text
     .split(/\n|(?<=[.!?])\s+/)
     .filter((part) => part.trim() !== "")
     .at(-1)
-  const found = [...(last ?? "").matchAll(number)]
+  if (last === undefined || hedge.test(last)) return undefined
+  const found = [...last.matchAll(number)]
   return found.length === 1 ? found[0]![0] : undefined
 }
 
 /** A short sentence, as opposed to a formula with a word in it. */
 const isSentence = (text: string): boolean => /^[A-Z][a-z]+[ ,:]/.test(text) && words(text) > 0
 
+/** A formula without dollars behind "is" at the end of a text: "The probability is \frac{1}{2}". */
+const stated = (text: string): string | undefined => {
+  const end = /\b(?:is|are|equals)\s+([^\n]{1,80}?)\.?$/.exec(text)?.[1]
+  return end === undefined || hedge.test(text) || words(end) > 0 ? undefined : end
+}
+
 /** What a short sentence ends with, when that is a formula or the result of an equation. */
 const ending = (text: string): string | undefined =>
-  lastFormula(text) ?? /=\s*(-?\$?[\d,]*\.?\d+)\s*\.?$/.exec(text)?.[1]
+  lastFormula(text) ?? stated(text) ?? /=\s*(-?\$?[\d,]*\.?\d+)\s*\.?$/.exec(text)?.[1] ?? onlyNumber(text)
 
 const asserted = (text: string): string | undefined => {
   const last = lastFormula(text)
-  if (last !== undefined) return last
-  return onlyNumber(text)
+  return last ?? stated(text) ?? onlyNumber(text)
 }
 
 // -------------------------------------------------------------------------------------------------------------------

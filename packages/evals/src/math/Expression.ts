@@ -22,8 +22,8 @@ export type FunctionName =
   | "floor"
   | "ceil"
 
-/** How the sides of a relation compare. */
-export type Comparison = "=" | "<" | ">" | "<=" | ">=" | "!=" | "in"
+/** How the sides of a relation compare; `~` is "about". */
+export type Comparison = "=" | "~" | "<" | ">" | "<=" | ">=" | "!=" | "in"
 
 /** A tree. Numbers keep whether they were written with a decimal point, because such numbers may be rounded. */
 export type Expression =

@@ -165,15 +165,21 @@ const hundred: Expression = { type: "number", value: Rational.integer(100), isDe
 
 const hundredth = (left: Expression): Expression => ({ type: "divide", left, right: hundred })
 
+/** Below 1, a percentage is no other way to write the number: 0.5 % is not 0.5. */
+const isFraction = (expression: Expression): boolean => {
+  const value = exact(expression)
+  const one = Rational.integer(1)
+  return value !== undefined && Rational.compare(value, one) < 0 && Rational.compare(value, Rational.negate(one)) > 0
+}
+
 /** A unit that one side leaves out is passed over; 10 % is 10 and 0.1. */
 const compareMeasured = (gold: Measured, answer: Measured, rules: Rules): Decision => {
   if (!isSameUnit(gold.unit, answer.unit)) return no("text")
   const plain = decide(gold.value, answer.value, rules)
-  if (plain.correct || gold.unit === answer.unit) return plain
-  if (gold.unit !== "percent" && answer.unit !== "percent") return plain
-  return gold.unit === "percent"
-    ? decide(hundredth(gold.value), answer.value, rules)
-    : decide(gold.value, hundredth(answer.value), rules)
+  if (gold.unit === answer.unit) return plain
+  if (gold.unit === "percent") return plain.correct ? plain : decide(hundredth(gold.value), answer.value, rules)
+  if (answer.unit !== "percent" || (plain.correct && !isFraction(gold.value))) return plain
+  return decide(gold.value, hundredth(answer.value), rules)
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -243,8 +249,6 @@ const compareSeveral = (gold: Expression, answer: Expression, rules: Rules): Dec
   if (a?.isOrdered === true && answer.type === "tuple" && isPoint(answer)) {
     return verdict(inOrder(a.items, answer.items, rules), "tuple")
   }
-  if (gold.type === "set" && gold.items.length === 1) return decide(gold.items[0]!, answer, rules)
-  if (answer.type === "set" && answer.items.length === 1) return decide(gold, answer.items[0]!, rules)
   return open
 }
 
@@ -301,6 +305,7 @@ type Relation = Extract<Expression, { readonly type: "relation" }>
 const isLabel = (expression: Expression): boolean =>
   (expression.type === "symbol" && variables(expression).length === 1) ||
   expression.type === "text" ||
+  (expression.type === "tuple" && expression.items.every((item) => isLabel(item))) ||
   (expression.type === "multiply" && expression.items.every((item) => isLabel(item)))
 
 const isAssignment = ({ comparisons, operands }: Relation): boolean =>
@@ -445,6 +450,28 @@ const mismatch = (gold: Expression, answer: Expression): Decision => {
   return open
 }
 
+/** What stands before an "about": `5\sqrt{3} ≈ 8.66` says `5\sqrt{3}`; but `x ≈ 8.66` says 8.66. */
+const withoutApproximation = (expression: Expression): Expression => {
+  if (expression.type !== "relation") return expression
+  const { comparisons, operands } = expression
+  const at = comparisons.indexOf("~")
+  if (at === -1) return expression
+  if (at === 0 && isLabel(operands[0]!)) {
+    return { ...expression, comparisons: comparisons.map((comparison) => (comparison === "~" ? "=" : comparison)) }
+  }
+  return at === 0
+    ? operands[0]!
+    : { ...expression, operands: operands.slice(0, at + 1), comparisons: comparisons.slice(0, at) }
+}
+
+/** A set of one value, where the other side is no set: `{2}` for `2`. */
+const compareTop = (gold: Expression, answer: Expression, rules: Rules): Decision => {
+  const [a, b] = [withoutApproximation(gold), withoutApproximation(answer)]
+  if (a.type === "set" && b.type !== "set" && a.items.length === 1) return decide(a.items[0]!, b, rules)
+  if (b.type === "set" && a.type !== "set" && b.items.length === 1) return decide(a, b.items[0]!, rules)
+  return decide(a, b, rules)
+}
+
 /** The readings of a text: where commas within brackets can be read in two ways, the one of several values first. */
 const readings = (normalised: string): ReadonlyArray<Expression> => {
   const isAmbiguous = /[([{].*\d,\d{3}(?!\d).*[)\]}]/.test(normalised)
@@ -461,6 +488,6 @@ export const decideText = (gold: string, answer: string, rules: Rules): Decision
   const [x, y] = [unwrapped(fold(a)), unwrapped(fold(b))]
   if (x === "" || y === "") return no("text")
   if (x === y) return yes("text")
-  const decisions = readings(a).flatMap((left) => readings(b).map((right) => decide(left, right, rules)))
+  const decisions = readings(a).flatMap((left) => readings(b).map((right) => compareTop(left, right, rules)))
   return decisions.find(({ correct }) => correct) ?? decisions.find(({ rung }) => rung !== "none") ?? open
 }

@@ -56,8 +56,7 @@ const unicodeDigits = (text: string): string =>
 const thousands: ReadonlyArray<Rule> = [
   [/\{\s*,\s*\}/g, ","],
   [/(?<=\d)\s*,\s*\\!\s*(?=\d{3}(?!\d))/g, ","],
-  [/(?<=\d)\\[,;:! ](?=\d{3}(?!\d))/g, ""],
-  [/^(-?\d{1,3})((?: \d{3})+)$/g, "$1$2"]
+  [/(?<=\d)\\[,;:! ](?=\d{3}(?!\d))/g, ""]
 ]
 
 const spacing: ReadonlyArray<Rule> = [
@@ -78,6 +77,7 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\[dtc]frac(?![a-zA-Z])/g, "\\frac"],
   [/\\[dt]binom(?![a-zA-Z])/g, "\\binom"],
   [/\\(?:mbox|textbf|textrm|textit|texttt|textnormal|textsf|hbox|emph)\s*\{/g, "\\text{"],
+  [/\\text\s*\{\s*(-?\d[^{}]*)\}/g, "$1"],
   [
     /\\(?:operatorname\*?|mathrm|mathbf|mathit|mathsf|mathop|boldsymbol|bm|vec|overrightarrow|overline|rm)\s*\{([^{}]*)\}/g,
     "\\name{$1}"
@@ -135,6 +135,7 @@ const endings = (text: string): string => {
  * It is still text, and still says the same.
  */
 export const normalise = (text: string): string => {
+  if (/^-?\d{1,3}(?: \d{3})+$/.test(text)) return text.replaceAll(" ", "")
   const single = text.includes("\\begin") ? text : text.replace(/\\{2}(?=[a-zA-Z])/g, "\\")
   const plain = endings(apply(delimiters, endings(apply(delimiters, single.trim()))))
   const ascii = apply(unicode, unicodeDigits(plain))

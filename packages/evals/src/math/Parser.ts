@@ -22,7 +22,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   "≤": "<=",
   "≥": ">=",
   "≠": "!=",
-  "≈": "="
+  "≈": "~"
 }
 
 const functions: Readonly<Record<string, FunctionName>> = {
@@ -271,7 +271,7 @@ class Reader {
     const unit = words.join(" ").trim()
     if (unit === "") return value
     if (value.type === "text" || !isUnit(unit)) throw new Unreadable()
-    if (/^percent$/i.test(unit)) return { type: "percent", of: value }
+    if (/^percent$/i.test(unit)) return percent(value)
     return { type: "quantity", of: value, unit: unitName(unit) }
   }
 
@@ -281,7 +281,7 @@ class Reader {
       for (;;) {
         if (this.take("symbol", "!")) base = { type: "factorial", of: base }
         else if (this.take("command", "degree")) base = { type: "degree", of: base }
-        else if (this.take("symbol", "%")) base = { type: "percent", of: base }
+        else if (this.take("symbol", "%")) base = percent(base)
         else if (this.take("symbol", "^")) base = { type: "power", left: base, right: this.exponent() }
         else return base
       }
@@ -539,6 +539,11 @@ class Reader {
     if (!environments.has(name)) throw new Unreadable()
     return name
   }
+}
+
+const percent = (of: Expression): Expression => {
+  if (of.type === "percent") throw new Unreadable()
+  return { type: "percent", of }
 }
 
 /** Words, without regard to capitals and an article before them. */
