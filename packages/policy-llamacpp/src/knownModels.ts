@@ -1,8 +1,8 @@
 /**
  * Models that have a name here: open weights, small enough to be run at home, with licences that allow it.
  *
- * Sizes were read in November 2026 from the pages of the repositories; what is downloaded is held to the length and the
- * SHA-256 that the server gives for it.
+ * Sizes are about what the repositories give for these files; what is downloaded is held to the length and the SHA-256
+ * that the server gives for it. A file that has moved since fails by name, and any other goes by its own reference.
  */
 
 /** A model by name. */
