@@ -1,4 +1,5 @@
 /** Grades answers that are whole numbers: AIME's 0 to 999, and the results of GSM8K. */
+import { spoken } from "./internal/spoken.ts"
 import * as MathAnswer from "./MathAnswer.ts"
 import * as Verdict from "./Verdict.ts"
 
@@ -46,11 +47,11 @@ const isMarked = /\\f?box|<answer>|####|answer|ANSWER|Answer/
  * ```
  */
 export const extract = (text: string): string | undefined => {
-  const spoken = text.replace(/<think>[\s\S]*?<\/think>/g, " ").trim()
-  const marked = isMarked.test(spoken) || spoken.length < 24 ? MathAnswer.extract(spoken) : undefined
+  const said = spoken(text)
+  const marked = isMarked.test(said) || said.length < 24 ? MathAnswer.extract(said) : undefined
   const number = marked === undefined ? undefined : read(marked)
   if (number !== undefined) return number
-  return marked !== undefined && /\\f?box|<answer>|####/.test(spoken) ? undefined : lastInteger(spoken)
+  return marked !== undefined && /\\f?box|<answer>|####/.test(said) ? undefined : lastInteger(said)
 }
 
 const isWithin = (number: string, [least, greatest]: readonly [number, number]) =>

@@ -4,6 +4,7 @@
  * Only capitals that stand alone are letters: not the "A" of "A hexagon", nor any within a word. A text that only
  * speaks of options chooses none.
  */
+import { spoken } from "./internal/spoken.ts"
 import * as Verdict from "./Verdict.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -70,9 +71,9 @@ const chosen = (text: string, way: RegExp): string | undefined =>
  * ```
  */
 export const extract = (text: string, letters: string = defaultLetters): string | undefined => {
-  const spoken = text.replace(/<think>[\s\S]*?<\/think>/g, " ").trim()
+  const said = spoken(text)
   for (const way of ways(letters)) {
-    const letter = chosen(spoken, way)
+    const letter = chosen(said, way)
     if (letter !== undefined) return letter
   }
   return undefined

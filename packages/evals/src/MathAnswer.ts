@@ -4,6 +4,7 @@
  * What a model marks as its answer wins over what merely stands last. Prose that marks nothing, and whose last
  * sentence does not hold exactly one number, has no answer: guessing one would give credit by chance.
  */
+import { spoken } from "./internal/spoken.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Boxes and tags
@@ -163,14 +164,14 @@ const asserted = (text: string): string | undefined => {
  * ```
  */
 export const extract = (text: string): string | undefined => {
-  const spoken = text.replace(/<think>[\s\S]*?<\/think>/g, " ").trim()
-  const inBox = boxed(spoken)
+  const said = spoken(text)
+  const inBox = boxed(said)
   if (inBox !== undefined) return inBox
-  const inTag = tagged(spoken)
+  const inTag = tagged(said)
   if (inTag !== undefined) return inTag === "" ? undefined : (labelled(inTag) ?? inTag)
-  const behindLabel = labelled(spoken)
+  const behindLabel = labelled(said)
   if (behindLabel !== undefined) return words(behindLabel) > 4 ? (asserted(behindLabel) ?? behindLabel) : behindLabel
-  if (spoken === "") return undefined
-  if (words(spoken) > 3) return asserted(spoken)
-  return (isSentence(spoken) ? ending(spoken) : undefined) ?? spoken
+  if (said === "") return undefined
+  if (words(said) > 3) return asserted(said)
+  return (isSentence(said) ? ending(said) : undefined) ?? said
 }

@@ -1,10 +1,12 @@
 /** Grades answers in words: the same text, but for capitals, white space, punctuation at the ends, and articles. */
+import { spoken } from "./internal/spoken.ts"
 import * as Verdict from "./Verdict.ts"
 
 const label = /(?:final\s+)?answer(?:\*\*)?\s*(?::|is)\s*/gi
 
 /** The answer in a text: in its `<answer>` tags, boxed, behind its last "Answer:", or all of it. */
-export const extract = (text: string): string => {
+export const extract = (answer: string): string => {
+  const text = spoken(answer)
   const tagged = [...text.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)?.[1]
   if (tagged !== undefined) return tagged.trim()
   const boxed = [...text.matchAll(/\\boxed\s*\{(?:\\text\s*\{)?([^{}]*)\}/g)].at(-1)?.[1]

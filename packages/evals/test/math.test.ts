@@ -30,6 +30,11 @@ describe("extraction", () => {
     assert.strictEqual(MathAnswer.extract("<think>the answer is 9</think> The final answer is **10**."), "10")
   })
 
+  it("leaves out what a model only thinks, finished or not", () => {
+    assert.strictEqual(MathAnswer.extract("It is 8, or \\boxed{8}.</think>\\boxed{9}"), "9")
+    assert.isUndefined(MathAnswer.extract("<think>The answer is 9."))
+  })
+
   it("finds no answer where a text does not give one", () => {
     assert.isUndefined(MathAnswer.extract("Neither 3 nor 4 can be excluded here."))
     assert.isUndefined(MathAnswer.extract(""))
