@@ -10,7 +10,8 @@
 import * as Effect from "effect/Effect"
 import * as Algebra from "./Algebra.ts"
 import * as MathAnswer from "./MathAnswer.ts"
-import { type Decision, decideText, type Rung as LadderRung, type Rules } from "./math/Ladder.ts"
+import type { Decision, Rung as LadderRung } from "./math/Decision.ts"
+import { decideText, type Rules } from "./math/Ladder.ts"
 import * as Verdict from "./Verdict.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

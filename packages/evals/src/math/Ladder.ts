@@ -4,7 +4,8 @@
  * The gold answer comes first and is never swapped with the other: an answer may say more than the gold one (`x = 5`
  * for `5`), not less. All proofs here run in bounded time; what they leave open goes to computer algebra.
  */
-import { agree, approximate, exact, isRounding } from "./Evaluate.ts"
+import { type Decision, no, open, type Rung, verdict, yes } from "./Decision.ts"
+import { exact } from "./Evaluate.ts"
 import type { Comparison, Expression } from "./Expression.ts"
 import { print, some, variables } from "./Expression.ts"
 import * as IntervalSet from "./IntervalSet.ts"
@@ -12,30 +13,11 @@ import { fold, normalise } from "./Notation.ts"
 import { parse } from "./Parser.ts"
 import * as Rational from "./Rational.ts"
 import { isSameUnit } from "./Units.ts"
+import { bindingsAt, byIdentity, compareValues, isValue } from "./Values.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
-
-/** What decided. */
-export type Rung =
-  | "text"
-  | "rational"
-  | "numeric"
-  | "set"
-  | "tuple"
-  | "interval"
-  | "matrix"
-  | "relation"
-  | "identity"
-  | "algebra"
-  | "none"
-
-/** A verdict; `none` when no rung could say that the answers are the same or that they differ. */
-export interface Decision {
-  readonly correct: boolean
-  readonly rung: Rung
-}
 
 /** What benchmarks differ in. */
 export interface Rules {
@@ -47,88 +29,6 @@ export interface Rules {
 
 /** Longer answers are compared as text alone. */
 const maxLength = 2000
-
-const no = (rung: Rung): Decision => ({ correct: false, rung })
-const yes = (rung: Rung): Decision => ({ correct: true, rung })
-const verdict = (correct: boolean, rung: Rung): Decision => ({ correct, rung })
-const open = no("none")
-
-// -------------------------------------------------------------------------------------------------------------------
-// Values
-// -------------------------------------------------------------------------------------------------------------------
-
-const isDecimal = (expression: Expression) => some(expression, (node) => node.type === "number" && node.isDecimal)
-
-/** A decimal may stand for a fraction that it rounds to six places; never for one that it could have said exactly. */
-const isRounded = (gold: Expression, answer: Expression): boolean => {
-  if (isDecimal(gold) === isDecimal(answer)) return false
-  const precise = exact(isDecimal(gold) ? answer : gold)
-  if (precise !== undefined && Rational.terminatesWithin(precise, 6)) return false
-  const [a, b] = [approximate(gold), approximate(answer)]
-  return a !== undefined && b !== undefined && isRounding(a, b)
-}
-
-const byValue = (gold: Expression, answer: Expression): Decision => {
-  const [a, b] = [exact(gold), exact(answer)]
-  if (a !== undefined && b !== undefined) {
-    if (Rational.equals(a, b)) return yes("rational")
-    return isRounded(gold, answer) ? yes("numeric") : no("rational")
-  }
-  const [x, y] = [approximate(gold), approximate(answer)]
-  if (x === undefined || y === undefined) return open
-  return verdict(agree(x, y) || isRounded(gold, answer), "numeric")
-}
-
-/** Points to try, none of them special: fractions of both signs. */
-const samples: ReadonlyArray<readonly [bigint, bigint]> = [
-  [7n, 5n],
-  [-11n, 7n],
-  [13n, 17n],
-  [-5n, 13n],
-  [31n, 11n],
-  [-29n, 19n],
-  [3n, 23n],
-  [43n, 9n]
-]
-
-const bindingsAt = (names: ReadonlyArray<string>, round: number) =>
-  new Map(
-    names.map((name, index) => {
-      const [top, bottom] = samples[(round + index * 3) % samples.length]!
-      const shift = BigInt(index * 2 + 1)
-      return [name, Rational.make(top * 10n + shift, bottom * 10n + shift)!] as const
-    })
-  )
-
-const agreeAt = (a: Expression, b: Expression, bindings: ReadonlyMap<string, Rational.Rational>) => {
-  const [p, q] = [exact(a, bindings), exact(b, bindings)]
-  if (p !== undefined && q !== undefined) return Rational.equals(p, q)
-  const [x, y] = [approximate(a, bindings), approximate(b, bindings)]
-  return x === undefined || y === undefined ? undefined : agree(x, y)
-}
-
-/** Equal at points that nothing singles out: a false "yes" would need a formula made for these very points. */
-const byIdentity = (gold: Expression, answer: Expression): Decision => {
-  const names = [...new Set([...variables(gold), ...variables(answer)])].sort()
-  if (names.length === 0 || names.length > 8) return open
-  let agreed = 0
-  for (let round = 0; round < samples.length && agreed < 4; round++) {
-    const isEqual = agreeAt(gold, answer, bindingsAt(names, round))
-    if (isEqual === false) return no("identity")
-    if (isEqual === true) agreed++
-  }
-  return agreed >= 3 ? yes("identity") : open
-}
-
-const containers = new Set(["tuple", "list", "set", "union", "difference", "matrix", "relation", "text", "based"])
-
-const isValue = (expression: Expression): boolean => !some(expression, ({ type }) => containers.has(type))
-
-const compareValues = (gold: Expression, answer: Expression): Decision => {
-  if (!isValue(gold) || !isValue(answer)) return open
-  const isClosed = variables(gold).length === 0 && variables(answer).length === 0
-  return isClosed ? byValue(gold, answer) : byIdentity(gold, answer)
-}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Units

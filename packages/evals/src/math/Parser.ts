@@ -8,66 +8,13 @@ import type { Token } from "./Lexer.ts"
 import { tokens as tokensOf } from "./Lexer.ts"
 import * as Rational from "./Rational.ts"
 import { isUnit, unitName } from "./Units.ts"
+import { baseNames, comparisons, environments, functions, greek, symbolCommands } from "./Vocabulary.ts"
 
 /** Deeper trees are no answer. */
 const maxDepth = 40
 
 /** Thrown inside this module only. */
 class Unreadable extends Error {}
-
-const comparisons: Readonly<Record<string, Comparison>> = {
-  "=": "=",
-  "<": "<",
-  ">": ">",
-  "≤": "<=",
-  "≥": ">=",
-  "≠": "!=",
-  "≈": "~"
-}
-
-const functions: Readonly<Record<string, FunctionName>> = {
-  sin: "sin",
-  cos: "cos",
-  tan: "tan",
-  cot: "cot",
-  sec: "sec",
-  csc: "csc",
-  arcsin: "arcsin",
-  arccos: "arccos",
-  arctan: "arctan",
-  asin: "arcsin",
-  acos: "arccos",
-  atan: "arctan",
-  sinh: "sinh",
-  cosh: "cosh",
-  tanh: "tanh",
-  ln: "ln",
-  exp: "exp",
-  abs: "abs",
-  floor: "floor",
-  ceil: "ceil"
-}
-
-const symbolCommands: Readonly<Record<string, string>> = {
-  pi: "pi",
-  infty: "infinity",
-  infinity: "infinity",
-  inf: "infinity",
-  oo: "infinity",
-  emptyset: "empty",
-  nothing: "empty"
-}
-
-const greek = new Set(
-  "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega ell".split(
-    " "
-  )
-)
-
-const baseNames =
-  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(" ")
-
-const environments = new Set(["pmatrix", "bmatrix", "Bmatrix", "matrix", "smallmatrix", "array"])
 
 const symbol = (name: string): Expression => ({ type: "symbol", name })
 

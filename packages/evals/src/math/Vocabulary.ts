@@ -1,0 +1,56 @@
+/** The commands and names that the parser knows. */
+import type { Comparison, FunctionName } from "./Expression.ts"
+
+export const comparisons: Readonly<Record<string, Comparison>> = {
+  "=": "=",
+  "<": "<",
+  ">": ">",
+  "≤": "<=",
+  "≥": ">=",
+  "≠": "!=",
+  "≈": "~"
+}
+
+export const functions: Readonly<Record<string, FunctionName>> = {
+  sin: "sin",
+  cos: "cos",
+  tan: "tan",
+  cot: "cot",
+  sec: "sec",
+  csc: "csc",
+  arcsin: "arcsin",
+  arccos: "arccos",
+  arctan: "arctan",
+  asin: "arcsin",
+  acos: "arccos",
+  atan: "arctan",
+  sinh: "sinh",
+  cosh: "cosh",
+  tanh: "tanh",
+  ln: "ln",
+  exp: "exp",
+  abs: "abs",
+  floor: "floor",
+  ceil: "ceil"
+}
+
+export const symbolCommands: Readonly<Record<string, string>> = {
+  pi: "pi",
+  infty: "infinity",
+  infinity: "infinity",
+  inf: "infinity",
+  oo: "infinity",
+  emptyset: "empty",
+  nothing: "empty"
+}
+
+export const greek = new Set(
+  "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega ell".split(
+    " "
+  )
+)
+
+export const baseNames =
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(" ")
+
+export const environments = new Set(["pmatrix", "bmatrix", "Bmatrix", "matrix", "smallmatrix", "array"])
