@@ -103,6 +103,14 @@ describe("bad input", () => {
         (yield* failure({ source: endless })).message,
         /the tokenizer lacks what is needed: it has no token that ends a text/
       )
+      // The token of the bracket becomes one of a character that no text has.
+      const token = (text: string) => `\u0001${"\u0000".repeat(7)}${text}`
+      const speechless = changed("speechless.gguf", overwrite(token("["), token("\u007f")))
+      const model = yield* LlamaCppModel.load({ source: speechless, ...settings })
+      const format = { type: "workflow", poolSize: 2, maxSteps: 2, access: "binary", allowEmpty: false } as const
+      const request = { messages: [{ role: "user" as const, content: "Plan." }], format }
+      const refused = yield* Effect.flip(Stream.runDrain(LlamaCppModel.worker(model).generate(request)))
+      assert.match(refused.message, /no tokens for the brackets and quotes of a workflow/)
     })
   )
 
