@@ -5,7 +5,8 @@
  * A piece is told only when nothing that the run still plans can replace it. Where a failed call is tried again after
  * some of its text was told, the new text is followed in silence as long as it says the same.
  */
-import type { RunEvent } from "./RunEvent.ts"
+import type { Of, RunEvent } from "./RunEvent.ts"
+import type { FinishReason } from "./Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -23,6 +24,11 @@ export interface AnswerText {
   readonly step: number | undefined
   /** What a call that repeats told text has said of it so far; `undefined` while there is nothing to repeat. */
   readonly repeated: string | undefined
+  /** Whose answers the run has, in their order, each once; those of nested runs, too. */
+  readonly workers: ReadonlyArray<string>
+  readonly rounds: number
+  /** Why the step that answers ended. */
+  readonly finishReason: FinishReason
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -43,7 +49,10 @@ export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText
   isLive: maxRounds === 1,
   runId: undefined,
   step: undefined,
-  repeated: undefined
+  repeated: undefined,
+  workers: [],
+  rounds: 0,
+  finishReason: "stop"
 })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -64,6 +73,15 @@ const onDelta = (state: AnswerText, text: string): Told => {
   if (state.repeated === undefined) return [{ ...state, told: state.told + text }, text]
   const repeated = state.repeated + text
   return state.told.startsWith(repeated) ? [{ ...state, repeated }, ""] : extend(state, repeated)
+}
+
+/** What an event says of who answered, and how. */
+const learnt = (state: AnswerText, event: RunEvent): AnswerText => {
+  if (event.type === "round-started" && event.runId === state.runId) return { ...state, rounds: event.round + 1 }
+  if (event.type !== "step-finished") return state
+  const workers = state.workers.includes(event.worker) ? state.workers : [...state.workers, event.worker]
+  const isAnswer = event.runId === state.runId && event.step === state.step
+  return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
 }
 
 /**
@@ -100,7 +118,8 @@ const onDelta = (state: AnswerText, text: string): Told => {
  * pieces // => ["42"]
  * ```
  */
-export const tell = (state: AnswerText, event: RunEvent): Told => {
+export const tell = (before: AnswerText, event: RunEvent): Told => {
+  const state = learnt(before, event)
   if (state.runId === undefined) return [{ ...state, runId: event.runId }, ""]
   if (event.runId !== state.runId || state.isContradicted) return [state, ""]
   switch (event.type) {
@@ -121,3 +140,20 @@ export const tell = (state: AnswerText, event: RunEvent): Told => {
       return [state, ""]
   }
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// The end
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is worth saying of a run beside its answer, as JSON: for the metadata of a response. */
+export const summary = ({ rounds, workers }: AnswerText, event: Of<"run-finished">) => ({
+  runId: event.runId,
+  outcome: event.outcome,
+  ...(event.detail === undefined ? {} : { detail: event.detail }),
+  costUsd: event.spend.costUsd,
+  unpricedCalls: event.spend.unpricedCalls,
+  calls: event.spend.calls,
+  rounds,
+  workers: [...workers],
+  durationMillis: event.durationMillis
+})

@@ -1,7 +1,6 @@
 /** From the events of a run to the parts of a model's stream: one step of a fold, without side effects. */
 import {
   AISDKError,
-  type JSONObject,
   type LanguageModelV4Content,
   type LanguageModelV4FinishReason,
   type LanguageModelV4GenerateResult,
@@ -25,11 +24,6 @@ export interface State {
   readonly answer: AnswerText.AnswerText
   /** What is being told now. */
   readonly open: "reasoning" | "text" | undefined
-  /** Whose answers the run has, in their order, each once. */
-  readonly workers: ReadonlyArray<string>
-  readonly rounds: number
-  /** Why the last answer ended. */
-  readonly finishReason: FinishReason
 }
 
 /** What is known of the call beside the run. */
@@ -74,10 +68,7 @@ type Parts = ReadonlyArray<LanguageModelV4StreamPart>
 /** A run of which nothing is known. */
 export const start = (answer: AnswerText.AnswerText): State => ({
   answer,
-  open: undefined,
-  workers: [],
-  rounds: 0,
-  finishReason: "stop"
+  open: undefined
 })
 
 const ids = { text: "answer", reasoning: "progress" }
@@ -92,15 +83,6 @@ const told = (state: State, kind: "reasoning" | "text", delta: string): readonly
   return [{ ...state, open: kind }, [...opening, { type: `${kind}-delta`, id, delta }]]
 }
 
-/** What an event changes in what is known. */
-const learnt = (state: State, event: RunEvent): State => {
-  if (event.type === "round-started" && event.runId === state.answer.runId) return { ...state, rounds: event.round + 1 }
-  if (event.type !== "step-finished") return state
-  const workers = state.workers.includes(event.worker) ? state.workers : [...state.workers, event.worker]
-  const isAnswer = event.runId === state.answer.runId && event.step === state.answer.step
-  return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
-}
-
 /** Takes one event of a run; fails when the run has no answer, or another one than was told. */
 export const next = (
   before: State,
@@ -109,7 +91,7 @@ export const next = (
 ): Result.Result<readonly [State, Parts], ConductorModelError> => {
   const [answer, text] = AnswerText.tell(before.answer, event)
   if (answer.isContradicted) return Result.fail(contradicted(event))
-  const known: State = { ...learnt(before, event), answer }
+  const known: State = { ...before, answer }
   const raw: Parts = reading.areEventsTold ? [{ type: "raw", rawValue: event }] : []
   const isFirst = before.answer.runId === undefined
   const beginning: Parts = isFirst ? begin(event, reading) : []
@@ -167,26 +149,14 @@ const usageOf = ({ usage }: Spend): LanguageModelV4Usage => {
   }
 }
 
-const metadata = ({ rounds, workers }: State, event: Of<"run-finished">): JSONObject => ({
-  runId: event.runId,
-  outcome: event.outcome,
-  ...(event.detail === undefined ? {} : { detail: event.detail }),
-  costUsd: event.spend.costUsd,
-  unpricedCalls: event.spend.unpricedCalls,
-  calls: event.spend.calls,
-  rounds,
-  workers: [...workers],
-  durationMillis: event.durationMillis
-})
-
 const finish = (state: State, event: Of<"run-finished">): LanguageModelV4StreamPart => ({
   type: "finish",
   finishReason: {
-    unified: event.outcome === "answered" ? reasons[state.finishReason] : "other",
+    unified: event.outcome === "answered" ? reasons[state.answer.finishReason] : "other",
     raw: event.outcome
   },
   usage: usageOf(event.spend),
-  providerMetadata: { tutti: metadata(state, event) }
+  providerMetadata: { tutti: AnswerText.summary(state.answer, event) }
 })
 
 /** How a stream ends that has failed: the AI SDK wants errors as parts, and a finish all the same. */

@@ -2,7 +2,6 @@
 import * as AnswerText from "@tutti/core/AnswerText"
 import type { Spend } from "@tutti/core/Budget"
 import type { Of, RunEvent } from "@tutti/core/RunEvent"
-import type { FinishReason } from "@tutti/core/Worker"
 import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
 import * as Result from "effect/Result"
@@ -11,34 +10,17 @@ import * as Result from "effect/Result"
 export interface State {
   readonly answer: AnswerText.AnswerText
   readonly isOpen: boolean
-  /** Whose answers the run has, in their order, each once. */
-  readonly workers: ReadonlyArray<string>
-  readonly rounds: number
-  /** Why the last answer ended. */
-  readonly finishReason: FinishReason
 }
 
 /** A run of which nothing is known. */
 export const start = (answer: AnswerText.AnswerText): State => ({
   answer,
-  isOpen: false,
-  workers: [],
-  rounds: 0,
-  finishReason: "stop"
+  isOpen: false
 })
 
 type Parts = ReadonlyArray<Response.StreamPartEncoded>
 
 const id = "answer"
-
-/** What an event changes in what is known. */
-const learnt = (state: State, event: RunEvent): State => {
-  if (event.type === "round-started" && event.runId === state.answer.runId) return { ...state, rounds: event.round + 1 }
-  if (event.type !== "step-finished") return state
-  const workers = state.workers.includes(event.worker) ? state.workers : [...state.workers, event.worker]
-  const isAnswer = event.runId === state.answer.runId && event.step === state.answer.step
-  return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
-}
 
 /** Takes one event of a run; fails when the run has no answer, or another one than was told. */
 export const next = (
@@ -53,7 +35,7 @@ export const next = (
   const beginning: Parts = isFirst ? [{ type: "response-metadata", id: event.runId, modelId, timestamp }] : []
   const opening: Parts = delta !== "" && !before.isOpen ? [{ type: "text-start", id }] : []
   const text: Parts = delta === "" ? [] : [{ type: "text-delta", id, delta }]
-  const state = { ...learnt(before, event), answer, isOpen: before.isOpen || delta !== "" }
+  const state = { answer, isOpen: before.isOpen || delta !== "" }
   const parts = [...beginning, ...opening, ...text]
   if (event.type !== "run-finished" || event.runId !== answer.runId) return Result.succeed([state, parts])
   if (event.answer === undefined) return Result.fail(failed(event))
@@ -86,23 +68,11 @@ const usageOf = ({ usage }: Spend): Response.FinishPartEncoded["usage"] => {
   }
 }
 
-const finish = ({ finishReason, rounds, workers }: State, event: Of<"run-finished">): Response.FinishPartEncoded => ({
+const finish = ({ answer }: State, event: Of<"run-finished">): Response.FinishPartEncoded => ({
   type: "finish",
-  reason: event.outcome === "answered" ? finishReason : "other",
+  reason: event.outcome === "answered" ? answer.finishReason : "other",
   usage: usageOf(event.spend),
-  metadata: {
-    tutti: {
-      runId: event.runId,
-      outcome: event.outcome,
-      ...(event.detail === undefined ? {} : { detail: event.detail }),
-      costUsd: event.spend.costUsd,
-      unpricedCalls: event.spend.unpricedCalls,
-      calls: event.spend.calls,
-      rounds,
-      workers: [...workers],
-      durationMillis: event.durationMillis
-    }
-  }
+  metadata: { tutti: AnswerText.summary(answer, event) }
 })
 
 /** The parts of a stream that has ended well, as those of a whole answer. */
