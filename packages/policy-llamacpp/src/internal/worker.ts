@@ -41,10 +41,17 @@ export interface WorkerOptions {
   readonly minP?: number
 }
 
+/** Text that the lists are made of: a vocabulary that cannot write it can write no workflow. */
+const needed = 'model_id = [0, 1]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]'
+
+const canWrite = ({ llama }: LlamaCppModel): boolean => llama.detokenize(llama.tokenize(needed)).trim() === needed
+
 interface Settings {
   readonly id: string
   readonly template: Prompt.Template
   readonly grammar: boolean
+  /** Whether the vocabulary can write what the grammar asks for: looked at once, not with every request. */
+  readonly canWriteLists: boolean
   readonly reasoningTokens: number | undefined
   readonly maxOutputTokens: number
   readonly sampling: Completion.Sampling
@@ -54,6 +61,7 @@ const settingsOf = (model: LlamaCppModel, options: WorkerOptions): Settings => (
   id: options.id ?? `llamacpp:${model.name}`,
   template: options.template ?? "model",
   grammar: options.grammar ?? true,
+  canWriteLists: canWrite(model),
   reasoningTokens: options.reasoningTokens,
   maxOutputTokens: options.maxOutputTokens ?? 1024,
   sampling: {
@@ -84,11 +92,6 @@ const wrongSetting = ({ format, maxOutputTokens, temperature }: WorkerRequest): 
   return undefined
 }
 
-/** Text that the lists are made of: a vocabulary that cannot write it can write no workflow. */
-const needed = 'model_id = [0, 1]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]'
-
-const canWrite = ({ llama }: LlamaCppModel): boolean => llama.detokenize(llama.tokenize(needed)).trim() === needed
-
 const requestOf = (
   model: LlamaCppModel,
   settings: Settings,
@@ -98,7 +101,7 @@ const requestOf = (
   const wrong = wrongSetting(asked)
   if (wrong !== undefined) return failed(settings.id, { _tag: "InvalidRequest", detail: wrong })
   const { format, reasoning, stopSequences = [], temperature } = asked
-  if (format !== undefined && settings.grammar && !canWrite(model)) {
+  if (format !== undefined && settings.grammar && !settings.canWriteLists) {
     const detail = "its vocabulary has no tokens for the brackets and quotes of a workflow; turn the grammar off"
     return failed(settings.id, { _tag: "InvalidRequest", detail })
   }
