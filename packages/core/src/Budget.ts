@@ -95,7 +95,12 @@ export interface Ledger {
   readonly settle: (reservation: Reservation, used: Used) => void
   /** Gives a reservation back: the call was never made. */
   readonly release: (reservation: Reservation) => void
-  /** What is settled so far. */
+  /**
+   * Books USD that were spent beside calls, e.g. by what trains a policy. It is never refused; what is reserved after it
+   * finds so much less.
+   */
+  readonly charge: (costUsd: number) => void
+  /** What is settled and charged so far. */
   readonly spent: () => Spend
 }
 
@@ -226,6 +231,13 @@ class LedgerNode implements Ledger {
 
   private serveAll(): void {
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) ledger.serve()
+  }
+
+  readonly charge = (costUsd: number): void => {
+    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+      ledger.total = { ...ledger.total, costUsd: ledger.total.costUsd + costUsd }
+    }
+    this.serveAll()
   }
 
   readonly spent = (): Spend => this.total

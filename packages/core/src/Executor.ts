@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import type { BudgetExceeded } from "./Budget.ts"
 import { type Answered, type CallContext, call } from "./internal/call.ts"
 import * as Random from "./internal/random.ts"
+import { voteOf } from "./internal/vote.ts"
 import { type StepAnswer, workerMessages } from "./internal/workerMessages.ts"
 import type { Previous } from "./Policy.ts"
 import { type Reassign, reassign } from "./Resilience.ts"
@@ -105,12 +106,10 @@ export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly 
 // Answer
 // -------------------------------------------------------------------------------------------------------------------
 
-const normalised = (text: string) => text.trim().replace(/\s+/g, " ").toLowerCase()
-
 const majority = (texts: ReadonlyArray<string>): string | undefined => {
   const votes = new Map<string, { readonly text: string; count: number }>()
   for (const text of texts) {
-    const key = normalised(text)
+    const key = voteOf(text)
     const vote = votes.get(key)
     if (vote === undefined) votes.set(key, { text, count: 1 })
     else vote.count += 1

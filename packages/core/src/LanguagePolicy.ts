@@ -110,9 +110,13 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
 /** Failures that say that the model is set up wrongly: a fallback would hide them for ever. */
 const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidRequest", "Authentication"])
 
-/** What a fallback proposes, under its own name. */
-const fallBack = (fallback: Policy.Policy, context: Policy.Context) =>
-  Effect.map(fallback.propose(context), (proposal) => ({ policy: fallback.name, ...proposal }))
+/** What a fallback proposes, under its own name, with why it was asked. */
+const fallBack = (fallback: Policy.Policy, context: Policy.Context, { message }: { readonly message: string }) =>
+  Effect.map(fallback.propose(context), (proposal) => ({
+    policy: fallback.name,
+    ...proposal,
+    notes: [`The ${fallback.name} policy stands in. ${message}`, ...(proposal.notes ?? [])]
+  }))
 
 /**
  * Makes a policy of a text model.
@@ -121,7 +125,7 @@ const fallBack = (fallback: Policy.Policy, context: Policy.Context) =>
  *
  * Each attempt has its own seed. An attempt after the first shows the model its last text and why it could not be read.
  * The model is told the shape of the text (`WorkerRequest.format`), so that one which decodes by a grammar cannot miss
- * it. A budget that ends is never a reason to fall back.
+ * it. A budget that ends is never a reason to fall back. Why a fallback planned stands in the notes of its proposal.
  *
  * **Example**
  *
@@ -148,8 +152,9 @@ export const make = (options: Options): Policy.Policy => {
       return fallback === undefined
         ? written
         : Effect.catchTags(written, {
-            PolicyError: () => fallBack(fallback, context),
-            WorkerError: (error) => (mistakes.has(error.reason._tag) ? Effect.fail(error) : fallBack(fallback, context))
+            PolicyError: (error) => fallBack(fallback, context, error),
+            WorkerError: (error) =>
+              mistakes.has(error.reason._tag) ? Effect.fail(error) : fallBack(fallback, context, error)
           })
     }
   }

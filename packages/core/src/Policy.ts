@@ -62,7 +62,7 @@ export interface Proposal {
   readonly workflow: Workflow
   /** The name of the policy that wrote it, where that is a fallback. */
   readonly policy?: string
-  /** What tolerant reading forgave. */
+  /** What tolerant reading forgave, and why a fallback wrote it. */
   readonly notes?: ReadonlyArray<string>
 }
 
@@ -226,7 +226,14 @@ export const bestOf = (
   )
 }
 
-/** `n` independent samples of one worker (5 of the first by default); the answer that most of them agree on. */
+/**
+ * `n` independent samples of one worker (5 of the first by default); the answer that most of them agree on.
+ *
+ * **Details**
+ *
+ * What counts is the final answer: what stands in the last `\boxed{…}`, between `<answer>` tags, or behind "answer:" or
+ * "answer is", or else the whole text. The run's answer is the whole text of the first sample with the answer that won.
+ */
 export const selfConsistency = (options: { readonly n?: number; readonly worker?: WorkerReference } = {}): Policy => {
   const n = atLeastOne("self-consistency", "n", options.n ?? 5)
   return planned(

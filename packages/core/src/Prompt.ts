@@ -14,7 +14,7 @@ import type * as Workflow from "./Workflow.ts"
 import * as WorkflowText from "./WorkflowText.ts"
 
 export { inDistributionExamples, mixedExamples, outOfDistributionExamples } from "./internal/promptExamples.ts"
-export { defaultTemplate } from "./internal/promptTemplate.ts"
+export { defaultTemplate, emptyTemplate } from "./internal/promptTemplate.ts"
 export { type StepAnswer, type WorkerView, workerMessages } from "./internal/workerMessages.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ export interface Example {
 
 /**
  * The wording of the prompt. Words in braces are filled in; the names that each text may use stand beside it, and a
- * text that leaves one out simply does not say it.
+ * text that leaves one out simply does not say it. A text that is empty, or a list without rules, leaves its section out.
  */
 export interface Template {
   /** What a Conductor is. */
@@ -49,8 +49,10 @@ export interface Template {
   readonly format: string
   /** `{number}`, `{question}`, `{thought}`, `{workflow}`. */
   readonly example: string
-  /** `{count}`, `{models}`: the list of models. */
+  /** `{count}`, `{models}`: the list of models, one a line. */
   readonly pool: string
+  /** A model of the list: `{model}`, its ordinal, and `{description}` where workers are described. */
+  readonly model: { readonly described: string; readonly numbered: string }
   /** `{model}`: the ordinal of the Conductor in its own pool. */
   readonly self: string
   /** `{conversation}`: the system message and the turns before the question, where there are any. */
@@ -115,6 +117,7 @@ const rules = (template: Template, { maxSteps }: ConductorContext, options: Cond
     access: template.access[options.access ?? "binary"],
     subtasks: options.subtasks === false ? template.subtasks.blank : template.subtasks.written
   }
+  if (template.rules.length === 0) return ""
   return ["Rules:", ...template.rules.map((rule) => `- ${fill(rule, values)}`)].join("\n")
 }
 
@@ -132,7 +135,9 @@ const examples = (template: Template, context: ConductorContext, options: Conduc
 
 const pool = (template: Template, context: ConductorContext, { descriptions = false }: ConductorOptions): string => {
   const models = context.pool.workers.map(({ description }, ordinal) =>
-    descriptions && description !== undefined ? `Model ${ordinal}: ${oneLine(description)}` : `Model ${ordinal}`
+    descriptions && description !== undefined
+      ? fill(template.model.described, { model: ordinal, description: oneLine(description) })
+      : fill(template.model.numbered, { model: ordinal })
   )
   if (context.self) models.push(fill(template.self, { model: models.length }))
   return fill(template.pool, { count: count(models.length, "model"), models: models.join("\n") })
@@ -144,6 +149,9 @@ const recursion = (template: Template, { answer, feedback, workflow }: Policy.Pr
     answer,
     feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
   })
+
+/** What a template leaves empty is not there. */
+const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
 
 /**
  * The messages that a language policy is sent to write a workflow.
@@ -191,7 +199,7 @@ export const conductorMessages = (
     ...(context.previous === undefined ? [] : [recursion(template, context.previous)]),
     template.closing
   ]
-  return [{ role: "system", content: system.join("\n\n") }, user(question.join("\n\n"))]
+  return [{ role: "system", content: sections(system) }, user(sections(question))]
 }
 
 /**

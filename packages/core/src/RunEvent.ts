@@ -82,7 +82,7 @@ export type RunEvent = Base &
         readonly error?: string
         readonly cached: boolean
       } & Paid)
-    /** `policy` is the one that wrote it: a fallback has its own name. `notes` say what tolerant reading forgave. */
+    /** `policy` is the one that wrote it: a fallback has its own name. `notes` are those of its `Policy.Proposal`. */
     | {
         readonly type: "workflow-proposed"
         readonly round: number

@@ -26,8 +26,8 @@ export interface Step {
 
 /**
  * The plan for one question. Its answer is the last step's, unless `answer` is `"majority"`: then it is the answer that
- * most steps agree on (the first of them on a tie). The text form of the paper has no majority; only policies that are
- * written in code use it.
+ * most steps agree on (the first of them on a tie), by what each text gives as its final answer. The text form of the
+ * paper has no majority; only policies that are written in code use it.
  */
 export interface Workflow {
   readonly steps: ReadonlyArray<Step>

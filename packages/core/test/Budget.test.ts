@@ -137,4 +137,20 @@ describe("Budget", () => {
       })
     })
   )
+
+  it.effect("what is spent beside calls leaves so much less for them, in all accounts above, and wakes who waits", () =>
+    Effect.gen(function* () {
+      const shared = Budget.make({ costUsd: 1 })
+      const ledger = Budget.make({}, shared)
+      const reservation = yield* ledger.reserve({ costUsd: 0.5, tokens: 1 })
+      const waiting = yield* Effect.forkChild(Effect.flip(ledger.reserve({ costUsd: 0.6, tokens: 1 })))
+      yield* Effect.yieldNow
+      ledger.charge(0.7)
+      const refused = yield* Fiber.join(waiting)
+      assert.strictEqual(refused.limit, "costUsd")
+      ledger.settle(reservation, used(1, 0.2))
+      assert.closeTo(shared.spent().costUsd, 0.9, 1e-9)
+      assert.strictEqual(shared.spent().calls, 1)
+    })
+  )
 })

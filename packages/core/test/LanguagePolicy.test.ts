@@ -127,6 +127,8 @@ describe("LanguagePolicy", () => {
         const proposal = yield* policy.propose(scripted([said]).context)
         assert.strictEqual(proposal.policy, "best-of-8")
         assert.strictEqual(proposal.workflow.steps.length, 9)
+        const why = said === "?" ? /^The best-of-8 policy stands in\. .+could not be read/ : /overloaded/i
+        assert.match(proposal.notes?.[0] ?? "", why)
       }
     })
   )

@@ -39,6 +39,7 @@ Response:
 {workflow}`,
   pool: `The pool ({count}):
 {models}`,
+  model: { described: "Model {model}: {description}", numbered: "Model {model}" },
   self: "Model {model}: a Conductor like you. It plans and runs a workflow of its own for its subtask. Use it only for a part that is too large for one model.",
   conversation: `The conversation so far:
 {conversation}`,
@@ -64,4 +65,23 @@ A reviewer said of this answer:
 {feedback}`,
   closing: "Write your thoughts, then the three lists.",
   correction: "This cannot be read as a workflow. {error}\n\nWrite the three lists again, corrected."
+}
+
+/** Says nothing: for prompts that are the question alone, or that name the few sections they have. */
+export const emptyTemplate: Template = {
+  role: "",
+  rules: [],
+  access: { binary: "", "fine-grained": "" },
+  subtasks: { written: "", blank: "" },
+  format: "",
+  example: "",
+  pool: "",
+  model: { described: "", numbered: "" },
+  self: "",
+  conversation: "",
+  question: "",
+  recursion: "",
+  feedback: "",
+  closing: "",
+  correction: ""
 }
