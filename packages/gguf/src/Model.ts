@@ -3,7 +3,7 @@
  *
  * Tensors carry the names and the layout of Hugging Face's checkpoints (`model.layers.0.self_attn.q_proj.weight`,
  * `[out, in]`), which is also how trainers hold them. {@link write} renames them, reorders what llama.cpp wants in
- * another order and adds the metadata that it reads.
+ * another order and adds the metadata that it reads. {@link read} takes all of it back.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -11,6 +11,7 @@ import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
 import * as GgufWriter from "./GgufWriter.ts"
 import { type Slot, sizes, slots } from "./internal/layout.ts"
+import { readModel } from "./internal/readModel.ts"
 import { interleave } from "./internal/rotary.ts"
 import { tokenizerMetadata } from "./internal/tokenizerMetadata.ts"
 import * as Metadata from "./Metadata.ts"
@@ -59,6 +60,11 @@ export interface Model {
   readonly tensors: Readonly<Record<string, Tensor.Tensor>>
   /** What the model is called, for people. */
   readonly name?: string
+}
+
+/** A model with its weights in memory. */
+export interface DenseModel extends Model {
+  readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
 }
 
 /** How to write a model. */
@@ -230,3 +236,37 @@ export const write = (
     )
   )
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Reads a model that {@link write} has written, to go on with its training: configuration, tokenizer and weights.
+ *
+ * **Details**
+ *
+ * Weights of F16 and BF16 are read, quantised ones are not. So is the tokenizer, if it is a byte-level BPE whose tokens
+ * stand in the order of this package's.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Model from "@tutti/gguf/Model"
+ * import * as TinyModel from "@tutti/gguf/TinyModel"
+ * import * as Effect from "effect/Effect"
+ * import os from "node:os"
+ * import path from "node:path"
+ *
+ * const model = TinyModel.random({ architecture: "llama", seed: 1 })
+ * const file = path.join(os.tmpdir(), "again.gguf")
+ * const again = await Effect.runPromise(Effect.andThen(Model.write(model, file), Model.read(file)))
+ * again.config.hiddenSize // => 64
+ * again.tokenizer.tokens.length // => 259
+ * ```
+ */
+export const read = (path: string): Effect.Effect<DenseModel, GgufError> =>
+  readModel(path).pipe(
+    Effect.flatMap((model) => Effect.as(Effect.fromResult(check(model)), model)),
+    Effect.mapError((error) => Errors.fromUnknown(error, path, "read the model"))
+  )

@@ -1,13 +1,15 @@
 /**
- * Reads safetensors files, in which PyTorch's world keeps weights: names, shapes and numbers of F32, F16 or BF16.
+ * Safetensors files, in which PyTorch's world keeps weights: names, shapes and numbers.
  *
- * The header is checked whole: every tensor has the bytes that its shape needs, and together they fill the file.
+ * F32, F16 and BF16 are read, F32 is written. The header is checked whole: every tensor has the bytes that its shape
+ * needs, and together they fill the file.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
+import { writeFile } from "./internal/fileSink.ts"
 import { decoders, type FileSource, numbers, use } from "./internal/fileSource.ts"
 import * as Tensor from "./Tensor.ts"
 
@@ -120,3 +122,67 @@ export const tensor = (file: Safetensors, name: string): Result.Result<StoredTen
     Errors.make({ _tag: "InvalidTensor", tensor: name, detail: "The file has no such tensor." }, file.path)
   )
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Numbers begin at a multiple of this many bytes, as readers that map files into memory want it. */
+const alignment = 8
+
+const headerOf = (content: Content): Uint8Array => {
+  let end = 0
+  const described = Object.entries(content.tensors).map(([name, { shape }]) => {
+    const start = end
+    end += 4 * Tensor.size(shape)
+    return [name, { dtype: "F32", shape, data_offsets: [start, end] }] as const
+  })
+  const metadata = content.metadata === undefined ? [] : [["__metadata__", content.metadata] as const]
+  const text = JSON.stringify(Object.fromEntries([...metadata, ...described]))
+  const bytes = new TextEncoder().encode(text)
+  const padded = new Uint8Array(Math.ceil(bytes.length / alignment) * alignment).fill(0x20)
+  padded.set(bytes)
+  return padded
+}
+
+/** What is written. */
+export interface Content {
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
+}
+
+/**
+ * Writes tensors as F32. Nothing appears at `path` until the file is complete and on the disk; what was there before
+ * stays until then.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Safetensors from "@tutti/gguf/Safetensors"
+ * import * as Effect from "effect/Effect"
+ * import os from "node:os"
+ * import path from "node:path"
+ *
+ * const file = path.join(os.tmpdir(), "pair.safetensors")
+ * const pair = { shape: [2], data: Float32Array.of(0.5, -1) }
+ * await Effect.runPromise(Safetensors.write(file, { tensors: { pair }, metadata: { step: "3" } }))
+ * const read = await Effect.runPromise(Safetensors.read(file))
+ * read.metadata // => { step: "3" }
+ * read.tensors.pair?.shape // => [2]
+ * ```
+ */
+export const write = (path: string, content: Content): Effect.Effect<void, GgufError> =>
+  writeFile(path, async (sink) => {
+    const header = headerOf(content)
+    const length = new Uint8Array(8)
+    new DataView(length.buffer).setBigUint64(0, BigInt(header.length), true)
+    await sink.write(length)
+    await sink.write(header)
+    for (const [name, { data, shape }] of Object.entries(content.tensors)) {
+      if (data.length !== Tensor.size(shape)) {
+        const detail = `Its shape [${shape}] holds ${Tensor.size(shape)} numbers, not ${data.length}.`
+        throw Errors.make({ _tag: "InvalidTensor", tensor: name, detail })
+      }
+      await sink.write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+    }
+  })

@@ -12,6 +12,17 @@ const interleaveHead = (head: Float32Array, width: number): Float32Array => {
   return ordered
 }
 
+/** Puts the rows of every head back: the inverse of {@link interleave}. `rows` is the number of rows of a head. */
+export const separate = (numbers: Float32Array, rows: number, width: number): Float32Array => {
+  const ordered = new Float32Array(numbers.length)
+  for (let row = 0; row * width < numbers.length; row++) {
+    const inHead = row % rows
+    const to = row - inHead + (inHead % 2) * (rows / 2) + (inHead >> 1)
+    ordered.set(numbers.subarray(row * width, (row + 1) * width), to * width)
+  }
+  return ordered
+}
+
 /**
  * Reorders the rows of every head, one head in memory at a time.
  *

@@ -3,7 +3,7 @@ import * as Metadata from "../Metadata.ts"
 import type { Tokenizer } from "../Tokenizer.ts"
 
 /** What llama.cpp calls the kinds of tokens. */
-const kinds = { normal: 1, control: 3, unused: 5 }
+export const kinds = { normal: 1, control: 3, unused: 5 }
 
 /** The keys under `tokenizer`, with unused tokens up to `size`. */
 export const tokenizerMetadata = (tokenizer: Tokenizer, size: number): Metadata.Metadata => {

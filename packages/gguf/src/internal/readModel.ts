@@ -1,0 +1,105 @@
+/** Takes a model out of a GGUF file that this package, or one like it, has written. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { GgufError } from "../GgufError.ts"
+import * as Errors from "../GgufError.ts"
+import * as GgufReader from "../GgufReader.ts"
+import type { Config, DenseModel } from "../Model.ts"
+import * as Tensor from "../Tensor.ts"
+import * as Tokenizer from "../Tokenizer.ts"
+import { type Slot, slots } from "./layout.ts"
+import { separate } from "./rotary.ts"
+import { kinds } from "./tokenizerMetadata.ts"
+
+type File = GgufReader.GgufFile
+
+const unsupported = (file: File, detail: string): GgufError => Errors.make({ _tag: "Unsupported", detail }, file.path)
+
+// -------------------------------------------------------------------------------------------------------------------
+// The configuration
+// -------------------------------------------------------------------------------------------------------------------
+
+const configOf = (file: File): Result.Result<Config, GgufError> => {
+  const architecture = GgufReader.architecture(file)
+  if (architecture !== "llama" && architecture !== "qwen2") {
+    return Result.fail(unsupported(file, `It is a ${architecture} model; llama and qwen2 can be read.`))
+  }
+  const number = (key: string) => GgufReader.number(file, `${architecture}.${key}`)
+  const tensor = (name: string) => file.tensors.find((one) => one.name === name)
+  const optional = {
+    keyValueHeads: number("attention.head_count_kv"),
+    headSize: number("attention.key_length"),
+    normEpsilon: number("attention.layer_norm_rms_epsilon"),
+    ropeTheta: number("rope.freq_base")
+  }
+  const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
+  return Result.succeed({
+    architecture,
+    vocabularySize: tensor("token_embd.weight")?.shape[0] ?? 0,
+    hiddenSize: number("embedding_length") ?? 0,
+    layers: number("block_count") ?? 0,
+    heads: number("attention.head_count") ?? 0,
+    feedForwardSize: number("feed_forward_length") ?? 0,
+    contextLength: number("context_length") ?? 0,
+    tiedEmbeddings: tensor("output.weight") === undefined,
+    ...given
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The tokenizer
+// -------------------------------------------------------------------------------------------------------------------
+
+const listOf = (file: File, key: string): ReadonlyArray<unknown> => {
+  const value = file.metadata[key]
+  return value?.type === "array" ? value.value : []
+}
+
+const tokenizerOf = (file: File): Result.Result<Tokenizer.Tokenizer, GgufError> => {
+  const model = GgufReader.text(file, "tokenizer.ggml.model")
+  const split = GgufReader.text(file, "tokenizer.ggml.pre")
+  if (model !== "gpt2" || split !== "gpt-2") {
+    return Result.fail(unsupported(file, `Its tokenizer is ${model} (${split}); gpt2 (gpt-2) can be read.`))
+  }
+  const tokens = listOf(file, "tokenizer.ggml.tokens") as ReadonlyArray<string>
+  const types = listOf(file, "tokenizer.ggml.token_type")
+  const chatTemplate = GgufReader.text(file, "tokenizer.chat_template")
+  const made = Tokenizer.make({
+    merges: listOf(file, "tokenizer.ggml.merges") as ReadonlyArray<string>,
+    controlTokens: tokens.filter((_, id) => types[id] === kinds.control),
+    ...(chatTemplate === undefined ? {} : { chatTemplate })
+  })
+  if (Result.isFailure(made)) return Result.fail(Errors.make(made.failure.reason, file.path))
+  const strange = made.success.tokens.findIndex((token, id) => token !== tokens[id])
+  const end = GgufReader.number(file, "tokenizer.ggml.eos_token_id")
+  if (strange < 0 && end === made.success.endOfText) return made
+  const detail = strange < 0 ? `its texts end with the token ${end}` : `its token ${strange} is "${tokens[strange]}"`
+  return Result.fail(unsupported(file, `Its tokens are in another order than this package's: ${detail}.`))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The tensors
+// -------------------------------------------------------------------------------------------------------------------
+
+const readTensor = (file: File, { headRows, shape, target }: Slot) =>
+  Effect.gen(function* () {
+    const tensor = yield* Effect.fromResult(GgufReader.tensor(file, target))
+    const data = yield* Effect.tryPromise({
+      try: () => Tensor.collect(tensor),
+      catch: (cause) => Errors.fromUnknown(cause, file.path, "read the tensors")
+    })
+    const width = Tensor.size(shape.slice(1))
+    return { shape: tensor.shape, data: headRows === undefined ? data : separate(data, headRows, width) }
+  })
+
+/** The whole model; what is wrong with it, the caller's check says. */
+export const readModel = (path: string): Effect.Effect<DenseModel, GgufError> =>
+  Effect.gen(function* () {
+    const file = yield* GgufReader.read(path)
+    const config = yield* Effect.fromResult(configOf(file))
+    const tokenizer = yield* Effect.fromResult(tokenizerOf(file))
+    const tensors: Record<string, Tensor.DenseTensor> = {}
+    for (const slot of slots(config)) tensors[slot.source] = yield* readTensor(file, slot)
+    const name = GgufReader.text(file, "general.name")
+    return { config, tokenizer, tensors, ...(name === undefined ? {} : { name }) }
+  })
