@@ -6,14 +6,12 @@
  */
 import { parseArgs } from "node:util"
 import * as Conductor from "@tutti/core/Conductor"
-import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
-import * as Policy from "@tutti/core/Policy"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import type { Policy } from "@tutti/core/Policy"
 import * as Gym from "@tutti/gym/Gym"
 import * as GymGrader from "@tutti/gym/GymGrader"
 import * as GymPool from "@tutti/gym/GymPool"
-import * as OraclePolicy from "@tutti/gym/OraclePolicy"
 import * as Effect from "effect/Effect"
+import { policies, retry } from "./policies.ts"
 
 const { values } = parseArgs({
   options: {
@@ -26,33 +24,11 @@ const { values } = parseArgs({
 
 const tasks = Gym.tasks({ split: "test", count: Number(values.tasks), seed: Number(values.seed) })
 const pool = GymPool.make({ latencyMillis: 0 })
-const retry = { maxAttempts: 5, baseDelayMillis: 0, maxDelayMillis: 0 }
-
-const everyone = Policy.fixed(
-  "majority-of-all",
-  (pool) => ({
-    steps: pool.workers.map((_, worker) => ({ worker, subtask: "", access: [] })),
-    answer: "majority"
-  }),
-  { maxSteps: WorkerPool.size(pool) }
-)
-
-const policies: ReadonlyArray<Policy.Policy> = [
-  ...WorkerPool.ids(pool).map((id) => Policy.single(id)),
-  Policy.randomRouter({ seed: 1 }),
-  Policy.bestOf({ n: 3, workers: ["professor", "editor", "engineer"], judge: "professor" }),
-  Policy.selfConsistency({ worker: "professor" }),
-  Policy.selfReflection({ worker: "professor" }),
-  Policy.mixtureOfAgents({ aggregator: "professor" }),
-  everyone,
-  LexicalPolicy.make(),
-  OraclePolicy.make()
-]
 
 /** The standard error of a share. */
 const standardError = (share: number, count: number) => Math.sqrt((share * (1 - share)) / count)
 
-const measure = Effect.fnUntraced(function* (policy: Policy.Policy) {
+const measure = Effect.fnUntraced(function* (policy: Policy) {
   const conductor = Conductor.make({ policy, pool, retry, seed: 0 })
   const runs = yield* Effect.forEach(tasks, (task) => Effect.map(conductor.run(task), (run) => ({ run, task })))
   const graded = yield* Effect.forEach(runs, ({ run, task }) =>
@@ -90,7 +66,7 @@ const row = ({ accuracy, costUsd, meanSteps, policy, standardError }: Effect.Suc
 
 if (values.table)
   console.log("| policy | right | standard error | USD per 1,000 tasks | steps |\n|---|---|---|---|---|")
-for (const policy of policies) {
+for (const policy of policies(pool)) {
   const measured = await Effect.runPromise(measure(policy))
   console.log(values.table ? row(measured) : JSON.stringify(measured))
 }

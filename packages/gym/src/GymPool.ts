@@ -38,7 +38,7 @@ const professor: Profile = {
 
 const editor: Profile = {
   id: "editor",
-  description: "Generalist with a feeling for language: good with words, dates and logic, weak in mathematics.",
+  description: "Literary generalist: good with words, dates and logic, weak in mathematics.",
   pricing: price(3, 15),
   generalist: true,
   thorough: true,
@@ -59,7 +59,7 @@ const editor: Profile = {
 
 const engineer: Profile = {
   id: "engineer",
-  description: "Generalist with a technical mind: good at units, programs and data, careless with words and dates.",
+  description: "Technical generalist: good at units, programs and data, careless with words and dates.",
   pricing: price(1.25, 10),
   generalist: true,
   thorough: true,
@@ -79,7 +79,7 @@ const engineer: Profile = {
 
 const student: Profile = {
   id: "student",
-  description: "Cheap generalist that tries everything quickly; fine for easy questions, sloppy with hard ones.",
+  description: "Eager and cheap generalist that tries everything; fine for easy questions, sloppy with hard ones.",
   pricing: price(0.25, 1),
   generalist: true,
   pace: 0.7,
@@ -98,7 +98,7 @@ const student: Profile = {
 
 const intern: Profile = {
   id: "intern",
-  description: "The cheapest: answers anything in no time, and is often wrong.",
+  description: "Cheapest of all: answers anything in no time, and is often wrong.",
   pricing: price(0.05, 0.2),
   generalist: true,
   pace: 0.4,
@@ -121,14 +121,14 @@ const intern: Profile = {
 
 const abacus: Profile = {
   id: "abacus",
-  description: "Exact calculator for arithmetic with numbers of any size, and nothing else.",
+  description: "Calculator: exact arithmetic with numbers of any size, and nothing else.",
   pricing: price(0.3, 1.2),
   skills: { arithmetic: {} }
 }
 
 const algebraist: Profile = {
   id: "algebraist",
-  description: "Solves algebra: equations and unknowns. Quick, and now and then careless, so have its answers checked.",
+  description: "Algebra: equations and unknowns. Quick, and now and then careless, so have its answers checked.",
   pricing: price(1, 4),
   pace: 1.2,
   skills: { algebra: { slips: 0.1 } }
@@ -136,21 +136,21 @@ const algebraist: Profile = {
 
 const converter: Profile = {
   id: "converter",
-  description: "Exact conversion between units of measurement. Declines everything else.",
+  description: "Converter: exact conversion between units of measurement. Declines everything else.",
   pricing: price(0.2, 0.8),
   skills: { units: {} }
 }
 
 const almanac: Profile = {
   id: "almanac",
-  description: "Exact with the calendar: dates, days between them, weekdays, leap years. Declines everything else.",
+  description: "Calendar: exact with dates, days between them, weekdays, leap years. Declines everything else.",
   pricing: price(0.4, 1.6),
   skills: { calendar: {} }
 }
 
 const typesetter: Profile = {
   id: "typesetter",
-  description: "Exact with text: letters, words, spelling, alphabetical order, digits. Declines everything else.",
+  description: "Text: exact with letters, words, spelling, alphabetical order, digits. Declines everything else.",
   pricing: price(0.3, 1.2),
   skills: { text: {} }
 }
@@ -158,7 +158,7 @@ const typesetter: Profile = {
 const logician: Profile = {
   id: "logician",
   description:
-    "Solves hard logic puzzles by deduction and reasoning; brilliant but careless, so have its answers checked.",
+    "Logic: solves hard puzzles by deduction and reasoning; brilliant but careless, so have its answers checked.",
   pricing: price(1.5, 6),
   thorough: true,
   pace: 1.3,
@@ -167,7 +167,7 @@ const logician: Profile = {
 
 const statistician: Profile = {
   id: "statistician",
-  description: "Exact statistics of data: averages, medians, spreads. Also arithmetic. Declines everything else.",
+  description: "Statistics: exact with data, averages, medians, spreads. Also arithmetic. Declines everything else.",
   pricing: price(0.8, 3.2),
   skills: { statistics: {}, arithmetic: {} }
 }
@@ -186,7 +186,8 @@ const interpreter: Profile = {
 
 const gambler: Profile = {
   id: "gambler",
-  description: "Cheap at equations, statistics and dates; wrong about one time in four, so ask it more than once.",
+  description:
+    "Gambler, cheap at equations, statistics and dates; wrong about one time in four, so ask it more than once.",
   pricing: price(0.1, 0.4),
   pace: 0.5,
   skills: { algebra: { slips: 0.25 }, statistics: { slips: 0.25 }, calendar: { slips: 0.25 } }
@@ -194,7 +195,7 @@ const gambler: Profile = {
 
 const courier: Profile = {
   id: "courier",
-  description: "Cheap and exact at units and text, but overloaded: one call in four fails and has to be tried again.",
+  description: "Overloaded, but cheap and exact at units and text: one call in four fails and has to be tried again.",
   pricing: price(0.1, 0.4),
   pace: 0.6,
   failures: 0.25,

@@ -1,0 +1,31 @@
+/** Whom a Conductor is compared with in the gym: single workers, the usual baselines, a majority of all, the oracle. */
+import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
+import * as Policy from "@tutti/core/Policy"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as OraclePolicy from "@tutti/gym/OraclePolicy"
+
+/** Tries again at once: an overloaded worker of the gym has recovered by the next call. */
+export const retry = { maxAttempts: 5, baseDelayMillis: 0, maxDelayMillis: 0 }
+
+const everyone = (pool: WorkerPool.WorkerPool) =>
+  Policy.fixed(
+    "majority-of-all",
+    (pool) => ({
+      steps: pool.workers.map((_, worker) => ({ worker, subtask: "", access: [] })),
+      answer: "majority"
+    }),
+    { maxSteps: WorkerPool.size(pool) }
+  )
+
+/** The policies for the whole pool of the gym. Where one worker has to be the one, it is the best: the professor. */
+export const policies = (pool: WorkerPool.WorkerPool): ReadonlyArray<Policy.Policy> => [
+  ...WorkerPool.ids(pool).map((id) => Policy.single(id)),
+  Policy.randomRouter({ seed: 1 }),
+  Policy.bestOf({ n: 3, workers: ["professor", "editor", "engineer"], judge: "professor" }),
+  Policy.selfConsistency({ worker: "professor" }),
+  Policy.selfReflection({ worker: "professor" }),
+  Policy.mixtureOfAgents({ aggregator: "professor" }),
+  everyone(pool),
+  LexicalPolicy.make(),
+  OraclePolicy.make()
+]
