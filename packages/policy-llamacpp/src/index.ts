@@ -1,5 +1,6 @@
 export * as Inspection from "./Inspection.ts"
 export * from "./knownModels.ts"
+export * as LlamaCppEmbeddings from "./LlamaCppEmbeddings.ts"
 export * as LlamaCppError from "./LlamaCppError.ts"
 export * as LlamaCppModel from "./LlamaCppModel.ts"
 export * from "./llamacpp.ts"

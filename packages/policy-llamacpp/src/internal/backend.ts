@@ -20,8 +20,13 @@ export interface Loader {
 }
 
 const load = async (): Promise<Loader> => {
-  const { getLlama } = await import("node-llama-cpp")
-  return { getLlama, platform: `${process.platform} ${process.arch}` }
+  const platform = `${process.platform} ${process.arch}`
+  try {
+    const { getLlama } = await import("node-llama-cpp")
+    return { getLlama, platform }
+  } catch (cause) {
+    throw make("llama.cpp", { _tag: "Binary", platform, detail: detailOf(cause) })
+  }
 }
 
 const gpuOf = (gpu: Gpu): "auto" | LlamaGpuType => (gpu === "none" ? false : gpu)

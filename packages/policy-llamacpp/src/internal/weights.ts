@@ -10,6 +10,8 @@ export interface WeightOptions {
   readonly gpuLayers: "auto" | "max" | number
   /** The room that is left for contexts when it is worked out how many layers fit. */
   readonly contextTokens: number
+  /** Whether it is to write texts, and so has to know how one ends; true by default. */
+  readonly isForCompletions?: boolean
 }
 
 /** Weights that are loaded. */
@@ -91,7 +93,7 @@ const advice =
 export const load = async (path: string, backend: Backend, options: WeightOptions): Promise<Weights> => {
   const header = await readHeader(path, backend)
   const { InsufficientMemoryError } = await import("node-llama-cpp")
-  const { contextTokens, gpuLayers } = options
+  const { contextTokens, gpuLayers, isForCompletions = true } = options
   backend.log.length = 0
   try {
     const model = await backend.llama.loadModel({
@@ -99,7 +101,7 @@ export const load = async (path: string, backend: Backend, options: WeightOption
       gpuLayers: gpuLayers === "auto" ? { fitContext: { contextSize: contextTokens } } : gpuLayers
     })
     try {
-      checkTokens(header, path)
+      if (isForCompletions) checkTokens(header, path)
     } catch (cause) {
       await model.dispose()
       throw cause

@@ -1,0 +1,96 @@
+/** Texts as points, by a local model: one that was made for it, or any other. */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Backend from "./internal/backend.ts"
+import * as Weights from "./internal/weights.ts"
+import * as Errors from "./LlamaCppError.ts"
+import type * as LlamaCppModel from "./LlamaCppModel.ts"
+import * as ModelStore from "./ModelStore.ts"
+
+/** Which model, and how it runs. */
+export interface Options
+  extends ModelStore.Options,
+    Pick<LlamaCppModel.Options, "source" | "gpu" | "gpuRequired" | "gpuLayers" | "threads" | "onNotice"> {
+  /** Tokens of a text; what is longer is cut. What the model was trained on by default, at most 2048. */
+  readonly contextTokens?: number
+}
+
+/** Gives each text a point, in order. */
+export type Embed = (
+  texts: ReadonlyArray<string>,
+  signal?: AbortSignal
+) => Promise<ReadonlyArray<ReadonlyArray<number>>>
+
+const mostContextTokens = 2048
+
+const failed = (name: string) => (cause: unknown) =>
+  cause instanceof Errors.LlamaCppError ? cause : Errors.make(name, { _tag: "Failed", detail: Errors.detailOf(cause) })
+
+const open = async (file: string, options: Options) => {
+  const backend = await Backend.shared(options.gpu ?? "auto", options.gpuRequired ?? false)
+  if (backend.notice !== undefined) options.onNotice?.(backend.notice)
+  const { insights } = await Weights.readHeader(file, backend)
+  const trained = insights.trainContextSize ?? mostContextTokens
+  const contextTokens = options.contextTokens ?? Math.min(trained, mostContextTokens)
+  const { model } = await Weights.load(file, backend, {
+    gpuLayers: options.gpuLayers ?? "auto",
+    contextTokens,
+    isForCompletions: false
+  })
+  try {
+    const context = await model.createEmbeddingContext({
+      contextSize: contextTokens,
+      batchSize: contextTokens,
+      threads: options.threads ?? backend.llama.cpuMathCores
+    })
+    return { model, context, contextTokens }
+  } catch (cause) {
+    await model.dispose()
+    throw cause
+  }
+}
+
+/**
+ * Loads a model to embed texts with; it leaves memory with the scope.
+ *
+ * **Details**
+ *
+ * Texts are embedded one after the other, so points do not depend on what else is asked. Models that were made for
+ * embeddings (nomic-embed-text, bge, Qwen3-Embedding) give good points, and chat models poor ones.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as LlamaCppEmbeddings from "@tutti/policy-llamacpp/LlamaCppEmbeddings"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const embed = yield* LlamaCppEmbeddings.load({ source: "nomic-embed-text-v1.5.Q8_0.gguf" })
+ *   const [first, second] = yield* Effect.promise(() => embed(["a violin", "a viola"]))
+ * }).pipe(Effect.scoped)
+ * ```
+ */
+export const load = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<Embed, Errors.LlamaCppError, Scope.Scope> {
+  const file = yield* ModelStore.resolve(options.source, options)
+  const { context, contextTokens, model } = yield* Effect.acquireRelease(
+    Effect.tryPromise({ try: () => open(file, options), catch: failed(file) }),
+    ({ context, model }) => Effect.promise(() => context.dispose().then(() => model.dispose()))
+  )
+  // Tokens that the model puts around a text need their room.
+  const most = contextTokens - (context.calculateInputLength("a") - model.tokenize("a").length)
+  return async (texts, signal) => {
+    const points: Array<ReadonlyArray<number>> = []
+    for (const text of texts) {
+      signal?.throwIfAborted()
+      const tokens = model.tokenize(text === "" ? " " : text).slice(0, most)
+      try {
+        points.push((await context.getEmbeddingFor(tokens)).vector)
+      } catch (cause) {
+        throw failed(file)(cause)
+      }
+    }
+    return points
+  }
+})

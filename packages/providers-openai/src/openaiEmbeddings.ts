@@ -1,0 +1,80 @@
+/** Texts as points, by a model of OpenAI or of any server that has its embeddings endpoint. */
+import { WorkerError } from "@tutti/core/Worker"
+import * as Redacted from "effect/Redacted"
+import { makeClient, resolveKey, timeoutMillis } from "./internal/client.ts"
+import { reasonOf } from "./internal/errors.ts"
+import type { OpenAiOptions } from "./options.ts"
+
+/** Which server, and how its model embeds. */
+export interface EmbeddingsOptions
+  extends Pick<
+    OpenAiOptions,
+    "apiKey" | "baseURL" | "fetch" | "headers" | "organization" | "project" | "timeoutMillis"
+  > {
+  /** Numbers of a point, for models that can be asked for fewer. */
+  readonly dimensions?: number
+  /** How often a call is tried again; 3 by default. */
+  readonly maxRetries?: number
+  /** What is longer is cut: models refuse more than about 8,000 tokens. 16,000 by default. */
+  readonly maxCharacters?: number
+}
+
+/** Gives each text a point, in order. */
+export type Embed = (
+  texts: ReadonlyArray<string>,
+  signal?: AbortSignal
+) => Promise<ReadonlyArray<ReadonlyArray<number>>>
+
+/**
+ * Embeddings of a model of OpenAI, or of a server that speaks its API: vLLM, Ollama, llama-server, Together and others.
+ *
+ * **Details**
+ *
+ * The key is `OPENAI_API_KEY` unless there is another. With a `baseURL` the server is somebody else's: a key is sent
+ * only where `apiKey` names one. One call is one request; `Embedder.fromPromise` of `@tutti/evals` makes batches.
+ * Failures are thrown as `WorkerError`s.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import { openaiEmbeddings, presets } from "@tutti/providers-openai"
+ *
+ * const embed = openaiEmbeddings("text-embedding-3-small")
+ * const [first, second] = await embed(["a violin", "a viola"])
+ *
+ * const local = openaiEmbeddings("nomic-embed-text", { baseURL: presets.ollama.baseURL })
+ * ```
+ */
+export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {}): Embed => {
+  const { apiKey, baseURL, dimensions, maxCharacters = 16_000, maxRetries = 3 } = options
+  const isOther = baseURL !== undefined
+  const key = isOther && apiKey === undefined ? undefined : resolveKey(apiKey, "OPENAI_API_KEY")
+  const secret = key?.type === "key" ? Redacted.value(key.key) : ""
+  const account = { organization: options.organization, project: options.project }
+  const client = makeClient(options, secret === "" ? undefined : secret, {
+    organization: account.organization ?? (isOther ? null : undefined),
+    project: account.project ?? (isOther ? null : undefined)
+  })
+  return async (texts, signal) => {
+    if (key?.type === "missing") {
+      const detail = key.variable === "" ? "the API key is empty" : `${key.variable} is not set`
+      throw new WorkerError({ worker: model, reason: { _tag: "Authentication", detail } })
+    }
+    try {
+      const { data } = await client.embeddings.create(
+        {
+          model,
+          // An empty text is refused.
+          input: texts.map((text) => text.slice(0, maxCharacters) || " "),
+          encoding_format: "float",
+          ...(dimensions === undefined ? {} : { dimensions })
+        },
+        { maxRetries, timeout: timeoutMillis(options), ...(signal === undefined ? {} : { signal }) }
+      )
+      return [...data].sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)
+    } catch (error) {
+      const reason = reasonOf(error, { secrets: [secret], nowMillis: Date.now() })
+      throw new WorkerError({ worker: model, reason })
+    }
+  }
+}
