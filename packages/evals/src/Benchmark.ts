@@ -56,6 +56,8 @@ export interface Graded extends Benchmark {
 export interface LoadOptions extends Dataset.Options {
   /** Files of this machine instead of the benchmark's own. */
   readonly files?: ReadonlyArray<string>
+  /** Of the hub's data set, instead of the benchmark's own: a commit stays what it is. */
+  readonly revision?: string
   /** These tasks and no others. */
   readonly ids?: ReadonlyArray<string>
   /** At most so many, sampled by the seed with a share for each stratum. */
@@ -82,6 +84,8 @@ export interface Provenance {
   /** Of the hub's data set, when there is one. */
   readonly dataset?: string
   readonly revision?: string
+  /** What the revision was when its files were fetched, where the hub said so. */
+  readonly commit?: string
   readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string; readonly bytes: number }>
   /** Tasks in the files. */
   readonly available: number
@@ -114,7 +118,21 @@ const filesOf = (benchmark: Benchmark, options: LoadOptions) => {
   const { source } = benchmark
   if (options.files !== undefined) return Effect.forEach(options.files, Dataset.local)
   if (typeof source === "string") return Effect.forEach([source], Dataset.local)
-  return "dataset" in source ? Dataset.fetchFiles(source, options) : Effect.forEach(source, Dataset.local)
+  return "dataset" in source
+    ? Dataset.fetchFiles(pinned(source, options.revision), options)
+    : Effect.forEach(source, Dataset.local)
+}
+
+/** Checksums are those of the benchmark's own revision. */
+const pinned = ({ sha256, ...source }: Dataset.HubFiles, revision = source.revision): Dataset.HubFiles => ({
+  ...source,
+  ...(revision === undefined ? {} : { revision }),
+  ...(sha256 === undefined || revision !== source.revision ? {} : { sha256 })
+})
+
+const commitOf = (files: ReadonlyArray<Dataset.LocalFile>) => {
+  const commit = files.find((file) => file.commit !== undefined)?.commit
+  return commit === undefined ? {} : { commit }
 }
 
 const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) =>
@@ -202,7 +220,9 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
         prompt: benchmark.prompt,
         licence: benchmark.licence,
         ...(benchmark.terms === undefined ? {} : { terms: benchmark.terms }),
-        ...(isHub ? { dataset: source.dataset, revision: source.revision ?? "main" } : {}),
+        ...(isHub
+          ? { dataset: source.dataset, revision: options.revision ?? source.revision ?? "main", ...commitOf(files) }
+          : {}),
         files: files.map(({ bytes, name, sha256 }) => ({ name, sha256, bytes })),
         available: all.length,
         selected: tasks.length,

@@ -1,17 +1,20 @@
 /** The benchmarks that have a name, for command lines that say which one they want. */
 import * as Aime25 from "./Aime25.ts"
-import type { Benchmark } from "./Benchmark.ts"
+import { type Graded, withGrader } from "./Benchmark.ts"
 import * as BigCodeBenchHard from "./BigCodeBenchHard.ts"
+import * as CodeGrader from "./CodeGrader.ts"
 import * as GpqaDiamond from "./GpqaDiamond.ts"
 import * as Gsm8k from "./Gsm8k.ts"
 import * as LiveCodeBench from "./LiveCodeBench.ts"
 import * as Math500 from "./Math500.ts"
 import * as Mmlu from "./Mmlu.ts"
 import * as Rlpr from "./Rlpr.ts"
+import type { Sandbox } from "./Sandbox.ts"
+import * as Sandboxes from "./Sandboxes.ts"
 
 const slices = LiveCodeBench.release("v6")
 
-const makers: ReadonlyMap<string, () => Benchmark> = new Map([
+const makers: ReadonlyMap<string, (sandbox: Sandbox) => Graded> = new Map<string, (sandbox: Sandbox) => Graded>([
   ["math500", () => Math500.make()],
   ["mmlu", () => Mmlu.make()],
   ["rlpr", () => Rlpr.make()],
@@ -19,16 +22,23 @@ const makers: ReadonlyMap<string, () => Benchmark> = new Map([
   ["rlpr-strict", () => Rlpr.make({ rule: "strict" })],
   ["gpqa-diamond", () => GpqaDiamond.make()],
   ["aime25", () => Aime25.make()],
-  ["bigcodebench-hard", () => BigCodeBenchHard.make()],
+  ["bigcodebench-hard", (sandbox) => withGrader(BigCodeBenchHard.make(), CodeGrader.bigCodeBench(sandbox))],
   ["gsm8k", () => Gsm8k.make()],
-  ...slices.map((slice) => [`livecodebench-${slice}`, () => LiveCodeBench.make({ slices: [slice] })] as const)
+  ...slices.map(
+    (slice) =>
+      [
+        `livecodebench-${slice}`,
+        (sandbox: Sandbox) => withGrader(LiveCodeBench.make({ slices: [slice] }), CodeGrader.liveCodeBench(sandbox))
+      ] as const
+  )
 ])
 
 /** The names there are. */
 export const names: ReadonlyArray<string> = [...makers.keys()]
 
 /**
- * The benchmark of a name; `undefined` when there is none.
+ * The benchmark of a name with its grader; `undefined` when there is none. Programs run in the sandbox, by default in
+ * one that all share (`Sandboxes.shared`).
  *
  * **Example**
  *
@@ -41,4 +51,5 @@ export const names: ReadonlyArray<string> = [...makers.keys()]
  * Benchmarks.named("vibes") // => undefined
  * ```
  */
-export const named = (name: string): Benchmark | undefined => makers.get(name)?.()
+export const named = (name: string, sandbox: Sandbox = Sandboxes.shared): Graded | undefined =>
+  makers.get(name)?.(sandbox)

@@ -1,5 +1,6 @@
 /** BigCodeBench-Hard (complete): 148 functions to be completed from their docstring, tested with many libraries. */
 import * as Task from "@tutti/core/Task"
+import * as Result from "effect/Result"
 import type { Benchmark } from "./Benchmark.ts"
 import * as Row from "./internal/Row.ts"
 
@@ -40,7 +41,16 @@ const problemOf = (row: Row.Row): Problem => ({
 /** The problem behind a task of this benchmark; `undefined` for another task. */
 export const problem = (task: Task.Task): Problem | undefined => task.metadata?.bigCodeBench as Problem | undefined
 
-/** Makes the benchmark. Its solutions are programs: `Benchmark.withGrader` gives it a grader that runs them. */
+/** The problem in a task's reference: a record of the data set as JSON. `undefined` when it is something else. */
+export const problemOfReference = (task: Task.Task): Problem | undefined => {
+  const row = Row.fromJson(task.reference)
+  return row === undefined ? undefined : Result.getOrUndefined(Result.try(() => problemOf(row)))
+}
+
+/**
+ * Makes the benchmark. Its solutions are programs: `CodeGrader.bigCodeBench` is the grader that
+ * runs them, and `Benchmarks.named` puts both together.
+ */
 export const make = (): Benchmark => ({
   id: "bigcodebench-hard",
   title: `BigCodeBench-Hard ${version}`,

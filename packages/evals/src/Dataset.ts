@@ -51,6 +51,8 @@ export interface LocalFile {
   readonly name: string
   readonly sha256: string
   readonly bytes: number
+  /** The commit that its hub served, where it said so: what a branch or tag meant on that day. */
+  readonly commit?: string
 }
 
 /** A data set cannot be read. */
@@ -112,15 +114,44 @@ export const url = ({ dataset, revision = "main" }: HubFiles, file: string, endp
 
 const cacheFolder = (options: Options) => options.cacheFolder ?? path.join(os.homedir(), ".cache", "tutti", "datasets")
 
+/** What a hub served, and the commit it was of. */
+interface Served {
+  readonly response: Response
+  readonly commit: string | undefined
+}
+
+const commitOf = (response: Response): string | undefined =>
+  /^[0-9a-f]{40,64}$/.exec(response.headers.get("x-repo-commit") ?? "")?.[0]
+
+const maxRedirects = 5
+
+/**
+ * Follows redirects by hand: a hub names the commit where it redirects to its storage, and the token is for the hub
+ * alone.
+ */
+const follow = async (address: string, token: string | undefined, signal: AbortSignal): Promise<Served> => {
+  const { origin } = new URL(address)
+  let commit: string | undefined
+  for (let [at, hop] = [new URL(address), 0]; ; hop++) {
+    const headers = token === undefined || at.origin !== origin ? {} : { authorization: `Bearer ${token}` }
+    const response = await fetch(at, { signal, headers, redirect: "manual" })
+    commit ??= commitOf(response)
+    const location = response.headers.get("location")
+    if (response.status < 300 || response.status > 399 || location === null) return { response, commit }
+    await response.body?.cancel()
+    if (hop === maxRedirects) throw new Error(`it redirected more than ${maxRedirects} times`)
+    at = new URL(location, at)
+  }
+}
+
 const request = (address: string, token: string | undefined) =>
   Effect.tryPromise({
-    try: (signal) =>
-      fetch(address, { signal, ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }) }),
+    try: (signal) => follow(address, token, signal),
     catch: (error) => new DatasetError({ source: address, reason: "network", detail: String(error) })
   }).pipe(
     Effect.filterOrFail(
-      (response) => response.ok,
-      (response) => refused(address, response.status)
+      ({ response }) => response.ok,
+      ({ response }) => refused(address, response.status)
     )
   )
 
@@ -129,8 +160,17 @@ const refused = (source: string, status: number): DatasetError => {
   return new DatasetError({ source, reason, detail: `the hub answered with status ${status}` })
 }
 
+/** What is written down beside a file of the cache. */
+const noted = (target: string, what: "sha256" | "commit"): Effect.Effect<string | undefined> =>
+  Effect.promise(() =>
+    fs.promises.readFile(`${target}.${what}`, "utf8").then(
+      (text) => text.trim(),
+      () => undefined
+    )
+  )
+
 /** Streams a body to a file that only gets its name when it is whole. */
-const save = (response: Response, address: string, target: string) => {
+const save = ({ commit, response }: Served, address: string, target: string) => {
   const partial = `${target}.${process.pid}.${Math.random().toString(36).slice(2)}.part`
   return Effect.tryPromise({
     try: async (signal) => {
@@ -139,8 +179,9 @@ const save = (response: Response, address: string, target: string) => {
       await pipeline(body, fs.createWriteStream(partial), { signal })
       const digest = await digestOf(partial)
       await fs.promises.writeFile(`${target}.sha256`, `${digest.sha256}\n`)
+      if (commit !== undefined) await fs.promises.writeFile(`${target}.commit`, `${commit}\n`)
       await fs.promises.rename(partial, target)
-      return digest
+      return { ...digest, ...(commit === undefined ? {} : { commit }) }
     },
     catch: (error) => new DatasetError({ source: address, reason: "network", detail: String(error) })
   }).pipe(Effect.ensuring(Effect.promise(() => fs.promises.rm(partial, { force: true }))))
@@ -165,13 +206,12 @@ const download = (hub: HubFiles, name: string, options: Options): Effect.Effect<
     )
     const expected = hub.sha256?.[name]
     if (fs.existsSync(target)) {
-      const recorded = yield* Effect.promise(() =>
-        fs.promises.readFile(`${target}.sha256`, "utf8").catch(() => undefined)
-      )
-      return yield* checked({ ...(yield* local(target)), name }, target, expected ?? recorded?.trim())
+      const [recorded, commit] = [yield* noted(target, "sha256"), yield* noted(target, "commit")]
+      const file = { ...(yield* local(target)), name, ...(commit === undefined ? {} : { commit }) }
+      return yield* checked(file, target, expected ?? recorded)
     }
-    const response = yield* request(address, options.token ?? env.HF_TOKEN)
-    const digest = yield* save(response, address, target)
+    const served = yield* request(address, options.token ?? env.HF_TOKEN)
+    const digest = yield* save(served, address, target)
     return yield* checked({ path: target, name, ...digest }, address, expected)
   })
 

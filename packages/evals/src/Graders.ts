@@ -1,8 +1,11 @@
 /** The graders that have a name, for files and command lines that say which one they want. */
+import * as CodeGrader from "./CodeGrader.ts"
 import * as IntegerGrader from "./IntegerGrader.ts"
 import * as LetterGrader from "./LetterGrader.ts"
 import * as MathGrader from "./MathGrader.ts"
 import * as RlprGrader from "./RlprGrader.ts"
+import type { Sandbox } from "./Sandbox.ts"
+import * as Sandboxes from "./Sandboxes.ts"
 import * as TextGrader from "./TextGrader.ts"
 import type { AnswerGrader } from "./Verdict.ts"
 
@@ -18,11 +21,23 @@ const graders: ReadonlyArray<AnswerGrader> = [
   TextGrader.text
 ]
 
+/** Those that run programs, one set for each sandbox: they remember what they learnt of its references. */
+const programGraders = new WeakMap<Sandbox, ReadonlyArray<AnswerGrader>>()
+
+const gradersOf = (sandbox: Sandbox): ReadonlyArray<AnswerGrader> => {
+  const known = programGraders.get(sandbox)
+  if (known !== undefined) return known
+  const made = [CodeGrader.liveCodeBench(sandbox), CodeGrader.bigCodeBench(sandbox)]
+  programGraders.set(sandbox, made)
+  return made
+}
+
 /** The names there are. */
-export const names: ReadonlyArray<string> = graders.map(({ name }) => name)
+export const names: ReadonlyArray<string> = [...graders, ...gradersOf(Sandboxes.shared)].map(({ name }) => name)
 
 /**
- * The grader of a name; `undefined` when there is none.
+ * The grader of a name; `undefined` when there is none. Those of programs run them in the sandbox, by default in one
+ * that all share (`Sandboxes.shared`).
  *
  * **Example**
  *
@@ -33,4 +48,5 @@ export const names: ReadonlyArray<string> = graders.map(({ name }) => name)
  * Graders.named("vibes") // => undefined
  * ```
  */
-export const named = (name: string): AnswerGrader | undefined => graders.find((grader) => grader.name === name)
+export const named = (name: string, sandbox: Sandbox = Sandboxes.shared): AnswerGrader | undefined =>
+  [...graders, ...gradersOf(sandbox)].find((grader) => grader.name === name)

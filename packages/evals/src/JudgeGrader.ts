@@ -154,7 +154,10 @@ export interface Agreement {
   readonly falseNegatives: number
 }
 
-const agreementOf = (pairs: ReadonlyArray<readonly [verdict: boolean | undefined, label: boolean]>): Agreement => {
+/** The agreement of verdicts with labels; a verdict that is `undefined` is one that there was none of. */
+export const agreementOf = (
+  pairs: ReadonlyArray<readonly [verdict: boolean | undefined, label: boolean]>
+): Agreement => {
   const judged = pairs.filter(([verdict]) => verdict !== undefined)
   const count = (verdict: boolean, label: boolean) => judged.filter(([a, b]) => a === verdict && b === label).length
   const [tp, tn, fp, fn] = [count(true, true), count(false, false), count(true, false), count(false, true)]

@@ -120,15 +120,19 @@ export const readTests = (encoded: string): Result.Result<ReadonlyArray<Test>, s
 /** The problem behind a task of this benchmark; `undefined` for another task. */
 export const problem = (task: Task.Task): Problem | undefined => task.metadata?.liveCodeBench as Problem | undefined
 
-/** All tests of a task, public ones first. What cannot be decoded is an error: it must never count as passed. */
+/** All tests of a problem, public ones first. What cannot be decoded is an error: it must never count as passed. */
+export const testsOf = (task: string, problem: Problem): Result.Result<ReadonlyArray<Test>, TestsError> =>
+  Result.mapBoth(readTests(problem.privateTests), {
+    onFailure: (detail) => new TestsError({ task, detail }),
+    onSuccess: (hidden) => [...problem.publicTests, ...hidden]
+  })
+
+/** All tests of a task, as {@link testsOf} gives them. */
 export const tests = (task: Task.Task): Result.Result<ReadonlyArray<Test>, TestsError> => {
   const found = problem(task)
-  const failure = (detail: string) => new TestsError({ task: task.id, detail })
-  if (found === undefined) return Result.fail(failure("it is no task of LiveCodeBench"))
-  return Result.mapBoth(readTests(found.privateTests), {
-    onFailure: failure,
-    onSuccess: (hidden) => [...found.publicTests, ...hidden]
-  })
+  return found === undefined
+    ? Result.fail(new TestsError({ task: task.id, detail: "it is no task of LiveCodeBench" }))
+    : testsOf(task.id, found)
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -188,7 +192,29 @@ const problemOf = (row: Row.Row): Problem => {
   }
 }
 
-/** Makes the benchmark. Its solutions are programs: `Benchmark.withGrader` gives it a grader that runs them. */
+/**
+ * The problem in a task's reference: a record of the data set as JSON, whose tests may be lists instead of texts, and
+ * which may leave out all but its public tests. `undefined` when it is something else.
+ */
+export const problemOfReference = (task: Task.Task): Problem | undefined => {
+  const row = Row.fromJson(task.reference)
+  if (row === undefined) return undefined
+  const asText = (value: unknown, absent: string) =>
+    typeof value === "string" ? value : value === undefined ? absent : JSON.stringify(value)
+  const whole = {
+    platform: asText(row.platform, ""),
+    starter_code: asText(row.starter_code, ""),
+    metadata: asText(row.metadata, "{}"),
+    public_test_cases: asText(row.public_test_cases, "[]"),
+    private_test_cases: asText(row.private_test_cases, "[]")
+  }
+  return Result.getOrUndefined(Result.try(() => problemOf(whole)))
+}
+
+/**
+ * Makes the benchmark. Its solutions are programs: `CodeGrader.liveCodeBench` is the grader that
+ * runs them, and `Benchmarks.named` puts both together.
+ */
 export const make = (options: Options = {}): Benchmark => {
   const { slices = ["v1"] } = options
   const window =

@@ -163,3 +163,49 @@ describe("a hub", () => {
     assert.strictEqual(Dataset.url(files, "all/test/0000.parquet", "https://hub.test/"), expected)
   })
 })
+
+describe("the revision of a hub's data set", () => {
+  const commit = "0123456789abcdef0123456789abcdef01234567"
+
+  /** A hub that redirects to a storage of another origin, as hubs do. */
+  const redirecting = Effect.gen(function* () {
+    const storage = yield* hub({ "/blob": rows })
+    const front = http.createServer((request, response) => {
+      response.writeHead(302, { location: `${storage.endpoint}/blob`, "x-repo-commit": commit })
+      response.end(request.url)
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve))),
+      () => Effect.promise(() => new Promise<void>((resolve) => front.close(() => resolve())))
+    )
+    return { storage, endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}` }
+  })
+
+  it.live("is told as the commit that was served, and no other host is sent the token", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { endpoint, storage } = yield* redirecting
+        const options = { endpoint, token: "secret", cacheFolder: folder() }
+        const benchmark: Benchmark.Benchmark = {
+          id: "sums",
+          title: "Sums",
+          source: { ...sums, revision: "stable", sha256: { "test.jsonl": "that of another revision" } },
+          licence: "MIT",
+          prompt: "sums/1",
+          toTask: (row) => ({ id: String(row.question), messages: [{ role: "user", content: String(row.question) }] })
+        }
+        const pinned = yield* Benchmark.load(benchmark, { ...options, revision: "refs/pr/1" })
+        assert.strictEqual(pinned.provenance.revision, "refs/pr/1")
+        assert.strictEqual(pinned.provenance.commit, commit)
+        assert.deepStrictEqual(
+          storage.requests.map(({ authorization }) => authorization),
+          [undefined]
+        )
+        const again = yield* Benchmark.load(benchmark, { ...options, revision: "refs/pr/1" })
+        assert.deepStrictEqual(again.provenance, pinned.provenance)
+        const error = yield* Effect.flip(Benchmark.load(benchmark, options))
+        assert.include(error.message, "another revision")
+      })
+    )
+  )
+})

@@ -1,0 +1,188 @@
+/**
+ * MASRouter in a light form (after Yue et al., "MasRouter: Learning to Route LLMs for Multi-Agent Systems", ACL 2025).
+ *
+ * As in the paper: a cascade chooses, for each question, first a shape of collaboration, then how many workers it needs,
+ * then which; what it maximises is the score less a weight times the cost. The shapes are the paper's: one answer, a
+ * chain, reflection, a debate, and a full graph.
+ *
+ * Not as in the paper, hence light: the paper's three stages are a variational latent model and two networks, trained
+ * together by policy gradient on sampled systems, and choose roles from a library as well. Here each stage is an
+ * estimate from the nearest training questions, drawn towards the overall mean where there are few; the number of
+ * workers follows from the shape; there are no roles.
+ */
+import * as Policy from "@tutti/core/Policy"
+import * as Effect from "effect/Effect"
+import type { Embedder } from "../Embedder.ts"
+import type { Record, Sample } from "../Recording.ts"
+import { mean } from "../Statistics.ts"
+import * as Routed from "./routed.ts"
+import { type Point, points, type WorkerSample } from "./samples.ts"
+import { argmax, nearest, type Vector } from "./vectors.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How it learns and chooses. */
+export interface Settings {
+  /** Training questions that an estimate looks at. */
+  readonly neighbours: number
+  /** So many samples does the overall mean weigh. */
+  readonly prior: number
+  /** What the price of one mean single call is worth, in score. */
+  readonly costWeight: number
+}
+
+export const defaults: Settings = { neighbours: 15, prior: 3, costWeight: 0.01 }
+
+/** A way of working together: the policy for a question, from its workers, best first. */
+interface Shape {
+  readonly name: string
+  readonly policy: (workers: ReadonlyArray<string>) => Policy.Policy
+}
+
+const plan = "Plan how to answer the question: name the parts and the steps. Do not answer it yet."
+const carryOut =
+  "Above is a plan for the question. Follow it where it is right, and give the final answer in the form that the question asks for."
+
+const chain = ([first, second = first]: ReadonlyArray<string>): Policy.Policy =>
+  Policy.fixed(
+    "chain",
+    (pool) => {
+      const ordinal = (worker: string | undefined) => pool.workers.findIndex(({ id }) => id === worker)
+      return {
+        steps: [
+          { worker: ordinal(second), subtask: plan, access: [] },
+          { worker: ordinal(first), subtask: carryOut, access: "all" }
+        ]
+      }
+    },
+    { maxSteps: 2 }
+  )
+
+const shapes: ReadonlyArray<Shape> = [
+  { name: "single", policy: (workers) => Policy.single(workers[0]!) },
+  { name: "chain", policy: chain },
+  { name: "reflection", policy: (workers) => Policy.selfReflection({ rounds: 1, worker: workers[0]! }) },
+  {
+    name: "debate",
+    policy: (workers) => Policy.bestOf({ n: 2, workers: workers.slice(0, 2), judge: workers[0]! })
+  },
+  {
+    name: "full",
+    policy: (workers) => Policy.mixtureOfAgents({ layers: 2, proposers: workers.slice(0, 3), aggregator: workers[0]! })
+  }
+]
+
+/** What trials of a shape are called. */
+const trialOf = (name: string, shape: Shape): string => `${name}/${shape.name}`
+
+/** The steps of the longest shape: two layers of three, and the aggregator. */
+const longest = 7
+
+// -------------------------------------------------------------------------------------------------------------------
+// Estimates
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The mean of some values, drawn towards an overall mean that counts as so many of them. */
+const shrunken = (values: ReadonlyArray<number>, overall: number, prior: number): number =>
+  (values.reduce((sum, value) => sum + value, 0) + prior * overall) / (values.length + prior)
+
+/** What to expect of each candidate near a place, by recorded values at training questions. */
+const estimator = (
+  recorded: ReadonlyArray<{ readonly place: Vector; readonly values: ReadonlyMap<string, number> }>,
+  settings: Settings
+) => {
+  const places = recorded.map(({ place }) => place)
+  const names = [...new Set(recorded.flatMap(({ values }) => [...values.keys()]))]
+  const valuesOf = (name: string, of: typeof recorded) =>
+    of.flatMap(({ values }) => (values.has(name) ? [values.get(name)!] : []))
+  const overall = new Map(names.map((name) => [name, mean(valuesOf(name, recorded))]))
+  return (question: Vector): ReadonlyMap<string, number> => {
+    const near = nearest(question, places, settings.neighbours).map((index) => recorded[index]!)
+    return new Map(names.map((name) => [name, shrunken(valuesOf(name, near), overall.get(name)!, settings.prior)]))
+  }
+}
+
+type Estimate = (question: Vector) => ReadonlyMap<string, number>
+
+/** The second stage: how good each worker is near a question. `without` leaves one training question out. */
+const workerStage = (questions: ReadonlyArray<Point>, settings: Settings) => (without?: string) =>
+  estimator(
+    questions.flatMap(({ place, scores, task }) => (task.id === without ? [] : [{ place, values: scores }])),
+    settings
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Fitting
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A shape with the workers that are best for each question, as a policy. */
+const shaped = (
+  name: string,
+  shape: Shape,
+  embedder: Embedder,
+  workersFor: (task: string) => Estimate
+): Policy.Policy => ({
+  name,
+  maxSteps: longest,
+  propose: Effect.fnUntraced(function* (context) {
+    const place = yield* Routed.placeOf(name, embedder, context.task)
+    const workers = Routed.ranked(workersFor(context.task.id)(place), context)
+    return workers.length === 0 ? yield* Routed.noneKnown(name) : yield* shape.policy(workers).propose(context)
+  })
+})
+
+/** The score of a trial less what it cost, in prices of a mean single call. */
+const utility = ({ costUsd, score }: Sample, unit: number, costWeight: number): number | undefined =>
+  score === undefined ? undefined : score - (unit === 0 ? 0 : (costWeight * costUsd) / unit)
+
+/**
+ * The first stage: how useful each shape is near a question, from trials of each shape on the training questions, with
+ * workers chosen without looking at the question itself.
+ */
+const shapeStage = (questions: ReadonlyArray<Point>, trials: ReadonlyArray<Sample>, unit: number, settings: Settings) =>
+  estimator(
+    questions.map(({ place, task }) => ({
+      place,
+      values: new Map(
+        trials.flatMap((trial) => {
+          const value = trial.task.id === task.id ? utility(trial, unit, settings.costWeight) : undefined
+          return value === undefined ? [] : [[trial.policy, value] as const]
+        })
+      )
+    })),
+    settings
+  )
+
+/** Fits the cascade on samples of single workers and on trials of each shape, which it has recorded. */
+export const fit = Effect.fnUntraced(function* <E>(
+  name: string,
+  samples: ReadonlyArray<WorkerSample>,
+  embedder: Embedder,
+  record: Record<E>,
+  options: Partial<Settings> = {}
+) {
+  const settings = { ...defaults, ...options }
+  const questions = yield* points(samples, embedder)
+  const stage = workerStage(questions, settings)
+  const trials = yield* record(
+    shapes.map((shape) => shaped(trialOf(name, shape), shape, embedder, (task) => stage(task)))
+  )
+  const unit = mean(samples.map(({ costUsd }) => costUsd))
+  const shapeFor = shapeStage(questions, trials, unit, settings)
+  const workersFor = stage()
+  const policy: Policy.Policy = {
+    name,
+    maxSteps: longest,
+    propose: Effect.fnUntraced(function* (context) {
+      const place = yield* Routed.placeOf(name, embedder, context.task)
+      const expected = shapeFor(place)
+      const shape =
+        shapes[argmax(shapes.map((shape) => expected.get(trialOf(name, shape)) ?? Number.NEGATIVE_INFINITY))]!
+      const workers = Routed.ranked(workersFor(place), context)
+      return workers.length === 0 ? yield* Routed.noneKnown(name) : yield* shape.policy(workers).propose(context)
+    })
+  }
+  return policy
+})

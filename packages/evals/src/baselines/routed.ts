@@ -1,0 +1,39 @@
+/** Policies that ask one worker, chosen by the question's place among embedded questions. */
+import * as Policy from "@tutti/core/Policy"
+import * as Task from "@tutti/core/Task"
+import * as Effect from "effect/Effect"
+import type { Embedder } from "../Embedder.ts"
+import type { Vector } from "./vectors.ts"
+
+/** How good each worker is expected to be for a question at this place. Workers it does not know are absent. */
+export type Rates = (question: Vector) => ReadonlyMap<string, number>
+
+/** The place of a task's question. A failure of the embedder is one of the policy. */
+export const placeOf = (policy: string, embedder: Embedder, task: Task.Task) =>
+  Effect.mapBoth(embedder.embed([Task.question(task)]), {
+    onFailure: (error) => new Policy.PolicyError({ policy, detail: error.message }),
+    onSuccess: (points) => points[0]!
+  })
+
+/** The workers of the pool that are known, best first; of equals the first in the pool. */
+export const ranked = (rates: ReadonlyMap<string, number>, { pool }: Policy.Context): ReadonlyArray<string> =>
+  pool.workers
+    .flatMap(({ id }, index) => (rates.has(id) ? [{ id, index, rate: rates.get(id)! }] : []))
+    .sort((left, right) => right.rate - left.rate || left.index - right.index)
+    .map(({ id }) => id)
+
+export const noneKnown = (policy: string) =>
+  new Policy.PolicyError({
+    policy,
+    detail: "it has no recorded samples of any worker of this pool. Fit it on this pool, or choose another baseline."
+  })
+
+/** A policy that sends each question to the worker that is rated best for it, and asks nothing but the question. */
+export const make = (name: string, embedder: Embedder, rates: Rates): Policy.Policy => ({
+  name,
+  propose: Effect.fnUntraced(function* (context) {
+    const place = yield* placeOf(name, embedder, context.task)
+    const [best] = ranked(rates(place), context)
+    return best === undefined ? yield* noneKnown(name) : yield* Policy.single(best).propose(context)
+  })
+})

@@ -1,0 +1,67 @@
+/** Samples of single workers, by task and worker. */
+import * as Task from "@tutti/core/Task"
+import * as Effect from "effect/Effect"
+import type { Embedder } from "../Embedder.ts"
+import type { Sample } from "../Recording.ts"
+import { mean } from "../Statistics.ts"
+import type { Vector } from "./vectors.ts"
+
+/** What one worker answered, alone. */
+export interface WorkerSample extends Sample {
+  readonly worker: string
+}
+
+/** A task with its place and what each worker made of it. */
+export interface Point {
+  readonly task: Task.Task
+  readonly place: Vector
+  /** Mean scores by worker. */
+  readonly scores: ReadonlyMap<string, number>
+  /** First answers by worker. */
+  readonly answers: ReadonlyMap<string, string>
+}
+
+const groupBy = <A>(items: ReadonlyArray<A>, key: (item: A) => string): ReadonlyMap<string, ReadonlyArray<A>> =>
+  Map.groupBy(items, key)
+
+const scoresOf = (samples: ReadonlyArray<WorkerSample>): ReadonlyMap<string, number> =>
+  new Map(
+    [...groupBy(samples, ({ worker }) => worker)].flatMap(([worker, group]) => {
+      const scores = group.flatMap(({ score }) => (score === undefined ? [] : [score]))
+      return scores.length === 0 ? [] : [[worker, mean(scores)] as const]
+    })
+  )
+
+const answersOf = (samples: ReadonlyArray<WorkerSample>): ReadonlyMap<string, string> =>
+  new Map(
+    samples.toReversed().flatMap(({ answer, worker }) => (answer === undefined ? [] : [[worker, answer] as const]))
+  )
+
+/** The tasks of samples, in order, with their places. */
+export const points = (samples: ReadonlyArray<WorkerSample>, embedder: Embedder) => {
+  const groups = [...groupBy(samples, ({ task }) => task.id).values()]
+  return Effect.map(embedder.embed(groups.map((group) => Task.question(group[0]!.task))), (places) =>
+    groups.map(
+      (group, index): Point => ({
+        task: group[0]!.task,
+        place: places[index]!,
+        scores: scoresOf(group),
+        answers: answersOf(group)
+      })
+    )
+  )
+}
+
+/** Mean score, mean cost and number of scored samples of each worker, best first; of equals the cheaper. */
+export const standings = (samples: ReadonlyArray<WorkerSample>) =>
+  [...groupBy(samples, ({ worker }) => worker)]
+    .map(([worker, group]) => {
+      const scores = group.flatMap(({ score }) => (score === undefined ? [] : [score]))
+      return {
+        worker,
+        score: scores.length === 0 ? 0 : mean(scores),
+        costUsd: mean(group.map(({ costUsd }) => costUsd)),
+        samples: scores.length
+      }
+    })
+    .sort((left, right) => right.score - left.score || left.costUsd - right.costUsd)

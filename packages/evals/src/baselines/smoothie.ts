@@ -1,0 +1,101 @@
+/**
+ * Smoothie: routing without labels (Guha et al., "Smoothie: Label Free Language Model Routing", NeurIPS 2024).
+ *
+ * As in the paper: a worker's answer is its embedding; embeddings scatter around an unknown true one, and the squared
+ * distances between three workers say how far each is from it (`(d_ij + d_ik - d_jk) / 2`, averaged over all pairs of
+ * others); a worker's quality is the inverse of that. "Independent" (the paper's Smoothie-Global) estimates one quality
+ * per worker over all questions, "dependent" (Smoothie-Local) one over a question's nearest neighbours.
+ *
+ * Not as in the paper's main form: there every worker answers every test question, and one of these answers is taken.
+ * Here qualities are estimated from answers to training questions, without their labels, and only the chosen worker is
+ * asked (the paper's train variant), so that it costs one call. A distance that comes out below zero, for which the
+ * estimate says nothing, counts as very small.
+ */
+import type * as Policy from "@tutti/core/Policy"
+import * as Effect from "effect/Effect"
+import type { Embedder } from "../Embedder.ts"
+import { mean } from "../Statistics.ts"
+import * as Routed from "./routed.ts"
+import { points, type WorkerSample } from "./samples.ts"
+import { nearest, squaredDistance, type Vector } from "./vectors.ts"
+
+/** Embedded answers to one question, by worker. */
+export interface Answers {
+  readonly place: Vector
+  readonly answers: ReadonlyMap<string, Vector>
+}
+
+/** Mean squared distances between two workers' answers, over the questions that both answered. */
+const distancesOf = (answered: ReadonlyArray<Answers>) => {
+  const distances = new Map<string, number>()
+  const between = (left: string, right: string): number => {
+    const key = left < right ? `${left}\n${right}` : `${right}\n${left}`
+    const known = distances.get(key)
+    if (known !== undefined) return known
+    const values = answered.flatMap(({ answers }) => {
+      const [one, other] = [answers.get(left), answers.get(right)]
+      return one === undefined || other === undefined ? [] : [squaredDistance(one, other)]
+    })
+    const value = values.length === 0 ? Number.NaN : mean(values)
+    distances.set(key, value)
+    return value
+  }
+  return between
+}
+
+const least = 1e-6
+
+const pairs = <A>(items: ReadonlyArray<A>): ReadonlyArray<readonly [A, A]> =>
+  items.flatMap((left, index) => items.slice(index + 1).map((right) => [left, right] as const))
+
+/**
+ * The quality of each worker, from how near its answers are to those of the others: shares that add up to 1. With fewer
+ * than three workers that answered the same questions there is no telling, and there are none.
+ */
+export const qualities = (answered: ReadonlyArray<Answers>): ReadonlyMap<string, number> => {
+  const workers = [...new Set(answered.flatMap(({ answers }) => [...answers.keys()]))]
+  const between = distancesOf(answered)
+  const raw = workers.flatMap((worker) => {
+    const others = pairs(workers.filter((other) => other !== worker))
+    const estimates = others
+      .map(([j, k]) => (between(worker, j) + between(worker, k) - between(j, k)) / 2)
+      .filter((value) => !Number.isNaN(value))
+    return estimates.length === 0 ? [] : [[worker, 1 / Math.max(least, mean(estimates))] as const]
+  })
+  const total = raw.reduce((sum, [, value]) => sum + value, 0)
+  return new Map(raw.map(([worker, value]) => [worker, value / total]))
+}
+
+const embedded = Effect.fnUntraced(function* (samples: ReadonlyArray<WorkerSample>, embedder: Embedder) {
+  const questions = yield* points(samples, embedder)
+  const texts = questions.flatMap(({ answers }) => [...answers.values()])
+  const places = yield* embedder.embed(texts)
+  let next = 0
+  return questions.map(
+    ({ answers, place }): Answers => ({
+      place,
+      answers: new Map([...answers.keys()].map((worker) => [worker, places[next++]!]))
+    })
+  )
+})
+
+/** One quality per worker, for all questions. Scores of the samples are not looked at. */
+export const independent = (name: string, samples: ReadonlyArray<WorkerSample>, embedder: Embedder) =>
+  Effect.map(embedded(samples, embedder), (answered): Policy.Policy => {
+    const global = qualities(answered)
+    return Routed.make(name, embedder, () => global)
+  })
+
+/** Qualities from the nearest training questions (20 by default). Scores of the samples are not looked at. */
+export const dependent = (
+  name: string,
+  samples: ReadonlyArray<WorkerSample>,
+  embedder: Embedder,
+  options: { readonly neighbours?: number } = {}
+) =>
+  Effect.map(embedded(samples, embedder), (answered): Policy.Policy => {
+    const places = answered.map(({ place }) => place)
+    return Routed.make(name, embedder, (question) =>
+      qualities(nearest(question, places, options.neighbours ?? 20).map((index) => answered[index]!))
+    )
+  })

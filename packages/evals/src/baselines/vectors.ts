@@ -1,0 +1,83 @@
+/** The little linear algebra that routers need: plain loops over flat arrays, and seeded draws. */
+import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64"
+import { uniformInt } from "pure-rand/distribution/uniformInt"
+import { mersenne } from "pure-rand/generator/mersenne"
+
+export type Vector = Float32Array | Float64Array
+
+export const dot = (left: Vector, right: Vector): number => {
+  let sum = 0
+  for (let index = 0; index < left.length; index++) sum += left[index]! * right[index]!
+  return sum
+}
+
+export const squaredDistance = (left: Vector, right: Vector): number => {
+  let sum = 0
+  for (let index = 0; index < left.length; index++) sum += (left[index]! - right[index]!) ** 2
+  return sum
+}
+
+export const cosine = (left: Vector, right: Vector): number => {
+  const lengths = Math.sqrt(dot(left, left) * dot(right, right))
+  return lengths === 0 ? 0 : dot(left, right) / lengths
+}
+
+/** `into += factor × vector`. */
+export const addScaled = (into: Float64Array, factor: number, vector: Vector): void => {
+  for (let index = 0; index < into.length; index++) into[index]! += factor * vector[index]!
+}
+
+/** The place of the largest value, the first of equals; -1 for none. */
+export const argmax = (values: ReadonlyArray<number>): number =>
+  values.reduce((best, value, index) => (best < 0 || value > values[best]! ? index : best), -1)
+
+/** Draws from a seed. */
+export interface Draw {
+  /** A whole number from 0 to below `size`. */
+  readonly index: (size: number) => number
+  /** From a normal distribution of mean 0 and deviation 1. */
+  readonly normal: () => number
+}
+
+export const draw = (seed: number): Draw => {
+  const random = mersenne(seed)
+  return {
+    index: (size) => uniformInt(random, 0, size - 1),
+    normal: () => Math.sqrt(-2 * Math.log(1 - uniformFloat64(random))) * Math.cos(2 * Math.PI * uniformFloat64(random))
+  }
+}
+
+/** The places of the `count` points that are nearest by cosine, nearest first. */
+export const nearest = (point: Vector, points: ReadonlyArray<Vector>, count: number): ReadonlyArray<number> =>
+  points
+    .map((other, index) => ({ index, likeness: cosine(point, other) }))
+    .sort((left, right) => right.likeness - left.likeness || left.index - right.index)
+    .slice(0, count)
+    .map(({ index }) => index)
+
+/** Lloyd's k-means: the cluster of each point. It begins with points that are far from each other. */
+export const clusters = (points: ReadonlyArray<Vector>, count: number, rounds = 25): ReadonlyArray<number> => {
+  let centres: Array<Vector> = [points[0]!]
+  while (centres.length < Math.min(count, points.length)) {
+    const distances = points.map((point) => Math.min(...centres.map((centre) => squaredDistance(point, centre))))
+    centres.push(points[argmax(distances)]!)
+  }
+  const assign = () => points.map((point) => argmax(centres.map((centre) => -squaredDistance(point, centre))))
+  let assigned = assign()
+  for (let round = 0; round < rounds; round++) {
+    centres = centres.map(
+      (centre, cluster) => meanOf(points.filter((_, index) => assigned[index] === cluster)) ?? centre
+    )
+    const next = assign()
+    if (next.every((cluster, index) => cluster === assigned[index])) return next
+    assigned = next
+  }
+  return assigned
+}
+
+const meanOf = (points: ReadonlyArray<Vector>): Float64Array | undefined => {
+  if (points.length === 0) return undefined
+  const sum = new Float64Array(points[0]!.length)
+  for (const point of points) addScaled(sum, 1 / points.length, point)
+  return sum
+}

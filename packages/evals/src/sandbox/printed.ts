@@ -1,0 +1,40 @@
+/** Compares what a program printed with what it should have, by LiveCodeBench's rules: line by line, numbers exactly. */
+
+/** A number in the one spelling that all equal numbers share; `undefined` when it is none. */
+const canonical = (word: string): string | undefined => {
+  const match = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?$/i.exec(word.replaceAll("_", ""))
+  if (match === null) return undefined
+  const [, sign, whole = "", behind = "", bare = "", exponent = "0"] = match
+  const fraction = behind + bare
+  const digits = (whole + fraction).replace(/^0+/, "")
+  const short = digits.replace(/0+$/, "")
+  if (short === "") return "0"
+  const scale = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - short.length)
+  return `${sign === "-" ? "-" : ""}${short}e${scale}`
+}
+
+const numbersOf = (line: string): ReadonlyArray<string> | undefined => {
+  const numbers = line
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .map(canonical)
+  return numbers.every((number) => number !== undefined) ? numbers : undefined
+}
+
+const isSameLine = (printed: string, expected: string): boolean => {
+  if (printed === expected) return true
+  const [a, b] = [numbersOf(printed), numbersOf(expected)]
+  return a !== undefined && b !== undefined && a.length === b.length && a.every((number, at) => number === b[at])
+}
+
+const linesOf = (text: string): ReadonlyArray<string> =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => line.trim())
+
+/** Whether the lines are the same, white space around them aside; a line of numbers may spell them otherwise. */
+export const isSame = (printed: string, expected: string): boolean => {
+  const [a, b] = [linesOf(printed), linesOf(expected)]
+  return a.length === b.length && a.every((line, at) => isSameLine(line, b[at]!))
+}

@@ -1,0 +1,240 @@
+/**
+ * The process of `PyodideSandbox`: an interpreter in WebAssembly that runs one program and is then thrown away.
+ *
+ * It is started without the right to write files, to read any but Pyodide's own, to start processes, threads and
+ * addons, or to make code out of text. Before the first program it also lets go of everything that reaches the network
+ * or another process. It never returns to its event loop: it waits for a command, runs it, replies, waits.
+ */
+import fs from "node:fs"
+import { registerHooks } from "node:module"
+import { pathToFileURL } from "node:url"
+import type { PyodideAPI } from "pyodide"
+import { type Command, encode, type Reply } from "./frames.ts"
+import { interpreter, webAssembly } from "./interpreter.ts"
+
+// Kept from the time before the lock-down.
+const { readSync, writeFileSync, writeSync } = fs
+const exit = (process as unknown as { reallyExit: (code: number) => never }).reallyExit.bind(process)
+
+const [mode = "", folder = "", snapshotFile = ""] = process.argv.slice(2)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Messages
+// -------------------------------------------------------------------------------------------------------------------
+
+const commandFile = 3
+const replyFile = 4
+
+const readBytes = (length: number): Buffer | undefined => {
+  const bytes = Buffer.alloc(length)
+  let at = 0
+  while (at < length) {
+    const count = readSync(commandFile, bytes, at, length - at, null)
+    if (count === 0) return undefined
+    at += count
+  }
+  return bytes
+}
+
+/** The next command; `undefined` when nobody is there any more. */
+const receive = (): Command | undefined => {
+  const head = readBytes(4)
+  const body = head && readBytes(head.readUInt32LE())
+  return body && JSON.parse(body.toString())
+}
+
+const send = (reply: Reply): void => {
+  const bytes = encode(reply)
+  for (let at = 0; at < bytes.byteLength; ) at += writeSync(replyFile, bytes, at)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Memory and files
+// -------------------------------------------------------------------------------------------------------------------
+
+const page = 65_536
+const memory = { limitBytes: Number.POSITIVE_INFINITY, isStarved: false }
+
+/** Memory is granted up to the limit; the interpreter turns a refusal into a `MemoryError`. */
+const limitMemory = () => {
+  const grow = WebAssembly.Memory.prototype.grow
+  WebAssembly.Memory.prototype.grow = function (pages: number) {
+    if (this.buffer.byteLength + pages * page <= memory.limitBytes) return grow.call(this, pages)
+    memory.isStarved = true
+    throw new RangeError("the memory limit is reached")
+  }
+}
+
+interface MemoryFiles {
+  expandFileStorage: (node: { contents: { length: number } }, capacity: number) => void
+}
+
+/** Files live in memory, outside of the interpreter's: they have a share of their own. */
+const limitFiles = (pyodide: PyodideAPI, limitBytes: number) => {
+  const { ErrnoError, filesystems } = pyodide.FS as unknown as {
+    ErrnoError: new (code: number) => Error
+    filesystems: { MEMFS: MemoryFiles }
+  }
+  const { MEMFS } = filesystems
+  const expand = MEMFS.expandFileStorage.bind(MEMFS)
+  let taken = 0
+  MEMFS.expandFileStorage = (node, capacity) => {
+    const before = node.contents.length
+    const noSpace = 51
+    if (taken + Math.max(0, capacity - before) > limitBytes) throw new ErrnoError(noSpace)
+    expand(node, capacity)
+    taken += Math.max(0, node.contents.length - before)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Lock-down
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What the interpreter asks for, and the title, which is what the system shows of a process. */
+const keptOfProcess = new Set([
+  "argv",
+  "env",
+  "exitCode",
+  "getuid",
+  "nextTick",
+  "platform",
+  "umask",
+  "version",
+  "versions",
+  "title"
+])
+
+/** Everything goes that is not needed to compute: should a program reach JavaScript, it finds nothing to use. */
+const lockDown = () => {
+  registerHooks({
+    resolve: () => {
+      throw new Error("modules are closed")
+    }
+  })
+  const nothing = { value: undefined, configurable: false, writable: false }
+  const gone =
+    /^(?:fetch|WebSocket|EventSource|Worker|BroadcastChannel|Message(?:Channel|Port)|navigator|Request|Response|Headers|localStorage|sessionStorage|Storage|set(?:Timeout|Interval|Immediate)|queueMicrotask|require)$/
+  for (const name of Object.getOwnPropertyNames(globalThis).filter((name) => gone.test(name))) {
+    Reflect.defineProperty(globalThis, name, nothing)
+  }
+  const kept = Object.fromEntries([...keptOfProcess].map((name) => [name, Reflect.get(process, name)]))
+  // What cannot be redefined is harmless data.
+  for (const name of Reflect.ownKeys(process))
+    if (!keptOfProcess.has(String(name))) Reflect.defineProperty(process, name, nothing)
+  Object.setPrototypeOf(process, null)
+  // Node's console needs its streams.
+  const mute = () => {}
+  const console = { log: mute, warn: mute, error: mute, info: mute, debug: mute }
+  Object.defineProperty(globalThis, "console", { value: console, configurable: false, writable: false })
+  Object.defineProperty(globalThis, "process", { value: kept, configurable: false, writable: false })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Collects what is printed; more than the limit ends the process. */
+const collector = (command: Command) => {
+  const pieces: { readonly out: Array<Uint8Array>; readonly err: Array<Uint8Array> } = { out: [], err: [] }
+  let total = 0
+  const into = (list: Array<Uint8Array>) => (bytes: Uint8Array) => {
+    total += bytes.length
+    if (total > command.outputBytes) {
+      send({ type: "output-too-large" })
+      exit(0)
+    }
+    list.push(bytes.slice())
+    return bytes.length
+  }
+  return {
+    write: { out: into(pieces.out), err: into(pieces.err) },
+    stdout: () => Buffer.concat(pieces.out).toString(),
+    stderr: () => Buffer.concat(pieces.err).toString().slice(-16_000)
+  }
+}
+
+type RunProgram = (code: string, prelude: string, input: string) => number
+
+const exitStatus = (error: unknown): number | undefined => {
+  if (typeof error !== "object" || error === null || !("status" in error)) return undefined
+  return typeof error.status === "number" ? error.status : undefined
+}
+
+const attempt = (pyodide: PyodideAPI, runProgram: RunProgram, command: Command): Reply => {
+  const { stderr, stdout, write } = collector(command)
+  pyodide.setStdout({ write: write.out })
+  pyodide.setStderr({ write: write.err })
+  memory.limitBytes = command.memoryMegabytes * 1024 * 1024
+  const finished = (exitCode: number, isReusable: boolean): Reply => ({
+    type: "finished",
+    stdout: stdout(),
+    stderr: stderr(),
+    exitCode,
+    isReusable,
+    isStarved: memory.isStarved
+  })
+  try {
+    const inputFile = "/input"
+    pyodide.FS.writeFile(inputFile, command.input)
+    pyodide.FS.chdir("/home/pyodide")
+    for (const [name, text] of Object.entries(command.files)) pyodide.FS.writeFile(`/home/pyodide/${name}`, text)
+    return finished(runProgram(command.code, command.prelude, inputFile), true)
+  } catch (error) {
+    const status = exitStatus(error)
+    if (status !== undefined) return finished(status, false)
+    return {
+      type: "crashed",
+      detail: String(error instanceof Error ? error.message : error).slice(0, 500),
+      isStarved: memory.isStarved
+    }
+  }
+}
+
+/** Emscripten asks Node for numbers in a way that the lack of rights forbids; they are public elsewhere. */
+const provideConstants = () => {
+  Object.defineProperty(process, "binding", { value: () => ({ fs: fs.constants }), configurable: true })
+}
+
+const load = async (options: object): Promise<PyodideAPI> => {
+  provideConstants()
+  const { loadPyodide } = await import(pathToFileURL(`${folder}/pyodide.mjs`).href)
+  return loadPyodide({ indexURL: `${folder}/`, jsglobals: Object.create(null), ...options })
+}
+
+const silent = { stdin: () => null, stdout: () => {}, stderr: () => {} }
+
+/** What programs often import is in the snapshot, so that no sample waits for it. */
+const warm =
+  "import string, re, datetime, collections, heapq, bisect, copy, math, random, statistics, itertools, functools, operator, io, json, typing, traceback, decimal, fractions, threading, linecache, atexit, unittest, unittest.mock, ast"
+
+const makeSnapshot = async () => {
+  const pyodide = await load({ _makeSnapshot: true })
+  pyodide.runPython(warm)
+  writeFileSync(snapshotFile, (pyodide as unknown as { makeMemorySnapshot: () => Uint8Array }).makeMemorySnapshot())
+  exit(0)
+}
+
+const serve = async () => {
+  limitMemory()
+  const pyodide = await load({ _loadSnapshot: fs.readFileSync(snapshotFile), ...silent })
+  const close = pyodide.runPython(`${webAssembly}close`) as () => void
+  const make = pyodide.runPython(`${interpreter}make`) as () => RunProgram
+  close()
+  const runProgram = make()
+  limitFiles(pyodide, 256 * 1024 * 1024)
+  lockDown()
+  send({ type: "ready" })
+  for (let command = receive(); command !== undefined; command = receive()) {
+    send(attempt(pyodide, runProgram, command))
+  }
+  exit(0)
+}
+
+try {
+  await (mode === "snapshot" ? makeSnapshot() : serve())
+} catch (error) {
+  // Node's own report of an error needs what the lock-down took away.
+  writeSync(2, error instanceof Error ? (error.stack ?? error.message) : String(error))
+  exit(1)
+}

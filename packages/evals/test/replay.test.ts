@@ -1,0 +1,157 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Conductor from "@tutti/core/Conductor"
+import * as Grader from "@tutti/core/Grader"
+import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
+import * as Policy from "@tutti/core/Policy"
+import * as ResponseCache from "@tutti/core/ResponseCache"
+import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+import * as Task from "@tutti/core/Task"
+import * as Transcript from "@tutti/core/Transcript"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import * as Replay from "../src/Replay.ts"
+
+const task = Task.make({ id: "six-seven", question: "6 times 7?", reference: "42" })
+
+const pool = () =>
+  WorkerPool.makeUnsafe([
+    ScriptedWorker.make({ id: "a", replies: ["41", "42", "42"] }),
+    ScriptedWorker.make({ id: "b", replies: ({ messages }) => `saw ${messages.length}` }),
+    ScriptedWorker.make({ id: "c", replies: [{ fail: { _tag: "Quota" } }] })
+  ])
+
+const record = (policy: Policy.Policy, from: WorkerPool.WorkerPool, options: Partial<Conductor.Options> = {}) =>
+  Effect.gen(function* () {
+    const recorder = Transcript.recorder()
+    const result = yield* Conductor.make({ policy, pool: from, seed: 1, ...options }).run(task, {
+      listener: recorder.listener
+    })
+    return { result, transcript: recorder.transcript()! }
+  })
+
+describe("Replay.pool", () => {
+  it.effect("gives the run again: samples in order, what was seen, and failures", () =>
+    Effect.gen(function* () {
+      const policies = [
+        Policy.selfConsistency({ n: 3, worker: "a" }),
+        Policy.bestOf({ n: 3, judge: "b" }),
+        Policy.selfReflection({ rounds: 2, worker: "b" })
+      ]
+      for (const policy of policies) {
+        const first = yield* record(policy, pool())
+        const again = yield* record(policy, Replay.pool(pool(), [first.transcript]))
+        assert.deepStrictEqual(again.result.answer, first.result.answer)
+        assert.deepStrictEqual(
+          again.transcript.rounds[0]!.steps.map(({ detail, state, text }) => [state, text, detail]),
+          first.transcript.rounds[0]!.steps.map(({ detail, state, text }) => [state, text, detail])
+        )
+      }
+    })
+  )
+
+  it.effect("says what is not recorded, without trying again", () =>
+    Effect.gen(function* () {
+      const { transcript } = yield* record(Policy.single("a"), pool())
+      const { result, transcript: other } = yield* record(Policy.single("b"), Replay.pool(pool(), [transcript]))
+      assert.strictEqual(result.outcome, "failed")
+      const [call, ...more] = other.rounds[0]!.steps[0]!.lost
+      assert.strictEqual(more.length, 0)
+      assert.strictEqual(call?.reason?._tag, "InvalidRequest")
+      assert.include(call?.message, 'nothing is recorded for "6 times 7?"')
+    })
+  )
+
+  it.effect("answers from a response cache, and from nothing else", () =>
+    Effect.gen(function* () {
+      yield* record(Policy.single("a"), pool())
+      const found = yield* record(Policy.single("a"), Replay.offline(pool()))
+      assert.strictEqual(found.result.answer, "41")
+      const lost = yield* record(Policy.single("a"), Replay.offline(pool()), { seed: 2 })
+      assert.strictEqual(lost.result.outcome, "failed")
+    }).pipe(Effect.provide(ResponseCache.layerMemory({ maxEntries: 10 })))
+  )
+})
+
+describe("Replay.decisions", () => {
+  const plan = 'Easy.\n\nmodel_id = [0]\nsubtasks = [""]\naccess_list = [[]]'
+
+  it.effect("renders what the policy was shown, unreadable attempts included", () =>
+    Effect.gen(function* () {
+      const model = ScriptedWorker.make({ id: "writer", replies: ["no plan", plan] })
+      const workers = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
+      const { transcript } = yield* record(LanguagePolicy.make({ model }), workers)
+      const decisions = yield* Replay.decisions([transcript], { grader: Grader.exact })
+      assert.deepStrictEqual(
+        decisions.map(({ prompt }) => prompt),
+        model.calls.map(({ messages }) => messages)
+      )
+      assert.deepStrictEqual(
+        decisions.map(({ completion, reward, workflow }) => [completion, reward, workflow?.steps.length]),
+        [
+          ["no plan", 0, undefined],
+          [plan, 1, 1]
+        ]
+      )
+    })
+  )
+
+  it.effect("shows recursive rounds their previous answer, as it was shown", () =>
+    Effect.gen(function* () {
+      const empty = "model_id = []\nsubtasks = []\naccess_list = []"
+      const model = ScriptedWorker.make({ id: "writer", replies: [plan, empty] })
+      const workers = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["41"] })])
+      const { transcript } = yield* record(LanguagePolicy.make({ model }), workers, { recursion: 1 })
+      const decisions = yield* Replay.decisions([transcript], { grader: Grader.exact })
+      assert.deepStrictEqual(
+        decisions.map(({ prompt }) => prompt),
+        model.calls.map(({ messages }) => messages)
+      )
+      assert.deepStrictEqual(
+        decisions.map(({ reward, round }) => [round, reward]),
+        [
+          [0, 0.5],
+          [1, 0.5]
+        ]
+      )
+    })
+  )
+
+  it.effect("writes the workflows of policies in code as texts, and leaves majorities out", () =>
+    Effect.gen(function* () {
+      const written = yield* record(Policy.single(1), pool())
+      const voted = yield* record(Policy.selfConsistency({ n: 3 }), pool())
+      const decisions = yield* Replay.decisions([written.transcript, voted.transcript], { grader: Grader.exact })
+      assert.strictEqual(decisions.length, 1)
+      assert.include(decisions[0]!.completion, "model_id = [1]")
+    })
+  )
+})
+
+describe("Replay.answers", () => {
+  it.effect("gives the messages that workers were sent, with the reward of the run, as JSON lines", () =>
+    Effect.gen(function* () {
+      const worker = ScriptedWorker.make({ id: "a", replies: ["41", "42"] })
+      const { transcript } = yield* record(
+        Policy.selfReflection({ rounds: 1, worker: "a" }),
+        WorkerPool.makeUnsafe([worker])
+      )
+      const answers = yield* Replay.answers([transcript], { grader: Grader.exact })
+      assert.deepStrictEqual(
+        answers.map(({ prompt }) => prompt),
+        worker.calls.map(({ messages }) => messages)
+      )
+      assert.deepStrictEqual(
+        answers.map(({ completion, reward }) => [completion, reward]),
+        [
+          ["41", 1],
+          ["42", 1]
+        ]
+      )
+      const lines = Replay.encode(answers).trimEnd().split("\n")
+      assert.deepStrictEqual(
+        lines.map((line) => JSON.parse(line).version),
+        [1, 1]
+      )
+    })
+  )
+})
