@@ -1,0 +1,136 @@
+/**
+ * Curricula: which question comes at a place of a phase, with which workers, and how many rounds.
+ *
+ * A place decides everything by itself, so a run that is resumed at a place goes on as if it had never stopped.
+ */
+
+import type { Task } from "@tutti/core/Task"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Seed from "./internal/seed.ts"
+import type { TaskSource } from "./TaskSource.ts"
+import type { GrpoConfig, PoolConfig, RecursionConfig } from "./TrainingConfig.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A question as it is asked: a group of rollouts is made of it. */
+export interface Question {
+  /** The place in the source. */
+  readonly index: number
+  readonly task: Task
+  readonly kind: string
+  readonly pool: WorkerPool.WorkerPool
+  /** Rounds after the first; 0 for none. */
+  readonly extraRounds: number
+  /** Everything random about the question comes from this. */
+  readonly seed: number
+}
+
+/** What questions are made of. */
+export interface Parts {
+  readonly tasks: TaskSource
+  readonly pool: WorkerPool.WorkerPool
+  /** Whether a part of the pool is kept for testing; its ids are in alphabetical order. */
+  readonly isHeldOut?: (ids: ReadonlyArray<string>) => boolean
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** No part of the pool may be drawn, or none was found. */
+export class CurriculumError extends Data.TaggedError("CurriculumError")<{ readonly detail: string }> {
+  override get message(): string {
+    return `No question could be made: ${this.detail}.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Pools
+// -------------------------------------------------------------------------------------------------------------------
+
+const maxDraws = 1000
+
+const nameOf = (ids: ReadonlyArray<string>) => [...ids].sort().join("\n")
+
+/**
+ * The part of a pool that a question gets.
+ *
+ * **Details**
+ *
+ * With `"random"`, how many workers is drawn first, evenly from `min` to `max` (and at most all), then which and in what
+ * order. Sets that are held out are drawn again; an order makes no other set.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as Curriculum from "@tutti/trainer/Curriculum"
+ * import * as Effect from "effect/Effect"
+ *
+ * const pool = WorkerPool.makeUnsafe(["a", "b", "c"].map(ScriptedWorker.echo))
+ * const heldOut = [["a", "b"], ["b", "c"]]
+ * const drawn = Effect.runSync(Curriculum.drawPool(pool, { type: "random", min: 2, max: 2, heldOut }, 7))
+ * WorkerPool.ids(drawn).toSorted() // => ["a", "c"]
+ * ```
+ */
+export const drawPool = (
+  pool: WorkerPool.WorkerPool,
+  config: PoolConfig,
+  seed: number,
+  isHeldOut: (ids: ReadonlyArray<string>) => boolean = () => false
+): Effect.Effect<WorkerPool.WorkerPool, CurriculumError> => {
+  if (config.type === "fixed") return Effect.succeed(pool)
+  const size = WorkerPool.size(pool)
+  const { max, min } = config.type === "random" ? config : { min: size, max: size }
+  const most = Math.min(max, size)
+  if (!(min >= 1 && min <= most)) {
+    return Effect.fail(new CurriculumError({ detail: `${min} to ${max} of ${size} workers cannot be drawn` }))
+  }
+  const heldOut = new Set(config.type === "random" ? (config.heldOut ?? []).map(nameOf) : [])
+  for (let attempt = 0; attempt < maxDraws; attempt++) {
+    const count = min + Math.floor(Seed.draw(Seed.derive(seed, "count", attempt))() * (most - min + 1))
+    const drawn = Seed.shuffle(pool.workers, Seed.derive(seed, "workers", attempt)).slice(0, count)
+    const ids = drawn.map(({ id }) => id).sort()
+    if (!heldOut.has(nameOf(ids)) && !isHeldOut(ids)) return Effect.succeed(WorkerPool.makeUnsafe(drawn))
+  }
+  return Effect.fail(new CurriculumError({ detail: `${maxDraws} parts of the pool were drawn and all are held out` }))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Questions
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * How many recursive rounds the question at a place has. Of any row of places the share has them to within one, so half
+ * of an iteration is half of it, and not half by chance.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Curriculum from "@tutti/trainer/Curriculum"
+ *
+ * const half = { share: 0.5, rounds: 2 }
+ * const places = [0, 1, 2, 3]
+ * places.map((place) => Curriculum.extraRounds(half, place)) // => [0, 2, 0, 2]
+ * ```
+ */
+export const extraRounds = ({ rounds, share }: RecursionConfig, index: number): number =>
+  Math.floor((index + 1) * share + 1e-9) > Math.floor(index * share + 1e-9) ? rounds : 0
+
+/** The question at a place of a phase. */
+export const question = Effect.fnUntraced(function* (
+  parts: Parts,
+  config: Pick<GrpoConfig, "pool" | "recursion">,
+  phaseSeed: number,
+  index: number
+): Effect.fn.Return<Question, CurriculumError> {
+  const seed = Seed.derive(phaseSeed, "question", index)
+  const task = yield* parts.tasks.task(phaseSeed, index)
+  const pool = yield* drawPool(parts.pool, config.pool, Seed.derive(seed, "pool"), parts.isHeldOut)
+  return { index, task, kind: parts.tasks.kind(task), pool, extraRounds: extraRounds(config.recursion, index), seed }
+})

@@ -1,0 +1,208 @@
+/**
+ * Estimates: what a training run will cost and how long it will take, before anything is spent.
+ *
+ * A run is simulated many times, from what a few rollouts take and from price tables. What nobody knows yet (how long
+ * workflows become, how many recursive rounds are run) is drawn anew each time, so the result is a range. A price that is
+ * unknown is said, and never counted as 0.
+ */
+import type { Worker } from "@tutti/core/Worker"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Datum, Engine, EngineError, EnginePricing, Tokenizer } from "./Engine.ts"
+import type { Example } from "./ExampleSource.ts"
+import * as Range from "./estimate/Range.ts"
+import type { Samples } from "./estimate/Samples.ts"
+import { simulate, type Total } from "./estimate/simulate.ts"
+import * as Seed from "./internal/seed.ts"
+import type { TrainingConfig } from "./TrainingConfig.ts"
+
+export type { Range } from "./estimate/Range.ts"
+export { defaultAnswerTokens, type RehearsalOptions, rehearse } from "./estimate/rehearse.ts"
+export type { CallSample, RolloutSample, Samples } from "./estimate/Samples.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What an engine takes for a token. */
+export interface EngineRates {
+  /** USD per million tokens; all 0 for an engine of one's own. Absent when unknown. */
+  readonly pricing?: EnginePricing
+  /** Absent when unknown. */
+  readonly speed?: { readonly secondsPerSampledToken: number; readonly secondsPerTrainedToken: number }
+}
+
+/** What an estimate is made from. */
+export interface Options {
+  readonly config: TrainingConfig
+  /** What rollouts take, of which there is at least one: see {@link rehearse}. */
+  readonly samples: Samples
+  readonly workers: ReadonlyArray<Pick<Worker, "id" | "pricing">>
+  readonly engine: EngineRates
+  /** What a call takes, from the quickest to the slowest mean that is thinkable; absent when unknown. */
+  readonly secondsPerCall?: { readonly low: number; readonly high: number }
+  /** Tokens of an example with its prompt and all its completions, by the name of its source. */
+  readonly examples?: Readonly<Record<string, { readonly tokens: number }>>
+  /** Tasks of each held-out evaluation. */
+  readonly evaluationTasks?: number
+  /** 300 by default. */
+  readonly simulations?: number
+  /** The config's by default. */
+  readonly seed?: number
+}
+
+/** What a run will probably take. */
+export interface Estimate {
+  /** Of all phases; fewer than there are when the limit of cost is reached before. */
+  readonly iterations: Range.Range
+  /** Iterations when nothing stops the run. */
+  readonly plannedIterations: number
+  readonly rollouts: Range.Range
+  readonly calls: Range.Range
+  readonly workerTokens: { readonly input: Range.Range; readonly output: Range.Range }
+  readonly engineTokens: { readonly prefill: Range.Range; readonly sampled: Range.Range; readonly trained: Range.Range }
+  /** USD of what has a price. `engine` is absent when its price is unknown. */
+  readonly costUsd: { readonly workers: Range.Range; readonly engine?: Range.Range; readonly total: Range.Range }
+  /** Workers without a price, with their share of all calls. Their cost comes on top. */
+  readonly unpriced: ReadonlyArray<{ readonly worker: string; readonly share: number }>
+  /** Absent when it is not known how quick the engine or the workers are. */
+  readonly seconds?: Range.Range
+  /** What the workers' calls take of it, many at a time; absent when it is not known how quick they are. */
+  readonly workerSeconds?: Range.Range
+  /** The share of simulations that reach the limit of cost. */
+  readonly stopped: number
+  /** What the figures do not hold, in sentences. */
+  readonly missing: ReadonlyArray<string>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Measuring
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The tokens of an example: its prompt with each of its completions. */
+export const exampleTokens = (
+  tokenizer: Pick<Tokenizer, "render" | "encode">,
+  { completions, messages }: Example
+): number => {
+  const prompt = tokenizer.render(messages).length
+  return completions.reduce((sum, { text }) => sum + prompt + tokenizer.encode(text).length + 1, 0)
+}
+
+const timed = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<{ readonly value: A; readonly seconds: number }, E> =>
+  Effect.gen(function* () {
+    const start = yield* Clock.currentTimeMillis
+    const value = yield* effect
+    return { value, seconds: ((yield* Clock.currentTimeMillis) - start) / 1000 }
+  })
+
+/**
+ * Measures how quick an engine is, for those that cost nothing: it samples a group of completions of a prompt and
+ * computes a gradient, each twice, of which the first (where an engine may compile) does not count. No step is made; but
+ * the gradient stays with the engine, so use one that is thrown away.
+ */
+export const measureSpeed = (
+  engine: Engine,
+  prompt: ReadonlyArray<number>,
+  options: { readonly groupSize: number; readonly maxTokens: number }
+): Effect.Effect<NonNullable<EngineRates["speed"]>, EngineError> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const sampler = yield* engine.sampler
+      const request = { prompt, maxTokens: options.maxTokens, count: options.groupSize, seed: 0 }
+      yield* sampler.sample(request)
+      const sampled = yield* timed(sampler.sample(request))
+      const data: ReadonlyArray<Datum> = sampled.value.map(({ tokens }) => ({ prompt, completion: tokens }))
+      yield* engine.forwardBackward(data, { type: "crossEntropy" })
+      const trained = yield* timed(engine.forwardBackward(data, { type: "crossEntropy" }))
+      const completion = sampled.value.reduce((sum, { tokens }) => sum + tokens.length, 0)
+      return {
+        secondsPerSampledToken: sampled.seconds / completion,
+        secondsPerTrainedToken: trained.seconds / (completion + data.length * prompt.length)
+      }
+    })
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Estimating
+// -------------------------------------------------------------------------------------------------------------------
+
+const unpricedOf = ({ samples, workers }: Options): Estimate["unpriced"] => {
+  const priced = new Set(workers.flatMap(({ id, pricing }) => (pricing === undefined ? [] : [id])))
+  const calls = samples.rollouts.flatMap((rollout) => rollout.calls)
+  const counts = new Map<string, number>()
+  for (const { worker } of calls) if (!priced.has(worker)) counts.set(worker, (counts.get(worker) ?? 0) + 1)
+  return [...counts].map(([worker, count]) => ({ worker, share: count / calls.length }))
+}
+
+const missingOf = (options: Options, unpriced: Estimate["unpriced"]): ReadonlyArray<string> => {
+  const { config, engine, examples, samples, secondsPerCall } = options
+  const unknown = config.phases.filter(
+    (phase) => phase.type === "warm-start" && examples?.[phase.examples] === undefined
+  )
+  const isSilent = samples.rollouts.every(({ calls }) => calls.length === 0)
+  return [
+    ...(isSilent ? ["No plan of the rehearsal led to a call, so the cost of workers is unknown."] : []),
+    ...unpriced.map(({ worker }) => `The price of ${worker} is unknown: what its calls cost comes on top.`),
+    ...(engine.pricing === undefined ? [`The price of the engine ${config.engine.name} is unknown.`] : []),
+    ...(engine.speed === undefined ? [`How quick the engine ${config.engine.name} is, is unknown.`] : []),
+    ...(secondsPerCall === undefined ? ["How long the workers take for a call is unknown."] : []),
+    ...unknown.map(({ name }) => `The size of the examples of the phase ${name} is unknown: it is not counted.`)
+  ]
+}
+
+const planned = ({ phases }: TrainingConfig): number =>
+  phases.reduce((sum, phase) => sum + (phase.type === "grpo" ? phase.iterations : phase.steps), 0)
+
+const check = ({ samples, simulations = 1 }: Options): void => {
+  if (samples.promptTokens.length === 0 || samples.rollouts.length === 0) {
+    throw new RangeError("An estimate needs at least one prompt and one rollout to go by: hand it some.")
+  }
+  if (!(simulations >= 1)) throw new RangeError(`The count of simulations has to be at least 1; it is ${simulations}.`)
+}
+
+/**
+ * Simulates a run and says what it will probably take.
+ *
+ * **Details**
+ *
+ * The same options give the same estimate. In each simulation it is drawn how many steps workflows have on average (1 to
+ * the most that is allowed), how many can be read at the beginning, how far token counts are off, which share of recursive
+ * rounds and of further groups is used, and how long calls take. The limit of cost of the config stops a simulation as it would stop the run; as
+ * there, an engine's bill counts towards it where it has prices.
+ *
+ * **Gotchas**
+ *
+ * Answers from a cache and retries of failed calls are not foreseen.
+ */
+export const make = (options: Options): Estimate => {
+  check(options)
+  const { config, engine, secondsPerCall, simulations = 300 } = options
+  const seed = options.seed ?? config.seed
+  const totals = Array.from({ length: simulations }, (_, index) =>
+    simulate(options, Seed.derive(seed, "simulation", index))
+  )
+  const range = (value: (total: Total) => number) => Range.of(totals.map(value))
+  const unpriced = unpricedOf(options)
+  return {
+    iterations: range(({ iterations }) => iterations),
+    plannedIterations: planned(config),
+    rollouts: range(({ rollouts }) => rollouts),
+    calls: range(({ calls }) => calls),
+    workerTokens: { input: range(({ inputTokens }) => inputTokens), output: range(({ outputTokens }) => outputTokens) },
+    engineTokens: {
+      prefill: range(({ prefillTokens }) => prefillTokens),
+      sampled: range(({ sampledTokens }) => sampledTokens),
+      trained: range(({ trainedTokens }) => trainedTokens)
+    },
+    costUsd: {
+      workers: range(({ workerUsd }) => workerUsd),
+      ...(engine.pricing === undefined ? {} : { engine: range(({ engineUsd }) => engineUsd) }),
+      total: range(({ engineUsd, workerUsd }) => engineUsd + workerUsd)
+    },
+    unpriced,
+    ...(engine.speed === undefined || secondsPerCall === undefined ? {} : { seconds: range(({ seconds }) => seconds) }),
+    ...(secondsPerCall === undefined ? {} : { workerSeconds: range(({ workerSeconds }) => workerSeconds) }),
+    stopped: totals.filter(({ isStopped }) => isStopped).length / totals.length,
+    missing: missingOf(options, unpriced)
+  }
+}

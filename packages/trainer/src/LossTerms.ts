@@ -1,0 +1,88 @@
+/**
+ * The losses of `Engine` in plain numbers: what every engine computes, as a reference to test one against, and the inside
+ * of `ToyEngine`.
+ *
+ * Shapes are in the names: `T` the tokens of one completion.
+ */
+import type { Datum, Loss, PerToken } from "./Engine.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The loss of one completion, and its derivatives. */
+export interface Terms {
+  /** The weighted sum over the tokens. */
+  readonly loss: number
+  /** The derivative of the loss by the log-probability of each token. */
+  readonly slopes_T: Float64Array
+  /** The derivative of the loss by the entropy at each token. */
+  readonly entropySlopes_T: Float64Array
+  /** Whether the ratio of a token is where the clip stops its gradient. */
+  readonly clipped_T: ReadonlyArray<boolean>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Terms
+// -------------------------------------------------------------------------------------------------------------------
+
+/** `min(r A, clip(r) A)`, and whether the clip decides. */
+const clip = (ratio: number, advantage: number, low: number, high: number) => {
+  const bound = Math.min(Math.max(ratio, 1 - low), 1 + high)
+  const isClipped = bound * advantage < ratio * advantage
+  return { value: isClipped ? bound * advantage : ratio * advantage, isClipped }
+}
+
+const at = (values: PerToken | undefined, index: number, otherwise: number) =>
+  values === undefined ? otherwise : values[index]!
+
+/**
+ * The loss of one completion whose tokens have these log-probabilities and entropies under the present weights.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as LossTerms from "@tutti/trainer/LossTerms"
+ *
+ * const datum = { prompt: [1], completion: [7, 9], weights: [1, 2] }
+ * LossTerms.of({ type: "crossEntropy" }, datum, [-0.5, -1], [0, 0]).loss // => 2.5
+ * ```
+ */
+export const of = (loss: Loss, datum: Datum, logProbs_T: PerToken, entropies_T: PerToken): Terms => {
+  const length = datum.completion.length
+  const slopes_T = new Float64Array(length)
+  const entropySlopes_T = new Float64Array(length)
+  const clipped_T: Array<boolean> = new Array(length).fill(false)
+  const gaps_T = Array.from(
+    { length },
+    (_, token) => logProbs_T[token]! - at(datum.logProbs, token, logProbs_T[token]!)
+  )
+  const sequenceRatio = Math.exp(gaps_T.reduce((sum, gap) => sum + gap, 0) / length)
+  const entropyFactor = "entropy" in loss ? (loss.entropy ?? 0) : 0
+  let total = 0
+  let shared = 0
+  for (let token = 0; token < length; token++) {
+    const weight = at(datum.weights, token, 1)
+    const advantage = at(datum.advantages, token, 0)
+    if (loss.type === "crossEntropy") {
+      total -= weight * logProbs_T[token]!
+      slopes_T[token]! -= weight
+      continue
+    }
+    const ratio = loss.type === "sequenceRatio" ? sequenceRatio : Math.exp(gaps_T[token]!)
+    const { isClipped, value } =
+      loss.type === "importanceSampling"
+        ? { isClipped: false, value: ratio * advantage }
+        : clip(ratio, advantage, loss.low, loss.high)
+    total -= weight * (value + entropyFactor * entropies_T[token]!)
+    entropySlopes_T[token] = -weight * entropyFactor
+    clipped_T[token] = isClipped
+    if (isClipped) continue
+    const slope = -weight * ratio * advantage
+    if (loss.type === "sequenceRatio") shared += slope / length
+    else slopes_T[token]! += slope
+  }
+  // The ratio of a sequence depends on all of its tokens alike.
+  if (shared !== 0) for (let token = 0; token < length; token++) slopes_T[token]! += shared
+  return { loss: total, slopes_T, entropySlopes_T, clipped_T }
+}

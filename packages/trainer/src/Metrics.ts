@@ -1,0 +1,127 @@
+/**
+ * Metrics: what an iteration of a training run came to. One record per iteration, one JSON line each in the run's folder.
+ *
+ * Everything but `seconds`, `at` and `criticalPathSeconds` is the same for the same run, killed and resumed or not. (With a
+ * response cache that outlives the process, what was asked before costs nothing the second time.)
+ */
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What all records say. */
+interface Base {
+  /** Counts from 0 over all phases of the run. */
+  readonly iteration: number
+  readonly phase: string
+  /** Counts from 0 within the phase. */
+  readonly phaseIteration: number
+  /** Optimiser steps that the engine has made, those of this iteration included. */
+  readonly version: number
+  /** Of the last step. */
+  readonly learningRate: number
+  /** Of the last step, before it was cut, where the engine tells. */
+  readonly gradientNorm?: number
+  /** The weighted sum that was minimised, over all steps of the iteration. */
+  readonly loss?: number
+  /** Tokens that were learned from, and tokens of their prompts. */
+  readonly tokens: { readonly completion: number; readonly prompt: number }
+  /** USD that the run has cost so far, without work that was done twice. */
+  readonly costUsd: number
+  /** USD of this iteration's tokens at the engine, where it has prices; without evaluations. Part of `costUsd`. */
+  readonly engineCostUsd?: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** What the iteration took, in all and by what was done; parts that overlap add up to more than the whole. */
+  readonly seconds: Readonly<Record<string, number>> & { readonly total: number }
+  /** What the held-out evaluation found, where there was one. */
+  readonly evaluation?: Readonly<Record<string, number>>
+}
+
+/** A step of supervised learning. */
+export interface WarmStartMetrics extends Base {
+  readonly type: "warm-start"
+  readonly examples: number
+  readonly completions: number
+  /** Mean negative log-probability of a token, in nats, by the weights of the examples and without. */
+  readonly weightedLoss: number
+  readonly tokenLoss: number
+}
+
+/** What the completions of one round came to, over all rollouts that had it. */
+export interface RoundMetrics {
+  readonly round: number
+  readonly completions: number
+  readonly rewardMean: number
+  readonly rewardStd: number
+  /** Share of completions that could be read as a workflow. */
+  readonly parsed: number
+  /** Share of completions whose answer was right. */
+  readonly correct: number
+  /** Share of completions that let the previous answer stand. */
+  readonly confirmed: number
+}
+
+/** What the rollouts of one kind of task came to. */
+export interface KindMetrics {
+  readonly rollouts: number
+  /** Of the last round. */
+  readonly rewardMean: number
+  readonly parsed: number
+  readonly correct: number
+  /** Mean steps of the workflows that could be read, of all rounds. */
+  readonly steps: number
+  /** Workflows that could be read, by their number of steps. */
+  readonly stepCounts: Readonly<Record<string, number>>
+  /** Steps given to each worker, by id. Shares are these over their sum. */
+  readonly workers: Readonly<Record<string, number>>
+}
+
+/** An iteration of reinforcement learning. */
+export interface GrpoMetrics extends Base {
+  readonly type: "grpo"
+  readonly groups: number
+  readonly rollouts: number
+  /** Rollouts left out because of failures that are no fault of the policy. */
+  readonly dropped: number
+  /** Over rollouts, of their last round, penalties included. */
+  readonly rewardMean: number
+  readonly rewardStd: number
+  /** Share of rollouts whose last round could be read. */
+  readonly parsed: number
+  /** Share of rollouts whose last answer was right. */
+  readonly correct: number
+  readonly rounds: ReadonlyArray<RoundMetrics>
+  /** Mean steps of the workflows that could be read, of all rounds. */
+  readonly steps: number
+  readonly kinds: Readonly<Record<string, KindMetrics>>
+  /** Mean entropy of the policy at a token, in nats, where the engine tells; under the weights of each step. */
+  readonly entropy?: number
+  /** Mean negative log-probability of a sampled token: an estimate of the same that every engine gives. */
+  readonly surprisal: number
+  /** Groups, by round, all of whose rewards were equal. */
+  readonly zeroVariance: number
+  /** Groups that were asked in the stead of such. */
+  readonly resampled: number
+  /** Share of tokens whose ratio was outside of the clip, at the side where that stops the gradient. */
+  readonly clipped: number
+  /** Mean of `r - 1 - log r`: an estimate of the divergence from the sampler. */
+  readonly samplerDivergence: number
+  /** Mean estimate of the divergence from the weights with which the phase began, where `kl` is set. */
+  readonly referenceDivergence?: number
+  /** Optimiser steps between the sampler and the first step of the iteration. */
+  readonly lag: number
+  /** Mean tokens of a completion, and the share that reached the limit. */
+  readonly completionTokens: number
+  readonly truncated: number
+  /** Calls of workers, those that failed, and those whose answer came from the cache. */
+  readonly calls: { readonly total: number; readonly failed: number; readonly cached: number }
+  readonly workerTokens: { readonly input: number; readonly output: number }
+  /** USD of this iteration's worker calls. */
+  readonly iterationCostUsd: number
+  /** Mean seconds of the critical path of a rollout's workflows. */
+  readonly criticalPathSeconds: number
+}
+
+/** What an iteration came to. */
+export type Metrics = WarmStartMetrics | GrpoMetrics

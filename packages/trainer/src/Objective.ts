@@ -1,0 +1,167 @@
+/**
+ * Objectives: from settings to what an engine is asked to minimise.
+ *
+ * An engine sums over tokens; every mean is in the weights that are made here. Shapes are in the names: `N` completions of
+ * one optimiser step, `T` the tokens of each.
+ */
+import type { Capabilities, Datum, Loss, PerToken } from "./Engine.ts"
+import * as LossTerms from "./LossTerms.ts"
+import type { ObjectiveConfig } from "./TrainingConfig.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Loss
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The loss of an engine that a setting asks for.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Objective from "@tutti/trainer/Objective"
+ *
+ * const loss = Objective.lossOf({ loss: { type: "clippedRatio", low: 0.2, high: 0.28 }, entropy: 0.01 })
+ * loss // => { type: "clippedRatio", low: 0.2, high: 0.28, entropy: 0.01 }
+ * ```
+ */
+export const lossOf = ({ entropy, loss }: Pick<ObjectiveConfig, "loss" | "entropy">): Loss =>
+  loss.type === "importanceSampling" || entropy === 0 ? loss : { ...loss, entropy }
+
+/**
+ * Why an engine cannot do what a setting asks for, or `undefined` when it can.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Objective, ToyEngine, TrainingConfig } from "@tutti/trainer"
+ *
+ * const capabilities = { ...ToyEngine.make().capabilities, entropy: false }
+ * const obstacle = Objective.obstacle({ ...TrainingConfig.defaultObjective, entropy: 0.01 }, capabilities)
+ * obstacle // => "the engine has no entropy bonus: set objective.entropy to 0"
+ * ```
+ */
+export const obstacle = (
+  config: Pick<ObjectiveConfig, "loss" | "entropy">,
+  capabilities: Capabilities
+): string | undefined => {
+  const { type } = config.loss
+  if (!capabilities.losses.includes(type)) {
+    return `the engine has no ${type} loss: choose one of ${capabilities.losses.join(", ")}`
+  }
+  if (config.entropy === 0) return undefined
+  if (!capabilities.entropy) return "the engine has no entropy bonus: set objective.entropy to 0"
+  return type === "importanceSampling" ? "an entropy bonus needs a loss with a clip: choose clippedRatio" : undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Weights and advantages of tokens
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A completion as far as its weights go. */
+export interface Weighed {
+  /** Its tokens. */
+  readonly length: number
+  /** The first token of the three lists; `undefined` where there are none, and all of it is thought. */
+  readonly listsFrom?: number | undefined
+}
+
+/**
+ * The weights of all tokens of an optimiser step.
+ *
+ * **Details**
+ *
+ * They add up to 1: with `"completion"` those of each completion to the same, with `"token"` those of each token of one
+ * part. The parts (thought and lists) are to each other as the setting says.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Objective from "@tutti/trainer/Objective"
+ *
+ * const completions = [{ length: 2 }, { length: 4, listsFrom: 2 }]
+ * const weights = { thought: 1, lists: 1 }
+ * Objective.weights(completions, { mean: "completion", weights }) // => [[0.25, 0.25], [0.125, 0.125, 0.125, 0.125]]
+ * const [, second] = Objective.weights(completions, { mean: "token", weights: { thought: 0.5, lists: 1 } })
+ * second // => [0.125, 0.125, 0.25, 0.25]
+ * ```
+ */
+export const weights = (
+  completions_N: ReadonlyArray<Weighed>,
+  config: Pick<ObjectiveConfig, "mean" | "weights">
+): ReadonlyArray<ReadonlyArray<number>> => {
+  const parts_N_T = completions_N.map(({ length, listsFrom = length }) =>
+    Array.from({ length }, (_, token) => (token < listsFrom ? config.weights.thought : config.weights.lists))
+  )
+  const sums_N = parts_N_T.map((parts_T) => parts_T.reduce((sum, part) => sum + part, 0))
+  const sum = sums_N.reduce((total, one) => total + one, 0)
+  const counted = sums_N.filter((one) => one > 0).length
+  return parts_N_T.map((parts_T, completion) => {
+    const divisor = config.mean === "token" ? sum : sums_N[completion]! * counted
+    return parts_T.map((part) => (divisor === 0 ? 0 : part / divisor))
+  })
+}
+
+/**
+ * The advantage of each token of a completion, with the penalty for leaving the reference where `kl` is not 0: that many
+ * times `log q - log p_reference` is taken off at each token.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Objective from "@tutti/trainer/Objective"
+ *
+ * Objective.tokenAdvantages(2, 3) // => [2, 2, 2]
+ * Objective.tokenAdvantages(2, 2, { kl: 0.5, logProbs: [-1, -2], reference: [-1, -4] }) // => [2, 1]
+ * ```
+ */
+export const tokenAdvantages = (
+  advantage: number,
+  length: number,
+  shaping?: { readonly kl: number; readonly logProbs: PerToken; readonly reference: PerToken }
+): ReadonlyArray<number> =>
+  Array.from({ length }, (_, token) =>
+    shaping === undefined ? advantage : advantage - shaping.kl * (shaping.logProbs[token]! - shaping.reference[token]!)
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// What a pass tells
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How far the weights of a pass were from the sampler's. */
+export interface Distance {
+  readonly tokens: number
+  /** Tokens at which the clip stopped the gradient. */
+  readonly clipped: number
+  /** Sum of `r - 1 - log r` over tokens. */
+  readonly divergence: number
+}
+
+/**
+ * Measures the distance of the weights from the sampler, over the data of a pass.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Objective from "@tutti/trainer/Objective"
+ *
+ * const data = [{ prompt: [1], completion: [2], advantages: [1], logProbs: [-1] }]
+ * // The weights give the token e^0.5 = 1.65 times the sampler's probability: more than a clip of 0.2 allows.
+ * const { clipped } = Objective.distance({ type: "clippedRatio", low: 0.2, high: 0.2 }, data, [[-0.5]])
+ * clipped // => 1
+ * ```
+ */
+export const distance = (loss: Loss, data: ReadonlyArray<Datum>, logProbs: ReadonlyArray<PerToken>): Distance => {
+  let tokens = 0
+  let clipped = 0
+  let divergence = 0
+  data.forEach((datum, index) => {
+    const zeros = new Float32Array(datum.completion.length)
+    clipped += LossTerms.of(loss, datum, logProbs[index]!, zeros).clipped_T.filter(Boolean).length
+    tokens += datum.completion.length
+    datum.completion.forEach((_, token) => {
+      const gap = logProbs[index]![token]! - (datum.logProbs?.[token] ?? logProbs[index]![token]!)
+      divergence += Math.exp(gap) - 1 - gap
+    })
+  })
+  return { tokens, clipped, divergence }
+}

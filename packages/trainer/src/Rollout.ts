@@ -1,0 +1,380 @@
+/**
+ * Rollouts: runs of the Conductor that are made to learn from.
+ *
+ * A rollout is one run with a language policy whose model is the engine's sampler, graded and rewarded round by round. The
+ * response cache, budgets, retries and reassignment are core's. A group is the rollouts of one question.
+ */
+import * as Budget from "@tutti/core/Budget"
+import * as Conductor from "@tutti/core/Conductor"
+import * as Grader from "@tutti/core/Grader"
+import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
+import type { Policy } from "@tutti/core/Policy"
+import { ResponseCache } from "@tutti/core/ResponseCache"
+import type { Worker } from "@tutti/core/Worker"
+import type { Workflow } from "@tutti/core/Workflow"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Semaphore from "effect/Semaphore"
+import type { Question } from "./Curriculum.ts"
+import type { EngineError, Sample, Sampler, Tokenizer } from "./Engine.ts"
+import * as RunFold from "./internal/runFold.ts"
+import * as SampledModel from "./internal/sampledModel.ts"
+import * as Seed from "./internal/seed.ts"
+import type { PenaltyConfig, RolloutConfig } from "./TrainingConfig.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One completion of a rollout, and what came of it. */
+export interface Round {
+  /** The same array for all completions that were sampled together. */
+  readonly prompt: ReadonlyArray<number>
+  readonly sample: Sample
+  readonly text: string
+  readonly outcome: Grader.Outcome
+  /** Penalties included. */
+  readonly reward: number
+  /** Why it could not be read, or why there is no answer. */
+  readonly detail?: string
+  readonly workflow?: Workflow
+  /** The ids of the workers of the steps. */
+  readonly workers: ReadonlyArray<string>
+  readonly answer?: string
+  readonly confirmed: boolean
+  readonly grade?: Grader.Grade
+  readonly costUsd: number
+  readonly calls: number
+  readonly failedCalls: number
+  readonly cachedCalls: number
+  readonly workerTokens: { readonly input: number; readonly output: number }
+  readonly criticalPathMillis: number
+}
+
+/** A run that was made to learn from. */
+export interface Rollout {
+  /** The member of its group, from 0. */
+  readonly member: number
+  readonly rounds: ReadonlyArray<Round>
+  /** Why it counts for nothing: a failure that is not the policy's. */
+  readonly dropped?: string
+  /** USD of earlier attempts that were lost. */
+  readonly abandonedCostUsd: number
+}
+
+/** The rollouts of one question. */
+export interface Group {
+  readonly question: Question
+  readonly samplerVersion: number
+  readonly rollouts: ReadonlyArray<Rollout>
+}
+
+/** What rollouts are made with. */
+export interface Options {
+  readonly config: RolloutConfig
+  readonly groupSize: number
+  readonly sampler: Sampler
+  readonly tokenizer: Tokenizer
+  readonly grader: Grader.Grader
+  /** The account of the whole training. */
+  readonly ledger: Budget.Ledger
+  /** A permit for each completion that is sampled at once. */
+  readonly sampling: Semaphore.Semaphore
+  /** A permit for each rollout whose workflow runs. */
+  readonly running: Semaphore.Semaphore
+  /** Makes the policy of a model; a `LanguagePolicy` with the configured prompt by default. */
+  readonly policy?: ((model: Worker) => Policy) | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The training's limit of cost would be exceeded. */
+export class CostLimitReached extends Data.TaggedError("CostLimitReached")<{
+  readonly limitUsd: number
+  readonly spentUsd: number
+}> {
+  override get message(): string {
+    return `The cost limit of ${this.limitUsd} USD is reached (${this.spentUsd} spent): resume with a higher one.`
+  }
+}
+
+/** The policy never asked for a completion, so there is nothing to learn from: a mistake in how it is set up. */
+export class RolloutError extends Data.TaggedError("RolloutError")<{
+  readonly task: string
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `No completion was sampled for ${this.task}: ${this.detail}`
+  }
+}
+
+/** Why rollouts cannot be made. */
+export type RolloutFailure = EngineError | CostLimitReached | RolloutError
+
+// -------------------------------------------------------------------------------------------------------------------
+// Rewards
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The reward of the paper, less what the setting takes off for calls, time and money. It never falls below 0.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Rollout from "@tutti/trainer/Rollout"
+ *
+ * const spent = { calls: 3, criticalPathMillis: 2000, costUsd: 0.01 }
+ * Rollout.reward("correct", spent, { perCall: 0, perSecond: 0, perUsd: 0 }) // => 1
+ * Rollout.reward("correct", spent, { perCall: 0.05, perSecond: 0.05, perUsd: 0 }) // => 0.75
+ * Rollout.reward("unreadable", spent, { perCall: 1, perSecond: 1, perUsd: 1 }) // => 0
+ * ```
+ */
+export const reward = (
+  outcome: Grader.Outcome,
+  spent: Pick<Round, "calls" | "criticalPathMillis" | "costUsd">,
+  penalties: PenaltyConfig
+): number =>
+  Math.max(
+    0,
+    Grader.reward(outcome) -
+      penalties.perCall * spent.calls -
+      penalties.perSecond * (spent.criticalPathMillis / 1000) -
+      penalties.perUsd * spent.costUsd
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Rollouts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The policy in training writes anew each time: its completions are never taken from the cache, nor kept there. */
+const withoutPolicy = (cache: ResponseCache | undefined): ResponseCache | undefined =>
+  cache && {
+    lookup: (key, compute) =>
+      key.startsWith(`["${SampledModel.writerId}"`)
+        ? Effect.map(compute, (value) => ({ value, cached: false }))
+        : cache.lookup(key, compute)
+  }
+
+/** The prompt's settings, without resampling or fallback: what was sampled is what is learned from. */
+const languagePolicy = (config: RolloutConfig) => (model: Worker) =>
+  LanguagePolicy.make({
+    model,
+    prompt: config.prompt,
+    maxOutputTokens: config.maxTokens,
+    temperature: 1,
+    resamples: 0
+  })
+
+/** Waits for a permit once the first workflow is written. `release` gives it back. */
+const limited = (policy: Policy, running: Semaphore.Semaphore) => {
+  let taken = 0
+  const take = Effect.uninterruptibleMask((restore) =>
+    Effect.map(restore(running.take(1)), (permits) => {
+      taken = permits
+      return permits
+    })
+  )
+  const propose: Policy["propose"] = (context) =>
+    Effect.tap(policy.propose(context), () => (taken > 0 ? Effect.void : take))
+  return { policy: { ...policy, propose }, release: Effect.suspend(() => running.release(taken)) }
+}
+
+/** Whether the account of the whole training, and not a limit of this run, stopped a run. */
+const isOverall = (error: unknown, options: Options): error is Budget.BudgetExceeded =>
+  error instanceof Budget.BudgetExceeded &&
+  error.limit === "costUsd" &&
+  error.allowed === options.ledger.limits.costUsd &&
+  error.allowed !== options.config.budget.costUsd
+
+type Graded = Pick<Round, "outcome" | "detail" | "grade">
+
+/** Grades what came of a completion, or says that it counts for nothing. */
+const judge = Effect.fnUntraced(function* (
+  question: Question,
+  round: RunFold.RoundFold,
+  last: string | undefined,
+  options: Options
+): Effect.fn.Return<Graded, Lost> {
+  if (round.workflow === undefined) return { outcome: "unreadable", detail: round.unreadable ?? last ?? "no workflow" }
+  if (round.answer === undefined) {
+    const detail = round.failures.at(-1) ?? last ?? "no answer"
+    if (round.failures.length > 0 && options.config.failures.lost !== "wrong") return yield* new Lost({ detail })
+    return { outcome: "wrong", detail }
+  }
+  const grade = yield* Effect.mapError(
+    options.grader.grade(question.task, round.answer),
+    ({ message }) => new Lost({ detail: message, isFinal: true })
+  )
+  return { outcome: grade.correct ? "correct" : "wrong", grade }
+})
+
+/** A rollout that shows nothing of the policy. */
+class Lost extends Data.TaggedError("Lost")<{ readonly detail: string; readonly isFinal?: boolean }> {}
+
+const roundOf = (
+  { prompt, sample, text }: SampledModel.Recorded,
+  round: RunFold.RoundFold,
+  graded: Graded,
+  penalties: PenaltyConfig
+): Round => {
+  const { answer, cachedCalls, calls, confirmed, costUsd, failedCalls, workers, workflow } = round
+  const spent = { calls, costUsd, criticalPathMillis: RunFold.criticalPathMillis(round) }
+  return {
+    prompt,
+    sample,
+    text,
+    ...graded,
+    reward: reward(graded.outcome, spent, penalties),
+    ...(workflow === undefined ? {} : { workflow }),
+    workers,
+    ...(answer === undefined ? {} : { answer }),
+    confirmed,
+    ...spent,
+    failedCalls,
+    cachedCalls,
+    workerTokens: { input: round.inputTokens, output: round.outputTokens }
+  }
+}
+
+const emptyGrade: Graded = { outcome: "wrong" }
+
+/** Runs one rollout. `attempt` counts how often it was run before. */
+const attemptOne = Effect.fnUntraced(function* (
+  question: Question,
+  writer: SampledModel.Writer,
+  member: number,
+  attempt: number,
+  options: Options
+): Effect.fn.Return<Rollout, RolloutFailure> {
+  const { config } = options
+  const { policy, release } = limited((options.policy ?? languagePolicy(config))(writer.worker), options.running)
+  const fold = RunFold.make()
+  const conductor = Conductor.make({
+    policy,
+    pool: question.pool,
+    maxSteps: config.maxSteps,
+    recursion: question.extraRounds,
+    budget: config.budget,
+    worker: config.worker,
+    retry: { maxAttempts: config.failures.attempts, baseDelayMillis: config.failures.waitMillis },
+    reassign: config.failures.reassign,
+    onStepFailure: config.failures.step
+  })
+  const result = yield* conductor
+    .run(question.task, {
+      seed: Seed.derive(question.seed, "run", config.sharedAnswers ? "shared" : member, attempt),
+      runId: `${question.task.id}/${question.index}/${member}`,
+      ledger: options.ledger,
+      listener: fold.listener
+    })
+    .pipe(Effect.ensuring(release))
+  const failure = writer.failure()
+  if (failure !== undefined) return yield* failure
+  if (isOverall(result.error, options)) {
+    return yield* new CostLimitReached({ limitUsd: result.error.allowed, spentUsd: options.ledger.spent().costUsd })
+  }
+  if (writer.recorded.length === 0) {
+    return yield* new RolloutError({ task: question.task.id, detail: result.detail ?? "the run was stopped" })
+  }
+  const rounds: Array<Round> = []
+  let dropped: string | undefined
+  for (const [index, recorded] of writer.recorded.entries()) {
+    const round = fold.rounds[index]
+    if (round === undefined) break
+    const graded: Graded = yield* Effect.catchTag(judge(question, round, result.detail, options), "Lost", (lost) => {
+      const isAgain = config.failures.lost === "retry" && attempt < config.failures.retries && lost.isFinal !== true
+      dropped ??= isAgain ? again : lost.detail
+      return Effect.succeed(emptyGrade)
+    })
+    rounds.push(roundOf(recorded, round, graded, config.penalties))
+  }
+  return { member, rounds, abandonedCostUsd: 0, ...(dropped === undefined ? {} : { dropped }) }
+})
+
+/** Stands for a rollout that is to be run again. */
+const again = "run again"
+
+/** Runs one rollout, as often as the setting says while its workers fail. The first completion stays the same. */
+const one = (
+  question: Question,
+  writerOf: (member: number) => SampledModel.Writer,
+  member: number,
+  options: Options,
+  attempt = 0
+): Effect.Effect<Rollout, RolloutFailure> =>
+  Effect.flatMap(attemptOne(question, writerOf(member), member, attempt, options), (rollout) => {
+    if (rollout.dropped !== again) return Effect.succeed(rollout)
+    const costUsd = rollout.rounds.reduce((sum, round) => sum + round.costUsd, 0)
+    return Effect.map(one(question, writerOf, member, options, attempt + 1), (next) => ({
+      ...next,
+      abandonedCostUsd: next.abandonedCostUsd + costUsd
+    }))
+  })
+
+/**
+ * Makes the rollouts of a question.
+ *
+ * **Details**
+ *
+ * The first completions are sampled in one request. A run that fails is data: how its reward comes about is the setting's
+ * to say. Only the engine's failures, and the end of the training's money, are errors.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Budget from "@tutti/core/Budget"
+ * import * as Grader from "@tutti/core/Grader"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as Task from "@tutti/core/Task"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import { Rollout, ToyEngine, TrainingConfig } from "@tutti/trainer"
+ * import * as Effect from "effect/Effect"
+ * import * as Semaphore from "effect/Semaphore"
+ *
+ * const engine = ToyEngine.make()
+ * const question = {
+ *   index: 0,
+ *   task: Task.make({ question: "What is 6 times 7?", reference: "42" }),
+ *   kind: "product",
+ *   pool: WorkerPool.makeUnsafe([ScriptedWorker.echo("a")]),
+ *   extraRounds: 0,
+ *   seed: 1
+ * }
+ * const make = Effect.gen(function* () {
+ *   return yield* Rollout.group(question, {
+ *     config: { ...TrainingConfig.defaultRollouts, maxTokens: 16 },
+ *     groupSize: 4,
+ *     sampler: yield* engine.sampler,
+ *     tokenizer: engine.tokenizer,
+ *     grader: Grader.exact,
+ *     ledger: Budget.make(),
+ *     sampling: yield* Semaphore.make(4),
+ *     running: yield* Semaphore.make(4)
+ *   })
+ * })
+ * const { rollouts } = await Effect.runPromise(Effect.scoped(make))
+ * rollouts.map(({ rounds }) => rounds[0]?.outcome) // => ["unreadable", "unreadable", "unreadable", "unreadable"]
+ * ```
+ */
+export const group = Effect.fnUntraced(function* (
+  question: Question,
+  options: Options
+): Effect.fn.Return<Group, RolloutFailure> {
+  const writerOf = SampledModel.group({
+    sampler: options.sampler,
+    tokenizer: options.tokenizer,
+    maxTokens: options.config.maxTokens,
+    size: options.groupSize,
+    seed: Seed.derive(question.seed, "completions"),
+    permits: options.sampling
+  })
+  const cache = withoutPolicy(yield* ResponseCache)
+  const rollouts = yield* Effect.forEach(
+    Array.from({ length: options.groupSize }, (_, member) => member),
+    (member) => one(question, writerOf, member, options),
+    { concurrency: "unbounded" }
+  ).pipe(Effect.provideService(ResponseCache, cache))
+  return { question, samplerVersion: options.sampler.version, rollouts }
+})

@@ -1,0 +1,86 @@
+/**
+ * A sampler as a worker: present weights wherever a model is wanted, such as in the policy of a held-out evaluation.
+ */
+import { free, type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@tutti/core/Worker"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Engine, EngineError, Sampler } from "./Engine.ts"
+
+/** What a worker is made of. */
+export interface Options {
+  readonly sampler: Sampler
+  readonly engine: Pick<Engine, "tokenizer">
+  /** `sampler` by default. */
+  readonly id?: string
+  /** The most tokens of an answer whose request does not say; 1,024 by default. */
+  readonly maxTokens?: number
+}
+
+const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
+  switch (reason._tag) {
+    case "RateLimited":
+      return {
+        _tag: "RateLimited",
+        detail: message,
+        ...(reason.retryAfterMillis === undefined ? {} : { retryAfterMillis: reason.retryAfterMillis })
+      }
+    case "Unreachable":
+      return { _tag: "Network", detail: message }
+    case "Authentication":
+      return { _tag: "Authentication", detail: message }
+    case "TooLarge":
+      return { _tag: "ContextTooLong", detail: message }
+    default:
+      return { _tag: "InvalidRequest", detail: message }
+  }
+}
+
+/**
+ * Makes a worker of a sampler. It costs nothing, samples at a temperature of 1 and takes a seed (0 without one).
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
+ * import * as SamplerWorker from "@tutti/trainer/SamplerWorker"
+ * import * as ToyEngine from "@tutti/trainer/ToyEngine"
+ * import * as Effect from "effect/Effect"
+ *
+ * const engine = ToyEngine.make()
+ * const policy = Effect.runSync(
+ *   Effect.scoped(
+ *     Effect.map(engine.sampler, (sampler) =>
+ *       LanguagePolicy.make({ model: SamplerWorker.make({ sampler, engine, id: "after 10" }) })
+ *     )
+ *   )
+ * )
+ * policy.name // => "after 10"
+ * ```
+ */
+export const make = ({ engine, id = "sampler", maxTokens = 1024, sampler }: Options): Worker => ({
+  id,
+  settings: { version: sampler.version },
+  pricing: free,
+  countInputTokens: (messages) => engine.tokenizer.render(messages).length,
+  generate: ({ maxOutputTokens = maxTokens, messages, seed = 0 }) => {
+    const prompt = engine.tokenizer.render(messages)
+    const parts = Effect.map(
+      sampler.sample({ prompt, maxTokens: maxOutputTokens, seed }),
+      (samples): ReadonlyArray<WorkerPart> => {
+        const { reason, tokens } = samples[0]!
+        const text = engine.tokenizer.decode(reason === "stop" ? tokens.slice(0, -1) : tokens)
+        const usage = { inputTokens: prompt.length, outputTokens: tokens.length }
+        return [
+          { type: "text", text },
+          { type: "finish", reason, usage }
+        ]
+      }
+    )
+    return Stream.unwrap(
+      Effect.mapBoth(parts, {
+        onSuccess: Stream.fromIterable,
+        onFailure: (error) => new WorkerError({ worker: id, reason: reasonOf(error) })
+      })
+    )
+  }
+})

@@ -1,0 +1,34 @@
+/**
+ * Learning rates over the steps of a phase.
+ */
+import type { ScheduleConfig } from "./TrainingConfig.ts"
+
+/** Steps that a warm-up takes: its share of all, rounded up. */
+const warmUpSteps = (schedule: ScheduleConfig, steps: number) => Math.ceil(schedule.warmUpRatio * steps)
+
+/**
+ * The factor of the peak learning rate at a step.
+ *
+ * **Details**
+ *
+ * `step` counts from 0. The warm-up rises linearly and reaches 1 at its last step; what follows is 1, or half a cosine
+ * from 1 down to `finalRatio`, which is reached at the last step.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Schedule from "@tutti/trainer/Schedule"
+ *
+ * const cosine = { type: "cosine", warmUpRatio: 0.2, finalRatio: 0 } as const
+ * Schedule.factor(cosine, 0, 10) // => 0.5
+ * Schedule.factor(cosine, 1, 10) // => 1
+ * Schedule.factor(cosine, 9, 10) // => 0
+ * ```
+ */
+export const factor = (schedule: ScheduleConfig, step: number, steps: number): number => {
+  const warmUp = warmUpSteps(schedule, steps)
+  if (step < warmUp) return (step + 1) / warmUp
+  if (schedule.type === "constant") return 1
+  const progress = Math.min(1, (step - warmUp + 1) / Math.max(1, steps - warmUp))
+  return schedule.finalRatio + (1 - schedule.finalRatio) * 0.5 * (1 + Math.cos(Math.PI * progress))
+}

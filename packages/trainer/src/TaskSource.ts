@@ -1,0 +1,156 @@
+/**
+ * Sources of tasks: an endless, numbered sequence of questions that is the same for the same seed.
+ *
+ * A place in a source is a number, so that a run which is resumed goes on with the very next question.
+ */
+import type { Task } from "@tutti/core/Task"
+import * as Effect from "effect/Effect"
+import * as Seed from "./internal/seed.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** An endless sequence of tasks. */
+export interface TaskSource {
+  /** For the record. */
+  readonly name: string
+  /** The task at a place (from 0), the same for the same seed. */
+  readonly task: (seed: number, index: number) => Effect.Effect<Task>
+  /** What sort of question a task is, for metrics. */
+  readonly kind: (task: Task) => string
+}
+
+/** A source with the share of an iteration's questions that it gives. */
+export interface Share {
+  readonly source: TaskSource
+  /** Relative to the other shares. */
+  readonly share: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The `family` or `kind` of a task's metadata; `task` where there is none. */
+export const kindOf = ({ metadata }: Task): string => String(metadata?.family ?? metadata?.kind ?? "task")
+
+/**
+ * A source from a function of the seed and the place.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Task from "@tutti/core/Task"
+ * import * as TaskSource from "@tutti/trainer/TaskSource"
+ * import * as Effect from "effect/Effect"
+ *
+ * const sums = TaskSource.make("sums", (seed, index) =>
+ *   Task.make({ question: `What is ${seed % 10} plus ${index}?`, reference: String((seed % 10) + index) })
+ * )
+ * Effect.runSync(sums.task(3, 4)).reference // => "7"
+ * ```
+ */
+export const make = (
+  name: string,
+  task: (seed: number, index: number) => Task | Effect.Effect<Task>,
+  kind: (task: Task) => string = kindOf
+): TaskSource => ({
+  name,
+  task: (seed, index) =>
+    Effect.suspend(() => {
+      const made = task(seed, index)
+      return Effect.isEffect(made) ? made : Effect.succeed(made)
+    }),
+  kind
+})
+
+/**
+ * A source from a list: all of it in a random order, then all of it in another.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Task from "@tutti/core/Task"
+ * import * as TaskSource from "@tutti/trainer/TaskSource"
+ *
+ * const source = TaskSource.fromTasks("two", [Task.make("One?"), Task.make("Two?")])
+ * source.name // => "two"
+ * ```
+ */
+export const fromTasks = (
+  name: string,
+  tasks: ReadonlyArray<Task>,
+  kind: (task: Task) => string = kindOf
+): TaskSource => {
+  if (tasks.length === 0) throw new RangeError(`The source ${name} has no tasks: give it at least one.`)
+  return make(
+    name,
+    (seed, index) => {
+      const pass = Math.floor(index / tasks.length)
+      return Seed.shuffle(tasks, Seed.derive(seed, "pass", pass))[index % tasks.length]!
+    },
+    kind
+  )
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Combinators
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Mixes sources: at each place one of them is drawn, as often as its share says.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Task from "@tutti/core/Task"
+ * import * as TaskSource from "@tutti/trainer/TaskSource"
+ *
+ * const easy = TaskSource.make("easy", (_, index) => Task.make(`Easy ${index}?`))
+ * const hard = TaskSource.make("hard", (_, index) => Task.make(`Hard ${index}?`))
+ * const source = TaskSource.mix([{ source: easy, share: 1 }, { source: hard, share: 3 }])
+ * source.name // => "easy + hard"
+ * ```
+ */
+export const mix = (shares: ReadonlyArray<Share>): TaskSource => {
+  const total = shares.reduce((sum, { share }) => sum + share, 0)
+  const drawn = (seed: number, index: number): TaskSource => {
+    let left = Seed.draw(Seed.derive(seed, "mix", index))() * total
+    for (const { share, source } of shares) {
+      left -= share
+      if (left < 0) return source
+    }
+    return shares.at(-1)!.source
+  }
+  const kinds = new WeakMap<Task, string>()
+  return {
+    name: shares.map(({ source }) => source.name).join(" + "),
+    task: (seed, index) => {
+      const source = drawn(seed, index)
+      return Effect.tap(source.task(Seed.derive(seed, source.name), index), (task) =>
+        Effect.sync(() => kinds.set(task, source.kind(task)))
+      )
+    },
+    kind: (task) => kinds.get(task) ?? kindOf(task)
+  }
+}
+
+/**
+ * Leaves out tasks, e.g. by difficulty: at each place, tasks are drawn until one is wanted.
+ *
+ * **Gotchas**
+ *
+ * After `maxDraws` draws (100 by default) the last one is taken, wanted or not: a filter that wants nothing does not hang
+ * a run.
+ */
+export const filter = (source: TaskSource, isWanted: (task: Task) => boolean, maxDraws = 100): TaskSource => ({
+  ...source,
+  task: (seed, index) => {
+    const from = (attempt: number): Effect.Effect<Task> =>
+      Effect.flatMap(source.task(attempt === 0 ? seed : Seed.derive(seed, "filter", attempt), index), (task) =>
+        isWanted(task) || attempt + 1 >= maxDraws ? Effect.succeed(task) : from(attempt + 1)
+      )
+    return from(0)
+  }
+})

@@ -1,0 +1,164 @@
+/**
+ * Telemetry: a training run as metrics of Effect's `Metric`, which OpenTelemetry exporters read.
+ *
+ * Gauges hold what the last iteration came to, counters what the run has done since it started. Names stand under
+ * `tutti.training.*`, the tokens of workers under the semantic conventions' `gen_ai.client.token.usage`. Every series
+ * says which run and phase it belongs to. What models and people wrote is not in them.
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type { GrpoMetrics, Metrics } from "./Metrics.ts"
+import type { Listener } from "./TrainingEvent.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Series
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A number for now, with what it says of itself. */
+interface Reading {
+  readonly name: string
+  readonly description: string
+  /** In the notation of UCUM, as OpenTelemetry asks: `1` is a share or a plain number. */
+  readonly unit: string
+  /** Nothing is recorded where the engine does not tell. */
+  readonly value: number | undefined
+  readonly attributes?: Readonly<Record<string, string>>
+}
+
+const gaugesOfBoth = (metrics: Metrics): ReadonlyArray<Reading> => [
+  { name: "iteration", description: "Iterations that are done", unit: "{iteration}", value: metrics.iteration + 1 },
+  { name: "learning_rate", description: "Of the last step", unit: "1", value: metrics.learningRate },
+  { name: "gradient_norm", description: "Before it is cut", unit: "1", value: metrics.gradientNorm },
+  { name: "cost", description: "USD that the run has cost", unit: "USD", value: metrics.costUsd },
+  { name: "iteration.duration", description: "Of the last iteration", unit: "s", value: metrics.seconds.total },
+  ...Object.entries(metrics.evaluation ?? {}).map(([measure, value]) => ({
+    name: "evaluation",
+    description: "The held-out evaluation",
+    unit: "1",
+    value,
+    attributes: { "tutti.measure": measure }
+  }))
+]
+
+const gaugesOfGrpo = (metrics: GrpoMetrics): ReadonlyArray<Reading> => [
+  { name: "reward", description: "Mean over rollouts", unit: "1", value: metrics.rewardMean },
+  { name: "parsed", description: "Share that could be read", unit: "1", value: metrics.parsed },
+  { name: "correct", description: "Share whose answer is right", unit: "1", value: metrics.correct },
+  { name: "steps", description: "Mean steps of a workflow", unit: "{step}", value: metrics.steps },
+  { name: "entropy", description: "Nats per token", unit: "1", value: metrics.entropy },
+  { name: "surprisal", description: "Nats per sampled token", unit: "1", value: metrics.surprisal },
+  {
+    name: "zero_variance",
+    description: "Share of groups that teach nothing",
+    unit: "1",
+    value: metrics.groups === 0 ? undefined : metrics.zeroVariance / metrics.groups
+  },
+  { name: "clipped", description: "Share of tokens with a clipped ratio", unit: "1", value: metrics.clipped },
+  { name: "completion.tokens", description: "Mean of a completion", unit: "{token}", value: metrics.completionTokens },
+  ...Object.entries(metrics.kinds).map(([kind, { correct }]) => ({
+    name: "kind.correct",
+    description: "Share whose answer is right, by kind of task",
+    unit: "1",
+    value: correct,
+    attributes: { "tutti.task.kind": kind }
+  }))
+]
+
+const gaugesOf = (metrics: Metrics): ReadonlyArray<Reading> =>
+  metrics.type === "grpo"
+    ? [...gaugesOfBoth(metrics), ...gaugesOfGrpo(metrics)]
+    : [...gaugesOfBoth(metrics), { name: "loss", description: "Nats per token", unit: "1", value: metrics.tokenLoss }]
+
+const workersOf = ({ kinds }: GrpoMetrics): ReadonlyArray<Reading> =>
+  Object.entries(kinds).flatMap(([kind, { workers }]) =>
+    Object.entries(workers).map(([worker, steps]) => ({
+      name: "worker.steps",
+      description: "Steps given to a worker",
+      unit: "{step}",
+      value: steps,
+      attributes: { "gen_ai.request.model": worker, "tutti.task.kind": kind }
+    }))
+  )
+
+const tokensOf = ({ workerTokens }: GrpoMetrics): ReadonlyArray<Reading> =>
+  (["input", "output"] as const).map((type) => ({
+    name: "gen_ai.client.token.usage",
+    description: "Tokens of workers",
+    unit: "{token}",
+    value: workerTokens[type],
+    attributes: { "gen_ai.token.type": type }
+  }))
+
+const countersOf = (metrics: GrpoMetrics): ReadonlyArray<Reading> => [
+  { name: "rollouts", description: "Rollouts made", unit: "{rollout}", value: metrics.rollouts },
+  { name: "rollouts.dropped", description: "Rollouts that failed", unit: "{rollout}", value: metrics.dropped },
+  { name: "calls", description: "Calls of workers", unit: "{call}", value: metrics.calls.total },
+  { name: "calls.failed", description: "Calls of workers that failed", unit: "{call}", value: metrics.calls.failed },
+  ...workersOf(metrics),
+  ...tokensOf(metrics)
+]
+
+const nameOf = (name: string): string => (name.startsWith("gen_ai.") ? name : `tutti.training.${name}`)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Recording
+// -------------------------------------------------------------------------------------------------------------------
+
+type Metrical = Metric.Metric<number, unknown>
+type Settings = { readonly description: string; readonly attributes: Metric.Metric.Attributes }
+
+const makeGauge = (name: string, settings: Settings): Metrical => Metric.gauge(name, settings)
+const makeCounter = (name: string, settings: Settings): Metrical => Metric.counter(name, settings)
+
+/** Readings with the run and the phase that they are of. */
+const recordAll = (
+  readings: ReadonlyArray<Reading>,
+  make: (name: string, settings: Settings) => Metrical,
+  run: string,
+  phase: string
+): Effect.Effect<void> =>
+  Effect.forEach(
+    readings.filter(({ value }) => value !== undefined && Number.isFinite(value)),
+    ({ attributes, description, name, unit, value }) => {
+      const all = { "tutti.training.run": run, "tutti.training.phase": phase, unit, ...attributes }
+      return Metric.update(make(nameOf(name), { description, attributes: all }), value!)
+    },
+    { discard: true }
+  )
+
+/**
+ * Records what an iteration came to in the current registry of metrics.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Telemetry from "@tutti/trainer/Telemetry"
+ * import type { WarmStartMetrics } from "@tutti/trainer/Metrics"
+ * import * as Effect from "effect/Effect"
+ * import * as Metric from "effect/Metric"
+ *
+ * const metrics = { type: "warm-start", iteration: 4, phase: "warm", seconds: { total: 2 }, tokenLoss: 0.7 }
+ * const program = Effect.gen(function* () {
+ *   yield* Telemetry.record("my run", metrics as unknown as WarmStartMetrics)
+ *   return (yield* Metric.snapshot).map(({ id }) => id)
+ * })
+ * const names = Effect.runSync(Effect.provideService(program, Metric.MetricRegistry, new Map()))
+ * names.includes("tutti.training.loss") // => true
+ * ```
+ */
+export const record = (run: string, metrics: Metrics): Effect.Effect<void> => {
+  const gauges = recordAll(gaugesOf(metrics), makeGauge, run, metrics.phase)
+  const counters = metrics.type === "grpo" ? countersOf(metrics) : []
+  return Effect.andThen(gauges, recordAll(counters, makeCounter, run, metrics.phase))
+}
+
+/**
+ * A listener that records what each iteration of a run came to, in the registry that is current where it is made.
+ */
+export const listener: Effect.Effect<Listener> = Effect.map(Effect.context<never>(), (context) => {
+  let run = "run"
+  return (event) => {
+    if (event.type === "training-started") run = event.config.name
+    if (event.type === "iteration-finished") Effect.runSyncWith(context)(record(run, event.metrics))
+  }
+})

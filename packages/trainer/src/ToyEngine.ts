@@ -1,0 +1,273 @@
+/**
+ * A toy engine: a softmax over a table, small enough to check by hand and quick enough for every test.
+ *
+ * The logits of a token are the sum of two rows: one for the last few tokens, and one for these together with the whole
+ * prompt. The first learns the form of completions whatever the prompt; the second what a prompt calls for. Gradients are
+ * exact, sums are in double precision and everything is deterministic. It stands where a real engine would, as
+ * `ScriptedWorker` does for workers, and it keeps the contract of engines (`EngineContract`).
+ */
+import * as fs from "node:fs/promises"
+import * as path from "node:path"
+import * as v8 from "node:v8"
+import type { Message } from "@tutti/core/Task"
+import * as Effect from "effect/Effect"
+import {
+  type Datum,
+  type Engine,
+  EngineError,
+  type EngineErrorReason,
+  type Loss,
+  type Pass,
+  type Sample,
+  type SampleRequest,
+  type Sampler,
+  type Tokenizer
+} from "./Engine.ts"
+import * as ToyModel from "./internal/toyModel.ts"
+import * as LossTerms from "./LossTerms.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a toy engine is made of. */
+export interface Options {
+  /** Texts that are one token each, besides every byte; the longest that fits is taken. */
+  readonly pieces?: ReadonlyArray<string>
+  /** How many of the last tokens decide about the next one; 4 by default. */
+  readonly order?: number
+  /** The most tokens of a prompt and a completion together; 16,384 by default: bytes are many. */
+  readonly contextTokens?: number
+  /** The deviation of the logits before training; 0 by default, where all tokens are as likely. */
+  readonly noise?: number
+  /** Of the noise; 0 by default. */
+  readonly seed?: number
+  readonly name?: string
+}
+
+/** What is saved. */
+interface State {
+  readonly version: 1
+  readonly step: number
+  readonly rows: ReadonlyArray<readonly [key: string, logits: Float64Array, first: Float64Array, second: Float64Array]>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tokens
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Bytes are 0 to 255, the end of a turn is 256, pieces come after. */
+const endToken = 256
+
+/**
+ * A tokenizer of bytes and given pieces.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ToyEngine from "@tutti/trainer/ToyEngine"
+ *
+ * const tokenizer = ToyEngine.tokenizer(["model_id = "])
+ * tokenizer.encode("model_id = [") // => [257, 91]
+ * tokenizer.decode([257, 91]) // => "model_id = ["
+ * ```
+ */
+export const tokenizer = (pieces: ReadonlyArray<string> = []): Tokenizer => {
+  const longestFirst = pieces.map((piece, index) => ({ piece, token: endToken + 1 + index }))
+  longestFirst.sort((left, right) => right.piece.length - left.piece.length)
+  const encoder = new TextEncoder()
+  const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
+  const parts = [...bytes, new Uint8Array(), ...pieces.map((piece) => encoder.encode(piece))]
+
+  const encode = (text: string): ReadonlyArray<number> => {
+    const tokens: Array<number> = []
+    for (let offset = 0; offset < text.length; ) {
+      const found = longestFirst.find(({ piece }) => piece !== "" && text.startsWith(piece, offset))
+      const character = String.fromCodePoint(text.codePointAt(offset)!)
+      if (found === undefined) tokens.push(...encoder.encode(character))
+      else tokens.push(found.token)
+      offset += found?.piece.length ?? character.length
+    }
+    return tokens
+  }
+
+  return {
+    endToken,
+    encode,
+    decode: (tokens) =>
+      new TextDecoder().decode(Buffer.concat(tokens.map((token) => parts[token] ?? parts[endToken]!))),
+    render: (messages: ReadonlyArray<Message>) =>
+      messages.flatMap(({ content, role }) => [...encode(`${role}: ${content}`), endToken])
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Passes
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is wrong with a datum, if anything. */
+const flaw = (datum: Datum, loss: Loss | undefined, size: number): string | undefined => {
+  const { completion, prompt } = datum
+  if (completion.length === 0) return "a completion has no tokens"
+  for (const name of ["weights", "advantages", "logProbs"] as const) {
+    const values = datum[name]
+    if (values !== undefined && values.length !== completion.length) {
+      return `${name} has ${values.length} entries for ${completion.length} tokens: give one for each`
+    }
+    const isNeeded = loss !== undefined && loss.type !== "crossEntropy" && name !== "weights"
+    if (values === undefined && isNeeded) return `the ${loss.type} loss needs ${name}`
+  }
+  const isKnown = (token: number) => Number.isInteger(token) && token >= 0 && token < size
+  return [...prompt, ...completion].every(isKnown) ? undefined : `a token is not between 0 and ${size - 1}`
+}
+
+/**
+ * Makes a toy engine.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ToyEngine from "@tutti/trainer/ToyEngine"
+ * import * as Effect from "effect/Effect"
+ *
+ * const engine = ToyEngine.make({ pieces: ["yes", "no"] })
+ * const prompt = engine.tokenizer.render([{ role: "user", content: "Is 7 prime?" }])
+ * const data = [{ prompt, completion: [...engine.tokenizer.encode("yes"), engine.tokenizer.endToken] }]
+ * const learn = Effect.andThen(
+ *   engine.forwardBackward(data, { type: "crossEntropy" }),
+ *   engine.step({ learningRate: 0.5 })
+ * )
+ * for (let step = 0; step < 20; step++) await Effect.runPromise(learn)
+ * const [sample] = await Effect.runPromise(
+ *   Effect.scoped(Effect.flatMap(engine.sampler, (sampler) => sampler.sample({ prompt, maxTokens: 4, seed: 1 })))
+ * )
+ * engine.tokenizer.decode(sample?.tokens ?? []) // => "yes"
+ * ```
+ */
+export const make = (options: Options = {}): Engine => {
+  const { contextTokens = 16_384, name = "toy", noise = 0, order = 4, pieces = [], seed = 0 } = options
+  const tokens = tokenizer(pieces)
+  const size = endToken + 1 + pieces.length
+  const model = new ToyModel.Model({ size, endToken, order, noise, seed })
+
+  const fail = (doing: EngineError["doing"], reason: EngineErrorReason) =>
+    Effect.fail(new EngineError({ engine: name, doing, reason }))
+  const invalid = (doing: EngineError["doing"], detail: string) => fail(doing, { _tag: "InvalidRequest", detail })
+  const tooLarge = (doing: EngineError["doing"], needed: number) =>
+    fail(doing, { _tag: "TooLarge", detail: `${needed} tokens do not fit into a context of ${contextTokens}` })
+
+  const sample = (
+    frozen: ToyModel.Model,
+    request: SampleRequest
+  ): Effect.Effect<ReadonlyArray<Sample>, EngineError> => {
+    const { count = 1, maxTokens, prompt } = request
+    if (maxTokens < 1) return invalid("sample", `maxTokens has to be at least 1; it is ${maxTokens}`)
+    if (prompt.length + maxTokens > contextTokens) return tooLarge("sample", prompt.length + maxTokens)
+    return Effect.sync(() =>
+      Array.from({ length: count }, (_, index) =>
+        ToyModel.sample(frozen, prompt.join(","), maxTokens, request.seed + index)
+      )
+    )
+  }
+
+  const pass = (
+    doing: "forward" | "forwardBackward",
+    data: ReadonlyArray<Datum>,
+    loss: Loss | undefined
+  ): Effect.Effect<Pass, EngineError> => {
+    for (const datum of data) {
+      const detail = flaw(datum, loss, size)
+      if (detail !== undefined) return invalid(doing, detail)
+      const needed = datum.prompt.length + datum.completion.length
+      if (needed > contextTokens) return tooLarge(doing, needed)
+    }
+    return Effect.sync(() => {
+      let total = 0
+      const passed = data.map((datum) => {
+        const promptKey = datum.prompt.join(",")
+        const keys = datum.completion.map((_, token) => ToyModel.keysAt(promptKey, datum.completion, token, order))
+        const distributions = keys.map((both) => model.distribution(both))
+        const logProbs = datum.completion.map((token, index) => distributions[index]!.logProbs[token]!)
+        const entropies = distributions.map(({ entropy }) => entropy)
+        if (loss !== undefined) {
+          const terms = LossTerms.of(loss, datum, logProbs, entropies)
+          total += terms.loss
+          datum.completion.forEach((token, index) => {
+            const { [index]: slope = 0 } = terms.slopes_T
+            model.learn(keys[index]!, token, distributions[index]!, slope, terms.entropySlopes_T[index]!)
+          })
+        }
+        return { logProbs, entropies }
+      })
+      return {
+        logProbs: passed.map((one) => one.logProbs),
+        entropies: passed.map((one) => one.entropies),
+        ...(loss === undefined ? {} : { loss: total })
+      }
+    })
+  }
+
+  const save: Engine["save"] = (label, folder) => {
+    const state: State = {
+      version: 1,
+      step: model.step,
+      rows: [...model.table].map(([key, row]) => [key, row.logits, row.first, row.second])
+    }
+    const reference = `${label}.bin`
+    return Effect.tryPromise({
+      try: () => fs.writeFile(path.join(folder, reference), v8.serialize(state)),
+      catch: (error) => new EngineError({ engine: name, doing: "save", reason: { _tag: "Failed", detail: `${error}` } })
+    }).pipe(Effect.as({ reference, version: model.step }))
+  }
+
+  const load: Engine["load"] = (saved, folder) =>
+    Effect.tryPromise({
+      try: async () => v8.deserialize(await fs.readFile(path.join(folder, saved.reference))) as State,
+      catch: (error) =>
+        new EngineError({
+          engine: name,
+          doing: "load",
+          reason: { _tag: "Expired", detail: `${saved.reference} cannot be read (${error}): load another checkpoint` }
+        })
+    }).pipe(
+      Effect.flatMap((state) =>
+        Effect.sync(() => {
+          model.step = state.step
+          model.table = new Map(
+            state.rows.map(([key, logits, first, second]) => [
+              key,
+              {
+                logits: Float64Array.from(logits),
+                first: Float64Array.from(first),
+                second: Float64Array.from(second),
+                gradient: undefined
+              }
+            ])
+          )
+        })
+      )
+    )
+
+  return {
+    name,
+    model: `table of order ${order}`,
+    capabilities: {
+      losses: ["crossEntropy", "importanceSampling", "clippedRatio", "sequenceRatio"],
+      entropy: true,
+      deterministic: true,
+      contextTokens,
+      exports: []
+    },
+    tokenizer: tokens,
+    sampler: Effect.sync((): Sampler => {
+      const frozen = model.frozen()
+      return { version: frozen.step, sample: (request) => sample(frozen, request) }
+    }),
+    forward: (data) => Effect.suspend(() => pass("forward", data, undefined)),
+    forwardBackward: (data, loss) => Effect.suspend(() => pass("forwardBackward", data, loss)),
+    step: (settings) => Effect.sync(() => ({ ...ToyModel.adamW(model, settings), version: model.step })),
+    save,
+    load,
+    export: (format) => invalid("export", `a table has no ${format} form: use an engine of transformers`)
+  }
+}

@@ -1,0 +1,388 @@
+/**
+ * The trainer: runs the phases of a training run over an engine, and keeps all of it in a folder.
+ *
+ * A run can be stopped, killed or run out of money at any moment, and is resumed from its last checkpoint to the same
+ * result. It says what it does only through its events (`TrainingEvent`).
+ */
+import * as Budget from "@tutti/core/Budget"
+import type { Grader } from "@tutti/core/Grader"
+import type { Policy } from "@tutti/core/Policy"
+import type { Worker } from "@tutti/core/Worker"
+import type { WorkerPool } from "@tutti/core/WorkerPool"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type { CurriculumError } from "./Curriculum.ts"
+import type { Engine, EngineError, Sampler } from "./Engine.ts"
+import type { ExampleSource } from "./ExampleSource.ts"
+import * as EngineCost from "./internal/engineCost.ts"
+import * as GrpoPhase from "./internal/grpoPhase.ts"
+import * as Patience from "./internal/patience.ts"
+import * as Seed from "./internal/seed.ts"
+import * as Session from "./internal/session.ts"
+import * as WarmStartPhase from "./internal/warmStartPhase.ts"
+import * as Objective from "./Objective.ts"
+import type { CostLimitReached, RolloutError } from "./Rollout.ts"
+import * as RunFolder from "./RunFolder.ts"
+import type { TaskSource } from "./TaskSource.ts"
+import { type PhaseConfig, type TrainingConfig, version } from "./TrainingConfig.ts"
+import type { Listener, Outcome } from "./TrainingEvent.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a held-out evaluation is given. */
+export interface EvaluationContext {
+  /** Iterations that are done. */
+  readonly iteration: number
+  /** The present weights. */
+  readonly sampler: Sampler
+  /** The sampler as a model, for a `LanguagePolicy`. */
+  readonly model: Worker
+  readonly engine: Engine
+}
+
+/** What a run is made of and cannot be written down. It has to be the same when the run is resumed. */
+export interface Parts {
+  readonly engine: Engine
+  readonly pool: WorkerPool
+  readonly grader: Grader
+  /** By the names that phases call them. */
+  readonly tasks?: Readonly<Record<string, TaskSource>>
+  /** By the names that phases call them. */
+  readonly examples?: Readonly<Record<string, ExampleSource>>
+  /** Makes the policy of a model, where it is not a `LanguagePolicy` with the phase's prompt. It must not resample. */
+  readonly policy?: (model: Worker, phase: Extract<PhaseConfig, { readonly type: "grpo" }>) => Policy
+  /** Parts of the pool that are kept for testing; ids are in alphabetical order. */
+  readonly isHeldOut?: (ids: ReadonlyArray<string>) => boolean
+  /** An engine that holds the reference of a KL penalty. Without one the engine's own first weights are kept and exchanged. */
+  readonly reference?: Engine
+  /** Any measures of the present weights, every `evaluateEvery` iterations. */
+  readonly evaluate?: (context: EvaluationContext) => Effect.Effect<Readonly<Record<string, number>>, unknown>
+  /** The measure by which a checkpoint is best; `score` by default. */
+  readonly bestBy?: string
+}
+
+/** What {@link configure} takes: everything has a default but the phases. */
+export interface ConfigInput {
+  readonly phases: ReadonlyArray<PhaseConfig>
+  readonly name?: string
+  /** 1 by default. */
+  readonly seed?: number
+  /** Every 10 iterations by default, of which the last 2 are kept. */
+  readonly checkpoints?: Partial<TrainingConfig["checkpoints"]>
+  /** 0, never, by default. */
+  readonly evaluateEvery?: number
+  /** True by default. */
+  readonly recordRollouts?: boolean
+  /** The most that workers, and an engine that has prices, may cost in all. */
+  readonly maxCostUsd?: number
+  readonly versions?: Readonly<Record<string, string>>
+}
+
+/** How a run is run. */
+export interface Options {
+  readonly folder: string
+  readonly listener?: Listener
+  /** Asks the run to stop: work that can be done again is given up, and a checkpoint is saved. */
+  readonly signal?: AbortSignal
+}
+
+/** What came of a run. */
+export interface Result {
+  readonly outcome: Outcome
+  /** Iterations that are done. */
+  readonly iteration: number
+  /** USD that the run has spent, on work that was lost, too. */
+  readonly spentUsd: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The configuration and the parts do not go together. */
+export class ConfigError extends Data.TaggedError("ConfigError")<{ readonly detail: string }> {
+  override get message(): string {
+    return `The run cannot be trained as it is configured: ${this.detail}.`
+  }
+}
+
+/** The held-out evaluation failed. */
+export class EvaluationError extends Data.TaggedError("EvaluationError")<{
+  readonly iteration: number
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `The evaluation after iteration ${this.iteration} failed: ${this.detail}`
+  }
+}
+
+/** Why a run went wrong. What it had saved is there, and it can be resumed. */
+export type TrainingError =
+  | ConfigError
+  | EngineError
+  | RunFolder.RunFolderError
+  | CurriculumError
+  | RolloutError
+  | EvaluationError
+
+// -------------------------------------------------------------------------------------------------------------------
+// Configuration
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The whole configuration of a run with these parts: what {@link start} writes into the folder.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Grader from "@tutti/core/Grader"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import { ToyEngine, Trainer, TrainingConfig } from "@tutti/trainer"
+ *
+ * const pool = WorkerPool.makeUnsafe([ScriptedWorker.echo("a")])
+ * const parts = { engine: ToyEngine.make(), pool, grader: Grader.exact }
+ * const config = Trainer.configure(parts, { phases: [TrainingConfig.grpo()] })
+ * config.checkpoints // => { every: 10, keep: 2 }
+ * ```
+ */
+export const configure = (parts: Parts, input: ConfigInput): TrainingConfig => ({
+  version,
+  name: input.name ?? "run",
+  seed: input.seed ?? 1,
+  engine: { name: parts.engine.name, model: parts.engine.model },
+  pool: parts.pool.workers.map(({ description, id }) => ({
+    id,
+    ...(description === undefined ? {} : { description })
+  })),
+  grader: parts.grader.name,
+  phases: input.phases,
+  checkpoints: { every: 10, keep: 2, ...input.checkpoints },
+  evaluateEvery: input.evaluateEvery ?? 0,
+  recordRollouts: input.recordRollouts ?? true,
+  ...(input.maxCostUsd === undefined ? {} : { maxCostUsd: input.maxCostUsd }),
+  versions: { node: process.version, ...input.versions }
+})
+
+const phaseFlaw = (phase: PhaseConfig, parts: Parts): string | undefined => {
+  const known = (what: string, name: string, all: Readonly<Record<string, unknown>> = {}) =>
+    Object.hasOwn(all, name)
+      ? undefined
+      : `phase ${phase.name} wants the ${what} "${name}", and there are: ${Object.keys(all).join(", ") || "none"}`
+  const positive = (values: Readonly<Record<string, number>>) =>
+    Object.entries(values).flatMap(([name, value]) =>
+      Number.isInteger(value) && value > 0 ? [] : [`${name} of phase ${phase.name} has to be 1 or more; it is ${value}`]
+    )[0]
+  if (phase.type === "warm-start") {
+    return known("examples", phase.examples, parts.examples) ?? positive({ steps: phase.steps, batch: phase.batch })
+  }
+  const { groupSize, iterations, minibatches, questions } = phase
+  const flaw =
+    known("tasks", phase.tasks, parts.tasks) ??
+    positive({ iterations, questions, groupSize, minibatches }) ??
+    Objective.obstacle(phase.objective, parts.engine.capabilities)
+  if (flaw !== undefined) return flaw
+  return minibatches > questions
+    ? `phase ${phase.name} has ${minibatches} minibatches of ${questions} questions: have at least one question in each`
+    : undefined
+}
+
+const flawOf = (config: TrainingConfig, parts: Parts): string | undefined => {
+  const names = config.phases.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) return `two phases are called "${twice}"`
+  const ids = parts.pool.workers.map(({ id }) => id)
+  const expected = config.pool.map(({ id }) => id)
+  if (ids.join("\n") !== expected.join("\n")) {
+    return `the run was begun with the workers ${expected.join(", ")}, and there are ${ids.join(", ")}`
+  }
+  const unpriced = parts.pool.workers.find(({ pricing }) => pricing === undefined)
+  if (config.maxCostUsd !== undefined && unpriced !== undefined) {
+    return `a limit of cost cannot be kept with ${unpriced.id}, whose price is unknown: give it one`
+  }
+  for (const phase of config.phases) {
+    const flaw = phaseFlaw(phase, parts)
+    if (flaw !== undefined) return flaw
+  }
+  return undefined
+}
+
+const check = (config: TrainingConfig, parts: Parts): Effect.Effect<void, ConfigError> => {
+  const detail = flawOf(config, parts)
+  return detail === undefined ? Effect.void : Effect.fail(new ConfigError({ detail }))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
+
+const iterationsOf = (phase: PhaseConfig): number => (phase.type === "grpo" ? phase.iterations : phase.steps)
+
+const runPhase = (session: Session.Session, phase: PhaseConfig) => {
+  const { parts } = session
+  const seed = Seed.derive(session.folder.config.seed, "phase", phase.name)
+  return phase.type === "warm-start"
+    ? WarmStartPhase.run(session, phase, parts.examples![phase.examples]!, seed)
+    : GrpoPhase.run(session, phase, parts.tasks![phase.tasks]!, seed)
+}
+
+const runPhases = Effect.fnUntraced(function* (
+  session: Session.Session
+): Effect.fn.Return<Outcome, TrainingError | Session.StopRequested | CostLimitReached> {
+  const { config } = session.folder
+  while (session.standing.phase < config.phases.length) {
+    const index = session.standing.phase
+    const phase = config.phases[index]!
+    yield* session.emit({ type: "phase-started", phase: phase.name, index, iterations: iterationsOf(phase) })
+    yield* runPhase(session, phase)
+  }
+  return { type: "finished" }
+})
+
+/** Ends a run before its time, with all that it did saved. */
+const cut = (session: Session.Session, outcome: Outcome) => Effect.as(Session.checkpoint(session), outcome)
+
+const stopSignal = (signal: AbortSignal | undefined, stopped: Deferred.Deferred<void>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const stop = () => Deferred.doneUnsafe(stopped, Effect.void)
+      if (signal?.aborted === true) stop()
+      signal?.addEventListener("abort", stop)
+      return stop
+    }),
+    (stop) => Effect.sync(() => signal?.removeEventListener("abort", stop))
+  )
+
+const begin = { iteration: 0, phase: 0, phaseIteration: 0, position: 0, costUsd: 0, version: 1 } as const
+
+const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: Parts, options: Options) {
+  const { config, spentUsd, state } = folder
+  const limits = config.maxCostUsd === undefined ? {} : { costUsd: Math.max(0, config.maxCostUsd - spentUsd) }
+  const ledger = Budget.make(limits)
+  const prepared = (engine: Engine) => EngineCost.metered(Patience.make(engine), ledger.charge)
+  const parts: Parts = {
+    ...given,
+    engine: prepared(given.engine),
+    ...(given.reference === undefined ? {} : { reference: prepared(given.reference) })
+  }
+  const emit: Session.Session["emit"] = (event) =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) => Effect.sync(() => options.listener?.({ ...event, at })))
+  const stopped = yield* Deferred.make<void>()
+  yield* stopSignal(options.signal, stopped)
+  if (state !== undefined) yield* parts.engine.load(state.engine, RunFolder.checkpointFolder(folder, state.iteration))
+  const { engine: _, metricsBytes: __, ...standing } = state ?? { ...begin, engine: undefined, metricsBytes: 0 }
+  const session: Session.Session = {
+    parts,
+    folder,
+    emit,
+    ledger,
+    spentBeforeUsd: spentUsd,
+    stopped,
+    standing,
+    saved: state?.iteration
+  }
+  const iterations = config.phases.reduce((sum, phase) => sum + iterationsOf(phase), 0)
+  yield* emit({ type: "training-started", config, folder: folder.folder, iteration: standing.iteration, iterations })
+  yield* Session.checkpoint(session)
+  const outcome = yield* Effect.catchTags(runPhases(session), {
+    StopRequested: () => cut(session, { type: "stopped" }),
+    CostLimitReached: () =>
+      cut(session, { type: "cost-limit", limitUsd: config.maxCostUsd ?? 0, spentUsd: Session.spentUsd(session) })
+  })
+  const result: Result = { outcome, iteration: session.standing.iteration, spentUsd: Session.spentUsd(session) }
+  yield* emit({
+    type: "training-finished",
+    outcome,
+    iteration: result.iteration,
+    costUsd: result.spentUsd
+  })
+  return result
+})
+
+/**
+ * Begins a training run in a folder that has none, and runs it to its end.
+ *
+ * **Details**
+ *
+ * A run that was stopped, or may spend no more, is no error: its outcome says so, and it can be resumed.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import fs from "node:fs"
+ * import os from "node:os"
+ * import path from "node:path"
+ * import * as Grader from "@tutti/core/Grader"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import { ExampleSource, ToyEngine, Trainer, TrainingConfig } from "@tutti/trainer"
+ * import * as Effect from "effect/Effect"
+ *
+ * const parts: Trainer.Parts = {
+ *   engine: ToyEngine.make(),
+ *   pool: WorkerPool.makeUnsafe([ScriptedWorker.echo("a")]),
+ *   grader: Grader.exact,
+ *   examples: {
+ *     examples: ExampleSource.make("greetings", () => ({
+ *       messages: [{ role: "user", content: "Hello" }],
+ *       completions: [{ text: "Good day" }, { text: "Hi" }]
+ *     }))
+ *   }
+ * }
+ * const folder = fs.mkdtempSync(path.join(os.tmpdir(), "run-"))
+ * const phases = [TrainingConfig.warmStart({ steps: 3, batch: 1 })]
+ * const result = await Effect.runPromise(Trainer.start(parts, { phases }, { folder }))
+ * result // => { outcome: { type: "finished" }, iteration: 3, spentUsd: 0 }
+ * ```
+ */
+export const start = (parts: Parts, input: ConfigInput, options: Options): Effect.Effect<Result, TrainingError> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const config = configure(parts, input)
+      yield* check(config, parts)
+      return yield* train(yield* RunFolder.create(options.folder, config), parts, options)
+    })
+  )
+
+/**
+ * Goes on with the run in a folder, from its last checkpoint. `maxCostUsd` replaces the run's limit.
+ *
+ * **Gotchas**
+ *
+ * The parts have to be those that the run was begun with: sources that give the same for the same place, the same engine,
+ * the same workers. Their names and the workers' ids are checked, their insides cannot be.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Grader from "@tutti/core/Grader"
+ * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import { ToyEngine, Trainer } from "@tutti/trainer"
+ * import * as Effect from "effect/Effect"
+ *
+ * const parts: Trainer.Parts = {
+ *   engine: ToyEngine.make(),
+ *   pool: WorkerPool.makeUnsafe([ScriptedWorker.echo("a")]),
+ *   grader: Grader.exact
+ * }
+ * const error = await Effect.runPromise(Effect.flip(Trainer.resume(parts, { folder: "no/such/run" })))
+ * error.message // => "There is no training run in no/such/run: start one, or name another folder."
+ * ```
+ */
+export const resume = (
+  parts: Parts,
+  options: Options & { readonly maxCostUsd?: number }
+): Effect.Effect<Result, TrainingError> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { folder, maxCostUsd } = options
+      yield* check(yield* RunFolder.readConfig(folder), parts)
+      const change = (config: TrainingConfig) => (maxCostUsd === undefined ? config : { ...config, maxCostUsd })
+      return yield* train(yield* RunFolder.open(folder, change), parts, options)
+    })
+  )

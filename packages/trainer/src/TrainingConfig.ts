@@ -1,0 +1,379 @@
+/**
+ * The configuration of a training run: one plain value with everything that decides its course, written into the run's
+ * folder before the first step.
+ *
+ * What cannot be data (the engine, the pool, the tasks, the grader) is handed to the trainer beside it and stands here
+ * by name. A run is a list of phases, each with its own settings; the defaults are the paper's. Left out of the textbook
+ * method: a critic network, and a reference model that is synchronised (paper section 2: no KL term).
+ */
+import type { ConductorOptions } from "@tutti/core/Prompt"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Optimiser
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How the learning rate changes over the steps of a phase. */
+export type ScheduleConfig =
+  /** The same throughout, after the warm-up. */
+  | { readonly type: "constant"; readonly warmUpRatio: number }
+  /** Down to `finalRatio` of the peak along half a cosine, after the warm-up. */
+  | { readonly type: "cosine"; readonly warmUpRatio: number; readonly finalRatio: number }
+
+/** AdamW and its schedule. */
+export interface OptimizerConfig {
+  /** The peak. */
+  readonly learningRate: number
+  readonly schedule: ScheduleConfig
+  readonly beta1: number
+  readonly beta2: number
+  readonly epsilon: number
+  readonly weightDecay: number
+  /** The norm to which a gradient is cut; 0 cuts nothing. */
+  readonly maxGradientNorm: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Objective
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is done with a group all of whose rewards are equal, and which so teaches nothing. */
+export type ZeroVariance =
+  /** It is left out of the gradient. */
+  | { readonly type: "drop" }
+  /** It stays, with advantages of 0: nothing but an entropy bonus or a KL penalty acts on it. */
+  | { readonly type: "keep" }
+  /** Further questions are asked in its stead, at most `maxExtra` times as many groups as an iteration has. */
+  | { readonly type: "resample"; readonly maxExtra: number }
+
+/** How rewards become advantages. */
+export interface AdvantageConfig {
+  /** What is subtracted: the mean of the group (GRPO), or that of the other members (leave-one-out). */
+  readonly baseline: "group" | "leave-one-out"
+  /** Whether advantages are divided by the standard deviation of the group. */
+  readonly divideByStd: boolean
+  readonly zeroVariance: ZeroVariance
+  /** What the advantages of a first round are multiplied by where a recursive round follows it. */
+  readonly recursionDiscount: number
+}
+
+/** What is maximised. */
+export interface ObjectiveConfig {
+  readonly loss: /** The clipped ratio of each token: GRPO. */
+    | { readonly type: "clippedRatio"; readonly low: number; readonly high: number }
+    /** The clipped geometric mean of a completion's ratios. */
+    | { readonly type: "sequenceRatio"; readonly low: number; readonly high: number }
+    /** The ratio without a clip: REINFORCE. */
+    | { readonly type: "importanceSampling" }
+  /** What the mean is taken over: the tokens of each completion and then completions, or all tokens of a step at once. */
+  readonly mean: "completion" | "token"
+  /** Times the entropy of the policy, added to the objective; 0 for none. */
+  readonly entropy: number
+  /** Times the divergence from the weights with which the phase began, subtracted from the reward of each token. */
+  readonly kl: number
+  /** What the tokens of a completion's parts are multiplied by: what comes before the three lists, and the lists. */
+  readonly weights: { readonly thought: number; readonly lists: number }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Rollouts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a failed call of a worker does to a rollout, after the retries of the call itself. */
+export interface FailureConfig {
+  /** Attempts of each call, the first included. */
+  readonly attempts: number
+  /** What is waited before the second attempt, in milliseconds; twice that before the third, and so on. */
+  readonly waitMillis: number
+  /** Whether another worker takes a failed step over. */
+  readonly reassign: "never" | "next"
+  /** Whether a step that failed for good is reported to the steps that see it, or ends the run. */
+  readonly step: "report" | "end"
+  /** What a rollout without an answer counts as: wrong, nothing at all, or it is run again (`retries` times, then dropped). */
+  readonly lost: "wrong" | "drop" | "retry"
+  readonly retries: number
+}
+
+/** What is taken off the reward of an answer. All 0 by default, as in the paper. */
+export interface PenaltyConfig {
+  /** For each call of a worker. */
+  readonly perCall: number
+  /** For each second of the critical path. */
+  readonly perSecond: number
+  readonly perUsd: number
+}
+
+/** How rollouts are made. */
+export interface RolloutConfig {
+  /** The paper's setting and its ablations: examples, subtasks, access, descriptions, or another template. */
+  readonly prompt: ConductorOptions
+  /** The most steps of a workflow. */
+  readonly maxSteps: number
+  /** The most tokens of a completion. One that reaches the limit is not read. */
+  readonly maxTokens: number
+  /** Whether the rollouts of a group ask workers with the same seeds, so that equal calls have equal answers. */
+  readonly sharedAnswers: boolean
+  /** The settings of a worker's call. */
+  readonly worker: {
+    readonly maxOutputTokens?: number
+    readonly temperature?: number
+    readonly timeoutMillis?: number
+  }
+  readonly failures: FailureConfig
+  readonly penalties: PenaltyConfig
+  /** Limits of a single rollout, the policy's own calls and tokens included. */
+  readonly budget: { readonly costUsd?: number; readonly tokens?: number; readonly calls?: number }
+  /** Groups that are sampled at once. */
+  readonly samplingConcurrency: number
+  /** Rollouts whose workflows run at once. Sampling waits when as many more groups are sampled and not yet run. */
+  readonly runConcurrency: number
+}
+
+/** Which part of the pool a question gets. */
+export type PoolConfig =
+  /** All of it, in its order. */
+  | { readonly type: "fixed" }
+  /** All of it, ordinals shuffled for each question. */
+  | { readonly type: "shuffled" }
+  /** A random `min` to `max` of it, ordinals shuffled for each question; never one of `heldOut`, in any order. */
+  | {
+      readonly type: "random"
+      readonly min: number
+      readonly max: number
+      readonly heldOut?: ReadonlyArray<ReadonlyArray<string>>
+    }
+
+/** How many rounds a rollout has. */
+export interface RecursionConfig {
+  /** The share of an iteration's groups that have recursive rounds. */
+  readonly share: number
+  /** Rounds after the first. */
+  readonly rounds: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Phases
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Supervised learning on completions that are given. */
+export interface WarmStartConfig {
+  readonly type: "warm-start"
+  /** Unique within a run. */
+  readonly name: string
+  /** The examples, by the name under which they are handed over. */
+  readonly examples: string
+  readonly steps: number
+  /** Examples of one step. An example is a prompt with all its completions. */
+  readonly batch: number
+  readonly optimizer: OptimizerConfig
+}
+
+/** Reinforcement learning by groups of rollouts. */
+export interface GrpoConfig {
+  readonly type: "grpo"
+  /** Unique within a run. */
+  readonly name: string
+  /** The tasks, by the name under which they are handed over. */
+  readonly tasks: string
+  readonly iterations: number
+  /** Questions, and so groups, of an iteration. */
+  readonly questions: number
+  /** Completions of each question. */
+  readonly groupSize: number
+  /** Optimiser steps of an iteration, each over its share of the groups. */
+  readonly minibatches: number
+  /** By how many optimiser steps the sampler of an iteration may be behind when its first step is made; 0 is on-policy. */
+  readonly offPolicySteps: number
+  readonly optimizer: OptimizerConfig
+  readonly advantage: AdvantageConfig
+  readonly objective: ObjectiveConfig
+  readonly rollouts: RolloutConfig
+  readonly pool: PoolConfig
+  readonly recursion: RecursionConfig
+}
+
+/** A part of a run with its own settings. */
+export type PhaseConfig = WarmStartConfig | GrpoConfig
+
+// -------------------------------------------------------------------------------------------------------------------
+// Run
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The version of everything that is written into a run's folder. */
+export const version = 1
+
+/** Everything that decides the course of a run. Plain JSON. */
+export interface TrainingConfig {
+  readonly version: typeof version
+  readonly name: string
+  readonly seed: number
+  /** The engine and model, as they name themselves. */
+  readonly engine: { readonly name: string; readonly model: string }
+  /** The ids of the workers, by ordinal, with their descriptions. */
+  readonly pool: ReadonlyArray<{ readonly id: string; readonly description?: string }>
+  readonly grader: string
+  readonly phases: ReadonlyArray<PhaseConfig>
+  readonly checkpoints: {
+    /** Iterations between two checkpoints. */
+    readonly every: number
+    /** How many of the last are kept; the best one is kept besides. */
+    readonly keep: number
+  }
+  /** Iterations between two held-out evaluations; 0 for none. */
+  readonly evaluateEvery: number
+  /** Whether rollouts are written into the folder. */
+  readonly recordRollouts: boolean
+  /** USD that the run may cost in all. What reaches it stops at a checkpoint. Raised when a run is resumed with more. */
+  readonly maxCostUsd?: number
+  /** Versions of what wrote the run: packages and Node. */
+  readonly versions: Readonly<Record<string, string>>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Some of the settings of a group of settings. What has a `type`, and every list, is given whole. */
+export type Settings<A> = A extends ReadonlyArray<unknown> | { readonly type: string }
+  ? A
+  : A extends object
+    ? { readonly [Key in keyof A]?: Settings<A[Key]> }
+    : A
+
+/** AdamW as in the paper. */
+export const defaultOptimizer: OptimizerConfig = {
+  learningRate: 1e-6,
+  schedule: { type: "cosine", warmUpRatio: 0.03, finalRatio: 0 },
+  beta1: 0.9,
+  beta2: 0.999,
+  epsilon: 1e-8,
+  weightDecay: 0,
+  maxGradientNorm: 1
+}
+
+/** GRPO as in the paper: the group's mean and deviation, groups that teach nothing left out. */
+export const defaultAdvantage: AdvantageConfig = {
+  baseline: "group",
+  divideByStd: true,
+  zeroVariance: { type: "drop" },
+  recursionDiscount: 0.25
+}
+
+/** The clipped ratio of each token, no entropy bonus, no KL term. */
+export const defaultObjective: ObjectiveConfig = {
+  loss: { type: "clippedRatio", low: 0.2, high: 0.2 },
+  mean: "completion",
+  entropy: 0,
+  kl: 0,
+  weights: { thought: 1, lists: 1 }
+}
+
+/** Rollouts as in the paper's controlled setting. */
+export const defaultRollouts: RolloutConfig = {
+  prompt: {},
+  maxSteps: 5,
+  maxTokens: 1024,
+  sharedAnswers: false,
+  worker: { maxOutputTokens: 4096, temperature: 0.2 },
+  failures: { attempts: 3, waitMillis: 500, reassign: "never", step: "report", lost: "wrong", retries: 1 },
+  penalties: { perCall: 0, perSecond: 0, perUsd: 0 },
+  budget: {},
+  samplingConcurrency: 8,
+  runConcurrency: 64
+}
+
+const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !("type" in value)
+
+const merge = <A>(defaults: A, settings: unknown): A =>
+  (isGroup(defaults) && isGroup(settings)
+    ? {
+        ...defaults,
+        ...Object.fromEntries(
+          Object.entries(settings).flatMap(([key, value]) =>
+            value === undefined ? [] : [[key, key in defaults ? merge(defaults[key], value) : value]]
+          )
+        )
+      }
+    : settings) as A
+
+/** What {@link grpo} takes. */
+export type GrpoInput = Settings<Omit<GrpoConfig, "type">>
+
+/**
+ * A phase of reinforcement learning: the paper's, with the settings that are given.
+ *
+ * **Details**
+ *
+ * 200 iterations of 4 questions with 64 completions each, one optimiser step per iteration, strictly on-policy. That is
+ * the default because overlap only pays where workers are slower than the engine and the engine's machine is not theirs;
+ * the embedded engine samples on the cores that compute its gradients.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as TrainingConfig from "@tutti/trainer/TrainingConfig"
+ *
+ * const phase = TrainingConfig.grpo({ questions: 16, groupSize: 16, optimizer: { learningRate: 3e-4 } })
+ * phase.optimizer.beta2 // => 0.999
+ * ```
+ */
+export const grpo = (input: GrpoInput = {}): GrpoConfig => ({
+  type: "grpo",
+  ...merge<Omit<GrpoConfig, "type">>(
+    {
+      name: "grpo",
+      tasks: "tasks",
+      iterations: 200,
+      questions: 4,
+      groupSize: 64,
+      minibatches: 1,
+      offPolicySteps: 0,
+      optimizer: defaultOptimizer,
+      advantage: defaultAdvantage,
+      objective: defaultObjective,
+      rollouts: defaultRollouts,
+      pool: { type: "fixed" },
+      recursion: { share: 0, rounds: 1 }
+    },
+    input
+  )
+})
+
+/**
+ * The paper's fine-tuning for recursion: 20 iterations in which half of the questions get a recursive round.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as TrainingConfig from "@tutti/trainer/TrainingConfig"
+ *
+ * TrainingConfig.recursion({ recursion: { rounds: 2 } }).recursion // => { share: 0.5, rounds: 2 }
+ * ```
+ */
+export const recursion = (input: GrpoInput = {}): GrpoConfig =>
+  grpo({ name: "recursion", iterations: 20, ...input, recursion: { share: 0.5, rounds: 1, ...input.recursion } })
+
+/**
+ * A phase of supervised learning.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as TrainingConfig from "@tutti/trainer/TrainingConfig"
+ *
+ * TrainingConfig.warmStart({ steps: 300, batch: 32 }).optimizer.learningRate // => 0.001
+ * ```
+ */
+export const warmStart = (input: Settings<Omit<WarmStartConfig, "type">> = {}): WarmStartConfig => ({
+  type: "warm-start",
+  ...merge<Omit<WarmStartConfig, "type">>(
+    {
+      name: "warm-start",
+      examples: "examples",
+      steps: 200,
+      batch: 32,
+      optimizer: { ...defaultOptimizer, learningRate: 1e-3 }
+    },
+    input
+  )
+})

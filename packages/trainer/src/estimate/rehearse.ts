@@ -1,0 +1,153 @@
+/**
+ * A rehearsal: a few rollouts as training will make them, with a writer of random plans in the place of the model, and
+ * with stand-ins that only count in the place of workers that would cost something.
+ */
+import * as Conductor from "@tutti/core/Conductor"
+import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
+import type { Message } from "@tutti/core/Task"
+import * as Worker from "@tutti/core/Worker"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import type { Workflow } from "@tutti/core/Workflow"
+import * as WorkflowText from "@tutti/core/WorkflowText"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Curriculum from "../Curriculum.ts"
+import type { Tokenizer } from "../Engine.ts"
+import * as Seed from "../internal/seed.ts"
+import type { Parts } from "../Trainer.ts"
+import type { GrpoConfig } from "../TrainingConfig.ts"
+import * as Samples from "./Samples.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is rehearsed. */
+export interface RehearsalOptions {
+  readonly parts: Pick<Parts, "pool" | "tasks" | "policy">
+  readonly phase: GrpoConfig
+  /** Counts tokens of prompts and completions; four characters to a token without it. */
+  readonly tokenizer?: Pick<Tokenizer, "render" | "encode">
+  /** Whether the workers themselves are asked: only where that costs nothing. False by default. */
+  readonly asksWorkers?: boolean
+  /** The median tokens of an answer where workers are not asked, reasoning included; 400 by default. */
+  readonly answerTokens?: number
+  /** How many rollouts; 100 by default. */
+  readonly count?: number
+  readonly seed?: number
+}
+
+/** The median tokens of an answer where nobody says. */
+export const defaultAnswerTokens = 400
+
+/** How far answers spread around the median: the logarithm's standard deviation. */
+const answerSpread = 0.6
+
+/** What a model thinks before it writes its lists. */
+const thoughtTokens = 40
+
+/** Draws from the normal distribution (Box and Muller 1958). */
+export const normal = (draw: Seed.Draw): number => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw())
+
+// -------------------------------------------------------------------------------------------------------------------
+// Stand-ins
+// -------------------------------------------------------------------------------------------------------------------
+
+const textTokens = (text: string): number => Math.ceil(text.length / 4)
+
+const reply = (text: string, usage: Worker.Usage): Stream.Stream<Worker.WorkerPart> =>
+  Stream.make<[Worker.WorkerPart, Worker.WorkerPart]>({ type: "text", text }, { type: "finish", reason: "stop", usage })
+
+/** An empty subtask is the question itself. */
+const subtasks = [
+  "",
+  "Work out the first part.",
+  "Work out what is asked, check it once more, and say what it comes to."
+]
+
+const random = (size: number, { maxSteps }: GrpoConfig["rollouts"], draw: Seed.Draw): Workflow => ({
+  steps: Array.from({ length: 1 + Math.floor(draw() * maxSteps) }, (_, step) => ({
+    worker: Math.floor(draw() * size),
+    subtask: subtasks[Math.floor(draw() * subtasks.length)]!,
+    access: step > 0 && draw() < 0.5 ? ("all" as const) : []
+  }))
+})
+
+/** Writes random plans, and keeps the prompts that it is shown. */
+const writer = (options: RehearsalOptions, size: () => number, draw: Seed.Draw) => {
+  const prompts: Array<number> = []
+  let completionTokens = 0
+  const { tokenizer } = options
+  const generate = ({ messages }: { readonly messages: ReadonlyArray<Message> }) => {
+    const text = WorkflowText.write(random(size(), options.phase.rollouts, draw))
+    prompts.push(
+      tokenizer?.render(messages).length ?? messages.reduce((sum, { content }) => sum + textTokens(content), 0)
+    )
+    const written = thoughtTokens + (tokenizer?.encode(text).length ?? textTokens(text))
+    completionTokens = Math.min(options.phase.rollouts.maxTokens, written)
+    return reply(text, Worker.noUsage)
+  }
+  const worker: Worker.Worker = { id: "rehearsal", pricing: Worker.free, countInputTokens: () => 0, generate }
+  return { worker, prompts, completionTokens: () => completionTokens }
+}
+
+/** Answers as long as the worker might, and asks nobody. */
+const standIn = (worker: Worker.Worker, median: number, draw: Seed.Draw): Worker.Worker => ({
+  id: worker.id,
+  ...(worker.description === undefined ? {} : { description: worker.description }),
+  ...(worker.pricing === undefined ? {} : { pricing: worker.pricing }),
+  generate: ({ maxOutputTokens = Number.POSITIVE_INFINITY, messages }) => {
+    const wanted = Math.round(median * Math.exp(answerSpread * normal(draw)))
+    const outputTokens = Math.max(1, Math.min(maxOutputTokens, wanted))
+    const inputTokens = worker.countInputTokens?.(messages) ?? Worker.estimateUsage(messages, "").inputTokens
+    return reply("word".repeat(outputTokens), { inputTokens, outputTokens })
+  }
+})
+
+const castOf = ({ answerTokens = defaultAnswerTokens, asksWorkers, parts }: RehearsalOptions, draw: Seed.Draw) =>
+  asksWorkers === true
+    ? parts.pool
+    : WorkerPool.makeUnsafe(parts.pool.workers.map((worker) => standIn(worker, answerTokens, draw)))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Rehearsing
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Rehearses some rollouts of a phase, and says what they take.
+ *
+ * **Details**
+ *
+ * The prompts are those of training. Plans are random, as long as they may be. Unless workers are asked, nothing is sent
+ * to anybody, and the lengths of answers are assumed.
+ */
+export const rehearse = Effect.fnUntraced(function* (
+  options: RehearsalOptions
+): Effect.fn.Return<Samples.Samples, Curriculum.CurriculumError> {
+  const { asksWorkers = false, count = 100, parts, phase, seed = 0 } = options
+  const draw = Seed.draw(Seed.derive(seed, "rehearsal"))
+  const cast = castOf(options, draw)
+  let size = WorkerPool.size(cast)
+  const model = writer(options, () => size, draw)
+  const policy =
+    parts.policy?.(model.worker, phase) ??
+    LanguagePolicy.make({ model: model.worker, prompt: phase.rollouts.prompt, resamples: 0 })
+  const recorder = Samples.recorder()
+  const conductor = Conductor.make({
+    policy,
+    pool: cast,
+    maxSteps: phase.rollouts.maxSteps,
+    worker: phase.rollouts.worker,
+    retry: { maxAttempts: phase.rollouts.failures.attempts, baseDelayMillis: 0, jitter: false }
+  })
+  const source = parts.tasks?.[phase.tasks]
+  const rollouts: Array<Samples.RolloutSample> = []
+  for (let index = 0; source !== undefined && index < count; index++) {
+    const task = yield* source.task(seed, index)
+    const pool = yield* Curriculum.drawPool(cast, phase.pool, Seed.derive(seed, "rehearsal", index))
+    size = WorkerPool.size(pool)
+    yield* conductor.run(task, { pool, seed: index, listener: recorder.listener })
+    rollouts.push({ completionTokens: model.completionTokens(), calls: recorder.take() })
+  }
+  return { tokens: asksWorkers ? "counted" : "assumed", promptTokens: model.prompts, rollouts }
+})

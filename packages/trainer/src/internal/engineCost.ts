@@ -1,0 +1,61 @@
+/** What the tokens of an engine cost, and an engine that tells it. */
+import * as Effect from "effect/Effect"
+import type { Datum, Engine, EnginePricing, Sampler } from "../Engine.ts"
+import type { JudgedGroup } from "./grpoBatch.ts"
+
+interface Tokens {
+  readonly prefill?: number
+  readonly sampled?: number
+  readonly trained?: number
+}
+
+const usd = (pricing: EnginePricing | undefined, { prefill = 0, sampled = 0, trained = 0 }: Tokens): number =>
+  pricing === undefined
+    ? 0
+    : (prefill * pricing.prefillPerMillion + sampled * pricing.samplePerMillion + trained * pricing.trainPerMillion) /
+      1_000_000
+
+const tokensOf = (data: ReadonlyArray<Datum>): number =>
+  data.reduce((sum, { completion, prompt }) => sum + prompt.length + completion.length, 0)
+
+/** USD of learning from data. */
+export const ofLearning = ({ pricing }: Engine, data: ReadonlyArray<Datum>): number =>
+  usd(pricing, { trained: tokensOf(data) })
+
+/** USD of looking at data. */
+export const ofLooking = ({ pricing }: Engine, data: ReadonlyArray<Datum>): number =>
+  usd(pricing, { prefill: tokensOf(data) })
+
+/** USD of sampling groups: a prompt that all of a group have is read once. */
+export const ofSampling = ({ pricing }: Engine, groups: ReadonlyArray<JudgedGroup>): number => {
+  let [prefill, sampled] = [0, 0]
+  for (const { completions } of groups) {
+    for (const prompt of new Set(completions.map(({ round }) => round.prompt))) prefill += prompt.length
+    for (const { round } of completions) sampled += round.sample.tokens.length
+  }
+  return usd(pricing, { prefill, sampled })
+}
+
+/** An engine that tells what each answer has cost; the engine itself where it has no prices. */
+export const metered = (engine: Engine, charge: (costUsd: number) => void): Engine => {
+  const { pricing } = engine
+  if (pricing === undefined) return engine
+  const told = <A, E>(work: Effect.Effect<A, E>, costUsd: number): Effect.Effect<A, E> =>
+    Effect.tap(work, () => Effect.sync(() => charge(costUsd)))
+  const sampling = ({ sample, version }: Sampler): Sampler => ({
+    version,
+    sample: (request) =>
+      Effect.tap(sample(request), (samples) =>
+        Effect.sync(() => {
+          const sampled = samples.reduce((sum, { tokens }) => sum + tokens.length, 0)
+          charge(usd(pricing, { prefill: request.prompt.length, sampled }))
+        })
+      )
+  })
+  return {
+    ...engine,
+    sampler: Effect.map(engine.sampler, sampling),
+    forward: (data) => told(engine.forward(data), ofLooking(engine, data)),
+    forwardBackward: (data, loss) => told(engine.forwardBackward(data, loss), ofLearning(engine, data))
+  }
+}

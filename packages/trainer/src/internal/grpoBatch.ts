@@ -1,0 +1,117 @@
+/** From groups of rollouts to data of an engine. */
+import * as WorkflowText from "@tutti/core/WorkflowText"
+import * as Result from "effect/Result"
+import * as Advantage from "../Advantage.ts"
+import type { Datum, PerToken, Tokenizer } from "../Engine.ts"
+import { offsets } from "../ExampleSource.ts"
+import * as Objective from "../Objective.ts"
+import type { Group, Rollout, Round } from "../Rollout.ts"
+import type { AdvantageConfig, GrpoConfig, ObjectiveConfig } from "../TrainingConfig.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A completion with what it is worth. */
+export interface Judged {
+  readonly rollout: Rollout
+  readonly index: number
+  readonly round: Round
+  /** Absent when it is not learned from. */
+  readonly advantage: number | undefined
+}
+
+/** A group with what its completions are worth. */
+export interface JudgedGroup {
+  readonly group: Group
+  readonly completions: ReadonlyArray<Judged>
+  /** For each round, whether all rewards were equal. */
+  readonly isZeroVariance_R: ReadonlyArray<boolean>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Advantages
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Gives each completion of a group its advantage. */
+export const judge = (group: Group, config: AdvantageConfig): JudgedGroup => {
+  const counted = group.rollouts.filter(({ dropped }) => dropped === undefined)
+  const { advantages_G_R, isZeroVariance_R } = Advantage.ofRounds(
+    counted.map(({ rounds }) => rounds.map(({ reward }) => reward)),
+    group.question.extraRounds > 0,
+    config
+  )
+  const isKept = (round: number) => config.zeroVariance.type === "keep" || isZeroVariance_R[round] === false
+  const completions = group.rollouts.flatMap((rollout) => {
+    const advantages_R = advantages_G_R[counted.indexOf(rollout)]
+    return rollout.rounds.map((round, index) => ({
+      rollout,
+      index,
+      round,
+      advantage: advantages_R !== undefined && isKept(index) ? advantages_R[index] : undefined
+    }))
+  })
+  return { group, completions, isZeroVariance_R }
+}
+
+/** Whether there is nothing in a group to learn from. */
+export const teachesNothing = ({ isZeroVariance_R }: JudgedGroup): boolean => isZeroVariance_R.every((is) => is)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Data
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The first token of the three lists, where the parts of a completion are to have weights of their own. */
+const listsFrom = (round: Round, config: GrpoConfig, poolSize: number, tokenizer: Tokenizer): number | undefined => {
+  const { lists, thought } = config.objective.weights
+  if (lists === thought || round.outcome === "unreadable") return undefined
+  const reading = WorkflowText.read(round.text, { poolSize, maxSteps: config.rollouts.maxSteps, allowEmpty: true })
+  if (Result.isFailure(reading)) return undefined
+  const { start } = reading.success.span
+  const at = offsets(tokenizer, round.sample.tokens).findLastIndex((offset) => offset <= start)
+  return Math.max(0, at)
+}
+
+const unshaped = (judged: Judged, weights: ReadonlyArray<number>): Datum => ({
+  prompt: judged.round.prompt,
+  completion: judged.round.sample.tokens,
+  weights,
+  advantages: Objective.tokenAdvantages(judged.advantage!, weights.length),
+  logProbs: judged.round.sample.logProbs
+})
+
+/** The data of one optimiser step. */
+export const data = (
+  groups: ReadonlyArray<JudgedGroup>,
+  config: GrpoConfig,
+  tokenizer: Tokenizer
+): ReadonlyArray<Datum> => {
+  const learned = groups.flatMap(({ completions, group }) =>
+    completions.flatMap((judged) =>
+      judged.advantage === undefined ? [] : [{ judged, poolSize: group.question.pool.workers.length }]
+    )
+  )
+  const weights_N = Objective.weights(
+    learned.map(({ judged: { round }, poolSize }) => ({
+      length: round.sample.tokens.length,
+      listsFrom: listsFrom(round, config, poolSize, tokenizer)
+    })),
+    config.objective
+  )
+  return learned.map(({ judged }, index) => unshaped(judged, weights_N[index]!))
+}
+
+/** The same data, with the penalty for leaving the reference in the advantages. */
+export const shaped = (
+  data: ReadonlyArray<Datum>,
+  reference: ReadonlyArray<PerToken>,
+  { kl }: Pick<ObjectiveConfig, "kl">
+): ReadonlyArray<Datum> =>
+  data.map((datum, index) => ({
+    ...datum,
+    advantages: Objective.tokenAdvantages(datum.advantages![0]!, datum.completion.length, {
+      kl,
+      logProbs: datum.logProbs!,
+      reference: reference[index]!
+    })
+  }))

@@ -1,0 +1,373 @@
+/**
+ * A phase of reinforcement learning: rollouts are collected and learned from, one iteration after the other, or the next
+ * ones already while this one is learned from, as far as the off-policy limit allows.
+ *
+ * Which weights an iteration is sampled from depends on its number alone, and never on how fast anything is: so a run that
+ * is killed and resumed is the same run. After a checkpoint the next iteration is always sampled from the weights saved.
+ */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import type { CurriculumError } from "../Curriculum.ts"
+import * as Curriculum from "../Curriculum.ts"
+import type { Datum, EngineError, Loss, OptimizerStep, Pass, Sampler } from "../Engine.ts"
+import type { GrpoMetrics } from "../Metrics.ts"
+import * as Objective from "../Objective.ts"
+import * as Rollout from "../Rollout.ts"
+import type { RunFolderError } from "../RunFolder.ts"
+import type { TaskSource } from "../TaskSource.ts"
+import type { TrainingError } from "../Trainer.ts"
+import type { GrpoConfig } from "../TrainingConfig.ts"
+import * as EngineCost from "./engineCost.ts"
+import * as Batch from "./grpoBatch.ts"
+import * as Records from "./grpoRecords.ts"
+import * as Reference from "./reference.ts"
+import type { StopRequested } from "./session.ts"
+import * as Session from "./session.ts"
+import { optimizerSettings } from "./warmStartPhase.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A phase while it goes on. */
+interface Phase {
+  readonly session: Session.Session
+  readonly config: GrpoConfig
+  readonly tasks: TaskSource
+  readonly seed: number
+  readonly sampling: Semaphore.Semaphore
+  readonly running: Semaphore.Semaphore
+  /** Iterations of the phase that were done when it began here. */
+  readonly first: number
+  /** Iterations of the run before the phase. */
+  readonly before: number
+}
+
+/** The rollouts of an iteration. */
+interface Collected {
+  readonly groups: ReadonlyArray<Batch.JudgedGroup>
+  /** Those that are learned from. */
+  readonly chosen: ReadonlyArray<Batch.JudgedGroup>
+  readonly samplerVersion: number
+  /** The next place in the source. */
+  readonly position: number
+  readonly seconds: number
+}
+
+type CollectError = CurriculumError | RunFolderError | Rollout.RolloutFailure
+
+/** Rollouts that are being collected, by the iteration of the phase. */
+type Collecting = Map<number, Deferred.Deferred<Collected, CollectError>>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Collecting
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The groups at some places of the source. */
+const collectGroups = Effect.fnUntraced(function* (
+  phase: Phase,
+  phaseIteration: number,
+  sampler: Sampler,
+  positions: ReadonlyArray<number>,
+  progress: { done: number; of: number }
+): Effect.fn.Return<ReadonlyArray<Batch.JudgedGroup>, CollectError> {
+  const { config, session, tasks } = phase
+  const { parts } = session
+  const { groupSize, rollouts } = config
+  const options: Rollout.Options = {
+    config: rollouts,
+    groupSize,
+    sampler,
+    tokenizer: parts.engine.tokenizer,
+    grader: parts.grader,
+    ledger: session.ledger,
+    sampling: phase.sampling,
+    running: phase.running,
+    policy: parts.policy && ((model) => parts.policy!(model, config))
+  }
+  const curriculum: Curriculum.Parts = {
+    tasks,
+    pool: parts.pool,
+    ...(parts.isHeldOut === undefined ? {} : { isHeldOut: parts.isHeldOut })
+  }
+  const one = Effect.fnUntraced(function* (position: number) {
+    const question = yield* Curriculum.question(curriculum, config, phase.seed, position)
+    const group = yield* Rollout.group(question, options)
+    progress.done += 1
+    yield* Session.writeSpent(session)
+    yield* session.emit({
+      type: "group-finished",
+      iteration: phase.before + phaseIteration,
+      phase: config.name,
+      done: progress.done,
+      of: progress.of,
+      costUsd: Session.spentUsd(session)
+    })
+    return Batch.judge(group, config.advantage)
+  })
+  // What is sampled waits for what runs: no more groups are open than both can work on.
+  const concurrency = rollouts.samplingConcurrency + Math.ceil(rollouts.runConcurrency / groupSize)
+  return yield* Effect.forEach(positions, one, { concurrency })
+})
+
+const range = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at)
+
+/** The rollouts of an iteration; with `resample`, further questions in the stead of those that teach nothing. */
+const collect = Effect.fnUntraced(function* (
+  phase: Phase,
+  phaseIteration: number,
+  sampler: Sampler,
+  from: number
+): Effect.fn.Return<Collected, CollectError> {
+  const { advantage, questions } = phase.config
+  const started = yield* Clock.currentTimeMillis
+  const progress = { done: 0, of: questions }
+  const groups = [...(yield* collectGroups(phase, phaseIteration, sampler, range(from, questions), progress))]
+  const { zeroVariance } = advantage
+  const most = zeroVariance.type === "resample" ? Math.floor(questions * (1 + zeroVariance.maxExtra)) : questions
+  const chosenOf = () => groups.filter((group) => !Batch.teachesNothing(group)).slice(0, questions)
+  while (chosenOf().length < questions && groups.length < most) {
+    const missing = Math.min(questions - chosenOf().length, most - groups.length)
+    progress.of += missing
+    const positions = range(from + groups.length, missing)
+    groups.push(...(yield* collectGroups(phase, phaseIteration, sampler, positions, progress)))
+  }
+  return {
+    groups,
+    chosen: zeroVariance.type === "resample" ? chosenOf() : groups,
+    samplerVersion: sampler.version,
+    position: from + groups.length,
+    seconds: ((yield* Clock.currentTimeMillis) - started) / 1000
+  }
+})
+
+/** After how many iterations of the phase the weights are those that an iteration is sampled from. */
+const sampledAfter = (phase: Phase, phaseIteration: number): number => {
+  const ahead = Math.floor(phase.config.offPolicySteps / phase.config.minibatches)
+  for (let done = phaseIteration; done > Math.max(phase.first, phaseIteration - ahead); done--) {
+    if (Session.isBoundary(phase.session, phase.before + done)) return done
+  }
+  return Math.max(phase.first, phaseIteration - ahead)
+}
+
+/**
+ * Starts to collect all iterations that are sampled from the present weights, in order and after those that are being
+ * collected.
+ */
+const startCollecting = Effect.fnUntraced(function* (
+  phase: Phase,
+  collecting: Collecting,
+  done: number,
+  from: number
+): Effect.fn.Return<void, EngineError, Scope.Scope> {
+  const { config, session } = phase
+  const next = Math.max(done, ...[...collecting.keys()].map((iteration) => iteration + 1))
+  const mine: Array<number> = []
+  for (let one = next; one < config.iterations && sampledAfter(phase, one) === done; one++) mine.push(one)
+  if (mine.length === 0) return
+  const last = collecting.get(next - 1)
+  const deferreds = yield* Effect.forEach(mine, () => Deferred.make<Collected, CollectError>())
+  mine.forEach((iteration, at) => {
+    collecting.set(iteration, deferreds[at]!)
+  })
+  // The snapshot is taken here and now: what follows may change the weights.
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const sampler = yield* Scope.provide(session.parts.engine.sampler, scope)
+  const all = Effect.gen(function* () {
+    let position = last === undefined ? from : (yield* Deferred.await(last)).position
+    for (const [at, iteration] of mine.entries()) {
+      const exit = yield* Effect.exit(collect(phase, iteration, sampler, position))
+      yield* Deferred.done(deferreds[at]!, exit)
+      if (Exit.isFailure(exit)) return
+      position = exit.value.position
+    }
+  })
+  // At once, so that its first requests are under way before anything is learned.
+  yield* Effect.forkScoped(
+    Effect.ensuring(
+      Effect.catchCause(all, (cause) => Effect.forEach(deferreds, (one) => Deferred.failCause(one, cause))),
+      Scope.close(scope, Exit.void)
+    ),
+    { startImmediately: true }
+  )
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Learning
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What the steps of an iteration came to. */
+interface Learned {
+  readonly steps: ReadonlyArray<OptimizerStep>
+  readonly learningRate: number
+  readonly passes: ReadonlyArray<{ readonly data: ReadonlyArray<Datum>; readonly pass: Pass }>
+  readonly referenceDivergence?: number
+}
+
+const chunk = <A>(items: ReadonlyArray<A>, index: number, of: number): ReadonlyArray<A> =>
+  items.slice(Math.floor((index * items.length) / of), Math.floor(((index + 1) * items.length) / of))
+
+const learn = Effect.fnUntraced(function* (
+  phase: Phase,
+  phaseIteration: number,
+  chosen: ReadonlyArray<Batch.JudgedGroup>,
+  loss: Loss,
+  watch: Session.Stopwatch
+): Effect.fn.Return<Learned, TrainingError> {
+  const { config, session } = phase
+  const { engine } = session.parts
+  const { iterations, minibatches, optimizer } = config
+  const steps: Array<OptimizerStep> = []
+  const passes: Array<{ readonly data: ReadonlyArray<Datum>; readonly pass: Pass }> = []
+  const divergences: Array<number> = []
+  let learningRate = 0
+  for (let part = 0; part < minibatches; part++) {
+    const settings = optimizerSettings(optimizer, phaseIteration * minibatches + part, iterations * minibatches)
+    learningRate = settings.learningRate
+    const plain = Batch.data(chunk(chosen, part, minibatches), config, engine.tokenizer)
+    if (plain.length === 0) continue
+    const reference = yield* watch.time("reference", Reference.logProbs(session, config, plain))
+    const data = reference === undefined ? plain : Batch.shaped(plain, reference, config.objective)
+    if (reference !== undefined) divergences.push(Reference.divergence(plain, reference))
+    const pass = yield* watch.time("gradient", engine.forwardBackward(data, loss))
+    steps.push(yield* watch.time("step", engine.step(settings)))
+    passes.push({ data, pass })
+  }
+  return {
+    steps,
+    learningRate,
+    passes,
+    ...(divergences.length === 0
+      ? {}
+      : { referenceDivergence: divergences.reduce((sum, one) => sum + one, 0) / divergences.length })
+  }
+})
+
+const meanEntropy = (passes: Learned["passes"]): number | undefined => {
+  let sum = 0
+  let tokens = 0
+  for (const { pass } of passes) {
+    for (const entropies of pass.entropies ?? []) {
+      for (const entropy of entropies) sum += entropy
+      tokens += entropies.length
+    }
+  }
+  return tokens === 0 ? undefined : sum / tokens
+}
+
+/** What learning says of itself. */
+const learningMetrics = ({ learningRate, passes, referenceDivergence, steps }: Learned, loss: Loss) => {
+  const all = passes.flatMap(({ data }) => data)
+  const distances = passes.map(({ data, pass }) => Objective.distance(loss, data, pass.logProbs))
+  const tokens = distances.reduce((sum, one) => sum + one.tokens, 0)
+  const entropy = meanEntropy(passes)
+  const last = steps.at(-1)
+  const losses = passes.flatMap(({ pass }) => (pass.loss === undefined ? [] : [pass.loss]))
+  return {
+    learningRate,
+    ...(last?.gradientNorm === undefined ? {} : { gradientNorm: last.gradientNorm }),
+    ...(losses.length === 0 ? {} : { loss: losses.reduce((sum, one) => sum + one, 0) }),
+    tokens: {
+      completion: tokens,
+      prompt: all.reduce((sum, { prompt }) => sum + prompt.length, 0)
+    },
+    ...(entropy === undefined ? {} : { entropy }),
+    clipped: tokens === 0 ? 0 : distances.reduce((sum, one) => sum + one.clipped, 0) / tokens,
+    samplerDivergence: tokens === 0 ? 0 : distances.reduce((sum, one) => sum + one.divergence, 0) / tokens,
+    ...(referenceDivergence === undefined ? {} : { referenceDivergence })
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The loop
+// -------------------------------------------------------------------------------------------------------------------
+
+/** USD of the tokens of an iteration at the engine. */
+const engineCost = ({ parts }: Session.Session, { groups }: Collected, learned: Learned): number => {
+  const data = learned.passes.flatMap((pass) => pass.data)
+  const looked = learned.referenceDivergence === undefined ? [] : data
+  return (
+    EngineCost.ofSampling(parts.engine, groups) +
+    EngineCost.ofLearning(parts.engine, data) +
+    EngineCost.ofLooking(parts.reference ?? parts.engine, looked)
+  )
+}
+
+const runIteration = Effect.fnUntraced(function* (
+  phase: Phase,
+  collecting: Collecting,
+  known: number | undefined
+): Effect.fn.Return<number, TrainingError | StopRequested | Rollout.CostLimitReached, Scope.Scope> {
+  const { config, session } = phase
+  const { iteration, phaseIteration } = session.standing
+  const place = { iteration, phase: config.name }
+  const watch = yield* Session.stopwatch
+  yield* startCollecting(phase, collecting, phaseIteration, session.standing.position)
+  const waiting = Deferred.await(collecting.get(phaseIteration)!)
+  const collected = yield* watch.time("wait", Session.stoppable(session, waiting))
+  collecting.delete(phaseIteration - 1)
+  // The first iteration here is sampled from the present weights.
+  const version = known ?? collected.samplerVersion
+
+  const loss = Objective.lossOf(config.objective)
+  const learned = yield* learn(phase, phaseIteration, collected.chosen, loss, watch)
+  if (session.folder.config.recordRollouts) {
+    yield* watch.time("write", session.folder.writeRollouts(iteration, Records.records(collected.groups, place)))
+  }
+  const evaluation = yield* watch.time("evaluate", Session.evaluate(session, iteration + 1))
+  const rollouts = Records.rolloutMetrics(collected.groups, config.questions)
+  const engineCostUsd = engineCost(session, collected, learned)
+  const metrics: GrpoMetrics = {
+    type: "grpo",
+    ...place,
+    phaseIteration,
+    version: learned.steps.at(-1)?.version ?? version,
+    ...rollouts,
+    ...learningMetrics(learned, loss),
+    lag: version - collected.samplerVersion,
+    costUsd: session.standing.costUsd + rollouts.iterationCostUsd + engineCostUsd,
+    ...(session.parts.engine.pricing === undefined ? {} : { engineCostUsd }),
+    at: yield* Clock.currentTimeMillis,
+    seconds: { ...(yield* watch.seconds), collect: collected.seconds },
+    ...(evaluation === undefined ? {} : { evaluation })
+  }
+  yield* Session.finish(session, metrics, collected.position, phaseIteration + 1 === config.iterations)
+  return metrics.version
+})
+
+/** Runs what is left of the phase. */
+export const run = Effect.fnUntraced(function* (
+  session: Session.Session,
+  config: GrpoConfig,
+  tasks: TaskSource,
+  seed: number
+): Effect.fn.Return<void, TrainingError | StopRequested | Rollout.CostLimitReached> {
+  yield* Reference.begin(session, config)
+  const { iteration, phase: index, phaseIteration } = session.standing
+  const { runConcurrency, samplingConcurrency } = config.rollouts
+  const phase: Phase = {
+    session,
+    config,
+    tasks,
+    seed,
+    sampling: yield* Semaphore.make(samplingConcurrency * config.groupSize),
+    running: yield* Semaphore.make(runConcurrency),
+    first: phaseIteration,
+    before: iteration - phaseIteration
+  }
+  const collecting: Collecting = new Map()
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      let version: number | undefined
+      while (session.standing.phase === index) {
+        yield* Session.checkStop(session)
+        yield* Session.checkCost(session)
+        version = yield* runIteration(phase, collecting, version)
+      }
+    })
+  )
+})

@@ -1,0 +1,176 @@
+/** What an iteration's groups came to, as records and as numbers. */
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import { moments } from "../Advantage.ts"
+import type { GrpoMetrics, KindMetrics, RoundMetrics } from "../Metrics.ts"
+import type { Rollout, Round } from "../Rollout.ts"
+import type { CompletionRecord, GroupRecord, RolloutRecord } from "../RolloutRecord.ts"
+import type { Judged, JudgedGroup } from "./grpoBatch.ts"
+import { teachesNothing } from "./grpoBatch.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Records
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Place {
+  readonly iteration: number
+  readonly phase: string
+}
+
+const groupRecord = (judged: JudgedGroup, group: number, place: Place): GroupRecord => {
+  const { question, samplerVersion } = judged.group
+  const { extraRounds, index, kind, pool, task } = question
+  return {
+    type: "group",
+    ...place,
+    group,
+    index,
+    task: task.id,
+    kind,
+    messages: task.messages,
+    ...(task.reference === undefined ? {} : { reference: task.reference }),
+    pool: WorkerPool.ids(pool),
+    rounds: 1 + extraRounds,
+    samplerVersion,
+    zeroVariance: teachesNothing(judged)
+  }
+}
+
+const completionRecord = (one: Judged, base: Pick<CompletionRecord, "group" | "task" | "kind"> & Place) => {
+  const { advantage, index, rollout, round } = one
+  const { answer, grade, prompt, sample, text, workflow, workers, reward, detail, ...rest } = round
+  const why = rollout.dropped ?? detail
+  const record: CompletionRecord = {
+    type: "completion",
+    iteration: base.iteration,
+    phase: base.phase,
+    group: base.group,
+    rollout: rollout.member,
+    round: index,
+    task: base.task,
+    kind: base.kind,
+    promptTokens: prompt.length,
+    completion: text,
+    tokens: sample.tokens,
+    logProbs: sample.logProbs,
+    reason: sample.reason,
+    ...(rollout.dropped === undefined ? { reward } : {}),
+    ...(advantage === undefined ? {} : { advantage }),
+    ...(why === undefined ? {} : { detail: why }),
+    ...(workflow === undefined ? {} : { workflow, workers }),
+    ...(answer === undefined ? {} : { answer }),
+    ...(grade === undefined ? {} : { grade }),
+    ...rest
+  }
+  return record
+}
+
+/** The lines that an iteration writes. */
+export const records = (groups: ReadonlyArray<JudgedGroup>, place: Place): ReadonlyArray<RolloutRecord> =>
+  groups.flatMap((judged, group): ReadonlyArray<RolloutRecord> => {
+    const { kind, task } = judged.group.question
+    const base = { ...place, group, task: task.id, kind }
+    return [groupRecord(judged, group, place), ...judged.completions.map((one) => completionRecord(one, base))]
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Metrics
+// -------------------------------------------------------------------------------------------------------------------
+
+const mean = (values: ReadonlyArray<number>) => moments(values).mean
+
+const share = <A>(items: ReadonlyArray<A>, is: (item: A) => boolean) => mean(items.map((item) => (is(item) ? 1 : 0)))
+
+const sum = <A>(items: ReadonlyArray<A>, of: (item: A) => number) => items.reduce((total, item) => total + of(item), 0)
+
+const lastOf = ({ rounds }: Rollout): Round => rounds.at(-1)!
+
+const stepsOf = (rounds: ReadonlyArray<Round>) =>
+  rounds.flatMap(({ confirmed, workflow }) => (workflow === undefined || confirmed ? [] : [workflow.steps.length]))
+
+const counts = (values: ReadonlyArray<string | number>): Record<string, number> => {
+  const counted: Record<string, number> = {}
+  for (const value of values) counted[value] = (counted[value] ?? 0) + 1
+  return counted
+}
+
+const kindMetrics = (rollouts: ReadonlyArray<Rollout>): KindMetrics => {
+  const rounds = rollouts.flatMap((rollout) => rollout.rounds)
+  const last = rollouts.map(lastOf)
+  return {
+    rollouts: rollouts.length,
+    rewardMean: mean(last.map(({ reward }) => reward)),
+    parsed: share(last, ({ outcome }) => outcome !== "unreadable"),
+    correct: share(last, ({ outcome }) => outcome === "correct"),
+    steps: mean(stepsOf(rounds)),
+    stepCounts: counts(stepsOf(rounds)),
+    workers: counts(rounds.flatMap(({ workers, workflow }) => (workflow === undefined ? [] : workers)))
+  }
+}
+
+const roundMetrics = (round: number, of: ReadonlyArray<Round>): RoundMetrics => {
+  const { mean: rewardMean, std: rewardStd } = moments(of.map(({ reward }) => reward))
+  return {
+    round,
+    completions: of.length,
+    rewardMean,
+    rewardStd,
+    parsed: share(of, ({ outcome }) => outcome !== "unreadable"),
+    correct: share(of, ({ outcome }) => outcome === "correct"),
+    confirmed: share(of, ({ confirmed }) => confirmed)
+  }
+}
+
+/** What the rollouts of an iteration say: everything but what the engine does with them. */
+export const rolloutMetrics = (groups: ReadonlyArray<JudgedGroup>, asked: number) => {
+  const all = groups.flatMap(({ group }) => group.rollouts)
+  const rollouts = all.filter(({ dropped }) => dropped === undefined)
+  const rounds = rollouts.flatMap((rollout) => rollout.rounds)
+  const last = rollouts.map(lastOf)
+  const most = Math.max(0, ...rollouts.map((rollout) => rollout.rounds.length))
+  const kinds = new Map<string, Array<Rollout>>()
+  for (const { group } of groups) {
+    const of = kinds.get(group.question.kind) ?? []
+    of.push(...group.rollouts.filter(({ dropped }) => dropped === undefined))
+    kinds.set(group.question.kind, of)
+  }
+  const { mean: rewardMean, std: rewardStd } = moments(last.map(({ reward }) => reward))
+  const paid = all.flatMap((rollout) => rollout.rounds)
+  const samples = paid.map(({ sample }) => sample)
+  return {
+    groups: groups.length,
+    rollouts: all.length,
+    dropped: all.length - rollouts.length,
+    rewardMean,
+    rewardStd,
+    parsed: share(last, ({ outcome }) => outcome !== "unreadable"),
+    correct: share(last, ({ outcome }) => outcome === "correct"),
+    rounds: Array.from({ length: most }, (_, round) =>
+      roundMetrics(
+        round,
+        rollouts.flatMap(({ rounds }) => rounds.slice(round, round + 1))
+      )
+    ),
+    steps: mean(stepsOf(rounds)),
+    kinds: Object.fromEntries(
+      [...kinds].sort(([left], [right]) => (left < right ? -1 : 1)).map(([kind, of]) => [kind, kindMetrics(of)])
+    ),
+    surprisal: mean(samples.flatMap(({ logProbs }) => logProbs.map((logProb) => -logProb))),
+    zeroVariance: sum(groups, ({ isZeroVariance_R }) => isZeroVariance_R.filter(Boolean).length),
+    resampled: groups.length - asked,
+    completionTokens: mean(samples.map(({ tokens }) => tokens.length)),
+    truncated: share(samples, ({ reason }) => reason === "length"),
+    calls: {
+      total: sum(paid, ({ calls }) => calls),
+      failed: sum(paid, ({ failedCalls }) => failedCalls),
+      cached: sum(paid, ({ cachedCalls }) => cachedCalls)
+    },
+    workerTokens: {
+      input: sum(paid, ({ workerTokens }) => workerTokens.input),
+      output: sum(paid, ({ workerTokens }) => workerTokens.output)
+    },
+    iterationCostUsd: sum(paid, ({ costUsd }) => costUsd) + sum(all, ({ abandonedCostUsd }) => abandonedCostUsd),
+    criticalPathSeconds: mean(
+      rollouts.map(({ rounds }) => sum(rounds, ({ criticalPathMillis }) => criticalPathMillis) / 1000)
+    )
+  } satisfies Partial<GrpoMetrics>
+}

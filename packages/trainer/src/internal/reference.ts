@@ -1,0 +1,56 @@
+/** The weights with which a phase began, where its objective is not to leave them behind. */
+import * as fs from "node:fs"
+import * as path from "node:path"
+import * as Effect from "effect/Effect"
+import type { Datum, PerToken } from "../Engine.ts"
+import * as Layout from "../RunLayout.ts"
+import type { TrainingError } from "../Trainer.ts"
+import type { GrpoConfig } from "../TrainingConfig.ts"
+import type { Session } from "./session.ts"
+
+const folderOf = (session: Session): string => path.join(session.folder.folder, Layout.reference)
+
+/** Keeps the present weights at the beginning of a phase, unless another engine holds the reference. */
+export const begin = Effect.fnUntraced(function* (
+  session: Session,
+  config: GrpoConfig
+): Effect.fn.Return<void, TrainingError> {
+  const { parts, standing } = session
+  if (config.objective.kl === 0 || parts.reference !== undefined || standing.reference !== undefined) return
+  yield* Effect.sync(() => fs.mkdirSync(folderOf(session), { recursive: true }))
+  const reference = yield* parts.engine.save(`phase-${standing.phase}`, folderOf(session))
+  session.standing = { ...standing, reference }
+})
+
+/** Log-probabilities of the data under the reference; `undefined` where none is needed. */
+export const logProbs = Effect.fnUntraced(function* (
+  session: Session,
+  config: GrpoConfig,
+  data: ReadonlyArray<Datum>
+): Effect.fn.Return<ReadonlyArray<PerToken> | undefined, TrainingError> {
+  const { parts, standing } = session
+  if (config.objective.kl === 0) return undefined
+  if (parts.reference !== undefined) return (yield* parts.reference.forward(data)).logProbs
+  if (standing.reference === undefined) return undefined
+  // One engine holds one set of weights: they are exchanged for the moment.
+  const folder = folderOf(session)
+  const present = yield* parts.engine.save("present", folder)
+  yield* parts.engine.load(standing.reference, folder)
+  const pass = yield* Effect.exit(parts.engine.forward(data))
+  yield* parts.engine.load(present, folder)
+  return (yield* pass).logProbs
+})
+
+/** Mean over tokens of `r - 1 - log r`, where `r` is the reference's probability over the sampler's. */
+export const divergence = (data: ReadonlyArray<Datum>, reference: ReadonlyArray<PerToken>): number => {
+  let sum = 0
+  let tokens = 0
+  data.forEach(({ completion, logProbs }, index) => {
+    for (let token = 0; token < completion.length; token++) {
+      const gap = reference[index]![token]! - (logProbs?.[token] ?? 0)
+      sum += Math.exp(gap) - 1 - gap
+    }
+    tokens += completion.length
+  })
+  return tokens === 0 ? 0 : sum / tokens
+}

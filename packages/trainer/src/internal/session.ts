@@ -1,0 +1,172 @@
+/** What the phases of one run share while it goes on: where it stands, and how it says and saves that. */
+import type * as Budget from "@tutti/core/Budget"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type { EngineError } from "../Engine.ts"
+import type { Metrics } from "../Metrics.ts"
+import { CostLimitReached } from "../Rollout.ts"
+import type { RunFolder, RunFolderError } from "../RunFolder.ts"
+import type { TrainerState } from "../RunLayout.ts"
+import * as SamplerWorker from "../SamplerWorker.ts"
+import type { Parts, TrainingError } from "../Trainer.ts"
+import { EvaluationError } from "../Trainer.ts"
+import type { TrainingEvent } from "../TrainingEvent.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where a run stands between two checkpoints. */
+export type Standing = Omit<TrainerState, "engine" | "metricsBytes">
+
+/** A run while it goes on. */
+export interface Session {
+  readonly parts: Parts
+  readonly folder: RunFolder
+  readonly emit: (event: WithoutTime<TrainingEvent>) => Effect.Effect<void>
+  /** The account of this process's part of the run. */
+  readonly ledger: Budget.Ledger
+  /** What the run had spent before. */
+  readonly spentBeforeUsd: number
+  /** Done when somebody asks the run to stop. */
+  readonly stopped: Deferred.Deferred<void>
+  standing: Standing
+  /** The iteration of the last checkpoint. */
+  saved: number | undefined
+}
+
+type WithoutTime<A> = A extends unknown ? Omit<A, "at"> : never
+
+/** Somebody asked the run to stop. */
+export class StopRequested extends Data.TaggedError("StopRequested") {}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Verbs
+// -------------------------------------------------------------------------------------------------------------------
+
+/** USD that the run has spent so far, on work that was lost, too. */
+export const spentUsd = (session: Session): number => session.spentBeforeUsd + session.ledger.spent().costUsd
+
+/** Writes down what was spent, where anything was. */
+export const writeSpent = (session: Session): Effect.Effect<void, RunFolderError> =>
+  session.ledger.spent().costUsd === 0 ? Effect.void : session.folder.writeSpent(spentUsd(session))
+
+/** Fails when the run was asked to stop. Asked for between two pieces of work that belong together. */
+export const checkStop = (session: Session): Effect.Effect<void, StopRequested> =>
+  Effect.suspend(() => (Deferred.isDoneUnsafe(session.stopped) ? Effect.fail(new StopRequested()) : Effect.void))
+
+/** Fails where what the engine charged has used up the limit of cost: workers find that out by themselves. */
+export const checkCost = (session: Session): Effect.Effect<void, CostLimitReached> =>
+  Effect.suspend(() => {
+    const { limits, spent } = session.ledger
+    const { costUsd: limitUsd } = limits
+    return session.parts.engine.pricing === undefined || limitUsd === undefined || spent().costUsd < limitUsd
+      ? Effect.void
+      : Effect.fail(new CostLimitReached({ limitUsd, spentUsd: spent().costUsd }))
+  })
+
+/** Work that is given up when the run is asked to stop. */
+export const stoppable = <A, E>(session: Session, work: Effect.Effect<A, E>): Effect.Effect<A, E | StopRequested> =>
+  Effect.raceFirst(work, Effect.andThen(Deferred.await(session.stopped), Effect.fail(new StopRequested())))
+
+/** Saves where the run stands, once for each iteration. */
+export const checkpoint = Effect.fnUntraced(function* (
+  session: Session
+): Effect.fn.Return<void, RunFolderError | EngineError> {
+  yield* writeSpent(session)
+  if (session.saved === session.standing.iteration) return
+  yield* session.folder.checkpoint(session.parts.engine, session.standing)
+  session.saved = session.standing.iteration
+  yield* session.emit({
+    type: "checkpoint-saved",
+    iteration: session.standing.iteration,
+    isBest: session.standing.best?.iteration === session.standing.iteration
+  })
+})
+
+/** Whether the iteration that ends now is one after which the run is saved, whatever happens. */
+export const isBoundary = ({ folder }: Session, done: number): boolean =>
+  done % folder.config.checkpoints.every === 0 ||
+  (folder.config.evaluateEvery > 0 && done % folder.config.evaluateEvery === 0)
+
+/** The held-out evaluation, where one is due after this many iterations. */
+export const evaluate = Effect.fnUntraced(function* (
+  session: Session,
+  done: number
+): Effect.fn.Return<Readonly<Record<string, number>> | undefined, TrainingError> {
+  const { folder, parts } = session
+  const every = folder.config.evaluateEvery
+  if (parts.evaluate === undefined || every === 0 || done % every !== 0) return undefined
+  const { evaluate } = parts
+  return yield* Effect.scoped(
+    Effect.flatMap(parts.engine.sampler, (sampler) =>
+      Effect.mapError(
+        evaluate({
+          iteration: done,
+          sampler,
+          model: SamplerWorker.make({ sampler, engine: parts.engine }),
+          engine: parts.engine
+        }),
+        (error) =>
+          new EvaluationError({ iteration: done, detail: error instanceof Error ? error.message : String(error) })
+      )
+    )
+  )
+})
+
+/** A clock that adds up what was done for how long. */
+export interface Stopwatch {
+  readonly time: <A, E, R>(name: string, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly seconds: Effect.Effect<Readonly<Record<string, number>> & { readonly total: number }>
+}
+
+/** Starts a clock. */
+export const stopwatch: Effect.Effect<Stopwatch> = Effect.map(Clock.currentTimeMillis, (started) => {
+  const seconds: Record<string, number> = {}
+  return {
+    time: (name, work) =>
+      Effect.flatMap(Clock.currentTimeMillis, (from) =>
+        Effect.ensuring(
+          work,
+          Effect.flatMap(Clock.currentTimeMillis, (to) =>
+            Effect.sync(() => {
+              seconds[name] = (seconds[name] ?? 0) + (to - from) / 1000
+            })
+          )
+        )
+      ),
+    seconds: Effect.map(Clock.currentTimeMillis, (now) => ({ ...seconds, total: (now - started) / 1000 }))
+  }
+})
+
+/** Ends an iteration: writes its metrics, moves on, and saves where that is due. */
+export const finish = Effect.fnUntraced(function* (
+  session: Session,
+  metrics: Metrics,
+  position: number,
+  isLastOfPhase: boolean
+): Effect.fn.Return<void, TrainingError> {
+  const { best, reference, ...standing } = session.standing
+  const iteration = standing.iteration + 1
+  yield* session.folder.appendMetrics(metrics)
+  yield* session.emit({ type: "iteration-finished", metrics })
+  const score = metrics.evaluation?.[session.parts.bestBy ?? "score"]
+  const isBest = score !== undefined && (best === undefined || score > best.score)
+  const newBest = isBest ? { iteration, score } : best
+  session.standing = {
+    ...standing,
+    iteration,
+    costUsd: metrics.costUsd,
+    ...(newBest === undefined ? {} : { best: newBest }),
+    ...(isLastOfPhase
+      ? { phase: standing.phase + 1, phaseIteration: 0, position: 0 }
+      : {
+          phaseIteration: standing.phaseIteration + 1,
+          position,
+          ...(reference === undefined ? {} : { reference })
+        })
+  }
+  if (isLastOfPhase || isBoundary(session, iteration)) yield* checkpoint(session)
+})

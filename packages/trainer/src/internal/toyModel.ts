@@ -1,0 +1,181 @@
+/** The model of a toy engine: a table of logits, its gradient, its optimiser and its samples. */
+import type { OptimizerSettings, Sample } from "../Engine.ts"
+import * as Seed from "./seed.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a model is made of. */
+export interface Settings {
+  /** Tokens that there are. */
+  readonly size: number
+  /** The token that ends a completion. */
+  readonly endToken: number
+  /** How many of the last tokens decide about the next one. */
+  readonly order: number
+  /** The deviation of the logits before training. */
+  readonly noise: number
+  readonly seed: number
+}
+
+/** A row of the table: logits, and the optimiser's moments and the gradient of each. */
+export interface Row {
+  readonly logits: Float64Array
+  readonly first: Float64Array
+  readonly second: Float64Array
+  gradient: Float64Array | undefined
+}
+
+type Table = Map<string, Row>
+
+// -------------------------------------------------------------------------------------------------------------------
+// The model
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The rows that decide about the next token, by key. */
+export const keysAt = (promptKey: string, completion: ReadonlyArray<number>, token: number, order: number) => {
+  const last = completion.slice(Math.max(0, token - order), token).join(",")
+  return [last, `${promptKey}|${last}`] as const
+}
+
+/** What a model says of the next token. */
+export interface Distribution {
+  readonly probabilities: Float64Array
+  /** Natural logarithms. */
+  readonly logProbs: Float64Array
+  readonly entropy: number
+}
+
+/** A table with its gradient and its optimiser. */
+export class Model {
+  readonly settings: Settings
+  table: Table = new Map()
+  step = 0
+
+  constructor(settings: Settings) {
+    this.settings = settings
+  }
+
+  private fresh(key: string): Float64Array {
+    const logits = new Float64Array(this.settings.size)
+    if (this.settings.noise === 0) return logits
+    const next = Seed.draw(Seed.derive(this.settings.seed, key))
+    // The sum of three uniform numbers: a bell of deviation 1/2.
+    return logits.map(() => this.settings.noise * 2 * (next() + next() + next() - 1.5))
+  }
+
+  row(key: string): Row {
+    const known = this.table.get(key)
+    if (known !== undefined) return known
+    const row: Row = {
+      logits: this.fresh(key),
+      first: new Float64Array(this.settings.size),
+      second: new Float64Array(this.settings.size),
+      gradient: undefined
+    }
+    this.table.set(key, row)
+    return row
+  }
+
+  distribution(keys: ReadonlyArray<string>): Distribution {
+    const rows = keys.map(
+      (key) => this.table.get(key)?.logits ?? (this.settings.noise === 0 ? undefined : this.fresh(key))
+    )
+    const logProbs = new Float64Array(this.settings.size)
+    for (const logits of rows) {
+      if (logits !== undefined)
+        for (let token = 0; token < this.settings.size; token++) logProbs[token]! += logits[token]!
+    }
+    let highest = Number.NEGATIVE_INFINITY
+    for (const logit of logProbs) highest = Math.max(highest, logit)
+    let sum = 0
+    for (const logit of logProbs) sum += Math.exp(logit - highest)
+    const normaliser = highest + Math.log(sum)
+    const probabilities = new Float64Array(this.settings.size)
+    let entropy = 0
+    for (let token = 0; token < this.settings.size; token++) {
+      logProbs[token]! -= normaliser
+      probabilities[token] = Math.exp(logProbs[token]!)
+      entropy -= probabilities[token]! * logProbs[token]!
+    }
+    return { probabilities, logProbs, entropy }
+  }
+
+  /** Adds to the gradients of a token's rows: `slope` by its log-probability, `entropySlope` by the entropy. */
+  learn(keys: ReadonlyArray<string>, token: number, of: Distribution, slope: number, entropySlope: number): void {
+    if (slope === 0 && entropySlope === 0) return
+    const gradients = keys.map((key) => {
+      const row = this.row(key)
+      row.gradient ??= new Float64Array(this.settings.size)
+      return row.gradient
+    })
+    for (let other = 0; other < this.settings.size; other++) {
+      const probability = of.probabilities[other]!
+      const change =
+        slope * ((other === token ? 1 : 0) - probability) -
+        entropySlope * probability * (of.logProbs[other]! + of.entropy)
+      for (const gradient of gradients) gradient[other]! += change
+    }
+  }
+
+  /** A copy that later steps do not change. */
+  frozen(): Model {
+    const copy = new Model(this.settings)
+    copy.step = this.step
+    copy.table = new Map(
+      [...this.table].map(([key, row]) => [key, { ...row, logits: row.logits.slice(), gradient: undefined }])
+    )
+    return copy
+  }
+}
+
+/** One step of AdamW over all rows. */
+export const adamW = (model: Model, settings: OptimizerSettings): { readonly gradientNorm: number } => {
+  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, learningRate, maxGradientNorm = 0, weightDecay = 0 } = settings
+  let square = 0
+  for (const { gradient } of model.table.values()) if (gradient) for (const value of gradient) square += value * value
+  const gradientNorm = Math.sqrt(square)
+  const scale = maxGradientNorm > 0 && gradientNorm > maxGradientNorm ? maxGradientNorm / gradientNorm : 1
+  model.step += 1
+  const correction1 = 1 - beta1 ** model.step
+  const correction2 = 1 - beta2 ** model.step
+  for (const row of model.table.values()) {
+    const { first, gradient, logits, second } = row
+    for (let token = 0; token < model.settings.size; token++) {
+      const slope = (gradient?.[token] ?? 0) * scale
+      first[token] = beta1 * first[token]! + (1 - beta1) * slope
+      second[token] = beta2 * second[token]! + (1 - beta2) * slope * slope
+      const change = first[token]! / correction1 / (Math.sqrt(second[token]! / correction2) + epsilon)
+      logits[token]! -= learningRate * (change + weightDecay * logits[token]!)
+    }
+    row.gradient = undefined
+  }
+  return { gradientNorm }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Sampling
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One completion. */
+export const sample = (model: Model, prompt: string, maxTokens: number, seed: number): Sample => {
+  const next = Seed.draw(seed)
+  const tokens: Array<number> = []
+  const logProbs: Array<number> = []
+  while (tokens.length < maxTokens) {
+    const { logProbs: all, probabilities } = model.distribution(
+      keysAt(prompt, tokens, tokens.length, model.settings.order)
+    )
+    let left = next()
+    let token = 0
+    while (token < model.settings.size - 1 && left >= probabilities[token]!) {
+      left -= probabilities[token]!
+      token++
+    }
+    tokens.push(token)
+    logProbs.push(all[token]!)
+    if (token === model.settings.endToken) return { tokens, logProbs, reason: "stop" }
+  }
+  return { tokens, logProbs, reason: "length" }
+}

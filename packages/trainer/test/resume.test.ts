@@ -1,0 +1,175 @@
+/**
+ * What a run promises whose process is killed, and what these tests hold it to by number:
+ *
+ * 1. Killed in the middle of any change to the disk, any number of times, it ends with the same bytes of weights and the
+ *    same metrics and rollouts as a run that was never killed, clocks aside.
+ * 2. No two processes train one run.
+ * 3. A run that reaches its limit of cost ends at a checkpoint, has not spent more, and goes on with a higher limit to the
+ *    same result.
+ * 4. So does one that is asked to stop.
+ */
+import { execFile } from "node:child_process"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Seed from "../src/internal/seed.ts"
+import * as RunFolder from "../src/RunFolder.ts"
+import * as Trainer from "../src/Trainer.ts"
+import { parts, phases } from "./world.ts"
+
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-trainer-"))),
+  (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
+)
+
+/** Everything that a run leaves behind, but for what clocks say. */
+const left = Effect.fnUntraced(function* (folder: string) {
+  const last = (yield* RunFolder.checkpoints(folder)).at(-1)!
+  const checkpoint = RunFolder.checkpointFolder({ folder }, last)
+  const iterations = yield* RunFolder.rolloutIterations(folder)
+  const { metricsBytes: _, ...state } = yield* RunFolder.readState(folder, last)
+  return {
+    state,
+    weights: fs.readFileSync(path.join(checkpoint, state.engine.reference)).toString("base64"),
+    metrics: (yield* RunFolder.readMetrics(folder)).map((metrics) => ({
+      ...metrics,
+      at: 0,
+      seconds: 0,
+      criticalPathSeconds: 0
+    })),
+    rollouts: (yield* Effect.forEach(iterations, (iteration) => RunFolder.readRollouts(folder, iteration))).map((one) =>
+      one.map((record) => ({ ...record, criticalPathMillis: 0 }))
+    ),
+    best: yield* RunFolder.readBest(folder),
+    iterations
+  }
+})
+
+const script = fileURLToPath(new URL("fixtures/train.ts", import.meta.url))
+const run = promisify(execFile)
+
+const childArguments = (folder: string, ...rest: ReadonlyArray<string>) => [
+  "--conditions=@tutti/source",
+  "--disable-warning=ExperimentalWarning",
+  script,
+  folder,
+  ...rest
+]
+
+/** Asks a run to stop after some finished groups. */
+const stopAfter = (
+  groups: number,
+  train: (options: Pick<Trainer.Options, "listener" | "signal">) => Effect.Effect<Trainer.Result, Trainer.TrainingError>
+) => {
+  const controller = new AbortController()
+  let left = groups * 3
+  const listener: Trainer.Options["listener"] = ({ type }) => {
+    if (type === "group-finished" || type === "iteration-finished") left -= 1
+    if (left <= 0) controller.abort()
+  }
+  return train({ listener, signal: controller.signal })
+}
+
+/** Trains in a process of its own, which is killed in the middle of a change to the disk; says whether it got to its end. */
+const trainAndDie = (folder: string, kind: string, at?: number) =>
+  Effect.promise(() =>
+    run(process.execPath, childArguments(folder, kind, ...(at === undefined ? [] : [String(at)]))).then(
+      () => true,
+      (error: { readonly signal?: string; readonly stderr?: string }) => {
+        if (error.signal !== "SIGKILL") throw new Error(error.stderr)
+        return false
+      }
+    )
+  )
+
+describe("a run that is killed", () => {
+  for (const kind of ["strict", "lagged"]) {
+    it.live(
+      `1. ends the same as one that is not (${kind})`,
+      () =>
+        Effect.gen(function* () {
+          const whole = yield* temporary
+          const input = {
+            phases: phases(kind === "lagged"),
+            checkpoints: { every: 3, keep: 2 },
+            evaluateEvery: 4
+          }
+          yield* Trainer.start(parts(), input, { folder: whole })
+          const folder = yield* temporary
+          const next = Seed.draw(7)
+          let kills = 0
+          // So often, and then it is let go on to its end.
+          while (!(yield* trainAndDie(folder, kind, kills < 6 ? 1 + Math.floor(next() * 90) : undefined))) kills += 1
+          assert.isAbove(kills, 3)
+          const expected = yield* left(whole)
+          assert.isAbove(expected.state.costUsd, 1)
+          assert.deepStrictEqual(yield* left(folder), expected)
+        }),
+      240_000
+    )
+  }
+})
+
+describe("a run", () => {
+  it.effect("2. is trained by one process at a time", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      const opened = Trainer.configure(parts(), { phases: [] })
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* RunFolder.create(folder, opened)
+          const { reason } = yield* Effect.flip(Effect.scoped(RunFolder.open(folder)))
+          assert.deepStrictEqual(reason, { _tag: "Locked" })
+          // Held in one process, it is not had in another.
+          const error = yield* Effect.flip(Effect.tryPromise(() => run(process.execPath, childArguments(folder))))
+          assert.include(String((error.cause as { readonly stderr?: string }).stderr), "is going on in another process")
+        })
+      )
+      yield* Effect.scoped(RunFolder.open(folder))
+      const { reason } = yield* Effect.flip(Effect.scoped(RunFolder.create(folder, opened)))
+      assert.deepStrictEqual(reason, { _tag: "AlreadyThere" })
+    })
+  )
+
+  const input = { phases: phases(false), checkpoints: { every: 3, keep: 2 }, evaluateEvery: 4 }
+
+  it.effect("3. ends within its limit of cost, and goes on with a higher one to the same result", () =>
+    Effect.gen(function* () {
+      const [whole, folder] = [yield* temporary, yield* temporary]
+      const { spentUsd } = yield* Trainer.start(parts(), input, { folder: whole })
+      const limited = yield* Trainer.start(parts(), { ...input, maxCostUsd: spentUsd / 3 }, { folder })
+      assert.strictEqual(limited.outcome.type, "cost-limit")
+      assert.isAtMost(limited.spentUsd, spentUsd / 3 + 1e-9)
+      assert.isAbove(limited.spentUsd, spentUsd / 3 - 0.1)
+      assert.strictEqual((yield* RunFolder.checkpoints(folder)).at(-1), limited.iteration)
+      // Resumed with the same limit, it ends at once.
+      const again = yield* Trainer.resume(parts(), { folder })
+      assert.strictEqual(again.outcome.type, "cost-limit")
+      assert.strictEqual(again.iteration, limited.iteration)
+      const resumed = yield* Trainer.resume(parts(), { folder, maxCostUsd: 2 * spentUsd })
+      assert.strictEqual(resumed.outcome.type, "finished")
+      // What was lost is paid twice, and counted.
+      assert.isAbove(resumed.spentUsd, spentUsd)
+      assert.deepStrictEqual(yield* left(folder), yield* left(whole))
+    })
+  )
+
+  it.effect("4. stops when it is asked to, and goes on to the same result", () =>
+    Effect.gen(function* () {
+      const [whole, folder] = [yield* temporary, yield* temporary]
+      yield* Trainer.start(parts(), input, { folder: whole })
+      let stops = 0
+      let result = yield* stopAfter(1, (options) => Trainer.start(parts(), input, { folder, ...options }))
+      while (result.outcome.type === "stopped") {
+        stops += 1
+        result = yield* stopAfter(2 + stops, (options) => Trainer.resume(parts(), { folder, ...options }))
+      }
+      assert.isAbove(stops, 2)
+      assert.deepStrictEqual(yield* left(folder), yield* left(whole))
+    })
+  )
+})
