@@ -1,0 +1,97 @@
+/**
+ * How messages become the tokens of a prompt, on this side as in llama.cpp.
+ *
+ * A GGUF carries its chat template as a text in Jinja's language, which this package does not run. It knows the
+ * templates of this module and renders them itself, into the very tokens that llama.cpp finds.
+ */
+import type { Message } from "@tutti/core/Task"
+import * as Tokenizer from "@tutti/gguf/Tokenizer"
+import type { Tokenizer as EngineTokenizer } from "@tutti/trainer/Engine"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Templates
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The token with which the model's turn begins in {@link lines}. */
+export const answerToken = "<|answer|>"
+
+/** The control tokens that go with {@link lines}: the end of a text and the beginning of the model's turn. */
+export const linesControlTokens: ReadonlyArray<string> = ["<|endoftext|>", answerToken]
+
+const endToken = "<|endoftext|>"
+
+/**
+ * The shortest template: the contents of the messages, each with a line break behind it, and one token where the answer
+ * begins. Earlier answers stand between that token and the end of a text.
+ */
+export const lines =
+  `{% for message in messages %}{% if message['role'] == 'assistant' %}{{ '${answerToken}' + message['content'] + ` +
+  `'${endToken}' }}{% else %}{{ message['content'] + '\n' }}{% endif %}{% endfor %}` +
+  `{% if add_generation_prompt %}{{ '${answerToken}' }}{% endif %}`
+
+/** A part of a prompt: a text in which nothing is special, or a control token by name. */
+export type Piece =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "control"; readonly name: string }
+
+/** Renders messages up to where the model's turn begins. */
+export type Render = (messages: ReadonlyArray<Message>) => ReadonlyArray<Piece>
+
+const text = (value: string): Piece => ({ type: "text", text: value })
+
+const control = (name: string): Piece => ({ type: "control", name })
+
+const line = ({ content, role }: Message): ReadonlyArray<Piece> =>
+  role === "assistant" ? [control(answerToken), text(content), control(endToken)] : [text(`${content}\n`)]
+
+const turn = ({ content, role }: Message): ReadonlyArray<Piece> => [
+  control("<|im_start|>"),
+  text(`${role}\n${content}`),
+  control("<|im_end|>"),
+  text("\n")
+]
+
+const known: Readonly<Record<string, Render>> = {
+  [lines]: (messages) => [...messages.flatMap(line), control(answerToken)],
+  // llama.cpp's bindings begin ChatML with the token that begins texts, which here is the one that ends them.
+  [Tokenizer.chatMl]: (messages) => [
+    control(endToken),
+    ...messages.flatMap(turn),
+    control("<|im_start|>"),
+    text("assistant\n")
+  ]
+}
+
+/** What renders a template; `undefined` for one that is not known here. */
+export const renderOf = (template: string): Render | undefined => known[template]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tokenizers
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The tokens of pieces. Texts that follow each other are one text. */
+const encode = (tokenizer: Tokenizer.Tokenizer, pieces: ReadonlyArray<Piece>): ReadonlyArray<number> => {
+  const tokens: Array<number> = []
+  let pending = ""
+  const flush = () => {
+    tokens.push(...Tokenizer.encode(tokenizer, pending))
+    pending = ""
+  }
+  for (const piece of pieces) {
+    if (piece.type === "text") pending += piece.text
+    else {
+      flush()
+      tokens.push(...Tokenizer.encode(tokenizer, piece.name, { controlTokens: true }))
+    }
+  }
+  flush()
+  return tokens
+}
+
+/** A tokenizer as engines have it. Texts of the model end with the tokenizer's end of text. */
+export const tokenizerOf = (tokenizer: Tokenizer.Tokenizer, render: Render): EngineTokenizer => ({
+  render: (messages) => encode(tokenizer, render(messages)),
+  encode: (text) => Tokenizer.encode(tokenizer, text),
+  decode: (tokens) => Tokenizer.decode(tokenizer, tokens),
+  endToken: tokenizer.endOfText
+})

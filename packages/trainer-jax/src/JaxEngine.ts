@@ -1,0 +1,198 @@
+/**
+ * The embedded engine: a small transformer that is trained in this process, by jax-js, and sampled in llama.cpp.
+ *
+ * Many completions of one prompt are what reinforcement learning by groups works with, so the prompt is computed once
+ * for all of them. Everything is in F32 and in one order, so the same calls give the same bits.
+ */
+import fs from "node:fs/promises"
+import os from "node:os"
+import path from "node:path"
+import * as Model from "@tutti/gguf/Model"
+import type { Tokenizer } from "@tutti/gguf/Tokenizer"
+import type * as Engine from "@tutti/trainer/Engine"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as ChatTemplate from "./ChatTemplate.ts"
+import * as ExactSampler from "./internal/exactSampler.ts"
+import { initial } from "./internal/initial.ts"
+import * as Passes from "./internal/passes.ts"
+import * as Problem from "./internal/problem.ts"
+import { checkModel, checkSettings } from "./internal/request.ts"
+import * as Runtime from "./internal/runtime.ts"
+import * as Sampler from "./internal/sampler.ts"
+import * as State from "./internal/state.ts"
+import * as Verbs from "./internal/verbs.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A model that has learned nothing yet, or whose weights are in memory. */
+export interface New {
+  /** Sizes of a model of the `llama` architecture. */
+  readonly config: Model.Config
+  readonly tokenizer: Tokenizer
+  /** The first weights are made of it; 0 by default. */
+  readonly seed?: number
+  /** Weights to go on from, by their names in Hugging Face's layout; random ones by default. */
+  readonly tensors?: Model.DenseModel["tensors"]
+}
+
+/** A model in a file, to be trained further. */
+export interface Existing {
+  /** The path of a GGUF file that this engine, or `Model.write`, has written. */
+  readonly from: string
+}
+
+/** How to train. */
+export interface Settings {
+  /** How messages become a prompt, where the tokenizer's template is not one of `ChatTemplate`. */
+  readonly render?: ChatTemplate.Render
+  /** What the model is called, for people. */
+  readonly name?: string
+  /**
+   * Threads that compute: all processors but one by default, at most 4. All engines of a process have the same number;
+   * another one may give other bits.
+   */
+  readonly threads?: number
+  /**
+   * What samples: `"embedded"`, the default, is this engine itself, whose tokens are the same bits however requests come;
+   * `"llamacpp"` is the runtime that the model is served by, whose rounding depends on what else it evaluates.
+   */
+  readonly sampling?: "embedded" | "llamacpp"
+  /** Completions that llama.cpp samples at once; 16 by default. */
+  readonly sequences?: number
+  /** About how much memory one pass may take, in bytes; 1 GB by default. Larger requests are cut into several. */
+  readonly memoryBytes?: number
+  /** Completions of one prompt that are computed together; 16 by default. */
+  readonly completionsPerPass?: number
+}
+
+/** What to train, and how. */
+export type Options = Settings & (New | Existing)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const open = (threads: number | undefined) =>
+  Effect.tryPromise({
+    try: () => Runtime.runtime(threads),
+    catch: (cause) =>
+      Problem.make("open", `jax-js does not start here: ${cause instanceof Error ? cause.message : cause}`, "Failed")
+  })
+
+const renderOf = (tokenizer: Tokenizer, render: ChatTemplate.Render | undefined) => {
+  const found = render ?? ChatTemplate.renderOf(tokenizer.chatTemplate ?? "")
+  if (found !== undefined) return Effect.succeed(found)
+  return Problem.failed(
+    "open",
+    "the tokenizer's chat template is not one of ChatTemplate; give `render`, or a tokenizer with ChatTemplate.lines."
+  )
+}
+
+/** The model to begin with. */
+const modelOf = (options: Options): Effect.Effect<Model.DenseModel, Engine.EngineError> => {
+  if ("from" in options) {
+    return Effect.mapError(Model.read(options.from), (cause) => Problem.errorOf("open", cause))
+  }
+  const { config, seed = 0, tensors = initial(config, seed), tokenizer } = options
+  return Effect.succeed({ config, tokenizer, tensors })
+}
+
+const temporaryFolder = Effect.acquireRelease(
+  Verbs.attempt("open", () => fs.mkdtemp(path.join(os.tmpdir(), "tutti-sampler-"))),
+  (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true }))
+)
+
+/** Larger passes are no faster, and would be of more sizes, each of which is compiled. */
+const tokensPerPass = 1024
+
+/**
+ * Starts an engine; it is freed with the scope.
+ *
+ * **Details**
+ *
+ * Everything that concerns the weights runs one after another, in the order in which it was asked for; samplers run
+ * beside it. What is being computed ends before an interruption takes effect.
+ *
+ * **Gotchas**
+ *
+ * Give all data of a prompt to one call, and ask for all completions of a prompt in one request: they share its
+ * computation. Each new size of a batch is compiled first, for a second or more.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Tokenizer from "@tutti/gguf/Tokenizer"
+ * import * as ChatTemplate from "@tutti/trainer-jax/ChatTemplate"
+ * import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
+ * import * as Effect from "effect/Effect"
+ *
+ * const { linesControlTokens: controlTokens, lines: chatTemplate } = ChatTemplate
+ * const tokenizer = Tokenizer.makeUnsafe({ controlTokens, chatTemplate })
+ * const sizes = { hiddenSize: 16, layers: 1, heads: 2, feedForwardSize: 32, contextLength: 64, tiedEmbeddings: true }
+ * const config = { architecture: "llama", vocabularySize: tokenizer.tokens.length, ...sizes } as const
+ *
+ * const program = Effect.gen(function* () {
+ *   const engine = yield* JaxEngine.make({ config, tokenizer })
+ *   yield* engine.forwardBackward([{ prompt: [72, 105], completion: [33, 256] }], { type: "crossEntropy" })
+ *   return yield* engine.step({ learningRate: 1e-3 })
+ * })
+ * const { version } = await Effect.runPromise(Effect.scoped(program))
+ * version // => 1
+ * ```
+ */
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<Engine.Engine, Engine.EngineError, Scope.Scope> {
+  const { completionsPerPass = 16, memoryBytes = 1e9, sequences = 16 } = options
+  yield* checkSettings(options)
+  const given = yield* modelOf(options)
+  const { config, tensors, tokenizer } = given
+  yield* checkModel(given)
+  const name = options.name ?? given.name ?? "tutti-tiny"
+  const render = yield* renderOf(tokenizer, options.render)
+  const { jax } = yield* open(options.threads)
+  const folder = yield* temporaryFolder
+  const state = yield* Effect.acquireRelease(
+    Effect.sync(() => State.make(jax, config, tensors)),
+    (state) => Effect.sync(() => State.release(state))
+  )
+  const passes = yield* Effect.acquireRelease(Effect.sync(Passes.make), (passes) =>
+    Effect.sync(() => Passes.release(passes))
+  )
+  const decoders = yield* Effect.acquireRelease(Effect.sync(ExactSampler.make), (decoders) =>
+    Effect.sync(() => ExactSampler.release(decoders))
+  )
+  const limits = { bytes: memoryBytes, tokens: tokensPerPass, completions: completionsPerPass }
+  const core: Verbs.Core = { state, passes, limits, tokenizer, name }
+  const one = Semaphore.makeUnsafe(1)
+
+  const viaLlamaCpp = one
+    .withPermit(Effect.map(Verbs.model(core, "sample"), (model) => ({ model, version: state.steps })))
+    .pipe(Effect.flatMap((taken) => Sampler.llamacpp({ ...taken, folder, sequences })))
+
+  const embedded = one.withPermit(Sampler.embedded(decoders, state, tokenizer.endOfText))
+
+  return {
+    name: Problem.engineName,
+    model: name,
+    capabilities: {
+      losses: ["crossEntropy", "importanceSampling", "clippedRatio", "sequenceRatio"],
+      entropy: true,
+      deterministic: true,
+      contextTokens: config.contextLength,
+      exports: ["gguf"]
+    },
+    tokenizer: ChatTemplate.tokenizerOf(tokenizer, render),
+    sampler: options.sampling === "llamacpp" ? viaLlamaCpp : embedded,
+    forward: (data) => one.withPermit(Verbs.forward(core, data)),
+    forwardBackward: (data, loss) => one.withPermit(Verbs.forwardBackward(core, data, loss)),
+    step: (settings) => one.withPermit(Verbs.step(core, settings)),
+    save: (label, into) => one.withPermit(Verbs.save(core, label, into)),
+    load: (saved, from) => one.withPermit(Verbs.load(core, saved, from)),
+    export: (format, file) => one.withPermit(Verbs.exportTo(core, format, file))
+  }
+})

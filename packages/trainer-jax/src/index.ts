@@ -1,0 +1,4 @@
+/** The embedded engine of the trainer. */
+export * as ChatTemplate from "./ChatTemplate.ts"
+export * as Induction from "./Induction.ts"
+export * as JaxEngine from "./JaxEngine.ts"

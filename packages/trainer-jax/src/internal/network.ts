@@ -1,0 +1,266 @@
+/**
+ * The forward pass of a decoder of the `llama` architecture over prompts that several completions share.
+ *
+ * Shapes are in the names: B prompts, P tokens of a prompt, G completions of each, C tokens of a completion, D the
+ * hidden size, H heads of keys and values, R heads of queries for each of these, K numbers of a head.
+ *
+ * Prompts are padded on the left, so that all completions begin at the same position P and the rotary tables are
+ * constants; only distances between positions matter to the result. A completion's inputs begin with the last token of
+ * its prompt, so that its C inputs predict its C tokens, and a prompt's own hidden states predict nothing: of its last
+ * layer only keys and values are computed.
+ */
+import type * as Jax from "@jax-js/jax"
+import type * as Model from "@tutti/gguf/Model"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The library, which is loaded only when an engine is made. */
+export type Library = typeof Jax
+
+/** Tensors of a model by their names in Hugging Face's layout. */
+export type Weights = Readonly<Record<string, Jax.Array>>
+
+/** Sizes of a batch, all padded. */
+export interface Shape {
+  readonly prompts_B: number
+  readonly promptTokens_P: number
+  readonly completions_G: number
+  readonly completionTokens_C: number
+}
+
+/** What the network sees. */
+export interface Inputs {
+  /** Embeddings of the prompts' tokens without the last one, `[B, P, D]`, padded on the left. */
+  readonly prompts_BPD: Jax.Array
+  /** Embeddings of the completions' inputs, `[B, G * C, D]`, padded on the right. */
+  readonly completions_BND: Jax.Array
+  /** 0 where there is a token of the prompt and very negative where there is padding, `[B, P]`. */
+  readonly padding_BP: Jax.Array
+}
+
+/** Sizes with all defaults filled in. */
+export const sizesOf = (config: Model.Config) => {
+  const heads_H = config.keyValueHeads ?? config.heads
+  return {
+    heads_H,
+    group_R: config.heads / heads_H,
+    headSize_K: config.headSize ?? config.hiddenSize / config.heads,
+    epsilon: config.normEpsilon ?? 1e-5,
+    theta: config.ropeTheta ?? 10_000
+  }
+}
+
+/** What is added to the scores of what must not be seen. Finite, so that a row without anything to see gives no NaN. */
+export const unseen = -1e9
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Arrays are consumed by use in this library; traced code shares them instead, which costs nothing. */
+const einsum = (jax: Library, expression: string, left: Jax.Array, right: Jax.Array): Jax.Array =>
+  jax.numpy.einsum(expression, left.ref, right.ref) as Jax.Array
+
+export const linear = (jax: Library, input: Jax.Array, weight: Jax.Array): Jax.Array =>
+  einsum(jax, "nd,od->no", input, weight)
+
+export const norm = (jax: Library, input_ND: Jax.Array, weight_D: Jax.Array, epsilon: number): Jax.Array => {
+  const squares_N1 = input_ND.ref.mul(input_ND.ref).mean(-1, { keepdims: true })
+  const scale_N1 = jax.numpy.reciprocal(jax.numpy.sqrt(squares_N1.add(epsilon)))
+  return input_ND.ref.mul(scale_N1).mul(weight_D.ref)
+}
+
+/** Cosines and sines of positions. */
+export interface Rotary {
+  readonly cosines: Jax.Array
+  readonly sines: Jax.Array
+}
+
+/** Tables `[length, 2, K / 2]`; the first half of the sines is negative, as the second half is subtracted. */
+export const rotaryTables = (jax: Library, config: Model.Config, start: number, length: number): Rotary => {
+  const { headSize_K, theta } = sizesOf(config)
+  const half = headSize_K / 2
+  const cosines = new Float32Array(length * headSize_K)
+  const sines = new Float32Array(length * headSize_K)
+  for (let place = 0; place < length; place++) {
+    for (let index = 0; index < half; index++) {
+      const angle = (start + place) * theta ** (-index / half)
+      const at = place * headSize_K + index
+      cosines[at] = cosines[at + half] = Math.cos(angle)
+      sines[at] = -Math.sin(angle)
+      sines[at + half] = Math.sin(angle)
+    }
+  }
+  const table = (values: Float32Array<ArrayBuffer>) => jax.numpy.array(values, { shape: [length, 2, half] })
+  return { cosines: table(cosines), sines: table(sines) }
+}
+
+/** Turns heads by their positions: `[n, T, heads * K]`, where the tables are of T positions. */
+export const rotate = (
+  jax: Library,
+  vectors: Jax.Array,
+  { cosines, sines }: Rotary,
+  [rows, places, heads, size]: readonly [number, number, number, number]
+): Jax.Array => {
+  const halves = vectors.ref.reshape([rows, places, heads, 2, size / 2])
+  const shape = [1, places, 1, 2, size / 2]
+  const swapped = jax.numpy.flip(halves.ref, 3)
+  return halves.mul(cosines.ref.reshape(shape)).add(swapped.mul(sines.ref.reshape(shape)))
+}
+
+/** 0 where row sees column and {@link unseen} where not: tokens see themselves and those before. */
+export const causal = (jax: Library, length: number): Jax.Array => {
+  const values = Float32Array.from({ length: length * length }, (_, at) =>
+    at % length > Math.floor(at / length) ? unseen : 0
+  )
+  return jax.numpy.array(values, { shape: [length, length] })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Attention
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Exponentials of scores, whose sums are over the last axis. The largest is taken off first, which changes no share. */
+const exponentials = (jax: Library, scores: Jax.Array, largest: Jax.Array) => {
+  const values = jax.numpy.exp(scores.ref.sub(largest.ref))
+  return { values, sums: values.ref.sum(-1, { keepdims: true }) }
+}
+
+const largestOf = (jax: Library, scores: Jax.Array): Jax.Array =>
+  jax.lax.stopGradient(jax.numpy.max(scores.ref, -1, { keepdims: true })) as Jax.Array
+
+/**
+ * Divides what attention has added up by the sums of its exponentials, and brings heads together: `[B * N, H * R * K]`.
+ *
+ * The division comes after the change of order, so that its result is stored in the new order: matrices that are read in
+ * an order that is not their own are multiplied thirty times more slowly.
+ */
+const gather = (found_BHRNK: Jax.Array, sums_BHRN1: Jax.Array): Jax.Array => {
+  const [B, H, R, N, K] = found_BHRNK.shape as [number, number, number, number, number]
+  const order = [0, 3, 1, 2, 4]
+  return found_BHRNK
+    .transpose(order)
+    .div(sums_BHRN1.transpose(order))
+    .reshape([B * N, H * R * K])
+}
+
+/** Tokens of prompts look at those before them: `[B * P, H * R * K]`. */
+export const attendToSelf = (
+  jax: Library,
+  queries_BPHRK: Jax.Array,
+  keys_BPHK: Jax.Array,
+  values_BPHK: Jax.Array,
+  mask_B11PP: Jax.Array
+): Jax.Array => {
+  const scores_BHRPP = einsum(jax, "bqhrk,bphk->bhrqp", queries_BPHRK, keys_BPHK).add(mask_B11PP.ref)
+  const { sums, values } = exponentials(jax, scores_BHRPP, largestOf(jax, scores_BHRPP))
+  return gather(einsum(jax, "bhrqp,bphk->bhrqk", values, values_BPHK), sums)
+}
+
+/** Tokens of completions look at their prompt and at those before them, with one softmax over both: `[B * N, H * R * K]`. */
+export const attendToBoth = (
+  jax: Library,
+  queries_BGCHRK: Jax.Array,
+  prompt: { readonly keys_BPHK: Jax.Array; readonly values_BPHK: Jax.Array; readonly mask_B111P: Jax.Array },
+  own: { readonly keys_BGCHK: Jax.Array; readonly values_BGCHK: Jax.Array; readonly mask_CC: Jax.Array }
+): Jax.Array => {
+  const [B, G, C, H, R, K] = queries_BGCHRK.shape as [number, number, number, number, number, number]
+  const rows = [B, H, R, G * C]
+  const queries_BNHRK = queries_BGCHRK.ref.reshape([B, G * C, H, R, K])
+  const toPrompt = einsum(jax, "bnhrk,bphk->bhrnp", queries_BNHRK, prompt.keys_BPHK).add(prompt.mask_B111P.ref)
+  const toOwn = einsum(jax, "bgchrk,bgshk->bhrgcs", queries_BGCHRK, own.keys_BGCHK).add(own.mask_CC.ref)
+  const largest_BHRN1 = jax.numpy.maximum(
+    largestOf(jax, toPrompt),
+    largestOf(jax, toOwn).reshape([...rows, 1])
+  ) as Jax.Array
+  const ofPrompt = exponentials(jax, toPrompt, largest_BHRN1)
+  const ofOwn = exponentials(jax, toOwn, largest_BHRN1.ref.reshape([B, H, R, G, C, 1]))
+  const fromPrompt = einsum(jax, "bhrnp,bphk->bhrnk", ofPrompt.values, prompt.values_BPHK)
+  const fromOwn = einsum(jax, "bhrgcs,bgshk->bhrgck", ofOwn.values, own.values_BGCHK)
+  const sums = ofPrompt.sums.add(ofOwn.sums.reshape([...rows, 1]))
+  return gather(fromPrompt.add(fromOwn.reshape([...rows, K])), sums)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The network
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The weights of a layer by their short names. */
+export type Layer = (name: string) => Jax.Array
+
+export const layerOf =
+  (weights: Weights, layer: number): Layer =>
+  (name) =>
+    weights[`model.layers.${layer}.${name}.weight`]!
+
+/** Takes what attention has found into the stream of hidden states, and runs the feed-forward part. */
+export const proceed = (
+  jax: Library,
+  config: Model.Config,
+  weight: Layer,
+  states: Jax.Array,
+  found: Jax.Array
+): Jax.Array => {
+  const attended = states.ref.add(linear(jax, found, weight("self_attn.o_proj")))
+  const normed = norm(jax, attended, weight("post_attention_layernorm"), sizesOf(config).epsilon)
+  const gate = linear(jax, normed, weight("mlp.gate_proj"))
+  const inner = jax.nn.silu(gate).mul(linear(jax, normed, weight("mlp.up_proj")))
+  return attended.ref.add(linear(jax, inner, weight("mlp.down_proj")))
+}
+
+/** Queries, keys or values of normed hidden states, `[N, heads * K]`. */
+export const project = (jax: Library, weight: Layer, normed: Jax.Array, name: "q" | "k" | "v"): Jax.Array =>
+  linear(jax, normed, weight(`self_attn.${name}_proj`))
+
+/** The last hidden states of all completions, `[B * G * C, D]`, ready for the output layer. */
+export const hiddenStates = (
+  jax: Library,
+  config: Model.Config,
+  weights: Weights,
+  { completions_BND, padding_BP, prompts_BPD }: Inputs,
+  { completionTokens_C: C, completions_G: G, prompts_B: B, promptTokens_P: P }: Shape
+): Jax.Array => {
+  const { epsilon, group_R: R, headSize_K: K, heads_H: H } = sizesOf(config)
+  const D = config.hiddenSize
+  const scale = 1 / Math.sqrt(K)
+  const promptTables = rotaryTables(jax, config, 0, P)
+  const completionTables = rotaryTables(jax, config, P, C)
+  const mask_B111P = padding_BP.ref.reshape([B, 1, 1, 1, P])
+  const mask_PP = causal(jax, P).add(mask_B111P.ref)
+  const mask_CC = causal(jax, C)
+
+  let prompts = prompts_BPD.ref.reshape([B * P, D])
+  let completions = completions_BND.ref.reshape([B * G * C, D])
+  for (let layer = 0; layer < config.layers; layer++) {
+    const weight = layerOf(weights, layer)
+    const ofPrompts = norm(jax, prompts, weight("input_layernorm"), epsilon)
+    const ofCompletions = norm(jax, completions, weight("input_layernorm"), epsilon)
+    const keys_BPHK = rotate(jax, project(jax, weight, ofPrompts, "k"), promptTables, [B, P, H, K])
+    const prompt = {
+      keys_BPHK: keys_BPHK.reshape([B, P, H, K]),
+      values_BPHK: project(jax, weight, ofPrompts, "v").reshape([B, P, H, K]),
+      mask_B111P
+    }
+    const keys_BGCHK = rotate(jax, project(jax, weight, ofCompletions, "k"), completionTables, [B * G, C, H, K])
+    const own = {
+      keys_BGCHK: keys_BGCHK.reshape([B, G, C, H, K]),
+      values_BGCHK: project(jax, weight, ofCompletions, "v").reshape([B, G, C, H, K]),
+      mask_CC
+    }
+    const queries = rotate(jax, project(jax, weight, ofCompletions, "q"), completionTables, [B * G, C, H * R, K])
+    const found = attendToBoth(jax, queries.mul(scale).reshape([B, G, C, H, R, K]), prompt, own)
+    completions = proceed(jax, config, weight, completions, found)
+    if (layer === config.layers - 1) break
+    const promptQueries = rotate(jax, project(jax, weight, ofPrompts, "q"), promptTables, [B, P, H * R, K])
+    const queries_BPHRK = promptQueries.mul(scale).reshape([B, P, H, R, K])
+    const seen = attendToSelf(jax, queries_BPHRK, prompt.keys_BPHK, prompt.values_BPHK, mask_PP)
+    prompts = proceed(jax, config, weight, prompts, seen)
+  }
+  return norm(jax, completions, weights["model.norm.weight"]!, epsilon)
+}
+
+/** What each row of logits says of all tokens, `[B * G * C, V]`. */
+export const logits = (jax: Library, weights: Weights, hidden_ND: Jax.Array): Jax.Array =>
+  linear(jax, hidden_ND, weights["lm_head.weight"] ?? weights["model.embed_tokens.weight"]!)

@@ -1,0 +1,163 @@
+/**
+ * One pass over a batch, compiled once for each shape: log-probabilities, entropies and, where there is a loss, the
+ * gradient.
+ *
+ * Every loss is a function of the log-probabilities of the tokens (and the entropies), so its gradient is worked out by
+ * hand as one number for each token, from which that of the logits follows. Lookups of embeddings happen outside: what
+ * is compiled sees their values, and gives back the gradient of these.
+ */
+import type * as Jax from "@jax-js/jax"
+import type * as Model from "@tutti/gguf/Model"
+import type { Loss, LossName } from "@tutti/trainer/Engine"
+import { hiddenStates, type Inputs, type Library, logits, type Shape, type Weights } from "./network.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is known of each token of the completions; all `[B * G, C]`, and 0 in padding. */
+export interface Targets {
+  readonly tokens: Jax.Array
+  readonly weights: Jax.Array
+  readonly advantages: Jax.Array
+  readonly logProbs: Jax.Array
+  /** 1 divided by the number of the completion's tokens, and 0 in padding. */
+  readonly shares: Jax.Array
+  /** `[3]`: the least and the most ratio, and what entropy counts. */
+  readonly settings: Jax.Array
+}
+
+/** Names of weights in an order that is kept. */
+export type Order = ReadonlyArray<string>
+
+/** Weights by name. */
+export const named = (order: Order, arrays: ReadonlyArray<Jax.Array>): Weights =>
+  Object.fromEntries(order.map((name, index) => [name, arrays[index]!]))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Losses
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The settings of a loss as numbers of an array, so that other numbers need no other code. */
+export const settingsOf = (loss: Loss): readonly [number, number, number] =>
+  "low" in loss ? [1 - loss.low, 1 + loss.high, loss.entropy ?? 0] : [0, 0, 0]
+
+/** Whether a loss has a term of entropy. */
+export const hasEntropy = (loss: Loss): boolean => settingsOf(loss)[2] !== 0
+
+/** The derivative of the loss by the log-probability of each token: `[B * G, C]`. */
+const slopes = (jax: Library, loss: LossName, logProbs: Jax.Array, targets: Targets): Jax.Array => {
+  const np = jax.numpy
+  if (loss === "crossEntropy") return targets.weights.ref.neg()
+  const distances = logProbs.ref.sub(targets.logProbs.ref)
+  if (loss === "importanceSampling") {
+    return np.exp(distances).mul(targets.advantages.ref).mul(targets.weights.ref).neg()
+  }
+  const isSequence = loss === "sequenceRatio"
+  const exponents = isSequence ? distances.mul(targets.shares.ref).sum(-1, { keepdims: true }) : distances
+  const ratios = np.exp(exponents)
+  const objective = ratios.ref.mul(targets.advantages.ref)
+  const least = targets.settings.ref.slice(0)
+  const most = targets.settings.ref.slice(1)
+  const clipped = (np.minimum(np.maximum(ratios, least), most) as Jax.Array).mul(targets.advantages.ref)
+  // Where the clipped objective is the smaller one, it does not depend on the ratio.
+  const slope = np.where(objective.ref.lessEqual(clipped), objective, 0).mul(targets.weights.ref).neg()
+  return isSequence ? slope.sum(-1, { keepdims: true }).mul(targets.shares.ref) : slope
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Passes
+// -------------------------------------------------------------------------------------------------------------------
+
+const flat = (values: Jax.Array): Jax.Array => values.ref.reshape([values.size, 1])
+
+/** What the logits `[N, V]` say of the tokens: log-probabilities and entropies, `[N, 1]` each, and all of a row. */
+const judge = (jax: Library, logits_NV: Jax.Array, tokens: Jax.Array) => {
+  const np = jax.numpy
+  const largest_N1 = np.max(logits_NV.ref, -1, { keepdims: true })
+  const centred_NV = logits_NV.ref.sub(largest_N1)
+  const exponentials_NV = np.exp(centred_NV.ref)
+  const sums_N1 = exponentials_NV.ref.sum(-1, { keepdims: true })
+  const logSums_N1 = np.log(sums_N1.ref)
+  const isToken_NV = flat(tokens).equal(
+    np.arange(logits_NV.shape[1]!).reshape([1, logits_NV.shape[1]!]).astype(np.float32)
+  )
+  const chosen_N1 = np.where(isToken_NV.ref, centred_NV.ref, 0).sum(-1, { keepdims: true })
+  const probabilities_NV = exponentials_NV.mul(np.reciprocal(sums_N1))
+  const expected_N1 = probabilities_NV.ref.mul(centred_NV.ref).sum(-1, { keepdims: true })
+  return {
+    logProbs_N1: chosen_N1.sub(logSums_N1.ref),
+    entropies_N1: logSums_N1.ref.sub(expected_N1),
+    centred_NV,
+    logSums_N1,
+    isToken_NV,
+    probabilities_NV
+  }
+}
+
+/** Log-probabilities and entropies of a batch: `[B * G, C]` each. */
+export const makeForward = (jax: Library, config: Model.Config, order: Order, shape: Shape) =>
+  jax.jit((weights: Array<Jax.Array>, inputs: Array<Jax.Array>, tokens: Jax.Array) => {
+    const all = named(order, weights)
+    const hidden = hiddenStates(jax, config, all, inputsOf(inputs), shape)
+    const { entropies_N1, logProbs_N1 } = judge(jax, logits(jax, all, hidden), tokens)
+    return [logProbs_N1.reshape(tokens.shape), entropies_N1.reshape(tokens.shape)]
+  })
+
+const inputsOf = ([prompts_BPD, completions_BND, padding_BP]: ReadonlyArray<Jax.Array>): Inputs => ({
+  prompts_BPD: prompts_BPD!,
+  completions_BND: completions_BND!,
+  padding_BP: padding_BP!
+})
+
+/** What differs in the code of a pass with a gradient. */
+export interface LossKind {
+  readonly name: LossName
+  readonly entropy: boolean
+}
+
+/**
+ * As {@link makeForward}, with the gradient: log-probabilities, entropies, the gradients of the two inputs, and the sums
+ * of the gradients of the weights with those that were there before.
+ */
+export const makeBackward = (jax: Library, config: Model.Config, order: Order, shape: Shape, loss: LossKind) =>
+  jax.jit((weights: Array<Jax.Array>, sums: Array<Jax.Array>, inputs: Array<Jax.Array>, given: Array<Jax.Array>) => {
+    const np = jax.numpy
+    const [tokens, tokenWeights, advantages, before, shares, settings] = given as [
+      Jax.Array,
+      Jax.Array,
+      Jax.Array,
+      Jax.Array,
+      Jax.Array,
+      Jax.Array
+    ]
+    const targets: Targets = { tokens, weights: tokenWeights, advantages, logProbs: before, shares, settings }
+    const run = (own: Array<Jax.Array>, prompts_BPD: Jax.Array, completions_BND: Jax.Array) => {
+      const all = named(order, own)
+      return logits(
+        jax,
+        all,
+        hiddenStates(jax, config, all, inputsOf([prompts_BPD, completions_BND, inputs[2]!]), shape)
+      )
+    }
+    const [logits_NV, pull] = jax.vjp(run, [weights.map((one) => one.ref), inputs[0]!.ref, inputs[1]!.ref])
+    const found = judge(jax, logits_NV, tokens)
+    const logProbs = found.logProbs_N1.reshape(tokens.shape)
+    const slopes_N1 = flat(slopes(jax, loss.name, logProbs, targets))
+    const ofToken_NV = np.where(found.isToken_NV, 1, 0).sub(found.probabilities_NV.ref).mul(slopes_N1)
+    const entropy = (): Jax.Array => {
+      // The derivative of the entropy by a logit is -p (log p + H).
+      const log_NV = found.centred_NV.ref.sub(found.logSums_N1.ref).add(found.entropies_N1.ref)
+      const counts_N1 = flat(targets.weights.ref.mul(settings.ref.slice(2)))
+      return found.probabilities_NV.ref.mul(log_NV).mul(counts_N1)
+    }
+    const [gradients, ofPrompts, ofCompletions] = pull(loss.entropy ? ofToken_NV.add(entropy()) : ofToken_NV)
+    pull.dispose()
+    return [
+      logProbs.ref,
+      found.entropies_N1.reshape(tokens.shape),
+      ofPrompts as Jax.Array,
+      ofCompletions as Jax.Array,
+      ...(gradients as Array<Jax.Array>).map((gradient, index) => sums[index]!.ref.add(gradient))
+    ]
+  })

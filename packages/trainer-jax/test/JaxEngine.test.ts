@@ -1,0 +1,272 @@
+/** The engine, held to the forward pass in plain TypeScript, to finite differences and to llama.cpp. */
+import fs from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import type { Datum, Engine, Loss } from "@tutti/trainer/Engine"
+import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
+import * as Effect from "effect/Effect"
+import { difference, distributions, make, temporaryFolder, tokenizer, tokens } from "./model.ts"
+
+const data: ReadonlyArray<Datum> = (() => {
+  const shared = tokens(21, 1)
+  return [
+    { prompt: shared, completion: tokens(5, 2) },
+    { prompt: tokens(1, 9), completion: tokens(3, 3) },
+    { prompt: shared, completion: tokens(11, 4) },
+    { prompt: [...shared], completion: tokens(1, 5) },
+    { prompt: tokens(40, 6), completion: tokens(17, 7) }
+  ]
+})()
+
+describe("forward", () => {
+  it.effect.each([
+    ["tied", {}],
+    ["with grouped queries and an output layer", { keyValueHeads: 2, tiedEmbeddings: false, headSize: 12, layers: 3 }]
+  ] as const)("log-probabilities of a model %s are those of the forward pass in TypeScript", ([, config]) =>
+    Effect.gen(function* () {
+      const model = make(config)
+      const engine = yield* JaxEngine.make(model.options)
+      const { entropies, logProbs } = yield* engine.forward(data)
+      for (const [place, { completion, prompt }] of data.entries()) {
+        const expected = distributions(model, prompt, completion)
+        assert.isBelow(difference(logProbs[place]!, expected.logProbs), 1e-4)
+        assert.isBelow(difference(entropies![place]!, expected.entropies), 1e-4)
+      }
+    })
+  )
+})
+
+describe("sampler", () => {
+  it.effect.each(["embedded", "llamacpp"] as const)("%s: its log-probabilities are those of the engine", (sampling) =>
+    Effect.gen(function* () {
+      const engine = yield* JaxEngine.make({ ...make().options, sampling })
+      const sampler = yield* engine.sampler
+      for (const prompt of [tokens(30, 1), tokens(1, 2)]) {
+        const samples = yield* sampler.sample({ prompt, maxTokens: 20, count: 5, seed: 1 })
+        assert.strictEqual(samples.length, 5)
+        const { logProbs } = yield* engine.forward(samples.map(({ tokens }) => ({ prompt, completion: tokens })))
+        for (const [place, sample] of samples.entries()) {
+          assert.isBelow(difference(sample.logProbs, logProbs[place]!), 1e-4)
+        }
+      }
+    })
+  )
+
+  it.effect("gives the same bits whatever else is sampled, and in whatever order", () =>
+    Effect.gen(function* () {
+      const requests = [3, 17, 20, 9, 12, 11, 1].map((length, index) => {
+        return { prompt: tokens(length, index), maxTokens: 8 + index, count: index < 3 ? 17 : 1, seed: 100 * index }
+      })
+      const engine = yield* JaxEngine.make(make().options)
+      const sampler = yield* engine.sampler
+      const alone = yield* Effect.forEach(requests, sampler.sample)
+      yield* engine.forwardBackward(data, { type: "crossEntropy" })
+      yield* engine.step({ learningRate: 0.1 })
+      const other = yield* JaxEngine.make(make().options)
+      const otherSampler = yield* other.sampler
+      const reversed = yield* Effect.forEach(requests.toReversed(), otherSampler.sample, { concurrency: "unbounded" })
+      const again = yield* Effect.forEach(requests, sampler.sample, { concurrency: "unbounded" })
+      assert.deepStrictEqual(reversed.toReversed(), alone)
+      assert.deepStrictEqual(again, alone)
+    })
+  )
+})
+
+describe("training", () => {
+  it.effect("lowers the loss of what is shown", () =>
+    Effect.gen(function* () {
+      const { options } = make()
+      const engine = yield* JaxEngine.make(options)
+      const loss: Loss = { type: "crossEntropy" }
+      const first = yield* engine.forwardBackward(data, loss)
+      for (let step = 0; step < 20; step++) {
+        yield* engine.step({ learningRate: 3e-3, maxGradientNorm: 1 })
+        yield* engine.forwardBackward(data, loss)
+      }
+      const last = yield* engine.forward(data)
+      const total = last.logProbs.flatMap((one) => [...one]).reduce((sum, value) => sum - value, 0)
+      assert.isBelow(total, first.loss! / 3)
+    })
+  )
+})
+
+const learn = Effect.fnUntraced(function* (engine: Engine, steps: number) {
+  for (let step = 0; step < steps; step++) {
+    yield* engine.forwardBackward(data, { type: "crossEntropy" })
+    yield* engine.step({ learningRate: 1e-2, weightDecay: 0.1, maxGradientNorm: 1 })
+  }
+})
+
+/** What an engine would do next: log-probabilities, and samples. */
+const present = Effect.fnUntraced(function* (engine: Engine) {
+  const { logProbs } = yield* engine.forward(data)
+  const sampler = yield* engine.sampler
+  const samples = yield* sampler.sample({ prompt: tokens(9, 1), maxTokens: 10, count: 3, seed: 7 })
+  return { logProbs: logProbs.map((one) => [...one]), samples, version: sampler.version }
+})
+
+describe("states", () => {
+  it.effect("the same calls give the same bits", () =>
+    Effect.gen(function* () {
+      const run = Effect.gen(function* () {
+        const engine = yield* JaxEngine.make(make().options)
+        yield* learn(engine, 3)
+        return yield* present(engine)
+      })
+      assert.deepStrictEqual(yield* run, yield* run)
+    })
+  )
+
+  it.effect("that are loaded go on as if nothing had happened, in the same engine and in another", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const engine = yield* JaxEngine.make(make().options)
+      yield* learn(engine, 2)
+      // A gradient that waits for its step is part of the state.
+      yield* engine.forwardBackward(data.slice(0, 2), { type: "crossEntropy" })
+      const saved = yield* engine.save("step-2", folder)
+      assert.deepStrictEqual(saved, { reference: "step-2.safetensors", version: 2 })
+      yield* learn(engine, 2)
+      const expected = yield* present(engine)
+      const other = yield* JaxEngine.make(make({ seed: 6 }).options)
+      yield* learn(other, 1)
+      for (const one of [engine, other]) {
+        yield* one.load(saved, folder)
+        yield* learn(one, 2)
+        assert.deepStrictEqual(yield* present(one), expected)
+      }
+      assert.deepStrictEqual(fs.readdirSync(folder), ["step-2.safetensors"])
+    })
+  )
+
+  it.effect("of another model, and what is no state, are refused and change nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const engine = yield* JaxEngine.make(make().options)
+      const before = yield* present(engine)
+      const other = yield* JaxEngine.make(make({ layers: 1 }).options)
+      const saved = yield* other.save("other", folder)
+      fs.writeFileSync(path.join(folder, "cut"), fs.readFileSync(path.join(folder, saved.reference)).subarray(0, 9000))
+      const failure = (reference: string) => Effect.flip(engine.load({ reference, version: 0 }, folder))
+      assert.match((yield* failure(saved.reference)).message, /does not fit: it is of the model .*"layers":1/)
+      assert.match((yield* failure("cut")).message, /The file has 9000 bytes/)
+      const missing = yield* failure("nothing.safetensors")
+      assert.strictEqual(missing.reason._tag, "Expired")
+      assert.match((yield* Effect.flip(engine.save("../up", folder))).message, /"\.\.\/up" is no name for a file/)
+      assert.deepStrictEqual(yield* present(engine), before)
+    })
+  )
+
+  it.effect("that were exported are what an engine begins with", () =>
+    Effect.gen(function* () {
+      const file = path.join(yield* temporaryFolder, "model.gguf")
+      const engine = yield* JaxEngine.make(make().options)
+      yield* learn(engine, 2)
+      yield* engine.export("gguf", file)
+      const again = yield* JaxEngine.make({ from: file, threads: 1 })
+      const { version, ...expected } = yield* present(engine)
+      const { version: first, ...found } = yield* present(again)
+      assert.deepStrictEqual(found, expected)
+      assert.deepStrictEqual([version, first], [2, 0])
+      const messages = [{ role: "user", content: "0 alpha" }] as const
+      assert.deepStrictEqual(again.tokenizer.render(messages), engine.tokenizer.render(messages))
+    })
+  )
+})
+
+describe("requests", () => {
+  const refused: ReadonlyArray<readonly [string, Datum, Loss, RegExp]> = [
+    [
+      "without a prompt",
+      { prompt: [], completion: [1] },
+      { type: "crossEntropy" },
+      /datum 0: its prompt has no tokens/
+    ],
+    ["without a completion", { prompt: [1], completion: [] }, { type: "crossEntropy" }, /its completion has no tokens/],
+    ["of strange tokens", { prompt: [1], completion: [999] }, { type: "crossEntropy" }, /999 is no token of a voc/],
+    [
+      "too long",
+      { prompt: tokens(120, 1), completion: tokens(9, 1) },
+      { type: "crossEntropy" },
+      /129 tokens do not fit/
+    ],
+    [
+      "with too few weights",
+      { prompt: [1], completion: [2, 3], weights: [1] },
+      { type: "crossEntropy" },
+      /1 weights for 2 tokens/
+    ],
+    [
+      "without advantages",
+      { prompt: [1], completion: [2] },
+      { type: "importanceSampling" },
+      /no advantages, which imp/
+    ],
+    [
+      "without probabilities",
+      { prompt: [1], completion: [2], advantages: [1] },
+      { type: "clippedRatio", low: 0.2, high: 0.2 },
+      /no logProbs, which clippedRatio/
+    ]
+  ]
+
+  it.effect.each(refused)("%s are refused", ([, datum, loss, words]) =>
+    Effect.gen(function* () {
+      const engine = yield* JaxEngine.make(make().options)
+      assert.match((yield* Effect.flip(engine.forwardBackward([datum], loss))).message, words)
+    })
+  )
+
+  it.effect("that fail add nothing to the gradient, and a gradient that is no number changes no weights", () =>
+    Effect.gen(function* () {
+      const loss: Loss = { type: "importanceSampling" }
+      const engine = yield* JaxEngine.make(make().options)
+      const before = yield* present(engine)
+      const [first] = data
+      const spoilt = { ...first!, advantages: tokens(5, 1).map(() => NaN), logProbs: tokens(5, 1) }
+      yield* engine.forwardBackward([spoilt], loss)
+      const error = yield* Effect.flip(engine.step({ learningRate: 1 }))
+      assert.match(error.message, /the gradient is not finite; the weights stay/)
+      assert.deepStrictEqual(yield* present(engine), before)
+      yield* Effect.flip(engine.forwardBackward([first!, { prompt: [1], completion: [] }], loss))
+      assert.deepInclude(yield* engine.step({ learningRate: 1 }), { gradientNorm: 0, version: 1 })
+      assert.deepStrictEqual((yield* present(engine)).samples, before.samples)
+    })
+  )
+
+  it.effect("are cut so that they fit into the memory, and give the same", () =>
+    Effect.gen(function* () {
+      const many = Array.from({ length: 11 }, (_, index) => {
+        return { prompt: tokens(20, 1), completion: tokens(2 + index, index + 2) }
+      })
+      const gradients: Array<number> = []
+      for (const memoryBytes of [1e9, 1e6]) {
+        const engine = yield* JaxEngine.make({ ...make().options, memoryBytes })
+        const { logProbs } = yield* engine.forwardBackward(many, { type: "crossEntropy" })
+        assert.deepStrictEqual(
+          logProbs.map(({ length }) => length),
+          many.map(({ completion }) => completion.length)
+        )
+        gradients.push((yield* engine.step({ learningRate: 1 })).gradientNorm!)
+      }
+      assert.approximately(gradients[0]! / gradients[1]!, 1, 1e-5)
+    })
+  )
+
+  it.effect("settings that make no sense are refused", () =>
+    Effect.gen(function* () {
+      const { options } = make()
+      const problem = (changed: object) =>
+        Effect.map(Effect.flip(JaxEngine.make({ ...options, ...changed })), ({ message }) => message)
+      assert.match(yield* problem({ threads: 0 }), /threads must be a whole number of at least 1; got 0/)
+      assert.match(yield* problem({ memoryBytes: 5e9 }), /memoryBytes must be above 0 and at most 3000000000/)
+      assert.match(
+        yield* problem({ config: { ...make().config, architecture: "qwen2" } }),
+        /llama architecture, not qwen2/
+      )
+      assert.match(yield* problem({ config: { ...make().config, heads: 5 }, tensors: undefined }), /"headSize": 6.4/)
+      assert.match(yield* problem({ tokenizer: { ...tokenizer, chatTemplate: "{{ x }}" } }), /give `render`/)
+      assert.match(yield* problem({ from: "missing.gguf" }), /missing\.gguf: There is no such file/)
+    })
+  )
+})
