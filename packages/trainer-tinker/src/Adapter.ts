@@ -1,0 +1,200 @@
+/**
+ * Adapters that a server trained, brought here: downloaded, taken out of their archive with care, and put into the form in
+ * which PEFT, vLLM and llama.cpp load them.
+ *
+ * Archives differ: gzip or not whatever the name, a folder called `/`, an adapter or a whole model. Two files are taken by
+ * name and nothing else is written, so that no path in an archive leads anywhere.
+ */
+import { randomUUID } from "node:crypto"
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import * as LoraAdapter from "@tutti/gguf/LoraAdapter"
+import * as Safetensors from "@tutti/gguf/Safetensors"
+import { EngineError, type EngineErrorReason } from "@tutti/trainer/Engine"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as tar from "tar"
+import { configOf, nameOf, rename } from "./internal/peft.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where an adapter comes from and goes to. */
+export interface Request {
+  /** The archive's address: signed, or a server's own. No key is sent there. */
+  readonly url: string
+  /** A folder that is made, or whose adapter is replaced. */
+  readonly folder: string
+  /** The model that it was trained on; what the archive says otherwise may be a path of the server's. */
+  readonly baseModel: string
+  readonly fetch?: typeof fetch
+}
+
+const configFile = "adapter_config.json"
+const weightsFile = "adapter_model.safetensors"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+const failure = (reason: EngineErrorReason) => new EngineError({ engine: "tinker", doing: "export", reason })
+
+const failed = (detail: string) => failure({ _tag: "Failed", detail })
+
+const detailOf = (cause: unknown): string => {
+  const { cause: inner, message } = cause as {
+    readonly cause?: { readonly message?: string }
+    readonly message?: string
+  }
+  return inner?.message ?? message ?? String(cause)
+}
+
+const attempt = <A>(what: string, run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, EngineError> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) => (cause instanceof EngineError ? cause : failed(`${what} (${detailOf(cause)}).`))
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Archives
+// -------------------------------------------------------------------------------------------------------------------
+
+const scratch: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-adapter-"))),
+  (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
+)
+
+const mostRedirects = 5
+
+const fetchTo = async (url: string, file: string, fetching: typeof fetch, signal: AbortSignal): Promise<void> => {
+  let target = url
+  for (let hop = 0; hop <= mostRedirects; hop++) {
+    const response = await fetching(target, { redirect: "manual", signal })
+    const location = response.headers.get("location")
+    if (response.status >= 300 && response.status < 400 && location !== null) {
+      await response.body?.cancel()
+      target = new URL(location, target).href
+      continue
+    }
+    if (!response.ok || response.body === null) throw failed(`the archive's address answers ${response.status}.`)
+    await pipeline(Readable.fromWeb(response.body as never), fs.createWriteStream(file))
+    return
+  }
+  throw failed("the archive's address redirects without end.")
+}
+
+/** Whether a path in an archive stays below where it is unpacked. */
+const isInside = (name: string) => !name.split(/[\\/]/).includes("..")
+
+/** What an archive's entries are: the adapter's two files, by their names in it. */
+const list = async (file: string): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>()
+  const names: Array<string> = []
+  await tar.list({
+    file,
+    strict: false,
+    onReadEntry: ({ path: name, type }) => {
+      names.push(name)
+      const base = path.posix.basename(name)
+      const isFile = type === "File" || type === "OldFile" || type === "ContiguousFile"
+      if (isFile && isInside(name) && (base === configFile || base === weightsFile)) found.set(base, name)
+    }
+  })
+  if (found.size === 2) return found
+  const holds = names.length === 0 ? "nothing" : names.slice(0, 8).join(", ")
+  const isModel = names.some((name) => name.endsWith(".safetensors") && path.posix.basename(name) !== weightsFile)
+  const why = isModel
+    ? "it is a whole model, as SkyRL's FSDP and Megatron engines save it: serve that, or train with another engine"
+    : `it holds ${holds}`
+  throw failed(`the archive is no adapter: ${why}.`)
+}
+
+/** Takes one file out of an archive. */
+const take = async (archive: string, entry: string, target: string): Promise<void> => {
+  const written: Array<Promise<void>> = []
+  await tar.list({
+    file: archive,
+    strict: false,
+    onReadEntry: (read) => {
+      if (read.path !== entry || written.length > 0) return
+      written.push(pipeline(read as unknown as NodeJS.ReadableStream, fs.createWriteStream(target)))
+    }
+  })
+  await Promise.all(written)
+}
+
+/** Takes an adapter's two files out of an archive, gzipped or not. */
+export const unpack = (archive: string, folder: string): Effect.Effect<void, EngineError> =>
+  attempt("the archive cannot be read", async () => {
+    const entries = await list(archive)
+    await fs.promises.mkdir(folder, { recursive: true })
+    for (const [base, entry] of entries) await take(archive, entry, path.join(folder, base))
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// PEFT
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Puts an adapter into PEFT's form: the names of its matrices, and the config that servers leave half empty. */
+export const repair = (folder: string, baseModel: string): Effect.Effect<void, EngineError> =>
+  Effect.gen(function* () {
+    const weights = path.join(folder, weightsFile)
+    const config = path.join(folder, configFile)
+    const file = yield* Effect.mapError(Safetensors.read(weights), ({ message }) => failed(message))
+    const names = Object.keys(file.tensors)
+    if (names.some((name) => name !== nameOf(name))) {
+      yield* attempt(`${weights} cannot be replaced`, async () => {
+        const renamed = `${weights}.${randomUUID()}`
+        await rename(weights, renamed, nameOf)
+        await fs.promises.rename(renamed, weights)
+      })
+    }
+    yield* attempt(`${config} cannot be read as an adapter's config`, async () => {
+      const said = JSON.parse(await fs.promises.readFile(config, "utf8"))
+      const whole = configOf(said, names.map(nameOf), baseModel)
+      await fs.promises.writeFile(config, `${JSON.stringify(whole, undefined, 2)}\n`)
+    })
+  })
+
+/**
+ * Downloads an adapter into a folder that PEFT loads.
+ *
+ * **Gotchas**
+ *
+ * What was in the folder before is only replaced when the new adapter is whole.
+ */
+export const download = (request: Request): Effect.Effect<void, EngineError> =>
+  Effect.gen(function* () {
+    const folder = yield* scratch
+    const archive = path.join(folder, "archive")
+    yield* attempt("the archive cannot be downloaded", (signal) =>
+      fetchTo(request.url, archive, request.fetch ?? fetch, signal)
+    )
+    const adapter = path.join(folder, "adapter")
+    yield* unpack(archive, adapter)
+    yield* repair(adapter, request.baseModel)
+    yield* attempt(`${request.folder} cannot be written`, async () => {
+      await fs.promises.mkdir(request.folder, { recursive: true })
+      for (const file of [weightsFile, configFile]) {
+        const part = path.join(request.folder, `.${file}.${randomUUID()}`)
+        await fs.promises.copyFile(path.join(adapter, file), part)
+        await fs.promises.rename(part, path.join(request.folder, file))
+      }
+    })
+  }).pipe(Effect.scoped)
+
+/** Downloads an adapter as a file that llama.cpp applies to the base model in `baseGguf`. */
+export const downloadAsGguf = (
+  request: Omit<Request, "folder"> & { readonly path: string; readonly baseGguf: string }
+): Effect.Effect<void, EngineError> =>
+  Effect.gen(function* () {
+    const folder = path.join(yield* scratch, "peft")
+    yield* download({ ...request, folder })
+    yield* Effect.mapError(LoraAdapter.convert({ folder, base: request.baseGguf, path: request.path }), ({ message }) =>
+      failed(message)
+    )
+  }).pipe(Effect.scoped)

@@ -1,0 +1,246 @@
+/**
+ * A base model's own tokenizer and chat template, from the files that come with it on Hugging Face.
+ *
+ * Servers of the Tinker API take token ids and nothing else, so text becomes tokens here, by `@huggingface/tokenizers` and
+ * `@huggingface/jinja`: the reference's own ports, in plain JavaScript, without its runtimes. Parity with the reference
+ * is tested on a corpus.
+ */
+import fs from "node:fs/promises"
+import os from "node:os"
+import path from "node:path"
+import { Template } from "@huggingface/jinja"
+import { Tokenizer as Encoder } from "@huggingface/tokenizers"
+import type { Message } from "@tutti/core/Task"
+import type { Tokenizer } from "@tutti/trainer/Engine"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where a tokenizer's files are. */
+export type Source =
+  /** A folder with `tokenizer.json` and `tokenizer_config.json`, as models come in. */
+  | { readonly folder: string }
+  /** The files themselves; the config lies beside the tokenizer by default. */
+  | { readonly tokenizer: string; readonly config?: string }
+  /** A model on Hugging Face, e.g. `Qwen/Qwen2.5-7B-Instruct`; its files are kept in the cache folder. */
+  | { readonly model: string; readonly revision?: string; readonly token?: Redacted.Redacted<string> }
+
+/** How it is used. */
+export interface Settings {
+  /** The token that ends the model's turn; the config's `eos_token` by default. */
+  readonly endToken?: string
+  /** In place of the model's own: a Jinja template that takes `messages` and `add_generation_prompt`. */
+  readonly chatTemplate?: string
+  /** Other variables of the template, e.g. `{ enable_thinking: false }`. */
+  readonly variables?: Readonly<Record<string, unknown>>
+}
+
+/** A tokenizer whose vocabulary can be looked into. */
+export interface HuggingFaceTokenizer extends Tokenizer {
+  /** The id of a token by its text, e.g. `<|im_end|>`. */
+  readonly tokenId: (token: string) => number | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A tokenizer that cannot be had or used. */
+export class TokenizerError extends Data.TaggedError("TokenizerError")<{
+  /** The file or model it is about. */
+  readonly source: string
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `The tokenizer ${this.source} cannot be used: ${this.detail}`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Config {
+  readonly eos_token?: string | { readonly content: string } | null
+  readonly bos_token?: string | { readonly content: string } | null
+  readonly chat_template?: string | ReadonlyArray<{ readonly name: string; readonly template: string }>
+}
+
+interface Files {
+  readonly source: string
+  readonly tokenizer: object
+  readonly config: Config
+  /** Newer models keep it in a file of its own. */
+  readonly template: string | undefined
+}
+
+const wrong = (source: string, detail: string) => new TokenizerError({ source, detail })
+
+const readJson = (file: string) =>
+  Effect.tryPromise({
+    try: async () => JSON.parse(await fs.readFile(file, "utf8")) as object,
+    catch: (cause) => wrong(file, `it cannot be read as JSON (${(cause as Error).message}).`)
+  })
+
+const readText = (file: string) => Effect.promise(() => fs.readFile(file, "utf8").catch(() => undefined))
+
+const readFiles = (tokenizer: string, config: string): Effect.Effect<Files, TokenizerError> =>
+  Effect.all({
+    source: Effect.succeed(tokenizer),
+    tokenizer: readJson(tokenizer),
+    config: readJson(config) as Effect.Effect<Config, TokenizerError>,
+    template: readText(path.join(path.dirname(config), "chat_template.jinja"))
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Download
+// -------------------------------------------------------------------------------------------------------------------
+
+const cacheFolder = () =>
+  process.env.TUTTI_TOKENIZERS ??
+  path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), ".cache"), "tutti", "tokenizers")
+
+const endpoint = () => (process.env.HF_ENDPOINT ?? "https://huggingface.co").replace(/\/+$/, "")
+
+const wanted = [
+  { name: "tokenizer.json", isNeeded: true },
+  { name: "tokenizer_config.json", isNeeded: true },
+  { name: "chat_template.jinja", isNeeded: false }
+] as const
+
+type Remote = Extract<Source, { readonly model: string }>
+
+const fetchFile = ({ model, revision = "main", token }: Remote, name: string, isNeeded: boolean, folder: string) =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const file = path.join(folder, name)
+      const url = `${endpoint()}/${model}/resolve/${revision}/${name}`
+      const key = token === undefined ? process.env.HF_TOKEN : Redacted.value(token)
+      const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+      const response = await fetch(url, { headers, signal })
+      if (response.status === 404 && !isNeeded) return
+      if (!response.ok) throw new Error(`${url} answers ${response.status}`)
+      const part = `${file}.${process.pid}.part`
+      await fs.writeFile(part, new Uint8Array(await response.arrayBuffer()))
+      await fs.rename(part, file)
+    },
+    catch: (cause) =>
+      wrong(model, `${(cause as Error).message}: give a folder with its files, or set HF_TOKEN or HF_ENDPOINT.`)
+  })
+
+/** The folder of a model's tokenizer, downloaded once. */
+const fetched = (source: Remote) =>
+  Effect.gen(function* () {
+    const { model, revision = "main" } = source
+    if (!/^[\w.-]+\/[\w.-]+$/.test(model)) {
+      return yield* wrong(model, "a model on Hugging Face is written owner/name.")
+    }
+    const folder = path.join(cacheFolder(), model.replace("/", "--"), revision.replaceAll(/[^\w.-]/g, "-"))
+    const isThere = yield* Effect.promise(() =>
+      fs.access(path.join(folder, "whole")).then(
+        () => true,
+        () => false
+      )
+    )
+    if (isThere) return folder
+    yield* Effect.tryPromise({
+      try: () => fs.mkdir(folder, { recursive: true }),
+      catch: (cause) => wrong(model, (cause as Error).message)
+    })
+    yield* Effect.forEach(wanted, ({ isNeeded, name }) => fetchFile(source, name, isNeeded, folder))
+    yield* Effect.promise(() => fs.writeFile(path.join(folder, "whole"), ""))
+    return folder
+  })
+
+const filesOf = (source: Source): Effect.Effect<Files, TokenizerError> => {
+  const inFolder = (folder: string) =>
+    readFiles(path.join(folder, "tokenizer.json"), path.join(folder, "tokenizer_config.json"))
+  if ("folder" in source) return inFolder(source.folder)
+  if ("model" in source) return Effect.flatMap(fetched(source), inFolder)
+  const beside = path.join(path.dirname(source.tokenizer), "tokenizer_config.json")
+  return readFiles(source.tokenizer, source.config ?? beside)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Templates
+// -------------------------------------------------------------------------------------------------------------------
+
+const textOf = (token: Config["eos_token"]): string | undefined =>
+  typeof token === "string" ? token : (token?.content ?? undefined)
+
+const templateOf = ({ config, template }: Files, settings: Settings): string | undefined => {
+  const own = config.chat_template
+  const named = typeof own === "object" ? own.find(({ name }) => name === "default")?.template : own
+  return settings.chatTemplate ?? template ?? named
+}
+
+const rendererOf = (files: Files, settings: Settings) => {
+  const text = templateOf(files, settings)
+  if (text === undefined) return wrong(files.source, "it has no chat template: give one as chatTemplate.")
+  try {
+    const template = new Template(text)
+    const { config } = files
+    const tokens = { bos_token: textOf(config.bos_token) ?? "", eos_token: textOf(config.eos_token) ?? "" }
+    return (messages: ReadonlyArray<Message>) =>
+      template.render({ ...tokens, ...settings.variables, messages, add_generation_prompt: true })
+  } catch (cause) {
+    return wrong(files.source, `its chat template cannot be read (${(cause as Error).message}).`)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer | TokenizerError => {
+  const encoder = new Encoder(files.tokenizer, files.config)
+  const render = rendererOf(files, settings)
+  if (render instanceof TokenizerError) return render
+  const end = settings.endToken ?? textOf(files.config.eos_token)
+  const endToken = end === undefined ? undefined : encoder.token_to_id(end)
+  if (endToken === undefined) {
+    const detail = end === undefined ? "its config names no eos_token" : `its vocabulary has no token "${end}"`
+    return wrong(files.source, `${detail}: name the token that ends a turn as endToken.`)
+  }
+  // Templates write the special tokens themselves.
+  const encode = (text: string) => encoder.encode(text, { add_special_tokens: false }).ids
+  return {
+    render: (messages) => encode(render(messages)),
+    encode,
+    // The library refuses to decode nothing.
+    decode: (tokens) =>
+      tokens.length === 0
+        ? ""
+        : encoder.decode([...tokens], { skip_special_tokens: true, clean_up_tokenization_spaces: false }),
+    endToken,
+    tokenId: (token) => encoder.token_to_id(token)
+  }
+}
+
+/**
+ * Loads a tokenizer.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as HuggingFaceTokenizer from "@tutti/trainer-tinker/HuggingFaceTokenizer"
+ * import * as Effect from "effect/Effect"
+ *
+ * const tokenizer = await Effect.runPromise(HuggingFaceTokenizer.load({ model: "Qwen/Qwen2.5-7B-Instruct" }))
+ * tokenizer.decode(tokenizer.encode("Plan the work.")) // => "Plan the work."
+ * ```
+ */
+export const load = (source: Source, settings: Settings = {}): Effect.Effect<HuggingFaceTokenizer, TokenizerError> =>
+  Effect.gen(function* () {
+    const files = yield* filesOf(source)
+    const loaded = yield* Effect.try({
+      try: () => fromFiles(files, settings),
+      catch: (cause) => wrong(files.source, `${(cause as Error).message}.`)
+    })
+    if (loaded instanceof TokenizerError) return yield* loaded
+    return loaded
+  })

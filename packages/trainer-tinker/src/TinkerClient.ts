@@ -1,0 +1,250 @@
+/**
+ * A client of the Tinker API: sessions, models that are trained, samplers and checkpoints of one server.
+ *
+ * It keeps the protocol's promises for its callers: a session is kept alive by heartbeats, a model's requests are sent in
+ * order and carried out once however many replies are lost, results are waited for by long polls, and what is opened is
+ * closed with the scope. It knows nothing of engines: {@link @tutti/trainer-tinker/TinkerEngine} makes one of it.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Dialect from "./Dialect.ts"
+import * as Credential from "./internal/credential.ts"
+import type * as Futures from "./internal/futures.ts"
+import * as Model from "./internal/model.ts"
+import type { Connection } from "./internal/operations.ts"
+import * as Operations from "./internal/operations.ts"
+import * as Transport from "./internal/transport.ts"
+import * as Protocol from "./Protocol.ts"
+import type * as Errors from "./TinkerError.ts"
+
+export type { Created, SamplerHandle, TrainedModel } from "./internal/model.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How to reach a server, and how patient to be with it. Times are in milliseconds. */
+export interface Options {
+  /** Without `/api/v1`; the hosted service by default. */
+  readonly baseUrl?: string
+  /** None for a server without keys, such as SkyRL. */
+  readonly apiKey?: Redacted.Redacted<string>
+  /** Which server it is; found out where it is not said. */
+  readonly dialect?: Dialect.Name | Dialect.Dialect
+  /** The form of training requests and results. `"json"` by default, which all servers took when this was written. */
+  readonly wire?: "json" | "protobuf"
+  /** Shown in the server's lists. */
+  readonly tags?: ReadonlyArray<string>
+  readonly metadata?: Readonly<Record<string, string>>
+  /** For one exchange; 60 s by default. A slow server needs no more: results are polled. */
+  readonly timeoutMillis?: number
+  /** For one poll of a result; 45 s by default. */
+  readonly pollMillis?: number
+  /** For one result; 2 hours by default. */
+  readonly resultMillis?: number
+  /** Between heartbeats; 10 s by default. */
+  readonly heartbeatMillis?: number
+  /** How failed exchanges are repeated: at first after 0.5 s, at most every 30 s, for 5 minutes. */
+  readonly retry?: Partial<Transport.Retry>
+  /** The most sampling requests at once; by dialect. */
+  readonly sampleConcurrency?: number
+  /** The most data of one training request, and its bytes; what is larger is sent in pieces. 1,024 and 5,000,000. */
+  readonly chunk?: { readonly data?: number; readonly bytes?: number }
+  /** Told what is not as it was asked for, and what is waited for. */
+  readonly onNotice?: (notice: string) => void
+  /** For tests. */
+  readonly fetch?: typeof fetch
+}
+
+/** What the server is asked to train. */
+export interface ModelOptions {
+  readonly baseModel: string
+  readonly lora?: Partial<Protocol.LoraConfig>
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** A session with a server. */
+export interface TinkerClient {
+  readonly baseUrl: string
+  readonly sessionId: string
+  /** Known from the start where it was said, else as soon as a model was created; `undefined` before. */
+  readonly dialect: () => Dialect.Dialect | undefined
+  /** Tells the client which server it is, for those who found out. */
+  readonly settle: (dialect: Dialect.Dialect) => void
+  /** The models that the server trains. */
+  readonly models: Effect.Effect<ReadonlyArray<Protocol.SupportedModel>, Errors.TinkerError>
+  /** A fresh model, until the scope closes. */
+  readonly createModel: (options: ModelOptions) => Effect.Effect<Model.TrainedModel, Errors.TinkerError, Scope.Scope>
+  /** What a saved state was trained on. */
+  readonly weightsInfo: (path: string) => Effect.Effect<Protocol.WeightsInfo, Errors.TinkerError>
+  /** Samples the base model, as a reference for a KL penalty; needs no trained model. */
+  readonly baseSampler: (baseModel: string) => Effect.Effect<Model.SamplerHandle, Errors.TinkerError>
+  /** The address of a sampler checkpoint's archive, to be fetched without the key. */
+  readonly archiveUrl: (path: string) => Effect.Effect<string, Errors.TinkerError>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The hosted service. */
+export const hostedUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod"
+
+const dialectOf = (option: Options["dialect"]): Dialect.Dialect | undefined =>
+  typeof option === "string" ? Dialect.dialects[option] : option
+
+const settingsOf = (options: Options, credential: Credential.Credential): Transport.Settings => ({
+  baseUrl: (options.baseUrl ?? hostedUrl).replace(/\/+(?:api\/v1\/?)?$/, ""),
+  timeoutMillis: options.timeoutMillis ?? 60_000,
+  retry: { firstMillis: 500, mostMillis: 30_000, patienceMillis: 300_000, ...options.retry },
+  fetch: options.fetch ?? fetch,
+  credential: credential.value,
+  refused: credential.forget,
+  secrets: credential.secrets
+})
+
+const waitingOf = (options: Options, dialect: () => Dialect.Dialect | undefined): Futures.Waiting => ({
+  pollMillis: options.pollMillis ?? 45_000,
+  patienceMillis: options.resultMillis ?? 2 * 3_600_000,
+  billingMillis: 3_600_000,
+  isBadRequestFinal: () => dialect()?.isBadRequestFinal ?? true,
+  onNotice: options.onNotice ?? (() => {})
+})
+
+/** How long a session may go without a heartbeat before somebody is told; SkyRL unloads its models after 300 s. */
+const silenceMillis = 120_000
+
+const heartbeats = (connection: Connection, everyMillis: number, onNotice: (notice: string) => void) =>
+  Effect.gen(function* () {
+    let heard = yield* Clock.currentTimeMillis
+    let isTold = false
+    const outgoing = {
+      path: "session_heartbeat",
+      body: JSON.stringify({ session_id: connection.sessionId, type: "session_heartbeat" }),
+      timeoutMillis: 10_000
+    }
+    while (true) {
+      yield* Effect.sleep(everyMillis)
+      const result = yield* Effect.result(Transport.exchange(connection.settings, outgoing))
+      const now = yield* Clock.currentTimeMillis
+      if (result._tag === "Success" && result.success.status < 300) {
+        heard = now
+        isTold = false
+      } else if (!isTold && now - heard >= silenceMillis) {
+        onNotice(`${connection.settings.baseUrl} has not heard of this session for ${(now - heard) / 1000} s.`)
+        isTold = true
+      }
+    }
+  })
+
+interface ClientConfig {
+  readonly pjwt_auth_enabled?: boolean
+}
+
+/** Asks what the server wants of clients; one that does not say wants nothing. */
+const configure = (settings: Transport.Settings, credential: Credential.Credential) =>
+  Effect.gen(function* () {
+    const body = JSON.stringify({ sdk_version: Protocol.sdkVersion })
+    const reply = yield* Transport.request(settings, { path: "client/config", body }).pipe(
+      Effect.catchIf(
+        ({ reason }) => reason._tag === "Expired",
+        () => Effect.succeed(undefined)
+      )
+    )
+    if (((reply?.json ?? {}) as ClientConfig).pjwt_auth_enabled === true) credential.exchange(settings)
+  })
+
+const startSession = (settings: Transport.Settings, options: Options) =>
+  Effect.gen(function* () {
+    const outgoing = {
+      path: "create_session",
+      body: JSON.stringify({
+        tags: options.tags ?? ["tutti"],
+        user_metadata: options.metadata ?? {},
+        sdk_version: Protocol.sdkVersion,
+        type: "create_session"
+      })
+    }
+    const reply = yield* Transport.request(settings, outgoing)
+    const said = (reply.json ?? {}) as {
+      readonly session_id?: string
+      readonly info_message?: string | null
+      readonly warning_message?: string | null
+      readonly error_message?: string | null
+    }
+    for (const message of [said.info_message, said.warning_message, said.error_message]) {
+      if (typeof message === "string") options.onNotice?.(`The server says: ${message}`)
+    }
+    return yield* Operations.expectText(settings, outgoing, reply, "session_id")
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Opens a session with a server, until the scope closes.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as TinkerClient from "@tutti/trainer-tinker/TinkerClient"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const client = yield* TinkerClient.make({ baseUrl: "http://127.0.0.1:8000" })
+ *   const model = yield* client.createModel({ baseModel: "Qwen/Qwen3-0.6B", lora: { rank: 8 } })
+ *   return model.id
+ * })
+ * await Effect.runPromise(Effect.scoped(program))
+ * ```
+ */
+export const make = (options: Options = {}): Effect.Effect<TinkerClient, Errors.TinkerError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    let dialect = dialectOf(options.dialect)
+    const credential = Credential.make(options.apiKey)
+    const settings = settingsOf(options, credential)
+    yield* configure(settings, credential)
+    const sessionId = yield* startSession(settings, options)
+    const connection: Connection = {
+      settings,
+      waiting: waitingOf(options, () => dialect),
+      wire: options.wire ?? "json",
+      sessionId,
+      scope,
+      dialect: () => dialect,
+      settle: (found) => {
+        dialect = found
+      },
+      chunk: { data: options.chunk?.data ?? 1024, bytes: options.chunk?.bytes ?? 5_000_000 },
+      sampling: Semaphore.makeUnsafe(options.sampleConcurrency ?? dialect?.sampleConcurrency ?? 256),
+      pause: { untilMillis: 0 },
+      counters: { models: 0, samplers: 0 }
+    }
+    yield* Effect.forkScoped(heartbeats(connection, options.heartbeatMillis ?? 10_000, options.onNotice ?? (() => {})))
+    const get = (path: string) => Transport.request(settings, { method: "GET", path })
+    return {
+      baseUrl: settings.baseUrl,
+      sessionId,
+      dialect: () => dialect,
+      settle: connection.settle,
+      models: Effect.map(get("get_server_capabilities"), ({ json }) => {
+        const { supported_models: models } = (json ?? {}) as {
+          supported_models?: ReadonlyArray<Protocol.SupportedModel>
+        }
+        return models ?? []
+      }),
+      createModel: (modelOptions) => Model.create(connection, modelOptions),
+      weightsInfo: (path) =>
+        Effect.map(
+          Transport.request(settings, { path: "weights_info", body: JSON.stringify({ tinker_path: path }) }),
+          ({ json }) => (json ?? {}) as Protocol.WeightsInfo
+        ),
+      baseSampler: (baseModel) => Model.baseSampler(connection, baseModel),
+      archiveUrl: (path) => Model.archiveUrl(connection, path)
+    }
+  })

@@ -1,0 +1,191 @@
+/**
+ * The distributed engine: a model that a server of the Tinker API trains, as an `Engine` of the trainer.
+ *
+ * The trainer's losses are sums; what a server makes of them is undone before it is sent. Samplers whose weights a server
+ * no longer has refuse to sample, rather than to sample others. And where a lost reply leaves open whether the gradient
+ * or a step was taken, nothing more is trained until a saved state is loaded: nothing is lost or done twice.
+ */
+import { type Capabilities, type Engine, EngineError, type LossName, type Tokenizer } from "@tutti/trainer/Engine"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Adapter from "./Adapter.ts"
+import * as Dialect from "./Dialect.ts"
+import * as Batches from "./internal/batches.ts"
+import * as Checkpoints from "./internal/checkpoints.ts"
+import * as Samplers from "./internal/samplers.ts"
+import * as State from "./internal/state.ts"
+import * as Training from "./internal/training.ts"
+import type * as Protocol from "./Protocol.ts"
+import type * as TinkerClient from "./TinkerClient.ts"
+import * as Errors from "./TinkerError.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Which model to train, and where. */
+export interface Options extends TinkerClient.Options {
+  /** As the server calls it, e.g. `Qwen/Qwen2.5-7B-Instruct`. */
+  readonly baseModel: string
+  /** The base model's own; see `HuggingFaceTokenizer`. */
+  readonly tokenizer: Tokenizer
+  /** Rank 32 by default; the output layer is left alone by default, so that the adapter can be served anywhere. */
+  readonly lora?: Partial<Protocol.LoraConfig>
+  /** Tokens that end a completion, besides the tokenizer's. */
+  readonly stop?: ReadonlyArray<number>
+  /** The most tokens of a prompt and a completion; what the server says, or 32,768, by default. */
+  readonly contextTokens?: number
+  /** The base model as a GGUF file: needed to export `gguf-lora`. */
+  readonly baseGguf?: string
+}
+
+/** The engine, and what is the Tinker API's own about it. */
+export interface TinkerEngine extends Engine {
+  readonly dialect: Dialect.Dialect
+  /** What the server does not do as asked, as sentences. */
+  readonly notices: ReadonlyArray<string>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+const allLosses: ReadonlyArray<LossName> = ["crossEntropy", "importanceSampling", "clippedRatio", "sequenceRatio"]
+
+const capabilitiesOf = ({ contextTokens, options }: State.State, dialect: Dialect.Dialect): Capabilities => ({
+  losses: allLosses,
+  entropy: false,
+  deterministic: dialect.deterministic,
+  contextTokens,
+  exports:
+    dialect.archive === "model" ? [] : ["peft", ...(options.baseGguf === undefined ? [] : ["gguf-lora" as const])]
+})
+
+const noticesOf = (dialect: Dialect.Dialect): ReadonlyArray<string> => [
+  ...Dialect.notices(dialect),
+  ...(dialect.losses.includes("sequenceRatio")
+    ? []
+    : [
+        `The server (${dialect.name}) has no sequenceRatio loss: its slopes are computed here, with one more forward pass.`
+      ])
+]
+
+/** The model has to be one that the server trains: SkyRL trains its own whatever it is asked for. */
+const checkModel = (options: Options, served: ReadonlyArray<Protocol.SupportedModel>) => {
+  const found = served.find(({ model_name }) => model_name === options.baseModel)
+  if (found !== undefined || served.length === 0) return Effect.succeed(found)
+  const names = served.map(({ model_name }) => model_name).join(", ")
+  const detail = `the server does not train "${options.baseModel}": it trains ${names}.`
+  return Effect.fail(Errors.make("create_model", { _tag: "UserMistake", detail }))
+}
+
+/** Asks SkyRL which of its engines it runs, by a forward pass over two tokens. */
+const probe = (state: State.State): Effect.Effect<Dialect.Dialect, Errors.TinkerError> =>
+  Effect.gen(function* () {
+    const model = yield* State.model(state)
+    const known = state.client.dialect()
+    if (known !== undefined) return known
+    const { endToken } = state.options.tokenizer
+    const { fields } = yield* model.forward(Batches.toForward([{ prompt: [endToken], completion: [endToken] }]))
+    return Dialect.detect({ created: model.created, forwardFields: fields }) ?? Dialect.skyrlJax
+  })
+
+const opened = (options: Options) =>
+  Effect.gen(function* () {
+    const state = yield* State.open(options)
+    const served = yield* Effect.flatMap(state.client.models, (models) => checkModel(options, models))
+    const dialect = state.client.dialect() ?? (yield* probe(state))
+    state.client.settle(dialect)
+    // What was created to find out has the gradient of whoever came before.
+    if (dialect.leavesGradients) yield* State.release(state)
+    state.dialect = dialect
+    state.contextTokens = options.contextTokens ?? served?.max_context_length ?? state.contextTokens
+    return { state, dialect }
+  })
+
+const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export"] => {
+  const refuse = (detail: string) =>
+    Effect.fail(new EngineError({ engine: "tinker", doing: "export", reason: { _tag: "InvalidRequest", detail } }))
+  return (format, path) => {
+    const { baseGguf } = state.options
+    if (dialect.archive === "model")
+      return refuse("this server gives whole models away, no adapters: serve what it saved.")
+    if (format === "gguf") return refuse("adapters are exported as peft or gguf-lora, whole models not at all.")
+    if (format === "gguf-lora" && baseGguf === undefined)
+      return refuse("a gguf-lora needs the base model: set baseGguf.")
+    return Effect.gen(function* () {
+      const address = yield* Effect.mapError(Checkpoints.saveForExport(state), (error) =>
+        Errors.toEngineError("export", error)
+      )
+      const url = yield* Effect.mapError(state.client.archiveUrl(address), (error) =>
+        Errors.toEngineError("export", error)
+      )
+      const { baseModel } = state.options
+      if (format === "peft") yield* Adapter.download({ url, folder: path, baseModel })
+      else yield* Adapter.downloadAsGguf({ url, path, baseModel, baseGguf: baseGguf! })
+    })
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Opens a session with a server and makes an engine of it, until the scope closes.
+ *
+ * **Details**
+ *
+ * The model is created when it is first needed, and not at all where a saved state is loaded at once. `save` answers with
+ * an address at the server; the folder is not written to.
+ *
+ * **Gotchas**
+ *
+ * Read {@link TinkerEngine.notices}: what a server ignores, no client can make up for. An interrupted gradient or step
+ * leaves the weights in doubt, so a saved state has to be loaded after it.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as HuggingFaceTokenizer from "@tutti/trainer-tinker/HuggingFaceTokenizer"
+ * import * as TinkerEngine from "@tutti/trainer-tinker/TinkerEngine"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const tokenizer = yield* HuggingFaceTokenizer.load({ folder: "models/Qwen3-0.6B" })
+ *   const engine = yield* TinkerEngine.make({
+ *     baseUrl: "http://127.0.0.1:8000",
+ *     dialect: "skyrl-jax",
+ *     baseModel: "Qwen/Qwen3-0.6B",
+ *     tokenizer
+ *   })
+ *   const prompt = tokenizer.render([{ role: "user", content: "Is 7 prime?" }])
+ *   const completion = [...tokenizer.encode("Yes."), tokenizer.endToken]
+ *   yield* engine.forwardBackward([{ prompt, completion }], { type: "crossEntropy" })
+ *   return yield* engine.step({ learningRate: 1e-4 })
+ * })
+ * await Effect.runPromise(Effect.scoped(program))
+ * ```
+ */
+export const make = (options: Options): Effect.Effect<TinkerEngine, EngineError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { dialect, state } = yield* Effect.mapError(opened(options), (error) => Errors.toEngineError("open", error))
+    const notices = noticesOf(dialect)
+    for (const notice of notices) options.onNotice?.(notice)
+    const training = Training.make(state, dialect)
+    return {
+      name: "tinker",
+      model: options.baseModel,
+      capabilities: capabilitiesOf(state, dialect),
+      tokenizer: options.tokenizer,
+      dialect,
+      notices,
+      sampler: Samplers.make(state, dialect),
+      forward: training.forward,
+      forwardBackward: training.forwardBackward,
+      step: training.step,
+      save: (name) => Effect.mapError(Checkpoints.save(state, name), (error) => Errors.toEngineError("save", error)),
+      load: (saved) => Effect.mapError(Checkpoints.load(state, saved), (error) => Errors.toEngineError("load", error)),
+      export: exporting(state, dialect)
+    }
+  })

@@ -1,0 +1,185 @@
+/**
+ * A trainer's data as a server takes them, so that what the server minimises is the sum that the trainer means.
+ *
+ * Sums are sent as they are. Where a server takes the weighted mean of each datum and then the mean over all data since
+ * the last step, every token gets weight 1 and what it counts for goes into its advantage, times the tokens of its datum
+ * and the data of the step: means undone, sums again. Cross entropy has no advantages; there it is sent as CISPO with both
+ * clips at 1, which is the same loss with them.
+ */
+import type { Datum, Loss, PerToken } from "@tutti/trainer/Engine"
+import type { Dialect } from "../Dialect.ts"
+import type * as Protocol from "../Protocol.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Checks
+// -------------------------------------------------------------------------------------------------------------------
+
+const isFiniteList = (values: PerToken | undefined) => values === undefined || values.every(Number.isFinite)
+
+const isToken = (token: number) => Number.isInteger(token) && token >= 0
+
+const arrays = ["weights", "advantages", "logProbs"] as const
+
+/** What is wrong with a datum in itself. */
+const flawOfDatum = (datum: Datum): string | undefined => {
+  const { completion, prompt } = datum
+  if (completion.length === 0) return "a completion has no tokens"
+  if (prompt.length === 0) return "a prompt has no tokens: the first token of a completion is predicted from it"
+  if (!prompt.every(isToken) || !completion.every(isToken)) return "a token is no whole number from 0 on"
+  for (const name of arrays) {
+    const values = datum[name]
+    if (values !== undefined && values.length !== completion.length) {
+      return `${name} has ${values.length} entries for ${completion.length} tokens: give one for each`
+    }
+    if (!isFiniteList(values)) return `${name} has an entry that is no finite number`
+  }
+  return undefined
+}
+
+const product = (datum: Datum): ReadonlyArray<number> =>
+  Array.from(datum.completion, (_, index) => (datum.advantages?.[index] ?? 1) * (datum.weights?.[index] ?? 1))
+
+const flawForLoss = (datum: Datum, loss: Loss): string | undefined => {
+  if (loss.type === "crossEntropy") return undefined
+  const missing = (["advantages", "logProbs"] as const).find((name) => datum[name] === undefined)
+  return missing === undefined ? undefined : `the ${loss.type} loss needs ${missing}`
+}
+
+/** Whether a datum's loss can be said in the protocol's words. */
+const isSayable = (datum: Datum, loss: Loss): boolean => {
+  if (loss.type === "crossEntropy" || loss.type === "importanceSampling") return true
+  // A clip goes the other way round for a negative advantage, so a negative weight cannot be part of one.
+  if (datum.weights?.some((weight) => weight < 0)) return false
+  if (loss.type === "clippedRatio") return true
+  const values = product(datum)
+  return values.every((value) => value >= 0) || values.every((value) => value <= 0)
+}
+
+/** Whether the server computes the loss of these data itself. */
+export const isNative = (dialect: Dialect, data: ReadonlyArray<Datum>, loss: Loss): boolean =>
+  dialect.losses.includes(loss.type) && data.every((datum) => isSayable(datum, loss))
+
+/** What is wrong with data, if anything, so that nothing is sent that a server would misread. */
+export const flaw = (data: ReadonlyArray<Datum>, loss: Loss | undefined): string | undefined => {
+  if (loss !== undefined && "entropy" in loss && (loss.entropy ?? 0) !== 0) {
+    return "servers of the Tinker API have no entropy bonus: set entropy to 0"
+  }
+  for (const datum of data) {
+    const detail = flawOfDatum(datum) ?? (loss === undefined ? undefined : flawForLoss(datum, loss))
+    if (detail !== undefined) return detail
+  }
+  return undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Alignment
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Numbers of a completion behind zeros for the prompt: position `i` of the input predicts token `i + 1`. */
+const behindPrompt = ({ prompt }: Datum, values: PerToken): ReadonlyArray<number> => {
+  const all = new Array<number>(prompt.length - 1 + values.length).fill(0)
+  for (let index = 0; index < values.length; index++) all[prompt.length - 1 + index] = values[index]!
+  return all
+}
+
+const aligned = (datum: Datum, inputs: Omit<Protocol.LossInputs, "target_tokens">): Protocol.Datum => {
+  const { completion, prompt } = datum
+  const seen = completion.slice(0, -1)
+  return {
+    chunks: seen.length === 0 ? [prompt] : [prompt, seen],
+    inputs: { target_tokens: [...prompt.slice(1), ...completion], ...inputs }
+  }
+}
+
+const ones = ({ completion }: Datum): ReadonlyArray<number> => completion.map(() => 1)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Losses
+// -------------------------------------------------------------------------------------------------------------------
+
+const lossOf = (loss: Loss): Pick<Protocol.Batch, "loss" | "config"> => {
+  if (loss.type === "crossEntropy") return { loss: "cross_entropy" }
+  if (loss.type === "importanceSampling") return { loss: "importance_sampling" }
+  // The protocol's clips are bounds of the ratio itself.
+  const config = { clip_low_threshold: 1 - loss.low, clip_high_threshold: 1 + loss.high }
+  return { loss: loss.type === "clippedRatio" ? "ppo" : "gspo", config }
+}
+
+/** What each token counts for. A ratio of whole completions counts alike for all of its tokens. */
+const advantagesOf = (datum: Datum, loss: Loss): ReadonlyArray<number> => {
+  const values = product(datum)
+  if (loss.type !== "sequenceRatio") return values
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  return values.map(() => mean)
+}
+
+const ratioInputs = (dialect: Dialect, datum: Datum, advantages: ReadonlyArray<number>, logProbs: PerToken) => ({
+  logprobs: behindPrompt(datum, logProbs),
+  advantages: behindPrompt(datum, advantages),
+  ...(dialect.ratioWeights ? { weights: behindPrompt(datum, ones(datum)) } : {})
+})
+
+/** CISPO whose ratio is always 1: `-log p A`. */
+const weightedLogProb = { loss: "cispo", config: { clip_low_threshold: 1, clip_high_threshold: 1 } } as const
+
+/**
+ * A batch whose gradient at the server is that of the sum.
+ *
+ * **Details**
+ *
+ * `dataOfStep` is how many data the server will have had when the optimiser steps; only servers that take means look at
+ * it.
+ */
+export const toBatch = (
+  dialect: Dialect,
+  data: ReadonlyArray<Datum>,
+  loss: Loss,
+  dataOfStep: number
+): Protocol.Batch => {
+  const isMean = dialect.reduction === "mean"
+  if (loss.type === "crossEntropy" && !isMean) {
+    const weighted = (datum: Datum) => aligned(datum, { weights: behindPrompt(datum, datum.weights ?? ones(datum)) })
+    return { ...lossOf(loss), data: data.map(weighted) }
+  }
+  const isCrossEntropy = loss.type === "crossEntropy"
+  const convert = (datum: Datum) => {
+    const scale = isMean ? datum.completion.length * dataOfStep : 1
+    const advantages = advantagesOf(isCrossEntropy ? { ...datum, advantages: ones(datum) } : datum, loss)
+    const logProbs = isCrossEntropy ? datum.completion.map(() => 0) : datum.logProbs!
+    return aligned(
+      datum,
+      ratioInputs(
+        dialect,
+        datum,
+        advantages.map((value) => value * scale),
+        logProbs
+      )
+    )
+  }
+  return { ...(isCrossEntropy ? weightedLogProb : lossOf(loss)), data: data.map(convert) }
+}
+
+/** A batch for log-probabilities alone. */
+export const toForward = (data: ReadonlyArray<Datum>): Protocol.Batch => ({
+  loss: "cross_entropy",
+  data: data.map((datum) => aligned(datum, { weights: behindPrompt(datum, ones(datum)) }))
+})
+
+/** Data that change nothing but how many there are. */
+export const fillers = (count: number, token: number): Protocol.Batch => ({
+  loss: "importance_sampling",
+  data: Array.from({ length: count }, () => ({
+    chunks: [[token]],
+    inputs: { target_tokens: [token], weights: [1], logprobs: [0], advantages: [0] }
+  }))
+})
+
+/** The completions' part of what came back; `undefined` where it does not fit the data. */
+export const completionLogProbs = (
+  data: ReadonlyArray<Datum>,
+  { logProbs }: Protocol.BatchResult
+): ReadonlyArray<PerToken> | undefined => {
+  if (logProbs.length !== data.length) return undefined
+  const parts = data.map((datum, index) => logProbs[index]!.slice(datum.prompt.length - 1))
+  return parts.every((part, index) => part.length === data[index]!.completion.length) ? parts : undefined
+}

@@ -1,0 +1,70 @@
+/** The key that goes with every request, or the token it is exchanged for where the server asks for that. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Semaphore from "effect/Semaphore"
+import type * as Errors from "../TinkerError.ts"
+import * as Transport from "./transport.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A key, and whatever it was exchanged for. */
+export interface Credential {
+  readonly value: Effect.Effect<Redacted.Redacted<string> | undefined, Errors.TinkerError>
+  /** Forgets a token that was refused; false where there is none to renew. */
+  readonly forget: Effect.Effect<boolean>
+  /** From now on the key is exchanged, by a call with these settings. */
+  readonly exchange: (settings: Transport.Settings) => void
+  readonly secrets: () => ReadonlyArray<string>
+}
+
+/** A token is renewed this long before it ends. */
+const marginMillis = 5 * 60_000
+
+const endOf = (token: string): number => {
+  try {
+    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"))
+    return typeof claims.exp === "number" ? claims.exp * 1000 : Number.POSITIVE_INFINITY
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Keeps a key; without one nothing is sent. */
+export const make = (key: Redacted.Redacted<string> | undefined): Credential => {
+  let settings: Transport.Settings | undefined
+  let token: { readonly value: Redacted.Redacted<string>; readonly end: number } | undefined
+  const turn = Semaphore.makeUnsafe(1)
+  const renew = (exchanging: Transport.Settings) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (token !== undefined && now < token.end - marginMillis) return token.value
+      const plain = { ...exchanging, credential: Effect.succeed(key), refused: Effect.succeed(false) }
+      const outgoing = { path: "auth/token", body: "{}" }
+      const reply = yield* Transport.request(plain, outgoing)
+      const { jwt } = (reply.json ?? {}) as { readonly jwt?: string }
+      if (typeof jwt !== "string") return yield* Transport.refusal(plain, outgoing, reply, now)
+      token = { value: Redacted.make(jwt), end: endOf(jwt) }
+      return token.value
+    })
+  return {
+    value: Effect.suspend(() =>
+      settings === undefined || key === undefined ? Effect.succeed(key) : turn.withPermits(1)(renew(settings))
+    ),
+    forget: Effect.sync(() => {
+      const had = token !== undefined
+      token = undefined
+      return had
+    }),
+    exchange: (exchanging) => {
+      settings = exchanging
+    },
+    secrets: () => [key, token?.value].filter((value) => value !== undefined).map(Redacted.value)
+  }
+}

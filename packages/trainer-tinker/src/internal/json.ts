@@ -1,0 +1,77 @@
+/** The JSON form of training requests and of results. Numbers that are not finite have no place in it. */
+import type { Batch, BatchResult, Datum, Numbers, SampleResult, Sequence } from "../Protocol.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+const listOf = (numbers: Numbers): string =>
+  Array.isArray(numbers) ? JSON.stringify(numbers) : `[${(numbers as Float32Array).join(",")}]`
+
+const tensor = (numbers: Numbers, dtype: "int64" | "float32"): string =>
+  `{"data":${listOf(numbers)},"dtype":"${dtype}","shape":[${numbers.length}]}`
+
+const datum = ({ chunks, inputs }: Datum): string => {
+  const { target_tokens, ...floats } = inputs
+  const pieces = chunks.map((tokens) => `{"type":"encoded_text","tokens":${JSON.stringify(tokens)}}`)
+  const tensors = Object.entries(floats).map(([name, numbers]) => `"${name}":${tensor(numbers, "float32")}`)
+  const targets = `"target_tokens":${tensor(target_tokens, "int64")}`
+  return `{"model_input":{"chunks":[${pieces}]},"loss_fn_inputs":{${[targets, ...tensors]}}}`
+}
+
+/** A batch, up to what is only known when it is sent: the model and the number in its sequence. */
+export const batch = ({ config, data, loss }: Batch): string => {
+  const settings = config === undefined ? "" : `,"loss_fn_config":${JSON.stringify(config)}`
+  return `{"loss_fn":"${loss}"${settings},"data":[${data.map(datum)}]}`
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+interface TensorReply {
+  readonly data?: ReadonlyArray<number>
+}
+
+interface BatchReply {
+  readonly loss_fn_outputs?: ReadonlyArray<Readonly<Record<string, TensorReply>>>
+  readonly metrics?: Readonly<Record<string, number>> | null
+}
+
+/** A batch's result; `undefined` where it is none. */
+export const readBatch = (reply: unknown): BatchResult | undefined => {
+  const { loss_fn_outputs: outputs, metrics } = (reply ?? {}) as BatchReply
+  if (!Array.isArray(outputs)) return undefined
+  const logProbs = (outputs as NonNullable<BatchReply["loss_fn_outputs"]>).map(({ logprobs }) => logprobs?.data ?? [])
+  return { logProbs, metrics: metrics ?? {}, fields: Object.keys(outputs[0] ?? {}) }
+}
+
+interface SampleReply {
+  readonly sequences?: ReadonlyArray<{
+    readonly tokens: ReadonlyArray<number>
+    readonly logprobs?: ReadonlyArray<number> | null
+    readonly stop_reason: string
+  }>
+  readonly prompt_logprobs?: ReadonlyArray<number | null> | null
+}
+
+/** As long as the prompt: SkyRL's JAX engine leaves out the first token, which has no log-probability. */
+const aligned = (logProbs: ReadonlyArray<number | null>, promptLength: number) =>
+  logProbs.length === promptLength - 1 ? [null, ...logProbs] : logProbs
+
+/** Samples; `undefined` where the reply holds none. */
+export const readSamples = (reply: unknown, promptLength: number): SampleResult | undefined => {
+  const { prompt_logprobs: ofPrompt, sequences } = (reply ?? {}) as SampleReply
+  if (!Array.isArray(sequences)) return undefined
+  const read = (sequences as NonNullable<SampleReply["sequences"]>).map(
+    ({ logprobs, stop_reason, tokens }): Sequence => ({
+      tokens,
+      logProbs: logprobs ?? [],
+      reason: stop_reason === "length" ? "length" : "stop"
+    })
+  )
+  return {
+    sequences: read,
+    ...(ofPrompt === null || ofPrompt === undefined ? {} : { promptLogProbs: aligned(ofPrompt, promptLength) })
+  }
+}

@@ -1,0 +1,100 @@
+/** What every call of the API is made of: one connection, a request, and the result that it promises. */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Semaphore from "effect/Semaphore"
+import type * as Dialect from "../Dialect.ts"
+import * as Errors from "../TinkerError.ts"
+import * as Futures from "./futures.ts"
+import * as Transport from "./transport.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A session with a server, and what its calls share. */
+export interface Connection {
+  readonly settings: Transport.Settings
+  readonly waiting: Futures.Waiting
+  readonly wire: "json" | "protobuf"
+  readonly sessionId: string
+  /** What is sent is sent to the end, unless this closes. */
+  readonly scope: Scope.Scope
+  readonly dialect: () => Dialect.Dialect | undefined
+  readonly settle: (dialect: Dialect.Dialect) => void
+  readonly chunk: { readonly data: number; readonly bytes: number }
+  /** One permit for each sampling request from its sending to its result. */
+  readonly sampling: Semaphore.Semaphore
+  /** Until when nobody samples, after the server had too much. */
+  readonly pause: { untilMillis: number }
+  readonly counters: { models: number; samplers: number }
+}
+
+/** An operation that the server has taken. */
+export interface Taken {
+  readonly requestId: string
+  readonly reply: Transport.Reply
+  /** The very same request again: for a result that was promised and forgotten. */
+  readonly again: Effect.Effect<Taken, Errors.TinkerError>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Replies
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A text that a reply has to have. */
+export const expectText = (
+  settings: Transport.Settings,
+  outgoing: Transport.Outgoing,
+  reply: Transport.Reply,
+  field: string
+): Effect.Effect<string, Errors.TinkerError> => {
+  const value = ((reply.json ?? {}) as Readonly<Record<string, unknown>>)[field]
+  if (typeof value === "string" && value !== "") return Effect.succeed(value)
+  const detail = `${settings.baseUrl} answered without "${field}": is it a server of the Tinker API?`
+  return Effect.fail(Errors.make(outgoing.path, { _tag: "ServerFailure", detail }))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Operations
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Sends a request for an operation. */
+export const take = (
+  connection: Pick<Connection, "settings">,
+  outgoing: Transport.Outgoing,
+  onRateLimited?: Effect.Effect<void>
+): Effect.Effect<Taken, Errors.TinkerError> =>
+  Effect.gen(function* () {
+    const { settings } = connection
+    const reply = yield* Transport.request(settings, outgoing, onRateLimited)
+    const requestId = yield* expectText(settings, outgoing, reply, "request_id")
+    return { requestId, reply, again: take(connection, outgoing, onRateLimited) }
+  })
+
+/** A JSON body for a call. */
+export const jsonCall = (path: string, body: Readonly<Record<string, unknown>>): Transport.Outgoing => ({
+  path,
+  body: JSON.stringify({ ...body, type: path === "asample" ? "sample" : path })
+})
+
+const mostAgain = 3
+
+/** The result of an operation that was taken. */
+export const result = (
+  { settings, waiting }: Connection,
+  call: string,
+  taken: Taken,
+  accept?: string
+): Effect.Effect<Transport.Reply, Errors.TinkerError> => {
+  const wait = (current: Taken, times: number): Effect.Effect<Transport.Reply, Errors.TinkerError> =>
+    Effect.catchIf(
+      Futures.retrieve(settings, waiting, {
+        requestId: current.requestId,
+        call,
+        ...(accept === undefined ? {} : { accept })
+      }),
+      ({ reason }) => reason._tag === "Expired" && reason.isPromise === true && times > 0,
+      () => Effect.flatMap(current.again, (again) => wait(again, times - 1))
+    )
+  return wait(taken, mostAgain)
+}

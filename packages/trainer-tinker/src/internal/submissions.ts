@@ -1,0 +1,84 @@
+/**
+ * The queue of one model's training requests: numbered, in order, each exactly once.
+ *
+ * **Details**
+ *
+ * A request takes its place when it is made, is prepared while those before it are sent, and is sent when the server has
+ * taken the one before it; results are not waited for here. Its number is used up when the server has taken it. A server
+ * that gave no answer may or may not have taken the last request: then only the very same request may follow, under the
+ * very same number, so that it is carried out once whatever happened.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as Errors from "../TinkerError.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A request that is ready but for its number. */
+export interface Prepared<A> {
+  /** Equal for requests that ask for the same. */
+  readonly fingerprint: () => string
+  readonly send: (sequence: number) => Effect.Effect<A, Errors.TinkerError>
+}
+
+/** A queue. */
+export interface Submissions {
+  /**
+   * Prepares and sends a request in its turn. An interruption stops the waiting, not the request: what has its number
+   * is sent to the end.
+   */
+  readonly submit: <A>(call: string, prepare: () => Prepared<A>) => Effect.Effect<A, Errors.TinkerError>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A queue whose requests live as long as the scope. Numbers begin with 1. */
+export const make = (scope: Scope.Scope): Submissions => {
+  let next = 1
+  let uncertain: (() => string) | undefined
+  let last = Deferred.makeUnsafe<void>()
+  Deferred.doneUnsafe(last, Effect.void)
+
+  const turn = <A>(call: string, { fingerprint, send }: Prepared<A>): Effect.Effect<A, Errors.TinkerError> =>
+    Effect.suspend(() => {
+      if (uncertain !== undefined && uncertain() !== fingerprint()) {
+        const detail =
+          "nobody knows whether the last request was carried out, as its reply was lost: load the last saved state."
+        return Effect.fail(Errors.make(call, { _tag: "Expired", detail }))
+      }
+      return send(next).pipe(
+        Effect.tap(() =>
+          Effect.sync(() => {
+            uncertain = undefined
+            next += 1
+          })
+        ),
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            uncertain = error.isUncertain ? fingerprint : undefined
+          })
+        )
+      )
+    })
+
+  return {
+    submit: (call, prepare) =>
+      Effect.suspend(() => {
+        const before = last
+        const mine = Deferred.makeUnsafe<void>()
+        last = mine
+        const prepared = prepare()
+        const work = Deferred.await(before).pipe(
+          Effect.andThen(turn(call, prepared)),
+          Effect.ensuring(Deferred.succeed(mine, undefined))
+        )
+        return Effect.flatMap(Effect.forkIn(work, scope), Fiber.join)
+      })
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * One HTTP exchange with a server of the Tinker API, and when to send it again.
+ *
+ * Bodies are read tolerantly: an empty 204 that claims to be JSON, a 500 in plain text, a proxy's page. A reply that is
+ * lost may belong to a request that was carried out, so it is remembered whether that happened: see
+ * {@link Errors.TinkerError.afterLostReply}.
+ */
+import * as VendorError from "@tutti/core/VendorError"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Redacted from "effect/Redacted"
+import * as Errors from "../TinkerError.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is sent. */
+export interface Outgoing {
+  /** For people: the last part of the path by default. */
+  readonly call?: string
+  readonly method?: "GET" | "POST" | "DELETE"
+  /** Below `/api/v1/`, or a whole address. */
+  readonly path: string
+  readonly body?: string | Uint8Array
+  readonly contentType?: string
+  readonly accept?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timeoutMillis?: number
+}
+
+/** What came back, whatever its status. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly bytes: Uint8Array
+  /** The body as JSON where it is some. */
+  readonly json: unknown
+}
+
+/** When to send again. */
+export interface Retry {
+  /** The first wait; each further one is twice as long, up to `mostMillis`, and varied by a quarter. */
+  readonly firstMillis: number
+  readonly mostMillis: number
+  /** How long a request is repeated at most, from its first attempt on. */
+  readonly patienceMillis: number
+}
+
+/** What every exchange needs. */
+export interface Settings {
+  /** Without a slash at the end. */
+  readonly baseUrl: string
+  readonly timeoutMillis: number
+  readonly retry: Retry
+  readonly fetch: typeof fetch
+  /** What is sent as `X-API-Key`; absent for a server without keys. */
+  readonly credential: Effect.Effect<Redacted.Redacted<string> | undefined, Errors.TinkerError>
+  /** Told that the credential was refused; whether a new one is worth another attempt. */
+  readonly refused: Effect.Effect<boolean>
+  /** Texts that must not show in errors. */
+  readonly secrets: () => ReadonlyArray<string>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// One exchange
+// -------------------------------------------------------------------------------------------------------------------
+
+const callOf = ({ call, path }: Outgoing) => call ?? path.split("/").at(-1) ?? path
+
+const parsed = (bytes: Uint8Array, contentType: string | null): unknown => {
+  if (bytes.length === 0 || contentType?.includes("protobuf")) return undefined
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+const causeOf = (cause: unknown): string => {
+  const { cause: inner, message } = cause as { readonly cause?: { code?: string; message?: string }; message?: string }
+  return inner?.code ?? inner?.message ?? message ?? String(cause)
+}
+
+const headersOf = (outgoing: Outgoing, key: Redacted.Redacted<string> | undefined) => ({
+  accept: outgoing.accept ?? "application/json",
+  ...(outgoing.body === undefined ? {} : { "content-type": outgoing.contentType ?? "application/json" }),
+  ...(key === undefined ? {} : { "x-api-key": Redacted.value(key) }),
+  ...outgoing.headers
+})
+
+/** Sends once. Fails only where nobody answered, or not in time. */
+export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<Reply, Errors.TinkerError> =>
+  Effect.gen(function* () {
+    const key = yield* settings.credential
+    const { body, method = "POST", path, timeoutMillis = settings.timeoutMillis } = outgoing
+    const unreachable = (detail: string) => Errors.make(callOf(outgoing), { _tag: "Unreachable", detail })
+    return yield* Effect.tryPromise({
+      try: async (signal) => {
+        const response = await settings.fetch(`${settings.baseUrl}/api/v1/${path}`, {
+          method,
+          headers: headersOf(outgoing, key),
+          redirect: "manual",
+          signal,
+          ...(body === undefined ? {} : { body: body as string })
+        })
+        const bytes = new Uint8Array(await response.arrayBuffer())
+        const { headers, status } = response
+        return { status, headers, bytes, json: parsed(bytes, headers.get("content-type")) }
+      },
+      catch: (cause) =>
+        unreachable(
+          `${settings.baseUrl} cannot be reached (${VendorError.detail(causeOf(cause), settings.secrets())}): is the server running?`
+        )
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: timeoutMillis,
+        orElse: () => Effect.fail(unreachable(`${settings.baseUrl} gave no answer in ${timeoutMillis / 1000} s.`))
+      })
+    )
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Replies that are refusals
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Refusal {
+  readonly detail?: string | ReadonlyArray<{ readonly loc?: ReadonlyArray<unknown>; readonly msg?: string }>
+  readonly error?: unknown
+  readonly message?: unknown
+}
+
+const detailOf = ({ bytes, json, status }: Reply): string => {
+  const { detail, error, message } = (json ?? {}) as Refusal
+  if (typeof detail === "string") return detail
+  // A validator's list: where each fault is, and what it is.
+  if (Array.isArray(detail)) return detail.map(({ loc, msg }) => `${loc?.join(".") ?? "body"}: ${msg}`).join("; ")
+  const said = [error, message].find((text) => typeof text === "string")
+  return (said as string | undefined) ?? (new TextDecoder().decode(bytes.subarray(0, 4_000)) || `status ${status}`)
+}
+
+/** A reply that is no success, as an error. */
+export const refusal = (
+  settings: Settings,
+  outgoing: Outgoing,
+  reply: Reply,
+  nowMillis: number,
+  afterLostReply = false
+): Errors.TinkerError => {
+  const after = VendorError.retryAfterMillis((name) => reply.headers.get(name), nowMillis)
+  const detail = `${VendorError.detail(detailOf(reply), settings.secrets())} (status ${reply.status})`
+  return Errors.make(callOf(outgoing), Errors.reasonOfStatus(reply.status, detail, after), afterLostReply)
+}
+
+const isSuccess = ({ status }: Reply) => (status >= 200 && status < 300) || status === 302
+
+/** 409 and 425 are not for here: what they mean depends on the call. */
+const isWorthRepeating = (reply: Reply): boolean => {
+  const { status } = reply
+  if (reply.headers.get("x-should-retry") === "false") return false
+  return status === 408 || status === 429 || status >= 500 || reply.headers.get("x-should-retry") === "true"
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Repeating
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The wait before attempt `attempt` (1 is the first repetition). */
+export const waitMillis = ({ firstMillis, mostMillis }: Retry, attempt: number): Effect.Effect<number> =>
+  Effect.map(Random.next, (share) => Math.min(firstMillis * 2 ** (attempt - 1), mostMillis) * (0.75 + share / 4))
+
+const longestAdvice = 60_000
+
+/**
+ * Sends until there is an answer that will not change, or patience ends.
+ *
+ * **Details**
+ *
+ * The request is the same bytes each time, so that servers which number their requests carry it out once.
+ */
+export const request = (
+  settings: Settings,
+  outgoing: Outgoing,
+  onRateLimited: Effect.Effect<void> = Effect.void
+): Effect.Effect<Reply, Errors.TinkerError> =>
+  Effect.gen(function* () {
+    const { retry } = settings
+    const started = yield* Clock.currentTimeMillis
+    let afterLostReply = false
+    let hasRenewed = false
+    for (let attempt = 1; ; attempt++) {
+      const result = yield* Effect.result(exchange(settings, outgoing))
+      const now = yield* Clock.currentTimeMillis
+      const reply = result._tag === "Success" ? result.success : undefined
+      if (reply !== undefined && isSuccess(reply)) return reply
+      const error =
+        result._tag === "Failure" ? result.failure : refusal(settings, outgoing, result.success, now, afterLostReply)
+      if (reply?.status === 401 && !hasRenewed && (yield* settings.refused)) {
+        hasRenewed = true
+        continue
+      }
+      if (result._tag === "Failure" && result.failure.reason._tag !== "Unreachable") return yield* error
+      if (reply !== undefined && !isWorthRepeating(reply)) return yield* error
+      // 429 says that nothing was done; all others leave it open.
+      if (reply?.status === 429) yield* onRateLimited
+      else afterLostReply = true
+      const advised = error.reason._tag === "RateLimited" ? error.reason.retryAfterMillis : undefined
+      const wait = advised === undefined ? yield* waitMillis(retry, attempt) : Math.min(advised, longestAdvice)
+      if (now - started + wait > retry.patienceMillis) return yield* error
+      yield* Effect.sleep(wait)
+    }
+  })
