@@ -1,0 +1,25 @@
+/**
+ * The tiny Conductor for programs that keep no scopes: a policy that loads its model with its first plan.
+ *
+ * The model stays in memory until `release` of `@tutti/policy-llamacpp`, or the end of the process.
+ */
+import type { Policy } from "@tutti/core/Policy"
+import { llamacpp } from "@tutti/policy-llamacpp/llamacpp"
+import * as TinyConductor from "./TinyConductor.ts"
+
+/**
+ * The policy; see `TinyConductor.make` for what it does not know.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import { conduct } from "@tutti/core/promise"
+ * import { make } from "@tutti/gym/GymPool"
+ * import { tiny } from "@tutti/policy-tiny"
+ *
+ * const question = "How many minutes are there in 3 days?"
+ * const { answer } = await conduct({ question, policy: tiny(), pool: make().workers })
+ * ```
+ */
+export const tiny = ({ file = TinyConductor.file, sequences = 4, ...options }: TinyConductor.Options = {}): Policy =>
+  TinyConductor.make(llamacpp(file, { ...TinyConductor.settings, sequences }), options)

@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Conductor from "@tutti/core/Conductor"
+import type * as Critic from "@tutti/core/Critic"
+import type * as Policy from "@tutti/core/Policy"
+import type { RunEvent } from "@tutti/core/RunEvent"
+import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as GymPool from "@tutti/gym/GymPool"
+import { release } from "@tutti/policy-llamacpp"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { knownWorkers } from "../src/knownWorkers.ts"
+import * as TinyConductor from "../src/TinyConductor.ts"
+import { tiny } from "../src/tiny.ts"
+import * as StandIn from "./standIn.ts"
+
+const gym = GymPool.make({ latencyMillis: 0 })
+
+const few = Result.getOrThrow(WorkerPool.subset(gym, ["abacus", "converter"]))
+
+const question = "How many minutes are there in 3 days and 4 hours?"
+
+/** The first plan of a run. */
+const planOf = (policy: Policy.Policy, pool: WorkerPool.WorkerPool, options: Partial<Conductor.Options> = {}) =>
+  Effect.gen(function* () {
+    const events: Array<RunEvent> = []
+    const listener = (event: RunEvent) => void events.push(event)
+    yield* Conductor.make({ seed: 1, maxSteps: 2, ...options, policy, pool }).run(question, { listener })
+    const plans = events.filter((event) => event.type === "workflow-proposed")
+    assert.isNotEmpty(plans)
+    return { plan: plans[0]!, last: plans.at(-1)!, events }
+  })
+
+const standIn = (options: TinyConductor.Options = {}) =>
+  TinyConductor.policy({ file: StandIn.file, sequences: 1, maxOutputTokens: 32, ...options })
+
+const scripted = (id: string, description?: string) =>
+  ScriptedWorker.make({ id, replies: ["4560"], ...(description === undefined ? {} : { description }) })
+
+describe("TinyConductor", () => {
+  it.live("plans for workers of the gym: the same plan for the same question", () =>
+    Effect.gen(function* () {
+      const policy = yield* standIn()
+      const first = yield* planOf(policy, few)
+      const second = yield* planOf(policy, few, { seed: 2 })
+      assert.deepInclude(first.plan, { policy: "tutti-tiny", notes: [] })
+      assert.deepStrictEqual(second.plan.workflow, first.plan.workflow)
+      assert.isTrue(first.events.some(({ type }) => type === "completion-finished"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not seat itself", () =>
+    Effect.gen(function* () {
+      const policy = yield* standIn({ temperature: 1 })
+      const one = Result.getOrThrow(WorkerPool.subset(gym, ["abacus"]))
+      for (const seed of [1, 2]) {
+        const { plan } = yield* planOf(policy, one, { self: { maxDepth: 1 }, seed })
+        assert.isTrue(plan.workflow.steps.every(({ worker }) => worker === 0))
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves to the fallback, and says, what it does not know", () =>
+    Effect.gen(function* () {
+      const policy = yield* standIn({ name: "conductor" })
+      const strangers: ReadonlyArray<readonly [WorkerPool.WorkerPool, RegExp]> = [
+        [
+          WorkerPool.makeUnsafe([...few.workers, scripted("gpt", "A large model that knows it all.")]),
+          /^The lexical policy stands in\. conductor knows .+ and gpt is none of them\.$/
+        ],
+        [WorkerPool.makeUnsafe([scripted("nameless")]), /nameless has no description/],
+        [
+          WorkerPool.makeUnsafe(Array.from({ length: 17 }, (_, at) => scripted(`w${at}`, knownWorkers[at % 16]!))),
+          /pools of at most 16 workers/
+        ],
+        // The stand-in has bytes for tokens: all 16 descriptions are more than its context holds.
+        [gym, /^The lexical policy stands in\. .*(too long|context)/i]
+      ]
+      for (const [pool, note] of strangers) {
+        const { plan } = yield* planOf(policy, pool)
+        assert.strictEqual(plan.policy, "lexical")
+        assert.match(plan.notes[0]!, note)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves a critic's objection to the fallback", () =>
+    Effect.gen(function* () {
+      const critic: Critic.Critic = {
+        name: "never content",
+        judge: () => Effect.succeed({ correct: false, score: 0, explanation: "Think again." })
+      }
+      const { last, plan } = yield* planOf(yield* standIn(), few, { recursion: 1, critic })
+      assert.strictEqual(plan.policy, "tutti-tiny")
+      assert.strictEqual(last.policy, "lexical")
+      assert.match(last.notes[0]!, /cannot read what a critic says/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("loads with its first plan where there are no scopes", () =>
+    Effect.gen(function* () {
+      const policy = tiny({ file: StandIn.file, sequences: 1, maxOutputTokens: 32 })
+      const { plan } = yield* planOf(policy, few)
+      assert.strictEqual(plan.policy, "tutti-tiny")
+      yield* Effect.promise(release)
+    })
+  )
+
+  it.effect("says which file it cannot load", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(TinyConductor.policy({ file: "nowhere.gguf" }))
+      assert.match(error.message, /nowhere\.gguf: there is no such file/)
+    }).pipe(Effect.scoped)
+  )
+
+  it("knows the workers of the gym as they are today", () => {
+    assert.sameMembers(
+      [...knownWorkers],
+      gym.workers.map(({ description }) => description!)
+    )
+  })
+})

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto"
+import fs from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Conductor from "@tutti/core/Conductor"
+import * as Gym from "@tutti/gym/Gym"
+import * as GymGrader from "@tutti/gym/GymGrader"
+import * as GymPool from "@tutti/gym/GymPool"
+import * as Effect from "effect/Effect"
+import * as ModelCard from "../src/ModelCard.ts"
+import * as TinyConductor from "../src/TinyConductor.ts"
+
+const inPackage = (name: string) => path.join(import.meta.dirname, "..", name)
+
+describe("what comes with the package", () => {
+  it("is where source and build look for it, and is published", () => {
+    assert.strictEqual(TinyConductor.file, inPackage("model/tutti-tiny.gguf"))
+    const { files } = JSON.parse(fs.readFileSync(inPackage("package.json"), "utf8"))
+    assert.includeMembers(files, ["model", "CARD.md"])
+  })
+
+  it("has a card that is whole, of this very file, and says on its page what it says", () => {
+    const card = ModelCard.decodeUnsafe(TinyConductor.card())
+    const model = fs.readFileSync(TinyConductor.file)
+    assert.deepStrictEqual(card.file, {
+      name: path.basename(TinyConductor.file),
+      bytes: model.length,
+      sha256: createHash("sha256").update(model).digest("hex")
+    })
+    assert.strictEqual(fs.readFileSync(inPackage("CARD.md"), "utf8"), ModelCard.markdown(card))
+  })
+
+  it.live("is right more often in the gym than workers by lot, of whom one in six is", () =>
+    Effect.gen(function* () {
+      const conductor = Conductor.make({
+        policy: yield* TinyConductor.policy(),
+        pool: GymPool.make({ latencyMillis: 0 }),
+        seed: 1,
+        retry: { baseDelayMillis: 0, jitter: false }
+      })
+      const tasks = Gym.tasks({ split: "test", count: 24, seed: 1 })
+      const verdicts = yield* Effect.forEach(tasks, (task) =>
+        Effect.flatMap(conductor.run(task), ({ answer }) =>
+          answer === undefined ? Effect.succeed({ correct: false }) : GymGrader.grader.grade(task, answer)
+        )
+      )
+      assert.isAbove(verdicts.filter(({ correct }) => correct).length, 6)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,20 @@
+// What someone writes who installs @tutti/policy-tiny and @tutti/gym: the model that comes with the package plans.
+import * as Conductor from "@tutti/core/Conductor"
+import * as GymPool from "@tutti/gym/GymPool"
+import * as TinyConductor from "@tutti/policy-tiny/TinyConductor"
+import * as Effect from "effect/Effect"
+
+const program = Effect.gen(function* () {
+  const policy = yield* TinyConductor.policy()
+  const conductor = Conductor.make({ policy, pool: GymPool.make({ latencyMillis: 0 }), seed: 1 })
+  const planners = []
+  const listener = (event) => {
+    if (event.type === "workflow-proposed") planners.push(event.policy)
+  }
+  const { answer, outcome } = yield* conductor.run("What is 17 times 23?", { listener })
+  return { answer, outcome, planners }
+}).pipe(Effect.scoped)
+
+const { answer, outcome, planners } = await Effect.runPromise(program)
+console.log(`${TinyConductor.card().name} by ${planners.join()}: ${outcome}: ${answer}`)
+if (planners.join() !== "tutti-tiny") process.exitCode = 1
