@@ -35,9 +35,12 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "providers-*", to: ["core"] },
   // Files of models, without the engines that run or train them.
   { from: "gguf", to: [], external: ["effect", "pure-rand"] },
+  // A model that comes with what runs it; its tests make another, and hold it to the gym that it was trained in.
+  { from: "policy-tiny", to: ["core", "gguf", "gym", "policy-llamacpp"] },
   { from: "policy-*", to: ["core", "gguf"] },
   { from: "gym", to: ["core"] },
-  { from: "trainer-*", to: ["core", "trainer", "gguf"] },
+  // The embedded engine samples where its models are served: in llama.cpp.
+  { from: "trainer-*", to: ["core", "trainer", "gguf", "policy-llamacpp"] },
   { from: "trainer", to: ["core"] },
   { from: "evals", to: ["core"] },
   { from: "cluster", to: ["core"] },

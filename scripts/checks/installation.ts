@@ -52,6 +52,13 @@ const installations: ReadonlyArray<Installation> = [
   provider("google", "google", "gemini-2.5-pro", "@google/generative-ai"),
   adapter("ai-sdk", "aiSdk", ["ai"]),
   adapter("effect", "fromLanguageModel", []),
+  {
+    name: "tiny Conductor",
+    packages: ["@tutti/policy-tiny", "@tutti/gym"],
+    program: "tiny.mjs",
+    command: ["node", "tiny.mjs"],
+    sdks: ["node-llama-cpp"]
+  },
   { name: "cli", packages: ["@tutti/cli"], command: ["npx", "--no-install", "tutti", "run", "What is 17 times 23?"] }
 ]
 

@@ -9,6 +9,7 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import manifest from "../package.json" with { type: "json" }
+import { evaluate } from "./commands/eval.ts"
 import { paragraphs } from "./commands/flags.ts"
 import { grade } from "./commands/grade.ts"
 import { gym } from "./commands/gym.ts"
@@ -17,6 +18,7 @@ import { pool } from "./commands/pool.ts"
 import { provider } from "./commands/provider.ts"
 import { replay } from "./commands/replay.ts"
 import { run as runCommand } from "./commands/run.ts"
+import { train } from "./commands/train.ts"
 import { workflow } from "./commands/workflow.ts"
 import { exitCodes } from "./Failure.ts"
 
@@ -32,12 +34,14 @@ const tutti = Command.make("tutti").pipe(
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
-  Command.withSubcommands([runCommand, replay, workflow, pool, gym, grade, provider, models, doctor]),
+  Command.withSubcommands([runCommand, replay, workflow, pool, gym, train, evaluate, grade, provider, models, doctor]),
   Command.withExamples([
     { command: "tutti run", description: "Run a built-in question and watch" },
     { command: 'tutti run "How many minutes are there in 3 days?"', description: "Run a question of yours" },
     { command: "tutti pool check --pool openai:gpt-5", description: "See whether a model of a vendor answers" },
     { command: "tutti gym solve --policy all --tasks 200", description: "Compare policies on generated tasks" },
+    { command: "tutti eval --baselines single,moa", description: "Measure a policy against baselines, to a report" },
+    { command: "tutti train --recipe toy", description: "Train a Conductor, in seconds" },
     { command: "tutti workflow check completion.txt", description: "Check a plan that a model wrote" }
   ])
 )

@@ -9,12 +9,18 @@ import type { Policy } from "@tutti/core/Policy"
 import type { Limits } from "@tutti/core/ProviderGate"
 import type { Worker } from "@tutti/core/Worker"
 import type { WorkerPool } from "@tutti/core/WorkerPool"
+import type { Recipe } from "./train/Recipe.ts"
 
-/** The settings of `tutti run` and `tutti gym solve`. Flags win over them; what is absent has its default. */
+export type { DryRunFacts, Recipe, RecipeOptions, Training } from "./train/Recipe.ts"
+
+/** The settings of `tutti run`, `tutti gym solve` and `tutti train`. Flags win over them; what is absent has its default. */
 export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
   /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker>
-  /** What writes plans: a policy, or one by the name that `--policy` takes. `"lexical"` by default. */
+  /**
+   * What writes plans: a policy, or one by the name that `--policy` takes. By default `"conductor"` for the workers of
+   * the gym, which are all that it knows, and `"lexical"` for others.
+   */
   readonly policy?: Policy | string
   /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */
   readonly cache?: string | DiskCacheOptions
@@ -23,6 +29,8 @@ export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
    * What a vendor says is left of its own limits is kept in any case.
    */
   readonly limits?: Readonly<Record<string, Limits>>
+  /** What `tutti train --recipe` knows by name, before its own recipes. */
+  readonly recipes?: Readonly<Record<string, Recipe>>
 }
 
 /**

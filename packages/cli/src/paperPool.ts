@@ -4,7 +4,7 @@
  * It lives in the command line's package because it needs several vendors at once: this is the one package that knows
  * them all. The package of a vendor is loaded when one of its models is in the pool.
  */
-import type { Worker } from "@tutti/core/Worker"
+import type { Pricing, Worker } from "@tutti/core/Worker"
 import * as Data from "effect/Data"
 import type * as Redacted from "effect/Redacted"
 import { type Model, type PaperSetting, type Seat, seats } from "./providers/paperSeats.ts"
@@ -39,6 +39,8 @@ export interface PaperPoolOptions {
    * it is then another pool than the paper's.
    */
   readonly successors?: boolean
+  /** Prices by worker, before those of the tables: open models on a server have none there. */
+  readonly pricing?: Readonly<Record<string, Pricing>>
   /** Told what is left out or replaced, and why; the error output by default. */
   readonly onNotice?: (notice: string) => void
   /** Instead of `process.env`. */
@@ -116,12 +118,15 @@ const afterShutDown = (seat: Seat, found: Found, options: PaperPoolOptions) => {
       }
 }
 
-const makeWorker = ({ connection, model, vendor }: Found, seat: Seat, options: PaperPoolOptions): Promise<Worker> =>
-  vendor.make(options.models?.[seat.id] ?? model.model, {
-    ...model.settings[options.setting],
-    ...connection,
-    id: seat.id
-  })
+const makeWorker = async (
+  { connection, model, vendor }: Found,
+  { id }: Seat,
+  { models, pricing, setting }: PaperPoolOptions
+): Promise<Worker> => {
+  const made = await vendor.make(models?.[id] ?? model.model, { ...model.settings[setting], ...connection, id })
+  const price = pricing?.[id]
+  return price === undefined ? made : { ...made, pricing: price }
+}
 
 const tell = (notice: string): void => void process.stderr.write(`tutti: ${notice}\n`)
 

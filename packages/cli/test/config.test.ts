@@ -27,6 +27,7 @@ describe("the check of a config", () => {
     { reassign: "next", onStepFailure: "end", skipUnseen: false },
     { reassign: () => undefined, critic: { name: "c", judge: () => undefined }, threshold: 0.5 },
     { self: { maxDepth: 2 } },
+    { recipes: { mine: () => ({}) } },
     { cache: "answers.sqlite", limits: { openai: { requestsPerMinute: 500 }, "*": { concurrency: 4 } } },
     { cache: { file: "answers.sqlite", maxBytes: 1_000_000, timeToLive: "30 days" } }
   ]
@@ -55,6 +56,8 @@ describe("the check of a config", () => {
       { limits: { openai: { concurrency: 0 } } },
       "limits.openai.concurrency: expected a whole number of at least 1, got 0"
     ],
+    [{ recipes: { mine: 7 } }, "recipes.mine: expected a function, got 7"],
+    [{ recipes: [] }, "recipes: expected an object, got an empty array"],
     [{ skipUnseen: 1 }, "skipUnseen: expected a boolean, got 1"]
   ]
   for (const [config, message] of refused) {

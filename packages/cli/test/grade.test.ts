@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs"
 import path from "node:path"
+import { OpenAiChat, Script, WireServer } from "@tutti/providers-testkit"
 import { assert, describe, it } from "vitest"
 import { inFolder, tutti } from "./process.ts"
 
@@ -46,6 +47,35 @@ describe("tutti grade", () => {
     assert.strictEqual((await tutti(["grade", "--gold", "1", "--answer", "2"])).code, 1)
   })
 
+  it("runs programs in a sandbox, and ends with nothing left of it", async () => {
+    const gold = { public_test_cases: [{ input: "2 3", output: "5", testtype: "stdin" }] }
+    const program = (line: string) => ({ gold, answer: `\`\`\`python\n${line}\n\`\`\`` })
+    const lines = [
+      program("print(sum(map(int, input().split())))"),
+      program("print(6)"),
+      program("import os; os._exit(0)")
+    ]
+    const { code, output } = await tutti(["grade", "--grader", "livecodebench", "--lines"], {
+      input: lines.map((line) => JSON.stringify(line)).join("\n")
+    })
+    const verdicts = output
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    assert.deepStrictEqual(
+      verdicts.map(({ correct, rung }) => [correct, rung]),
+      [
+        [true, "tests"],
+        [false, "wrong-answer"],
+        [false, "wrong-answer"]
+      ]
+    )
+    assert.strictEqual(code, 0)
+    const unknown = await tutti(["grade", "--sandbox", "hope", "--lines"])
+    assert.strictEqual(unknown.code, 2)
+    assert.include(unknown.errors, "There are pyodide, bubblewrap")
+  })
+
   it("says which graders there are, and what is missing", async () => {
     const unknown = await tutti(["grade", "--grader", "vibes", "--lines"])
     assert.strictEqual(unknown.code, 2)
@@ -54,5 +84,37 @@ describe("tutti grade", () => {
     const absent = await tutti(["grade", "--lines", "nowhere.jsonl"])
     assert.strictEqual(absent.code, 2)
     assert.include(absent.errors, "nowhere.jsonl")
+  })
+
+  it("asks a model as a judge, and says how it agrees with labels", async () => {
+    const server = await WireServer.start(OpenAiChat.compatible({ name: "my-judge", usage: "final" }), (request) => {
+      const text = JSON.stringify(request.body)
+      assert.include(text, "Where is the Louvre?")
+      return Script.answer([text.includes("Lyon") ? "Verdict: INCORRECT" : "Verdict: CORRECT"])
+    })
+    try {
+      const line = (answer: string, label: boolean) =>
+        JSON.stringify({ question: "Where is the Louvre?", gold: "Paris", answer, label })
+      const { code, errors, output } = await tutti(["grade", "--grader", "judge:my-judge:m", "--lines"], {
+        input: [line("In France's capital", true), line("Lyon", false), line("London", false)].join("\n"),
+        environment: { MY_JUDGE_BASE_URL: `${server.url}/v1` }
+      })
+      const verdicts = output
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+      assert.deepStrictEqual(
+        verdicts.map(({ correct, rung }) => [correct, rung]),
+        [
+          [true, "judge"],
+          [false, "judge"],
+          [true, "judge"]
+        ]
+      )
+      assert.include(errors, "agrees with 66.7 % of 3 labels, kappa 0.40, 1 wrongly right, 0 wrongly wrong")
+      assert.strictEqual(code, 0)
+    } finally {
+      await server.close()
+    }
   })
 })

@@ -12,8 +12,17 @@ const gradeFlags = {
   ),
   grader: Flag.String("grader").pipe(
     Flag.withMetavar("<name>"),
-    Flag.withDescription("math (default), math500, letter, letter-paper, integer, aime, rlpr-strict, rlpr-paper, text"),
+    Flag.withDescription(
+      "math (default), math500, letter, letter-paper, integer, aime, rlpr-strict, rlpr-paper, text, livecodebench, bigcodebench, judge:<vendor>:<model>"
+    ),
     Flag.withDefault("math")
+  ),
+  sandbox: Flag.String("sandbox").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription(
+      "Where programs run: pyodide (default), bubblewrap, container:<image@sha256:…>, local-unsafe (no sandbox at all)"
+    ),
+    Flag.withDefault("pyodide")
   ),
   lines: toggle("lines", "Read one JSON object per line, and print one JSON verdict per line"),
   gold: Flag.String("gold").pipe(Flag.withDescription("The right answer, to grade one without a file"), Flag.optional),
@@ -37,12 +46,26 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
       'output its verdict: {"correct":true,"rung":"rational","extracted":"0.5"}. A line that cannot be graded gives',
       '{"correct":null,"error":"…"}; the exit code is then 1, when all lines are done.',
       "",
+      "The graders of programs run them: gold is then a record of the data set, or as little of it as",
+      '{"public_test_cases":[{"input":"2 3","output":"5","testtype":"stdin"}]}.',
+      "",
+      "A judge is a model that is asked: lines may tell it the question. Where lines have a label, true or false, how the",
+      "grader agrees with it is said at the end.",
+      "",
       "With --gold and --answer, grades the one answer: the exit code is 0 when it is right, and 1 when it is wrong."
     )
   ),
   Command.withShortDescription("Grade answers, one or a file of them"),
   Command.withExamples([
     { command: "tutti grade --grader math --lines answers.jsonl > verdicts.jsonl", description: "A whole file" },
+    {
+      command: "tutti grade --grader livecodebench --sandbox bubblewrap --lines programs.jsonl",
+      description: "Programs, in a sandbox"
+    },
+    {
+      command: "tutti grade --grader judge:openai:gpt-5-mini --lines labelled.jsonl",
+      description: "A model as a judge, and how it agrees with labels"
+    },
     { command: "tutti grade --gold '\\frac{1}{2}' --answer 0.5", description: "One answer" }
   ])
 )

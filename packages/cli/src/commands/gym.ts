@@ -39,7 +39,7 @@ const solveFlags = {
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "lexical (default), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, oracle; all compares them"
+      "lexical (default), conductor (the tiny one), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, oracle; all compares them"
     ),
     Flag.optional
   ),
@@ -67,7 +67,7 @@ const solve = Command.make("solve", solveFlags, (input) =>
   ),
   Command.withShortDescription("Measure a policy over generated tasks"),
   Command.withExamples([
-    { command: "tutti gym solve --tasks 500", description: "The lexical policy on 500 test tasks" },
+    { command: "tutti gym solve --tasks 500", description: "The default policy on 500 test tasks" },
     { command: "tutti gym solve --policy all", description: "All policies side by side" },
     { command: "tutti gym solve --policy moa --json", description: "The last line of the output is JSON" }
   ])

@@ -30,6 +30,15 @@ export const team = {
   )
 }
 
+/** `--profiles`; `tutti eval` has it, too. */
+export const profiles = Flag.String("profiles").pipe(
+  Flag.withMetavar("<folder>"),
+  Flag.withDescription(
+    "What policies named name+profiles are shown of workers, as in lexical+profiles: the folder of an evaluation, or of transcripts"
+  ),
+  Flag.optional
+)
+
 /** `--timeout`, in milliseconds. */
 export const timeout = (description: string) =>
   Flag.String("timeout").pipe(
@@ -57,10 +66,11 @@ const flags = {
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "What writes the plan: lexical (default), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, or a chat model: openai:gpt-5-mini, model:<id>"
+      "What writes the plan: lexical (default), conductor (the tiny one, which knows the gym alone), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, or a chat model: openai:gpt-5-mini, model:<id>"
     ),
     Flag.optional
   ),
+  profiles,
   seed,
   maxCost: Flag.Finite("max-cost").pipe(
     Flag.filter(

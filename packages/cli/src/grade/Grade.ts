@@ -4,15 +4,24 @@ import { createReadStream } from "node:fs"
 import { createInterface } from "node:readline"
 import * as Task from "@tutti/core/Task"
 import * as Graders from "@tutti/evals/Graders"
+import * as JudgeGrader from "@tutti/evals/JudgeGrader"
+import type { Sandbox } from "@tutti/evals/Sandbox"
+import * as Sandboxes from "@tutti/evals/Sandboxes"
 import type { AnswerGrader, Verdict } from "@tutti/evals/Verdict"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { GradeInput } from "../commands/grade.ts"
-import { exitCodes, failed, messageOf, silent, usage } from "../Failure.ts"
+import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../Failure.ts"
 
 /** A pair of answers, or why a line holds none. */
-type Pair = { readonly gold: string; readonly answer: string } | { readonly error: string }
+type Pair =
+  | { readonly gold: string; readonly answer: string; readonly question: string; readonly label: boolean | undefined }
+  | { readonly error: string }
+
+/** A gold answer is a text, a number, or the record of a data set that a program is tested with. */
+const goldOf = (value: unknown): string | undefined =>
+  typeof value === "object" && value !== null ? JSON.stringify(value) : asText(value)
 
 const asText = (value: unknown): string | undefined =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : undefined
@@ -25,48 +34,86 @@ const pairOf = (line: string): Pair => {
     return { error: "this line is not JSON" }
   }
   if (typeof value !== "object" || value === null) return { error: "this line is not a JSON object" }
-  const gold = asText("gold" in value ? value.gold : undefined)
+  const gold = goldOf("gold" in value ? value.gold : undefined)
   const answer = asText("answer" in value ? value.answer : undefined)
   if (gold === undefined) return { error: 'this line has no text "gold"' }
-  return answer === undefined ? { error: 'this line has no text "answer"' } : { gold, answer }
+  if (answer === undefined) return { error: 'this line has no text "answer"' }
+  const question = asText("question" in value ? value.question : undefined) ?? ""
+  return {
+    gold,
+    answer,
+    question,
+    label: "label" in value && typeof value.label === "boolean" ? value.label : undefined
+  }
 }
 
 const toJson = ({ correct, explanation, extracted, rung }: Verdict): string =>
   JSON.stringify({ correct, rung, extracted, explanation })
 
-const gradePair = (grader: AnswerGrader, gold: string, answer: string) =>
-  grader.grade(Task.make({ id: "answer", question: "", reference: gold }), answer)
+const gradePair = (grader: AnswerGrader, gold: string, answer: string, question = "") =>
+  grader.grade(Task.make({ id: "answer", question, reference: gold }), answer)
 
-/** The verdict on one line, as JSON; with whether there is one. */
-const gradeLine = (
-  grader: AnswerGrader,
-  line: string
-): Effect.Effect<{ readonly text: string; readonly isGraded: boolean }> => {
+/** What became of a line. */
+interface Graded {
+  readonly text: string
+  /** Absent where there is none. */
+  readonly correct?: boolean
+  /** What people say, where the line says it. */
+  readonly label?: boolean
+}
+
+/** The verdict on one line, as JSON. */
+const gradeLine = (grader: AnswerGrader, line: string): Effect.Effect<Graded> => {
   const pair = pairOf(line)
-  const failure = (error: string) => ({ text: JSON.stringify({ correct: null, error }), isGraded: false })
+  const failure = (error: string): Graded => ({ text: JSON.stringify({ correct: null, error }) })
   if ("error" in pair) return Effect.succeed(failure(pair.error))
-  return gradePair(grader, pair.gold, pair.answer).pipe(
-    Effect.map((verdict) => ({ text: toJson(verdict), isGraded: true })),
-    Effect.catch((error) => Effect.succeed(failure(error.message)))
+  const { answer, gold, label, question } = pair
+  return gradePair(grader, gold, answer, question).pipe(
+    Effect.map((verdict): Graded => ({ text: toJson(verdict), correct: verdict.correct })),
+    Effect.catch((error) => Effect.succeed(failure(error.message))),
+    Effect.map((graded) => (label === undefined ? graded : { ...graded, label }))
   )
 }
 
-/** Grades line by line; a slow reader of the output slows the reading down. Gives how many lines were not graded. */
-const gradeLines = async (grader: AnswerGrader, file: string, signal: AbortSignal): Promise<number> => {
+/** What is kept of a file's lines. */
+interface Tally {
+  ungraded: number
+  readonly labelled: Array<readonly [verdict: boolean | undefined, label: boolean]>
+}
+
+/** Grades line by line; a slow reader of the output slows the reading down. */
+const gradeLines = async (grader: AnswerGrader, file: string, signal: AbortSignal): Promise<Tally> => {
   const input = file === "-" ? process.stdin : createReadStream(file)
-  let ungraded = 0
+  const tally: Tally = { ungraded: 0, labelled: [] }
   // An error of the file reaches the loop through its lines only when somebody listens to it.
   const broken = new Promise<never>((_, reject) => input.once("error", reject))
   broken.catch(() => {})
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]()
   for (;;) {
     const { done, value } = await Promise.race([lines.next(), broken])
-    if (done === true || signal.aborted) return ungraded
+    if (done === true || signal.aborted) return tally
     if (value.trim() === "") continue
-    const { isGraded, text } = await Effect.runPromise(gradeLine(grader, value))
-    if (!isGraded) ungraded++
+    const { correct, label, text } = await Effect.runPromise(gradeLine(grader, value))
+    if (correct === undefined) tally.ungraded++
+    if (label !== undefined) tally.labelled.push([correct, label])
     if (!process.stdout.write(`${text}\n`)) await once(process.stdout, "drain", { signal })
   }
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+
+/** How the grader agrees with people, on the error output. */
+const tellAgreement = ({ labelled }: Tally): void => {
+  if (labelled.length === 0) return
+  const { accuracy, count, falseNegatives, falsePositives, kappa, unjudged } = JudgeGrader.agreementOf(labelled)
+  const parts = [
+    count === 0 ? "no verdict" : `agrees with ${percent(accuracy)} of ${count} labels`,
+    ...(count === 0
+      ? []
+      : [`kappa ${kappa.toFixed(2)}`, `${falsePositives} wrongly right`, `${falseNegatives} wrongly wrong`]),
+    ...(unjudged === 0 ? [] : [`${unjudged} without a verdict`])
+  ]
+  process.stderr.write(`tutti: ${parts.join(", ")}\n`)
 }
 
 const gradeFile = (grader: AnswerGrader, file: string) =>
@@ -75,10 +122,13 @@ const gradeFile = (grader: AnswerGrader, file: string) =>
       try: (signal) => gradeLines(grader, file, signal),
       catch: (error) => usage(`Cannot read ${file}: ${messageOf(error)}.`)
     }),
-    (ungraded) =>
-      ungraded === 0
+    (tally) => {
+      tellAgreement(tally)
+      const { ungraded } = tally
+      return ungraded === 0
         ? Effect.void
         : Effect.fail(failed(`${ungraded} ${ungraded === 1 ? "line was" : "lines were"} not graded.`))
+    }
   )
 
 const gradeOne = (grader: AnswerGrader, gold: string, answer: string) =>
@@ -88,15 +138,37 @@ const gradeOne = (grader: AnswerGrader, gold: string, answer: string) =>
     Effect.flatMap(({ correct }) => (correct ? Effect.void : Effect.fail(silent(exitCodes.failed))))
   )
 
-/** Grades what the flags say. */
-export const grade = (input: GradeInput) => {
-  const grader = Graders.named(input.grader)
-  if (grader === undefined) {
-    return Effect.fail(usage(`There is no grader "${input.grader}". There are ${Graders.names.join(", ")}.`))
+const judge = "judge:"
+
+/** The grader of a name; `judge:openai:gpt-5-mini` asks that model. */
+const graderOf = (name: string, sandbox: Sandbox): Effect.Effect<AnswerGrader, Failure> => {
+  if (name.startsWith(judge)) {
+    return Effect.gen(function* () {
+      const Models = yield* Effect.promise(() => import("../providers/Models.ts"))
+      const [workers] = yield* Models.workers([name.slice(judge.length)], process.env)
+      return JudgeGrader.make({ worker: workers![0]! })
+    })
   }
-  if (input.lines) return gradeFile(grader, input.file)
-  const [gold, answer] = [Option.getOrUndefined(input.gold), Option.getOrUndefined(input.answer)]
-  return gold === undefined || answer === undefined
-    ? Effect.fail(usage("Give --lines and a file, or --gold and --answer."))
-    : gradeOne(grader, gold, answer)
+  const grader = Graders.named(name, sandbox)
+  return grader === undefined
+    ? Effect.fail(
+        usage(`There is no grader "${name}". There are ${[...Graders.names, "judge:<vendor>:<model>"].join(", ")}.`)
+      )
+    : Effect.succeed(grader)
 }
+
+/** Grades what the flags say. */
+export const grade = (input: GradeInput) =>
+  Effect.gen(function* () {
+    const makeSandbox = Sandboxes.named(input.sandbox)
+    if (makeSandbox === undefined) {
+      return yield* usage(`There is no sandbox "${input.sandbox}". There are ${Sandboxes.names.join(", ")}.`)
+    }
+    const grader = yield* graderOf(input.grader, yield* makeSandbox)
+    if (input.lines) return yield* gradeFile(grader, input.file)
+    const [gold, answer] = [Option.getOrUndefined(input.gold), Option.getOrUndefined(input.answer)]
+    if (gold === undefined || answer === undefined) {
+      return yield* usage("Give --lines and a file, or --gold and --answer.")
+    }
+    return yield* gradeOne(grader, gold, answer)
+  }).pipe(Effect.scoped)

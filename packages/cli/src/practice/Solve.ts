@@ -5,6 +5,7 @@ import type { Task } from "@tutti/core/Task"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import type { SolveInput } from "../commands/gym.ts"
 import type { Config } from "../config.ts"
 import { type Failure, failed } from "../Failure.ts"
@@ -26,7 +27,7 @@ interface Contender {
   readonly policy: Policy
 }
 
-const contender = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Contender, Failure> =>
+const contender = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Contender, Failure, Scope.Scope> =>
   name === "oracle"
     ? Effect.succeed({ name, policy: World.oracle })
     : Effect.map(PolicyName.resolve(name, pool), (policy) => ({ name, policy }))
@@ -36,11 +37,11 @@ const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string
   ...WorkerPool.ids(pool).map((id) => `single:${id}`),
   ...(isOurs ? ["best-single"] : []),
   ...compared,
-  ...(isOurs ? ["oracle"] : [])
+  ...(isOurs ? ["conductor", "oracle"] : [])
 ]
 
 const contenders = (input: SolveInput, config: Config, pool: WorkerPool.WorkerPool) => {
-  const named = Option.getOrElse(input.policy, () => config.policy ?? "lexical")
+  const named = Option.getOrElse(input.policy, () => config.policy ?? Team.defaultPolicy)
   if (typeof named !== "string") return Effect.succeed([{ name: named.name, policy: named }])
   const names = named === "all" ? all(pool, config.pool === undefined) : [named]
   return Effect.forEach(names, (name) => contender(name, pool))
@@ -82,7 +83,9 @@ const print = (standing: Standing, json: boolean): void => {
 }
 
 /** Measures the policies one after another, and prints their figures: also those so far when it is interrupted. */
-export const solve = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure> {
+export const solve = (input: SolveInput): Effect.Effect<void, Failure> => Effect.scoped(measureAll(input))
+
+const measureAll = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const isOurs = Team.isGym(config, input)
   const pool = yield* Team.resolvePool(isOurs ? { pool: World.fastPool() } : config, input)

@@ -5,7 +5,9 @@
  * models is made.
  */
 import type { Worker, WorkerRequest } from "@tutti/core/Worker"
+import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -32,7 +34,18 @@ export interface Vendor {
   /** The variables that may hold its base URL. */
   readonly baseURLs: ReadonlyArray<string>
   readonly make: (model: string, settings: Settings) => Promise<Worker>
+  /** Absent where it has no embeddings that are made use of. */
+  readonly embed?: (model: string, connection: Connection) => Effect.Effect<Embed, Error, Scope.Scope>
 }
+
+/** How a vendor is reached. */
+export type Connection = Pick<Settings, "apiKey" | "baseURL">
+
+/** Gives each text a point, in order. */
+export type Embed = (
+  texts: ReadonlyArray<string>,
+  signal?: AbortSignal
+) => Promise<ReadonlyArray<ReadonlyArray<number>>>
 
 /** A model of a vendor, as `vendor:model` names it. */
 export interface Reference {
@@ -51,6 +64,10 @@ export type Problem =
 
 type PresetName = keyof typeof import("@tutti/providers-openai").presets
 
+/** Embeddings of OpenAI, or of a server that has the same endpoint. */
+const embedWith = (model: string, connection: Connection) =>
+  Effect.promise(async () => (await import("@tutti/providers-openai")).openaiEmbeddings(model, connection))
+
 /** A server that speaks Chat Completions, in what it is known to differ. */
 const preset = (name: string, preset: PresetName, variable: string, needsKey: boolean): Vendor => ({
   name,
@@ -62,7 +79,12 @@ const preset = (name: string, preset: PresetName, variable: string, needsKey: bo
     // Without a key of its own the preset's would be looked for in the environment once more.
     const { apiKey: _, ...known }: (typeof presets)[PresetName] & { readonly apiKey?: unknown } = presets[preset]
     return openaiCompatible({ ...known, ...settings, model, provider: name })
-  }
+  },
+  embed: (model, connection) =>
+    Effect.flatMap(
+      Effect.promise(() => import("@tutti/providers-openai")),
+      ({ presets }) => embedWith(model, { baseURL: presets[preset].baseURL, ...connection })
+    )
 })
 
 /** Any other server that speaks Chat Completions, whose base URL is in the environment. */
@@ -82,7 +104,8 @@ const unknownServer = (name: string, variable: string): Vendor => ({
       model,
       provider: name
     })
-  }
+  },
+  embed: embedWith
 })
 
 /** The vendors that are known by name. */
@@ -92,7 +115,8 @@ export const vendors: ReadonlyArray<Vendor> = [
     keys: ["OPENAI_API_KEY"],
     needsKey: true,
     baseURLs: ["OPENAI_BASE_URL"],
-    make: async (model, settings) => (await import("@tutti/providers-openai")).openai(model, settings)
+    make: async (model, settings) => (await import("@tutti/providers-openai")).openai(model, settings),
+    embed: embedWith
   },
   {
     name: "openai-chat",
@@ -124,7 +148,13 @@ export const vendors: ReadonlyArray<Vendor> = [
       const Package = await import("../local/Package.ts")
       const { defaultConductor, llamacpp } = await Package.load()
       return llamacpp(model === "default" ? defaultConductor : model, { ...Package.loading(), ...settings })
-    }
+    },
+    embed: (model) =>
+      Effect.gen(function* () {
+        const Package = yield* Effect.promise(() => import("../local/Package.ts"))
+        const { LlamaCppEmbeddings } = yield* Package.loaded
+        return yield* LlamaCppEmbeddings.load({ source: model, ...Package.loading() })
+      })
   },
   preset("openrouter", "openRouter", "OPENROUTER", true),
   preset("deepseek", "deepSeek", "DEEPSEEK", true),
@@ -180,7 +210,7 @@ export const explain = (worker: string, problem: Problem): string =>
       `colon, or set ${variableOf(problem.vendor)}_BASE_URL to a server that speaks Chat Completions.`
 
 /** The key and base URL that the environment has for a vendor. */
-export const connection = (vendor: Vendor, environment: Environment): Pick<Settings, "apiKey" | "baseURL"> => {
+export const connection = (vendor: Vendor, environment: Environment): Connection => {
   const apiKey = firstSet(vendor.keys, environment)
   const baseURL = firstSet(vendor.baseURLs, environment)
   return { ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }) }

@@ -78,6 +78,7 @@ const Config = Schema.Struct({
       timeToLive: optional(Schema.Unknown)
     }).annotate({ message: "Expected a file name, or an object of settings" })
   ),
+  recipes: optional(Schema.Record(Schema.String, Callable)),
   limits: optional(
     Schema.Record(
       Schema.String,

@@ -5,10 +5,24 @@ import * as Policy from "@tutti/core/Policy"
 import type { Worker } from "@tutti/core/Worker"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { type Failure, usage } from "../Failure.ts"
+import type { Environment } from "../providers/Vendor.ts"
+import type { Profiles } from "./Profiles.ts"
+
+/** What policies are made with. */
+export interface Options {
+  /** What those whose name ends in `+profiles` are shown. */
+  readonly profiles?: Profiles | undefined
+  /** Where the keys of vendors are; the process's own by default. */
+  readonly environment?: Environment | undefined
+  /** Whether a view shows the notes of plans, so that they need not be told on the error output. */
+  readonly areNotesShown?: boolean | undefined
+}
 
 /** The names, as help and errors show them. */
 export const known = [
+  "conductor",
   "lexical",
   "single:<id>",
   "best-single",
@@ -64,9 +78,10 @@ const completionTokens = 8_192
 const localTokens = 1_024
 
 /** A chat model that plans. Where it fails, or writes no plan, the words of the question decide. */
-const prompted = (model: Worker): Policy.Policy =>
+const prompted = (model: Worker, { profiles }: Options): Policy.Policy =>
   LanguagePolicy.make({
     model,
+    ...(profiles === undefined ? {} : { prompt: { descriptions: true } }),
     maxOutputTokens: model.provider?.startsWith("llamacpp:") ? localTokens : completionTokens,
     fallback: LexicalPolicy.make()
   })
@@ -75,22 +90,30 @@ const workerOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Worker |
   pool.workers.find((worker) => worker.id === id)
 
 /** A worker of the pool as the planner. */
-const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Effect<Policy.Policy, Failure> => {
+const modelOf = (
+  pool: WorkerPool.WorkerPool,
+  id: string | undefined,
+  options: Options
+): Effect.Effect<Policy.Policy, Failure> => {
   const worker = workerOf(pool, id)
   const ids = WorkerPool.ids(pool).join(", ")
   return worker === undefined
     ? Effect.fail(usage(`The policy model names no worker of the pool. Write model:<id> with one of: ${ids}.`))
-    : Effect.succeed(prompted(worker))
+    : Effect.succeed(prompted(worker, options))
 }
 
 /** A model of a vendor as the planner: that of the pool where it is in it. */
-const vendorModel = (pool: WorkerPool.WorkerPool, name: string): Effect.Effect<Policy.Policy, Failure> =>
+const vendorModel = (
+  pool: WorkerPool.WorkerPool,
+  name: string,
+  options: Options
+): Effect.Effect<Policy.Policy, Failure> =>
   Effect.gen(function* () {
     const worker = workerOf(pool, name)
-    if (worker !== undefined) return prompted(worker)
+    if (worker !== undefined) return prompted(worker, options)
     const Models = yield* Effect.promise(() => import("../providers/Models.ts"))
-    const [made] = yield* Models.workers([name], process.env)
-    return prompted(made![0]!)
+    const [made] = yield* Models.workers([name], options.environment ?? process.env)
+    return prompted(made![0]!, options)
   })
 
 /** The policies that take a count behind a colon. */
@@ -104,11 +127,23 @@ const counted = {
 
 const isCounted = (kind: string): kind is keyof typeof counted => Object.hasOwn(counted, kind)
 
-const isUncounted = (name: string): boolean =>
-  ["lexical", "random", "moa", "best-single", "oracle", "paper"].includes(name)
+/** The policies in code that a colon may follow. */
+const isFixed = (kind: string): boolean => kind === "single" || isCounted(kind) || isUncounted(kind)
 
-const uncounted = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Policy.Policy, Failure> => {
+const isUncounted = (name: string): boolean =>
+  ["conductor", "lexical", "random", "moa", "best-single", "oracle", "paper"].includes(name)
+
+const uncounted = (
+  name: string,
+  pool: WorkerPool.WorkerPool,
+  { areNotesShown = false }: Options
+): Effect.Effect<Policy.Policy, Failure, Scope.Scope> => {
   switch (name) {
+    case "conductor":
+      return Effect.flatMap(
+        Effect.promise(() => import("./TinyConductor.ts")),
+        (TinyConductor) => TinyConductor.make(areNotesShown)
+      )
     case "lexical":
       return Effect.succeed(LexicalPolicy.make())
     case "random":
@@ -128,21 +163,54 @@ const uncounted = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Pol
   }
 }
 
+/** Behind the name of a policy that is shown profiles in the place of workers' descriptions. */
+export const shownSuffix = "+profiles"
+
+/** Whether a policy reads whatever is said of workers; the tiny Conductor knows the descriptions of the gym alone. */
+const readsDescriptions = (name: string): boolean => {
+  const [kind = ""] = name.split(":")
+  return name === "lexical" || kind === "model" || (name.includes(":") && !isFixed(kind))
+}
+
 /**
  * The policy of a name. Where one worker has to be the one (a judge, the one to ask again and again), it is the best
- * single worker of the gym's pool, and the first of any other.
+ * single worker of the gym's pool, and the first of any other. What a policy has loaded goes with the scope.
  */
-export const resolve = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Policy.Policy, Failure> => {
+export const resolve = (
+  name: string,
+  pool: WorkerPool.WorkerPool,
+  options: Options = {}
+): Effect.Effect<Policy.Policy, Failure, Scope.Scope> => {
+  const { profiles, ...rest } = options
+  if (!name.endsWith(shownSuffix)) return plain(name, pool, rest)
+  const bare = name.slice(0, -shownSuffix.length)
+  if (profiles === undefined) {
+    return Effect.fail(usage(`${name} is shown profiles: name an evaluation or transcripts with --profiles.`))
+  }
+  return readsDescriptions(bare)
+    ? Effect.map(plain(bare, pool, options), profiles.show)
+    : Effect.fail(
+        usage(
+          `The policy ${bare} cannot be shown profiles. Those that can are lexical, <vendor>:<model> and model:<id>.`
+        )
+      )
+}
+
+const plain = (
+  name: string,
+  pool: WorkerPool.WorkerPool,
+  options: Options
+): Effect.Effect<Policy.Policy, Failure, Scope.Scope> => {
   const colon = name.indexOf(":")
   const kind = colon === -1 ? name : name.slice(0, colon)
   const value = colon === -1 ? undefined : name.slice(colon + 1)
   if (kind === "single") return singleOf(pool, value)
-  if (kind === "model") return modelOf(pool, value)
+  if (kind === "model") return modelOf(pool, value, options)
   if (isCounted(kind)) {
     return Effect.flatMap(countOf(kind, value), (count) =>
       Effect.map(lead(pool), (worker) => counted[kind](worker, count))
     )
   }
-  if (value === undefined) return uncounted(name, pool)
-  return isUncounted(kind) || value === "" ? Effect.fail(unknown(name)) : vendorModel(pool, name)
+  if (value === undefined) return uncounted(name, pool, options)
+  return isUncounted(kind) || value === "" ? Effect.fail(unknown(name)) : vendorModel(pool, name, options)
 }

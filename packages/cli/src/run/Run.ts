@@ -4,10 +4,12 @@ import type { Outcome, RunEvent } from "@tutti/core/RunEvent"
 import * as Transcript from "@tutti/core/Transcript"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import type { Input } from "../commands/run.ts"
 import { exitCodes, type Failure, silent } from "../Failure.ts"
 import * as View from "../view/View.ts"
 import * as ConfigFile from "./ConfigFile.ts"
+import type { Profiles } from "./Profiles.ts"
 import * as Question from "./Question.ts"
 import * as Services from "./Services.ts"
 import * as Team from "./Team.ts"
@@ -26,14 +28,26 @@ const makeView = (json: boolean): View.View => {
   return View.isLive(process.stdout, process.env) ? View.live(process.stdout, Date.now) : View.plain(process.stdout)
 }
 
+const profilesOf = ({ profiles }: Input): Effect.Effect<Profiles | undefined, Failure> =>
+  Option.match(profiles, {
+    onNone: () => Effect.succeed(undefined),
+    onSome: (place) =>
+      Effect.flatMap(
+        Effect.promise(() => import("./Profiles.ts")),
+        (Profiles) => Profiles.read(place)
+      )
+  })
+
 /**
  * Runs a question to its end. An interruption stops its calls; what was done and paid is shown and written all the
  * same.
  */
-export const run = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void, Failure> {
+export const run = (input: Input): Effect.Effect<void, Failure> => Effect.scoped(answer(input))
+
+const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const question = yield* Question.resolve(input)
-  const options = yield* Team.resolve(config, input)
+  const options = yield* Team.resolve(config, input, { profiles: yield* profilesOf(input), areNotesShown: true })
   const file = Option.getOrUndefined(input.transcript)
   if (file !== undefined) yield* TranscriptFile.prepare(file)
   const recorder = Transcript.recorder()

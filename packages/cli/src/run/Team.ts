@@ -5,8 +5,10 @@ import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
 import type { Config } from "../config.ts"
 import { type Failure, usage } from "../Failure.ts"
+import type { Environment } from "../providers/Vendor.ts"
 import * as PolicyName from "./PolicyName.ts"
 
 /** The flags that choose a team; they win over the config. */
@@ -66,10 +68,10 @@ const references = (config: Config, names: ReadonlyArray<string>): ReadonlyArray
 }
 
 /** Workers by name: models of vendors are made, the others are those of the config or the gym. */
-const named = (config: Config, names: ReadonlyArray<string>, models: ReadonlyArray<string>) =>
+const named = (config: Config, names: ReadonlyArray<string>, models: ReadonlyArray<string>, environment: Environment) =>
   Effect.gen(function* () {
     const Models = yield* Effect.promise(() => import("../providers/Models.ts"))
-    const made = yield* Models.workers(models, process.env)
+    const made = yield* Models.workers(models, environment)
     const others = names.filter((name) => !models.includes(name))
     const own = others.length === 0 ? [] : (yield* chosen(config, others.join(","))).workers
     const byName = new Map([...models.map((name, index) => [name, made[index]!] as const), ...own.map(byId)])
@@ -87,18 +89,24 @@ const chosen = (config: Config, names: string): Effect.Effect<WorkerPool.WorkerP
 /** The pool that the flags name: models of vendors, or what they leave of the config's. */
 export const resolvePool = (
   config: Config,
-  flags: Pick<Flags, "pool">
+  flags: Pick<Flags, "pool">,
+  environment: Environment = process.env
 ): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
   if (Option.isNone(flags.pool)) return basePool(config)
   const names = listOf(flags.pool.value)
   const models = references(config, names)
   const isExclusion = names.some((name) => name.startsWith("-"))
-  return models.length === 0 || isExclusion ? chosen(config, flags.pool.value) : named(config, names, models)
+  return models.length === 0 || isExclusion
+    ? chosen(config, flags.pool.value)
+    : named(config, names, models, environment)
 }
 
 /** Whether the workers are the gym's: nobody has named others. */
 export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
   config.pool === undefined && (Option.isNone(flags.pool) || references(config, listOf(flags.pool.value)).length === 0)
+
+/** Who plans when nobody is named. The tiny Conductor takes its place in the gym once it plans better there. */
+export const defaultPolicy = "lexical"
 
 /** A setting of the flags, or else of the config, as an object to spread: absent when neither has it. */
 const setting = <K extends string, A>(name: K, flag: Option.Option<A> | undefined, configured: A | undefined) => {
@@ -129,10 +137,14 @@ export const settings = (config: Config, flags: Flags): Omit<Conductor.Options, 
 }
 
 /** The options of a run. */
-export const resolve = (config: Config, flags: Flags): Effect.Effect<Conductor.Options, Failure> =>
+export const resolve = (
+  config: Config,
+  flags: Flags,
+  options: PolicyName.Options = {}
+): Effect.Effect<Conductor.Options, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const pool = yield* resolvePool(config, flags)
-    const named = Option.getOrElse(flags.policy, () => config.policy ?? "lexical")
-    const policy = typeof named === "string" ? yield* PolicyName.resolve(named, pool) : named
+    const named = Option.getOrElse(flags.policy, () => config.policy ?? defaultPolicy)
+    const policy = typeof named === "string" ? yield* PolicyName.resolve(named, pool, options) : named
     return { ...settings(config, flags), policy, pool }
   })

@@ -176,7 +176,7 @@ const rounds = (view: RunView, width: number, now: number | undefined, detail: D
     if (round.workflow === undefined) return view.outcome === undefined ? writing(round, width, detail * 3) : []
     return [
       roundTitle(round, index),
-      ...(detail < 3 ? [] : round.notes.map((note) => line(`  read as: ${oneLine(note)}`, "dim"))),
+      ...(detail < 3 ? [] : round.notes.map((note) => line(`  note: ${oneLine(note)}`, "dim"))),
       ...(detail < 3 && index < view.rounds.length - 1 ? [] : plan(round, width, now, detail)),
       ...(round.verdict === undefined ? [] : [line(oneLine(round.verdict), "dim")])
     ]

@@ -27,7 +27,7 @@ const planLines = (view: RunView, round: number): ReadonlyArray<string> => {
   if (plan?.workflow === undefined) return []
   return [
     `${label("plan")}${oneLine(plan.policy)}: ${shapeOf(plan)}`,
-    ...plan.notes.map((note) => `${label("")}read as: ${oneLine(note)}`),
+    ...plan.notes.map((note) => `${label("")}note: ${oneLine(note)}`),
     ...plan.workflow.steps.map((step, index) => {
       const subtask = oneLine(step.subtask)
       const name = oneLine(plan.steps[index]!.worker)

@@ -1,0 +1,36 @@
+/**
+ * An oracle whose knowledge of the workers is measured and not guessed: how often each is right in each family, on
+ * tasks for validation.
+ */
+import * as Policy from "@tutti/core/Policy"
+import type { WorkerPool } from "@tutti/core/WorkerPool"
+import * as Statistics from "@tutti/evals/Statistics"
+import * as Family from "@tutti/gym/Family"
+import * as Gym from "@tutti/gym/Gym"
+import * as GymPool from "@tutti/gym/GymPool"
+import type { Profile } from "@tutti/gym/GymWorker"
+import * as OraclePolicy from "@tutti/gym/OraclePolicy"
+import * as Effect from "effect/Effect"
+import * as Sample from "./Sample.ts"
+
+const tasksOfFamily = 60
+
+/** The profile with slips as often as the worker is wrong, and nothing else to guess from. */
+const measured = Effect.fnUntraced(function* (pool: WorkerPool, profile: Profile): Effect.fn.Return<Profile> {
+  if (profile.checksOnly === true) return profile
+  const policy = Policy.single(profile.id)
+  const skills = yield* Effect.forEach(Family.names, (family) => {
+    if (profile.skills[family] === undefined) return Effect.succeed([])
+    const tasks = Gym.tasks({ split: "validation", count: tasksOfFamily, families: [family] })
+    return Effect.map(Sample.measure({ policy, pool, tasks }), (samples) => [
+      [family, { slips: 1 - Statistics.mean(samples.map(({ right }) => right)) }] as const
+    ])
+  })
+  return { ...profile, skills: Object.fromEntries(skills.flat()) }
+})
+
+/** Makes the oracle: it plans as the gym's own does. */
+export const make = Effect.fnUntraced(function* (pool: WorkerPool): Effect.fn.Return<Policy.Policy> {
+  const profiles = yield* Effect.forEach(GymPool.profiles, (profile) => measured(pool, profile))
+  return OraclePolicy.make({ profiles })
+})

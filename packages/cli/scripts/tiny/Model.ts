@@ -1,0 +1,33 @@
+/** A GGUF as the tiny Conductor, as it is served. */
+import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
+import * as Policy from "@tutti/core/Policy"
+import * as LlamaCppModel from "@tutti/policy-llamacpp/LlamaCppModel"
+import * as TinyConductor from "@tutti/policy-tiny/TinyConductor"
+import * as TinyPrompt from "@tutti/policy-tiny/TinyPrompt"
+import * as Effect from "effect/Effect"
+import type { Contender } from "./Part.ts"
+
+/** As many plans as tasks are measured at once. */
+const sequences = 16
+
+/** Nobody stands in for it: what it cannot plan counts as wrong. */
+const nobody: Policy.Policy = {
+  name: "nobody",
+  propose: () => Effect.fail(new Policy.PolicyError({ policy: "nobody", detail: "nobody stands in." }))
+}
+
+/** The policy of a file. Without `subtasks` it is prompted as it was trained then: workers are asked the question. */
+export const open = Effect.fnUntraced(function* (name: string, file: string, subtasks = true) {
+  const model = LlamaCppModel.worker(yield* LlamaCppModel.load({ ...TinyConductor.settings, source: file, sequences }))
+  const policy = subtasks
+    ? TinyConductor.make(model, { name, fallback: nobody })
+    : LanguagePolicy.make({
+        model,
+        name,
+        prompt: { ...TinyPrompt.options, subtasks },
+        maxOutputTokens: 128,
+        temperature: 0,
+        resamples: 0
+      })
+  return { name, policy } satisfies Contender
+})

@@ -1,0 +1,76 @@
+/** What the tiny Conductor makes of pools that it was never trained with, beside a random router and oracles. */
+import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
+import * as Policy from "@tutti/core/Policy"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Gym from "@tutti/gym/Gym"
+import * as OraclePolicy from "@tutti/gym/OraclePolicy"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { heldOutPools } from "../../src/train/recipes/gym/heldOut.ts"
+import * as Markdown from "./Markdown.ts"
+import * as MeasuredOracle from "./MeasuredOracle.ts"
+import type { Contender, Context, Found } from "./Part.ts"
+import * as Sample from "./Sample.ts"
+
+const random = "random"
+const oracles = ["oracle", "oracle, measured"] as const
+
+/** Share of right answers of every policy, by pool. */
+type Rights = ReadonlyArray<Readonly<Record<string, number>>>
+
+const measurePool = Effect.fnUntraced(function* (
+  context: Context,
+  contenders: ReadonlyArray<Contender>,
+  ids: ReadonlyArray<string>,
+  index: number
+) {
+  context.say(`pool ${index + 1} of ${heldOutPools.length}`)
+  const pool = Result.getOrThrow(WorkerPool.subset(context.pool, ids))
+  // Other tasks for every pool, and none of those that policies are compared on.
+  const tasks = Gym.tasks({ split: "test", count: context.count, seed: 1 + index })
+  const summaries = yield* Effect.forEach(contenders, ({ name, policy }) =>
+    Effect.map(Sample.measure({ policy, pool, tasks }), (samples) => [name, Sample.summary(samples)] as const)
+  )
+  return { workers: ids, policies: Object.fromEntries(summaries) }
+})
+
+/** The share of an oracle's gain over the random router, over all pools. */
+const shareOf = (rights: Rights, name: string, oracle: string) =>
+  Sample.ratio(rights.map((right) => [right[name]! - right[random]!, right[oracle]! - right[random]!]))
+
+/** Measures every pool that was held out. */
+export const run = Effect.fnUntraced(function* (context: Context): Effect.fn.Return<Found> {
+  context.say("oracle, measured")
+  const contenders: ReadonlyArray<Contender> = [
+    context.tiny,
+    { name: random, policy: Policy.randomRouter({ seed: 1 }) },
+    { name: "lexical", policy: LexicalPolicy.make() },
+    { name: oracles[0], policy: OraclePolicy.make() },
+    { name: oracles[1], policy: yield* MeasuredOracle.make(context.pool) }
+  ]
+  const pools = yield* Effect.forEach(heldOutPools, (ids, index) => measurePool(context, contenders, ids, index))
+  const rights: Rights = pools.map(({ policies }) =>
+    Object.fromEntries(Object.entries(policies).map(([name, { right }]) => [name, right.mean]))
+  )
+  const sums = contenders.map(({ name }) => ({
+    policy: name,
+    pools: pools.length,
+    right: Sample.estimate(rights.map((right) => right[name]!)),
+    usdPerThousand: Sample.estimate(pools.map(({ policies }) => policies[name]!.usdPerThousand.mean)),
+    shares: Object.fromEntries(oracles.map((oracle) => [oracle, shareOf(rights, name, oracle)]))
+  }))
+  const rows = sums.map(({ policy, right, shares, usdPerThousand }) => [
+    policy,
+    Markdown.percent(right),
+    ...oracles.map((oracle) => (policy === random ? "" : Markdown.percent(shares[oracle]!))),
+    Markdown.plain(usdPerThousand, 3)
+  ])
+  const columns = [
+    "policy",
+    "right, %",
+    "of the oracle's gain, %",
+    "of the measured oracle's, %",
+    "USD per 1,000 tasks"
+  ]
+  return { records: [...sums, ...pools], markdown: Markdown.table(columns, rows) }
+})

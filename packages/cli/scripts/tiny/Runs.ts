@@ -1,0 +1,77 @@
+/** The folders of training runs, and what is read of them: iterations of reinforcement learning. */
+import * as Statistics from "@tutti/evals/Statistics"
+import type { GrpoMetrics } from "@tutti/trainer/Metrics"
+import * as RunFolder from "@tutti/trainer/RunFolder"
+import * as Effect from "effect/Effect"
+import * as Sample from "./Sample.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A name and what it stands for, as the command line has it: `name=value`. */
+export interface Named {
+  readonly name: string
+  readonly value: string
+}
+
+/** A run that was read. Runs whose names differ only behind a `#` are one setting with several seeds. */
+export interface Run {
+  readonly name: string
+  readonly setting: string
+  readonly iterations: ReadonlyArray<GrpoMetrics>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Reads `name=value,name=value`. */
+export const named = (text: string | undefined): ReadonlyArray<Named> =>
+  (text ?? "")
+    .split(",")
+    .filter((item) => item !== "")
+    .map((item) => {
+      const equals = item.indexOf("=")
+      if (equals < 1) throw new Error(`"${item}" has to be written name=value.`)
+      return { name: item.slice(0, equals).trim(), value: item.slice(equals + 1) }
+    })
+
+/** The setting that a name stands for: what is before the `#` of its seed. */
+export const settingOf = (name: string): string => name.split("#")[0]!.trim()
+
+/** Reads the runs in folders. */
+export const read = (folders: ReadonlyArray<Named>): Effect.Effect<ReadonlyArray<Run>, RunFolder.RunFolderError> =>
+  Effect.forEach(folders, ({ name, value }) =>
+    Effect.map(Effect.andThen(RunFolder.readConfig(value), RunFolder.readMetrics(value)), (metrics) => ({
+      name,
+      setting: settingOf(name),
+      iterations: metrics.filter((one) => one.type === "grpo")
+    }))
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Estimating
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Things by their setting, in the order in which settings come. */
+export const bySetting = <A extends { readonly setting: string }>(
+  items: ReadonlyArray<A>
+): ReadonlyArray<readonly [string, ReadonlyArray<A>]> => [...Map.groupBy(items, ({ setting }) => setting)]
+
+/** The mean of a value over iterations from one to before another; `undefined` where the run has none of them. */
+export const meanOf = (
+  { iterations }: Run,
+  from: number,
+  to: number,
+  value: (metrics: GrpoMetrics) => number
+): number | undefined => {
+  const some = iterations.slice(from, to)
+  return some.length === 0 ? undefined : Statistics.mean(some.map(value))
+}
+
+/** The mean over seeds. With one seed there is no standard error. */
+export const overSeeds = (values: ReadonlyArray<number | undefined>): Sample.Estimate | undefined => {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? undefined : Sample.estimate(known)
+}

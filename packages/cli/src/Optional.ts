@@ -1,0 +1,27 @@
+/** Packages that are installed by those who want what they bring, and no one else. */
+import { messageOf } from "./Failure.ts"
+
+const brings: Readonly<Record<string, string>> = {
+  "@tutti/gguf": "the writer of models",
+  "@tutti/policy-llamacpp": "local models, which bring llama.cpp",
+  "@tutti/policy-tiny": "the tiny Conductor, which brings llama.cpp",
+  "@tutti/trainer-jax": "the embedded engine, which brings jax-js and llama.cpp",
+  "@tutti/trainer-tinker": "the engine over the Tinker API"
+}
+
+/** The package that an error of an import misses. */
+const missingIn = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
+    ? /package '([^']+)'/.exec(error.message)?.[1]
+    : undefined
+
+/**
+ * What an error says, and what to install where it is a package that is missing.
+ */
+export const explain = (error: unknown): string => {
+  const missing = missingIn(error)
+  if (missing === undefined) return messageOf(error)
+  const what = brings[missing]
+  const needs = what === undefined ? `the package ${missing}` : `the package ${missing}: ${what}`
+  return `It needs ${needs}. Install it beside @tutti/cli, as in \`npm install ${missing}\`.`
+}

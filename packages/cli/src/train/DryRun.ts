@@ -1,0 +1,171 @@
+/** `tutti train --dry-run`: what a run will probably cost and take, before anything is spent. */
+import type { Engine, EngineError } from "@tutti/trainer/Engine"
+import * as Estimate from "@tutti/trainer/Estimate"
+import * as Trainer from "@tutti/trainer/Trainer"
+import type { GrpoConfig, TrainingConfig } from "@tutti/trainer/TrainingConfig"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { type Failure, failed, usage } from "../Failure.ts"
+import * as EstimateText from "./EstimateText.ts"
+import * as Kitchen from "./Kitchen.ts"
+import type { DryRunFacts, Training } from "./Recipe.ts"
+
+/** The phase of reinforcement learning with most rollouts: it decides about the cost. */
+const largest = ({ phases }: TrainingConfig): GrpoConfig | undefined =>
+  phases
+    .filter((phase) => phase.type === "grpo")
+    .sort((one, other) => rolloutsOf(other) - rolloutsOf(one))
+    .at(0)
+
+const rolloutsOf = ({ groupSize, iterations, questions }: GrpoConfig): number => iterations * questions * groupSize
+
+/** An engine of one's own costs time alone. */
+const own = { prefillPerMillion: 0, samplePerMillion: 0, trainPerMillion: 0 }
+
+/** What tokens are counted with, and the engine where it is there: opened only where nothing is said about it. */
+interface Counting {
+  readonly engine: Engine | undefined
+  readonly tokenizer: DryRunFacts["tokenizer"]
+}
+
+const counting = (training: Training): Effect.Effect<Counting, EngineError, Scope.Scope> => {
+  const { engine: rates, tokenizer } = training.dryRun ?? {}
+  if (rates !== undefined) return Effect.succeed({ engine: undefined, tokenizer })
+  return Effect.map(Kitchen.openEngine(training), (engine) => ({ engine, tokenizer: engine.tokenizer }))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Measuring
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Enough completions to time, and no more than an iteration has. */
+const timedCompletions = 16
+
+const meanOf = (values: ReadonlyArray<number>): number =>
+  Math.round(values.reduce((sum, value) => sum + value, 0) / values.length)
+
+/** The tokens of a question, over and over, as long as prompts are. */
+const promptOf = (engine: Engine, training: Training, phase: GrpoConfig, length: number) =>
+  Effect.map(training.tasks![phase.tasks]!.task(0, 0), ({ messages }) => {
+    const tokens = engine.tokenizer.render(messages)
+    return Array.from({ length }, (_, index) => tokens[index % tokens.length]!)
+  })
+
+/** What the recipe says of the engine, or what is measured. */
+const ratesOf = (
+  training: Training,
+  engine: Engine | undefined,
+  phase: GrpoConfig,
+  { promptTokens }: Estimate.Samples
+): Effect.Effect<Estimate.EngineRates, EngineError> =>
+  Effect.gen(function* () {
+    if (engine === undefined) return training.dryRun?.engine ?? {}
+    const { contextTokens } = engine.capabilities
+    const length = Math.max(1, Math.min(meanOf(promptTokens), contextTokens - phase.rollouts.maxTokens))
+    const speed = yield* Estimate.measureSpeed(engine, yield* promptOf(engine, training, phase, length), {
+      groupSize: Math.min(timedCompletions, phase.groupSize),
+      maxTokens: phase.rollouts.maxTokens
+    })
+    return { pricing: own, speed }
+  })
+
+const countedExamples = 8
+
+/** The tokens of an example of each source, on average. */
+const examplesOf = (training: Training, { tokenizer }: Counting) =>
+  Effect.gen(function* () {
+    if (tokenizer === undefined) return {}
+    const found: Record<string, { readonly tokens: number }> = {}
+    for (const [name, source] of Object.entries(training.examples ?? {})) {
+      let tokens = 0
+      for (let index = 0; index < countedExamples; index++) {
+        tokens += Estimate.exampleTokens(tokenizer, yield* source.example(0, index))
+      }
+      found[name] = { tokens: tokens / countedExamples }
+    }
+    return found
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Estimating
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The configuration as it would be written down; an engine that is not there has no name yet. */
+const configOf = (training: Training, settings: Trainer.ConfigInput): TrainingConfig => {
+  const unnamed = { name: "of the recipe", model: "" } as Engine
+  return Trainer.configure(
+    Kitchen.partsOf(training, Effect.isEffect(training.engine) ? unnamed : training.engine),
+    settings
+  )
+}
+
+const phaseOf = (training: Training, config: TrainingConfig): Effect.Effect<GrpoConfig, Failure> => {
+  const phase = largest(config)
+  if (phase === undefined) return Effect.fail(usage("The recipe has no reinforcement learning to estimate."))
+  return training.tasks?.[phase.tasks] === undefined
+    ? Effect.fail(usage(`The phase ${phase.name} wants the tasks "${phase.tasks}", which the recipe does not have.`))
+    : Effect.succeed(phase)
+}
+
+const rehearse = (
+  training: Training,
+  phase: GrpoConfig,
+  tokenizer: Counting["tokenizer"],
+  seed: number | undefined
+) => {
+  const { answerTokens, asksWorkers } = training.dryRun ?? {}
+  return Estimate.rehearse({
+    parts: training,
+    phase,
+    ...(tokenizer === undefined ? {} : { tokenizer }),
+    ...(asksWorkers === undefined ? {} : { asksWorkers }),
+    ...(answerTokens === undefined ? {} : { answerTokens }),
+    ...(seed === undefined ? {} : { seed })
+  })
+}
+
+const orFail = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.mapError(effect, ({ message }) => failed(message))
+
+/** What is in the figures although nobody knows it, in sentences. */
+const assumptionsOf = ({ dryRun = {} }: Training): ReadonlyArray<string> => {
+  const { answerTokens = Estimate.defaultAnswerTokens, asksWorkers, secondsPerCall: seconds, unknown = [] } = dryRun
+  const answers = asksWorkers === true ? [] : [`that answers have ${answerTokens} tokens in the median`]
+  const calls = seconds === undefined ? [] : [`that a call takes ${seconds.low} to ${seconds.high} s`]
+  const all = [...answers, ...calls]
+  return [...(all.length === 0 ? [] : [`It is assumed ${all.join(", and ")}.`]), ...unknown]
+}
+
+/** Estimates the run. */
+export const estimate = (
+  training: Training,
+  settings: Trainer.ConfigInput
+): Effect.Effect<Estimate.Estimate, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const config = configOf(training, settings)
+      const phase = yield* phaseOf(training, config)
+      const counter = yield* orFail(counting(training))
+      const samples = yield* orFail(rehearse(training, phase, counter.tokenizer, settings.seed))
+      const { evaluationTasks, secondsPerCall } = training.dryRun ?? {}
+      const found = Estimate.make({
+        config,
+        samples,
+        workers: training.pool.workers,
+        engine: yield* orFail(ratesOf(training, counter.engine, phase, samples)),
+        examples: yield* examplesOf(training, counter),
+        ...(secondsPerCall === undefined ? {} : { secondsPerCall }),
+        ...(evaluationTasks === undefined ? {} : { evaluationTasks })
+      })
+      return { ...found, missing: [...found.missing, ...assumptionsOf(training)] }
+    })
+  )
+
+/** Prints the estimate. */
+export const run = (training: Training, settings: Trainer.ConfigInput, isJson: boolean): Effect.Effect<void, Failure> =>
+  Effect.flatMap(estimate(training, settings), (found) =>
+    Effect.sync(() => {
+      const text = isJson ? JSON.stringify(found) : EstimateText.lines(settings, found).join("\n")
+      process.stdout.write(`${text}\n`)
+    })
+  )

@@ -1,0 +1,71 @@
+/** An estimate, for people. */
+import type { Estimate, Range } from "@tutti/trainer/Estimate"
+import type { ConfigInput } from "@tutti/trainer/Trainer"
+import type { PhaseConfig } from "@tutti/trainer/TrainingConfig"
+import * as Format from "../view/Format.ts"
+import { clean } from "../view/Line.ts"
+
+/** Two or three significant digits, for what is not known better. */
+const round = (value: number): string => {
+  const digits = value === 0 ? 1 : 10 ** Math.max(0, Math.floor(Math.log10(Math.abs(value))) - 1)
+  return (Math.round(value / digits) * digits).toLocaleString("en-US")
+}
+
+const range = ({ high, low, median }: Range, format: (value: number) => string): string => {
+  const [least, middle, most] = [format(low), format(median), format(high)]
+  return least === most ? middle : `${middle} (${least} to ${most})`
+}
+
+const phaseText = (phase: PhaseConfig): string =>
+  phase.type === "grpo"
+    ? `${clean(phase.name)}: ${phase.iterations} iterations of ${phase.questions} questions with ${phase.groupSize} rollouts each`
+    : `${clean(phase.name)}: ${phase.steps} steps of ${phase.batch} examples`
+
+const costLines = ({ costUsd, unpriced }: Estimate): ReadonlyArray<string> => {
+  const rest = unpriced.reduce((sum, { share }) => sum + share, 0)
+  const workers =
+    rest > 0.999
+      ? "unknown"
+      : `${range(costUsd.workers, Format.cost)}${rest > 0 ? ` for ${Math.round(100 * (1 - rest))} % of the calls; the rest has no price` : ""}`
+  const engine = costUsd.engine === undefined ? "unknown" : range(costUsd.engine, Format.cost)
+  const isWhole = rest === 0 && costUsd.engine !== undefined
+  return [
+    `cost       ${isWhole ? range(costUsd.total, Format.cost) : "not known in all: see below"}`,
+    `  workers  ${workers}`,
+    `  engine   ${engine}`
+  ]
+}
+
+const stopLines = (
+  settings: ConfigInput,
+  { iterations, plannedIterations, stopped }: Estimate
+): ReadonlyArray<string> =>
+  stopped === 0 || settings.maxCostUsd === undefined
+    ? []
+    : [
+        `limit      ${Format.cost(settings.maxCostUsd)}: reached in ${Math.round(100 * stopped)} % of the simulations, after ${range(iterations, round)} of ${plannedIterations} iterations`
+      ]
+
+/** Nobody counts the minutes of a day. */
+const seconds = (value: number): string =>
+  value < 7200 ? Format.duration(1000 * value) : `${round(Math.round(value / 3600))} h`
+
+const timeText = ({ seconds: all, workerSeconds }: Estimate): string => {
+  if (all !== undefined) return range(all, seconds)
+  return workerSeconds === undefined ? "unknown" : `unknown; at least the workers' ${range(workerSeconds, seconds)}`
+}
+
+/** The estimate in lines; ranges hold nine in ten simulations. */
+export const lines = (settings: ConfigInput, estimate: Estimate): ReadonlyArray<string> => [
+  ...settings.phases.map((phase, index) => `${index === 0 ? "phases" : "      "}     ${phaseText(phase)}`),
+  ...costLines(estimate),
+  ...stopLines(settings, estimate),
+  `time       ${timeText(estimate)}`,
+  `rollouts   ${range(estimate.rollouts, round)}`,
+  `calls      ${range(estimate.calls, round)}`,
+  `tokens     workers: ${range(estimate.workerTokens.input, round)} in, ${range(estimate.workerTokens.output, round)} out`,
+  `           engine: ${range(estimate.engineTokens.sampled, round)} sampled, ${range(estimate.engineTokens.trained, round)} learned from`,
+  "",
+  "In brackets: nine of ten simulations. Answers from a cache and retries are not foreseen.",
+  ...estimate.missing
+]

@@ -1,0 +1,62 @@
+/** `tutti train export`: the weights of a checkpoint, for others to run. */
+import type { ExportFormat } from "@tutti/trainer/Engine"
+import * as RunFolder from "@tutti/trainer/RunFolder"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ExportInput } from "../commands/train.ts"
+import { type Failure, failed, usage } from "../Failure.ts"
+import * as ConfigFile from "../run/ConfigFile.ts"
+import * as Kitchen from "./Kitchen.ts"
+import * as RecipeFile from "./RecipeFile.ts"
+
+const orFail = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.mapError(effect, ({ message }) => failed(message))
+
+/** The checkpoint that is meant; by default the best one, or the last where none was compared. */
+const choose = (folder: string, wanted: string | undefined): Effect.Effect<number, Failure> =>
+  Effect.gen(function* () {
+    const all = yield* orFail(RunFolder.checkpoints(folder))
+    const last = all.at(-1)
+    if (last === undefined) return yield* usage(`The run in ${folder} has no checkpoint yet.`)
+    if (wanted === "last") return last
+    if (wanted === undefined || wanted === "best") {
+      const best = yield* orFail(RunFolder.readBest(folder))
+      if (best !== undefined) return best.iteration
+      return wanted === undefined
+        ? last
+        : yield* usage(`The run in ${folder} has no best checkpoint: it was not evaluated. Take --checkpoint last.`)
+    }
+    if (all.includes(Number(wanted))) return Number(wanted)
+    return yield* usage(`There is no checkpoint ${wanted}. There are: best, last, ${all.join(", ")}.`)
+  })
+
+const checkFormat = (format: ExportFormat, name: string, exports: ReadonlyArray<ExportFormat>) =>
+  exports.includes(format)
+    ? Effect.void
+    : Effect.fail(
+        usage(
+          exports.length === 0
+            ? `The engine ${name} exports nothing.`
+            : `The engine ${name} does not export ${format}, only: ${exports.join(", ")}.`
+        )
+      )
+
+/** Writes the file, and says what it is. */
+export const write = (input: ExportInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+      const asked = yield* RecipeFile.read(input.folder)
+      const checkpoint = yield* choose(input.folder, Option.getOrUndefined(input.checkpoint))
+      const training = yield* Kitchen.prepare(config, asked, { trainsNothing: true })
+      const engine = yield* orFail(Kitchen.openEngine(training))
+      yield* checkFormat(input.to, engine.name, engine.capabilities.exports)
+      const state = yield* orFail(RunFolder.readState(input.folder, checkpoint))
+      yield* orFail(engine.load(state.engine, RunFolder.checkpointFolder(input, checkpoint)))
+      yield* orFail(engine.export(input.to, input.out))
+      yield* Effect.sync(
+        () =>
+          void process.stdout.write(`${input.out}: ${engine.model} after ${checkpoint} iterations, as ${input.to}\n`)
+      )
+    })
+  )

@@ -1,0 +1,55 @@
+/**
+ * Recipes: everything that a training run is made of, as `tutti train --recipe` takes it.
+ *
+ * This module holds types alone, so that a config that imports it costs nothing.
+ */
+import type { Engine, EngineError, Tokenizer } from "@tutti/trainer/Engine"
+import type { EngineRates } from "@tutti/trainer/Estimate"
+import type { ConfigInput, Parts } from "@tutti/trainer/Trainer"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+
+/** What a recipe is told. A run that is resumed is told the same again. */
+export interface RecipeOptions {
+  /** `--seed`; 1 by default. */
+  readonly seed: number
+  /** `--engine`: the name of another engine than the recipe's own. */
+  readonly engine?: string
+  /** `--base-model`: the model to begin with, where the recipe leaves a choice. */
+  readonly baseModel?: string
+  /** Whether a run is only estimated or exported: what nobody but a run needs, such as keys, may be missing. */
+  readonly trainsNothing?: boolean
+}
+
+/** What `--dry-run` may know before the run. Without it the engine is opened and timed, which an own one may be. */
+export interface DryRunFacts {
+  /** What the engine costs and how quick it is. With it the engine is not opened. */
+  readonly engine?: EngineRates
+  /** Counts tokens where the engine is not opened; four characters to a token without it. */
+  readonly tokenizer?: Pick<Tokenizer, "render" | "encode">
+  /** Whether asking the workers costs nothing, so that a few plans may be tried on them; false by default. */
+  readonly asksWorkers?: boolean
+  /** What a call of a worker takes, at best and at worst. */
+  readonly secondsPerCall?: { readonly low: number; readonly high: number }
+  /** The median tokens of an answer where workers are not asked; 400 by default. */
+  readonly answerTokens?: number
+  /** Tasks of each held-out evaluation. */
+  readonly evaluationTasks?: number
+  /** What the recipe could not find out, or takes something else for, in sentences. */
+  readonly unknown?: ReadonlyArray<string>
+}
+
+/**
+ * What is trained, in what, and how: the parts and the phases of a run in one value. What has a default in
+ * `Trainer.ConfigInput` has it here, too.
+ */
+export interface Training extends Omit<Parts, "engine">, Omit<ConfigInput, "seed"> {
+  /** An engine, or how to open one; it is closed when the run ends. */
+  readonly engine: Engine | Effect.Effect<Engine, EngineError, Scope.Scope>
+  readonly dryRun?: DryRunFacts
+}
+
+/** Makes what a run is made of. */
+export type Recipe = (
+  options: RecipeOptions
+) => Training | Promise<Training> | Effect.Effect<Training, { readonly message: string }>

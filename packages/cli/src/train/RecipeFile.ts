@@ -1,0 +1,64 @@
+/** What a run was asked for, kept in its folder beside what the trainer writes, so that it can be resumed by name. */
+import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import path from "node:path"
+import * as RunLayout from "@tutti/trainer/RunLayout"
+import * as Effect from "effect/Effect"
+import { type Failure, failed, messageOf, usage } from "../Failure.ts"
+import * as WholeFile from "../WholeFile.ts"
+
+/** Which recipe, and what it was told. */
+export interface Asked {
+  readonly recipe: string
+  readonly seed: number
+  readonly engine?: string
+  readonly baseModel?: string
+}
+
+const name = "recipe.json"
+
+/** Whether a folder holds a run. */
+export const isRun = (folder: string): boolean => existsSync(path.join(folder, RunLayout.config))
+
+/** Writes it before the run begins. The folder must not hold a run yet. */
+export const write = (folder: string, asked: Asked): Effect.Effect<void, Failure> =>
+  Effect.try({
+    try: () => {
+      mkdirSync(folder, { recursive: true })
+      WholeFile.write(path.join(folder, name), `${JSON.stringify(asked, null, 2)}\n`)
+    },
+    catch: (error) => failed(`The run cannot be written to ${folder}: ${messageOf(error)}`)
+  })
+
+const isAsked = (value: unknown): value is Asked =>
+  typeof value === "object" && value !== null && "recipe" in value && "seed" in value
+
+/** What the run in a folder was asked for. */
+export const read = (folder: string): Effect.Effect<Asked, Failure> =>
+  Effect.suspend(() => {
+    if (!isRun(folder)) return Effect.fail(usage(`There is no training run in ${folder}: \`tutti train\` starts one.`))
+    try {
+      const asked: unknown = JSON.parse(readFileSync(path.join(folder, name), "utf8"))
+      if (isAsked(asked)) return Effect.succeed(asked)
+    } catch {
+      // Said below: whatever is wrong with it, the run was not begun by this command.
+    }
+    return Effect.fail(
+      usage(`The run in ${folder} has no ${name}: it was not started by \`tutti train\`. Go on with it where it was.`)
+    )
+  })
+
+/** A folder for a new run: the one that is named, or the first of `runs/gym`, `runs/gym-2` and so on that is free. */
+export const folderFor = (named: string | undefined, recipe: string): Effect.Effect<string, Failure> =>
+  Effect.suspend(() => {
+    if (named !== undefined) {
+      return isRun(named)
+        ? Effect.fail(
+            usage(`There is a run in ${named} already: \`tutti train resume ${named}\`, or name another --out.`)
+          )
+        : Effect.succeed(named)
+    }
+    const base = path.join("runs", recipe)
+    let folder = base
+    for (let number = 2; isRun(folder); number++) folder = `${base}-${number}`
+    return Effect.succeed(folder)
+  })

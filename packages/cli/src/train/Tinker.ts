@@ -1,0 +1,70 @@
+/** An engine of the Tinker API, from the settings in the environment. */
+import type { EngineError, Tokenizer } from "@tutti/trainer/Engine"
+import type { EngineRates } from "@tutti/trainer/Estimate"
+import * as HuggingFaceTokenizer from "@tutti/trainer-tinker/HuggingFaceTokenizer"
+import * as TinkerEngine from "@tutti/trainer-tinker/TinkerEngine"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { type Environment, numbers, SettingError } from "./Settings.ts"
+
+const servers = ["hosted", "skyrl-jax", "skyrl-fsdp"] as const
+
+const dialectOf = ({ TINKER_SERVER: name }: Environment) => {
+  const found = servers.find((server) => server === name)
+  if (found !== undefined || name === undefined || name === "") return found
+  throw new SettingError(`TINKER_SERVER is "${name}"; it may be ${servers.join(", ")}, or be absent.`)
+}
+
+/** The base model's tokenizer: that of the folder in `TINKER_TOKENIZER`, or the model's own from Hugging Face. */
+export const tokenizer = (baseModel: string, environment: Environment = process.env) =>
+  HuggingFaceTokenizer.load(
+    environment.TINKER_TOKENIZER ? { folder: environment.TINKER_TOKENIZER } : { model: baseModel }
+  )
+
+/** Opens an engine at `TINKER_BASE_URL` with the key in `TINKER_API_KEY`; the hosted service by default. */
+export const open = (
+  baseModel: string,
+  tokenizer: Tokenizer,
+  environment: Environment = process.env
+): Effect.Effect<TinkerEngine.TinkerEngine, EngineError, Scope.Scope> => {
+  const { TINKER_API_KEY: key, TINKER_BASE_GGUF: gguf, TINKER_BASE_URL: url } = environment
+  const dialect = dialectOf(environment)
+  const { pricing } = rates(environment)
+  const engine = TinkerEngine.make({
+    baseModel,
+    tokenizer,
+    ...(url ? { baseUrl: url } : {}),
+    ...(key ? { apiKey: Redacted.make(key) } : {}),
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(gguf ? { baseGguf: gguf } : {}),
+    onNotice: (notice) => void process.stderr.write(`note: ${notice}\n`)
+  })
+  return Effect.map(engine, (made) => (pricing === undefined ? made : { ...made, pricing }))
+}
+
+/** What the server charges, in USD per million tokens: `TINKER_PRICES=prefill,sample,train`. */
+const pricing = (prices: string): EngineRates => {
+  const [prefillPerMillion, samplePerMillion, trainPerMillion] = numbers(prices, 3) ?? []
+  if (prefillPerMillion === undefined || samplePerMillion === undefined || trainPerMillion === undefined) {
+    throw new SettingError(`TINKER_PRICES is "${prices}"; write three prices in USD per million tokens: 0.1,0.3,0.4.`)
+  }
+  return { pricing: { prefillPerMillion, samplePerMillion, trainPerMillion, source: "TINKER_PRICES" } }
+}
+
+/** How quick the server is, in tokens per second of all requests together: `TINKER_SPEED=sampled,learned`. */
+const speed = (text: string): EngineRates => {
+  const [sampled = 0, learned = 0] = numbers(text, 2) ?? []
+  if (sampled > 0 && learned > 0) {
+    return { speed: { secondsPerSampledToken: 1 / sampled, secondsPerTrainedToken: 1 / learned } }
+  }
+  throw new SettingError(
+    `TINKER_SPEED is "${text}"; write the tokens that are sampled and learned from in a second: 2000,8000.`
+  )
+}
+
+/** What the server charges and how quick it is, as far as the environment says so. */
+export const rates = ({ TINKER_PRICES, TINKER_SPEED }: Environment = process.env): EngineRates => ({
+  ...(TINKER_PRICES ? pricing(TINKER_PRICES) : {}),
+  ...(TINKER_SPEED ? speed(TINKER_SPEED) : {})
+})

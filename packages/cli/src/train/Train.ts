@@ -1,0 +1,130 @@
+/** `tutti train` and `tutti train resume`: a run from a recipe, shown as it happens, stopped at a checkpoint. */
+import * as Trainer from "@tutti/trainer/Trainer"
+import type { TrainingEvent } from "@tutti/trainer/TrainingEvent"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import type { ResumeInput, TrainInput } from "../commands/train.ts"
+import type { Config } from "../config.ts"
+import { exitCodes, type Failure, failed, silent, usage } from "../Failure.ts"
+import * as ConfigFile from "../run/ConfigFile.ts"
+import * as Services from "../run/Services.ts"
+import * as Kitchen from "./Kitchen.ts"
+import * as OpenTelemetry from "./OpenTelemetry.ts"
+import type { Training } from "./Recipe.ts"
+import * as RecipeFile from "./RecipeFile.ts"
+import * as TrainOutput from "./TrainOutput.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Running
+// -------------------------------------------------------------------------------------------------------------------
+
+const explain = (error: Trainer.TrainingError): Failure =>
+  error._tag === "ConfigError" ? usage(error.message) : failed(error.message)
+
+/** How a run is begun or gone on with, once its parts are there. */
+type Begin = (parts: Trainer.Parts, options: Trainer.Options) => Effect.Effect<Trainer.Result, Trainer.TrainingError>
+
+/**
+ * Runs to the end. An interruption asks the run to stop and waits until it has: what was learned so far is saved.
+ */
+const stoppable = (
+  run: (signal: AbortSignal) => Effect.Effect<Trainer.Result, Trainer.TrainingError>,
+  onStop: () => void
+): Effect.Effect<Trainer.Result, Trainer.TrainingError> =>
+  Effect.gen(function* () {
+    const controller = new AbortController()
+    const fiber = yield* Effect.forkDetach(run(controller.signal))
+    const stop = Effect.suspend(() => {
+      onStop()
+      controller.abort()
+      return Fiber.await(fiber)
+    })
+    return yield* Effect.onInterrupt(Fiber.join(fiber), () => stop)
+  })
+
+const both = (one: (event: TrainingEvent) => void, other: ((event: TrainingEvent) => void) | undefined) =>
+  other === undefined
+    ? one
+    : (event: TrainingEvent) => {
+        one(event)
+        other(event)
+      }
+
+interface Setting {
+  readonly config: Config
+  readonly training: Training
+  readonly folder: string
+  readonly json: boolean
+}
+
+const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const engine = yield* Effect.mapError(Kitchen.openEngine(training), (error) => failed(error.message))
+      const parts = Kitchen.partsOf(training, engine)
+      const output = TrainOutput.make(json)
+      const trained = OpenTelemetry.provide((telemetry) => {
+        const listener = both(output.show, telemetry)
+        return stoppable((signal) => begin(parts, { folder, listener, signal }), output.stopping)
+      })
+      const { outcome } = yield* Services.provide(
+        Effect.ensuring(Effect.mapError(trained, explain), Effect.sync(output.close)),
+        {
+          ...Services.of(config, { cache: Option.none() }),
+          isGym: training.dryRun?.asksWorkers === true
+        }
+      )
+      if (outcome.type === "cost-limit") return yield* silent(exitCodes.budget)
+    })
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Commands
+// -------------------------------------------------------------------------------------------------------------------
+
+const askedOf = (input: TrainInput, config: Config): Effect.Effect<RecipeFile.Asked, Failure> => {
+  if (Option.isNone(input.recipe)) {
+    return Effect.fail(usage(`Say what to train with --recipe. There are:\n${Kitchen.describe(config)}`))
+  }
+  const engine = Option.getOrUndefined(input.engine)
+  const baseModel = Option.getOrUndefined(input.baseModel)
+  return Effect.succeed({
+    recipe: input.recipe.value,
+    seed: Option.getOrElse(input.seed, () => 1),
+    ...(engine === undefined ? {} : { engine }),
+    ...(baseModel === undefined ? {} : { baseModel })
+  })
+}
+
+/** Begins a run, or says what it would cost. */
+export const start = Effect.fnUntraced(function* (input: TrainInput): Effect.fn.Return<void, Failure> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const asked = yield* askedOf(input, config)
+  const folder = yield* RecipeFile.folderFor(Option.getOrUndefined(input.out), asked.recipe)
+  const training = yield* Kitchen.prepare(config, asked, input.dryRun ? { trainsNothing: true } : {})
+  const changes = {
+    iterations: Option.getOrUndefined(input.iterations),
+    maxCostUsd: Option.getOrUndefined(input.maxCost)
+  }
+  const settings = Kitchen.configOf(training, asked, changes)
+  if (input.dryRun) {
+    const DryRun = yield* Effect.promise(() => import("./DryRun.ts"))
+    return yield* DryRun.run(training, settings, input.json)
+  }
+  yield* RecipeFile.write(folder, asked)
+  yield* run({ config, training, folder, json: input.json }, (parts, options) =>
+    Trainer.start(parts, settings, options)
+  )
+})
+
+/** Goes on with a run from its last checkpoint. */
+export const resume = Effect.fnUntraced(function* (input: ResumeInput): Effect.fn.Return<void, Failure> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const asked = yield* RecipeFile.read(input.folder)
+  const training = yield* Kitchen.prepare(config, asked)
+  const limit = Option.match(input.maxCost, { onNone: () => ({}), onSome: (maxCostUsd) => ({ maxCostUsd }) })
+  yield* run({ config, training, folder: input.folder, json: input.json }, (parts, options) =>
+    Trainer.resume(parts, { ...options, ...limit })
+  )
+})

@@ -1,0 +1,195 @@
+/** A training run as lines of a terminal: a block that is drawn again and again, and plain lines for everywhere else. */
+import type { GrpoMetrics, Metrics, WarmStartMetrics } from "@tutti/trainer/Metrics"
+import type { TrainingEvent } from "@tutti/trainer/TrainingEvent"
+import { bar } from "../practice/Progress.ts"
+import * as Format from "../view/Format.ts"
+import { blank, clean, fit, type Line, line, span } from "../view/Line.ts"
+import { left, shares, type TrainView } from "./TrainView.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Words
+// -------------------------------------------------------------------------------------------------------------------
+
+const percent = (share: number): string => `${Math.round(100 * share)} %`
+
+const number = (value: number): string => (value === 0 ? "0" : String(Number(value.toPrecision(3))))
+
+const mostWorkers = 4
+
+const workersText = (metrics: GrpoMetrics): string =>
+  shares(metrics)
+    .slice(0, mostWorkers)
+    .map(({ share, worker }) => `${clean(worker)} ${percent(share)}`)
+    .join(", ")
+
+const lessonless = ({ groups, zeroVariance }: GrpoMetrics): string => `${zeroVariance} of ${groups} groups alike`
+
+const gradient = ({ gradientNorm }: Metrics): ReadonlyArray<string> =>
+  gradientNorm === undefined ? [] : [`gradient ${number(gradientNorm)}`]
+
+const optimiser = (metrics: GrpoMetrics): ReadonlyArray<string> => [
+  metrics.entropy === undefined ? `surprisal ${number(metrics.surprisal)}` : `entropy ${number(metrics.entropy)}`,
+  ...gradient(metrics)
+]
+
+const timeLeft = (view: TrainView): string | undefined => {
+  const rest = left(view)
+  if (rest === undefined || view.phase === undefined || view.phase.done >= view.phase.iterations) return undefined
+  const isLast = view.phase.index === view.config.phases.length - 1
+  return `${Format.duration(rest.millis)} left${isLast ? "" : " in this phase"}`
+}
+
+const costText = (view: TrainView): string => {
+  const limit = view.config.maxCostUsd
+  const rest = left(view)?.costUsd ?? 0
+  const so = `${Format.cost(view.costUsd)}${limit === undefined ? "" : ` of ${Format.cost(limit)}`}`
+  return rest === 0 ? so : `${so}, about ${Format.cost(rest)} to come`
+}
+
+const evaluation = ({ evaluation }: Metrics): string | undefined =>
+  evaluation === undefined
+    ? undefined
+    : Object.entries(evaluation)
+        .map(([name, value]) => `${name} ${number(value)}`)
+        .join(", ")
+
+// -------------------------------------------------------------------------------------------------------------------
+// The block
+// -------------------------------------------------------------------------------------------------------------------
+
+const sparks = "▁▂▃▄▅▆▇█"
+
+/** Rewards from 0 to 1 as a row of small bars. */
+export const sparkline = (values: ReadonlyArray<number>): string =>
+  values.map((value) => sparks[Math.min(7, Math.max(0, Math.floor(value * 8)))]).join("")
+
+const row = (label: string, ...texts: ReadonlyArray<string | undefined>): Line => [
+  span(label.padEnd(11), "dim"),
+  span(texts.filter((text) => text !== undefined).join("   "))
+]
+
+const head = (view: TrainView): Line => {
+  const { config, groups, phase } = view
+  const name = span(clean(config.name), "bold")
+  if (phase === undefined) return [name]
+  const inside = groups === undefined ? "" : `   group ${groups.done} of ${groups.of}`
+  return [
+    name,
+    span(`  ${clean(phase.name)}  ▕${bar(phase.done, phase.iterations)}▏ ${phase.done} of ${phase.iterations}`),
+    span(`${inside}   ${timeLeft(view) ?? ""}`, "dim")
+  ]
+}
+
+const warm = (metrics: WarmStartMetrics): ReadonlyArray<Line> => [
+  row("loss", `${number(metrics.tokenLoss)} nats per token`, `weighted ${number(metrics.weightedLoss)}`),
+  row("optimiser", ...gradient(metrics), `rate ${number(metrics.learningRate)}`)
+]
+
+const learned = (metrics: GrpoMetrics, view: TrainView): ReadonlyArray<Line> => [
+  row("reward", number(metrics.rewardMean), sparkline(view.rewards)),
+  row("answers", `${percent(metrics.correct)} right`, `${percent(metrics.parsed)} could be read`),
+  row("workflows", `${number(metrics.steps)} steps`, workersText(metrics)),
+  row("optimiser", ...optimiser(metrics), lessonless(metrics), `rate ${number(metrics.learningRate)}`),
+  row("cost", costText(view))
+]
+
+/** The block while the run goes on. */
+export const block = (view: TrainView, width: number, isStopping: boolean): ReadonlyArray<Line> => {
+  const { last } = view
+  const found = last === undefined ? undefined : evaluation(last)
+  return [
+    head(view),
+    ...(last === undefined ? [] : last.type === "grpo" ? learned(last, view) : warm(last)),
+    ...(found === undefined ? [] : [row("held out", found)]),
+    isStopping
+      ? line("Stopping at a checkpoint; Ctrl-C again ends at once.", "busy")
+      : row(
+          "saved",
+          view.saved === undefined ? "nothing yet" : `${Format.count(view.saved, "iteration")} in ${clean(view.folder)}`
+        )
+  ].map((one) => fit(one, width))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Plain lines
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Of supervised learning, whose iterations are short, one in ten is told. */
+const warmEvery = 10
+
+const plainWarm = (metrics: WarmStartMetrics): ReadonlyArray<string | undefined> => [
+  `loss ${number(metrics.tokenLoss)}`,
+  ...gradient(metrics)
+]
+
+const plainGrpo = (metrics: GrpoMetrics, view: TrainView): ReadonlyArray<string | undefined> => [
+  `reward ${number(metrics.rewardMean)}`,
+  `right ${percent(metrics.correct)}`,
+  `parsed ${percent(metrics.parsed)}`,
+  `steps ${number(metrics.steps)}`,
+  workersText(metrics),
+  ...optimiser(metrics),
+  lessonless(metrics),
+  costText(view)
+]
+
+const plainIteration = (view: TrainView, metrics: Metrics): ReadonlyArray<string> => {
+  const isQuiet =
+    metrics.type === "warm-start" &&
+    metrics.phaseIteration % warmEvery !== 0 &&
+    metrics.phaseIteration + 1 !== view.phase?.iterations
+  if (isQuiet) return []
+  const parts = [
+    `${metrics.iteration + 1}/${view.iterations} ${clean(metrics.phase)}`,
+    ...(metrics.type === "grpo" ? plainGrpo(metrics, view) : plainWarm(metrics)),
+    evaluation(metrics) === undefined ? undefined : `held out: ${evaluation(metrics)}`,
+    timeLeft(view)
+  ]
+  return [parts.filter((part) => part !== undefined && part !== "").join("  ")]
+}
+
+/** What an event adds, where lines cannot be drawn again. `view` is the one after it. */
+export const plain = (view: TrainView, event: TrainingEvent): ReadonlyArray<string> => {
+  switch (event.type) {
+    case "training-started": {
+      const { engine, pool } = event.config
+      const from = event.iteration === 0 ? "" : `, from iteration ${event.iteration}`
+      return [
+        `${clean(event.config.name)}: ${engine.model} trained by ${engine.name} in ${clean(event.folder)}, ${Format.count(pool.length, "worker")}, ${Format.count(event.iterations, "iteration")}${from}`
+      ]
+    }
+    case "iteration-finished":
+      return plainIteration(view, event.metrics)
+    default:
+      return []
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The end
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a run ended, and what can be done next. */
+export const ending = (view: TrainView): ReadonlyArray<string> => {
+  const { folder, iteration, iterations, outcome } = view
+  const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd)}`
+  const report = `Read it with \`tutti train report ${folder}\`.`
+  if (outcome === undefined || outcome.type === "stopped") {
+    return [
+      `Stopped after ${iteration} of ${iterations} iterations. Go on with \`tutti train resume ${folder}\`.`,
+      report
+    ]
+  }
+  if (outcome.type === "finished") return [`Finished: ${done}. ${report}`]
+  return [
+    `Stopped by the limit of ${Format.cost(outcome.limitUsd)} after ${iteration} of ${iterations} iterations.`,
+    `Go on with \`tutti train resume ${folder} --max-cost <more>\`. ${report}`
+  ]
+}
+
+/** The block and how it ended. */
+export const final = (view: TrainView, width: number): ReadonlyArray<Line> => [
+  ...block(view, width, false).slice(0, -1),
+  blank,
+  ...ending(view).map((text) => line(text))
+]

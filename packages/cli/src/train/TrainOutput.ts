@@ -1,0 +1,86 @@
+/** The three ways in which training is shown: redrawn on a terminal, in plain lines, and as events for programs. */
+import type { TrainingEvent } from "@tutti/trainer/TrainingEvent"
+import * as Block from "../view/Block.ts"
+import type { Line } from "../view/Line.ts"
+import { isLive, type Output } from "../view/View.ts"
+import * as TrainLines from "./TrainLines.ts"
+import * as TrainView from "./TrainView.ts"
+
+/** Takes events as they happen. */
+export interface TrainOutput {
+  readonly show: (event: TrainingEvent) => void
+  /** Says that the run was asked to stop. */
+  readonly stopping: () => void
+  /** To be called once, however the run ends. */
+  readonly close: () => void
+}
+
+/** Milliseconds between two frames. */
+const frameMillis = 100
+
+/** Events as lines of JSON. */
+export const json = (output: Output): TrainOutput => ({
+  show: (event) => void output.write(`${JSON.stringify(event)}\n`),
+  stopping: () => {},
+  close: () => {}
+})
+
+/** Plain lines. */
+export const plain = (output: Output): TrainOutput => {
+  let view: TrainView.TrainView | undefined
+  const write = (lines: ReadonlyArray<string>) => {
+    if (lines.length > 0) output.write(`${lines.join("\n")}\n`)
+  }
+  return {
+    show: (event) => {
+      view = TrainView.apply(view, event)
+      if (view !== undefined) write(TrainLines.plain(view, event))
+    },
+    stopping: () => write(["Stopping at a checkpoint."]),
+    close: () => {
+      if (view !== undefined) write(TrainLines.ending(view))
+    }
+  }
+}
+
+/** A block that is redrawn. */
+export const live = (output: Output): TrainOutput => {
+  let view: TrainView.TrainView | undefined
+  let before: ReadonlyArray<Line> = []
+  let isStopping = false
+  const size = () => ({ columns: output.columns ?? 80, rows: output.rows ?? 24 })
+  const draw = (lines: (view: TrainView.TrainView, width: number) => ReadonlyArray<Line>) => {
+    if (view === undefined) return
+    const window = size()
+    // A line as wide as the window makes some terminals break it.
+    const next = lines(view, window.columns - 1).slice(0, Math.max(1, window.rows - 1))
+    output.write(Block.frame(before, next, window))
+    before = next
+  }
+  const frame = () => draw((view, width) => TrainLines.block(view, width, isStopping))
+  const restoreCursor = () => void output.write(Block.showCursor)
+  output.write(Block.hideCursor)
+  process.once("exit", restoreCursor)
+  const timer = setInterval(frame, frameMillis)
+  return {
+    show: (event) => {
+      view = TrainView.apply(view, event)
+    },
+    stopping: () => {
+      isStopping = true
+      frame()
+    },
+    close: () => {
+      clearInterval(timer)
+      draw(TrainLines.final)
+      process.removeListener("exit", restoreCursor)
+      restoreCursor()
+    }
+  }
+}
+
+/** The one that fits. */
+export const make = (isJson: boolean): TrainOutput => {
+  if (isJson) return json(process.stdout)
+  return isLive(process.stdout, process.env) ? live(process.stdout) : plain(process.stdout)
+}

@@ -1,0 +1,128 @@
+/** What is known of a training run while it goes on: a fold of its events. */
+import type { GrpoMetrics, Metrics } from "@tutti/trainer/Metrics"
+import type { TrainingConfig } from "@tutti/trainer/TrainingConfig"
+import type { Outcome, TrainingEvent } from "@tutti/trainer/TrainingEvent"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The phase that goes on. */
+export interface PhaseView {
+  readonly name: string
+  readonly index: number
+  readonly iterations: number
+  readonly done: number
+}
+
+/** A run. */
+export interface TrainView {
+  readonly config: TrainingConfig
+  readonly folder: string
+  /** Iterations that are done, and those of all phases. */
+  readonly iteration: number
+  readonly iterations: number
+  readonly phase: PhaseView | undefined
+  /** Groups of the iteration that goes on. */
+  readonly groups: { readonly done: number; readonly of: number } | undefined
+  readonly last: Metrics | undefined
+  /** The rewards of the iterations that this process has made, the last ones. */
+  readonly rewards: ReadonlyArray<number>
+  /** Of the last iterations of this phase. */
+  readonly seconds: ReadonlyArray<number>
+  readonly costs: ReadonlyArray<number>
+  readonly costUsd: number
+  /** Iterations that are saved. */
+  readonly saved: number | undefined
+  readonly outcome: Outcome | undefined
+}
+
+const kept = 40
+const recent = 10
+
+// -------------------------------------------------------------------------------------------------------------------
+// Fold
+// -------------------------------------------------------------------------------------------------------------------
+
+const begin = (event: Extract<TrainingEvent, { readonly type: "training-started" }>): TrainView => ({
+  config: event.config,
+  folder: event.folder,
+  iteration: event.iteration,
+  iterations: event.iterations,
+  phase: undefined,
+  groups: undefined,
+  last: undefined,
+  rewards: [],
+  seconds: [],
+  costs: [],
+  costUsd: 0,
+  saved: undefined,
+  outcome: undefined
+})
+
+const more = (values: ReadonlyArray<number>, value: number, most: number): ReadonlyArray<number> =>
+  [...values, value].slice(-most)
+
+const addIteration = (view: TrainView, metrics: Metrics): TrainView => ({
+  ...view,
+  iteration: metrics.iteration + 1,
+  phase: view.phase && { ...view.phase, done: metrics.phaseIteration + 1 },
+  groups: undefined,
+  last: metrics,
+  rewards: metrics.type === "grpo" ? more(view.rewards, metrics.rewardMean, kept) : view.rewards,
+  seconds: more(view.seconds, metrics.seconds.total, recent),
+  costs: more(
+    view.costs,
+    (metrics.type === "grpo" ? metrics.iterationCostUsd : 0) + (metrics.engineCostUsd ?? 0),
+    recent
+  ),
+  costUsd: metrics.costUsd
+})
+
+/** The view after an event; `undefined` until the run has started. */
+export const apply = (view: TrainView | undefined, event: TrainingEvent): TrainView | undefined => {
+  if (event.type === "training-started") return begin(event)
+  if (view === undefined) return undefined
+  switch (event.type) {
+    case "phase-started": {
+      const { index, iterations, phase: name } = event
+      return { ...view, phase: { name, index, iterations, done: 0 }, seconds: [], costs: [] }
+    }
+    case "group-finished":
+      return { ...view, groups: { done: event.done, of: event.of }, costUsd: event.costUsd }
+    case "iteration-finished":
+      return addIteration(view, event.metrics)
+    case "checkpoint-saved":
+      return { ...view, saved: event.iteration }
+    case "training-finished":
+      return { ...view, outcome: event.outcome, costUsd: event.costUsd }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Measures
+// -------------------------------------------------------------------------------------------------------------------
+
+const mean = (values: ReadonlyArray<number>): number | undefined =>
+  values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** What is left of the phase, going by its last iterations; `undefined` before its first. */
+export const left = ({ costs, phase, seconds }: TrainView) => {
+  if (phase === undefined) return undefined
+  const iterations = Math.max(0, phase.iterations - phase.done)
+  const time = mean(seconds)
+  return time === undefined ? undefined : { millis: 1000 * time * iterations, costUsd: (mean(costs) ?? 0) * iterations }
+}
+
+/** The shares of the workers in the steps of an iteration, the largest first. */
+export const shares = ({ kinds }: GrpoMetrics): ReadonlyArray<{ readonly worker: string; readonly share: number }> => {
+  const steps = new Map<string, number>()
+  for (const [worker, count] of Object.values(kinds).flatMap((kind) => Object.entries(kind.workers))) {
+    steps.set(worker, (steps.get(worker) ?? 0) + count)
+  }
+  const all = [...steps.values()].reduce((sum, count) => sum + count, 0)
+  return [...steps]
+    .filter(([, count]) => count > 0)
+    .map(([worker, count]) => ({ worker, share: count / all }))
+    .sort((one, other) => other.share - one.share || (one.worker < other.worker ? -1 : 1))
+}

@@ -1,0 +1,51 @@
+/**
+ * Plans as the tiny Conductor writes them: a thought for each step, then the three lists.
+ *
+ * A thought names the kind of the part that a step works on, the first word of the worker's description and, last, its
+ * ordinal. So what has to be learned is told apart: which kind a part is of, who is good at that kind, and where in the
+ * list that worker stands.
+ */
+import type { WorkerPool } from "@tutti/core/WorkerPool"
+import type { Access, Workflow } from "@tutti/core/Workflow"
+
+/** What a step does: an attempt at a part, or a check of the attempts before it. */
+export interface PlannedStep {
+  readonly kind: string
+  /** The part's number, from 1; 0 is the whole question. */
+  readonly part: number
+  readonly isCheck: boolean
+  /** The ordinal of the worker. */
+  readonly worker: number
+  readonly access: Access
+}
+
+/** The first word of a worker's description, which tells all workers of the gym apart. */
+export const titleOf = (pool: WorkerPool, worker: number): string =>
+  /^\w+/.exec(pool.workers[worker]!.description ?? "")?.[0] ?? ""
+
+const subtaskOf = ({ isCheck, part }: PlannedStep): string => {
+  if (part === 0) return isCheck ? "Check the answer" : "Answer the question"
+  return isCheck ? `Check part ${part}` : `Part ${part}`
+}
+
+const thoughtOf = (pool: WorkerPool, { isCheck, kind, worker }: PlannedStep): string =>
+  `${isCheck ? "check" : kind}: ${titleOf(pool, worker)}=${worker}`
+
+/** A plan as a workflow. */
+export const workflowOf = (steps: ReadonlyArray<PlannedStep>): Workflow => ({
+  steps: steps.map((step) => ({ worker: step.worker, subtask: subtaskOf(step), access: step.access }))
+})
+
+/** A list as Python reads it, without blanks: a number then is the same token wherever it stands. */
+const list = (items: ReadonlyArray<unknown>): string => JSON.stringify(items)
+
+/**
+ * A plan as the model is to write it. Without steps it lets the previous answer stand.
+ */
+export const write = (pool: WorkerPool, steps: ReadonlyArray<PlannedStep>): string =>
+  [
+    ...(steps.length === 0 ? ["done"] : steps.map((step) => thoughtOf(pool, step))),
+    `model_id = ${list(steps.map(({ worker }) => worker))}`,
+    `subtasks = ${list(steps.map(subtaskOf))}`,
+    `access_list = ${list(steps.map(({ access }) => access))}`
+  ].join("\n")

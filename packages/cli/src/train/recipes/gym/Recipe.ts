@@ -1,0 +1,166 @@
+/**
+ * The gym recipe: a Conductor of under a million weights, trained from nothing in the offline gym on two processor cores.
+ */
+
+import * as Tokenizer from "@tutti/gguf/Tokenizer"
+import * as Gym from "@tutti/gym/Gym"
+import * as GymGrader from "@tutti/gym/GymGrader"
+import * as GymPool from "@tutti/gym/GymPool"
+import * as TinyPrompt from "@tutti/policy-tiny/TinyPrompt"
+import * as TaskSource from "@tutti/trainer/TaskSource"
+import { type GrpoInput, grpo, recursion, warmStart } from "@tutti/trainer/TrainingConfig"
+import * as ChatTemplate from "@tutti/trainer-jax/ChatTemplate"
+import * as Induction from "@tutti/trainer-jax/Induction"
+import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
+import * as Effect from "effect/Effect"
+import type { Recipe } from "../../Recipe.ts"
+import * as Draw from "./draw.ts"
+import { heldOutPools } from "./heldOut.ts"
+import * as Warmth from "./Warmth.ts"
+
+/** Any part of the pool but those that are kept for testing. */
+const pools = (min: number, max: number) => ({ type: "random", min, max, heldOut: heldOutPools }) as const
+
+/** All workers of the gym, without their delays. */
+const pool = GymPool.make({ latencyMillis: 0 })
+
+const tokenizerOf = Effect.gen(function* () {
+  const source = Warmth.examples("corpus", {
+    pool,
+    pools: pools(2, 16),
+    plans: 2,
+    recursive: 0.2,
+    composites: 0.5
+  })
+  const texts = yield* Effect.forEach(Array.from({ length: 2_000 }), (_, index) => source.example(0, index))
+  return Tokenizer.train(
+    texts.flatMap(({ completions, messages }) => [
+      ...messages.map(({ content }) => `${content}\n`),
+      ...completions.map(({ text }) => text)
+    ]),
+    { merges: 750, controlTokens: ChatTemplate.linesControlTokens, chatTemplate: ChatTemplate.lines }
+  )
+})
+
+const engineOf = (seed: number) =>
+  Effect.gen(function* () {
+    const tokenizer = yield* tokenizerOf
+    const config = {
+      architecture: "llama",
+      vocabularySize: tokenizer.tokens.length,
+      hiddenSize: 128,
+      layers: 4,
+      heads: 4,
+      feedForwardSize: 256,
+      contextLength: 1024,
+      tiedEmbeddings: true,
+      ropeTheta: 1e8
+    } as const
+    return yield* JaxEngine.make({
+      config,
+      tokenizer,
+      tensors: Induction.tensors(config, seed),
+      name: "tutti-tiny"
+    })
+  })
+
+/** Sizes that shorter runs change. */
+export interface Sizes {
+  readonly reading: number
+  readonly finding: number
+  readonly learning: number
+  readonly recursing: number
+  /** Questions of an iteration, and completions of each. */
+  readonly questions: number
+  readonly group: number
+}
+
+const steady = (warmUpRatio: number) => ({ type: "constant", warmUpRatio }) as const
+
+const falling = (warmUpRatio: number) => ({ type: "cosine", warmUpRatio, finalRatio: 0.1 }) as const
+
+const rollouts: GrpoInput["rollouts"] = {
+  prompt: TinyPrompt.options,
+  maxTokens: 96,
+  maxSteps: Warmth.maxSteps,
+  failures: { attempts: 3, waitMillis: 0 }
+}
+
+const finding = Warmth.exercises("titles of workers", { pool, pools: pools(3, 16) })
+
+const plansFor = (min: number, max: number) =>
+  Warmth.examples(`plans for ${min} to ${max} workers`, {
+    pool,
+    pools: pools(min, max),
+    plans: 1,
+    recursive: 0.1,
+    composites: 0.6
+  })
+
+const reading = Warmth.mixed("plans by lot", [
+  { source: plansFor(1, 3), share: 8 },
+  { source: plansFor(4, 16), share: 3 },
+  { source: finding, share: 1 }
+])
+
+/** The recipe at some size. */
+export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
+  name: "gym",
+  engine: engineOf(seed),
+  pool,
+  grader: GymGrader.grader,
+  tasks: {
+    gym: TaskSource.make(
+      "the gym's training split",
+      (seed, index) => Gym.tasks({ split: "train", count: 1, seed: 1 + Draw.make(seed, index).below(2 ** 30) })[0]!
+    )
+  },
+  examples: { finding, reading },
+  phases: [
+    warmStart({
+      name: "finding",
+      examples: "finding",
+      steps: sizes.finding,
+      batch: 16,
+      optimizer: { learningRate: 2e-3, beta2: 0.95, schedule: steady(0.5) }
+    }),
+    warmStart({
+      name: "reading",
+      examples: "reading",
+      steps: sizes.reading,
+      batch: 36,
+      optimizer: { learningRate: 2e-3, beta2: 0.95, schedule: falling(0.02) }
+    }),
+    grpo({
+      name: "learning",
+      tasks: "gym",
+      iterations: sizes.learning,
+      questions: sizes.questions,
+      groupSize: sizes.group,
+      minibatches: 2,
+      optimizer: { learningRate: 4e-4, beta2: 0.99, schedule: falling(0.05) },
+      pool: pools(3, 16),
+      rollouts
+    }),
+    recursion({
+      name: "recursion",
+      tasks: "gym",
+      iterations: sizes.recursing,
+      questions: sizes.questions,
+      groupSize: sizes.group,
+      optimizer: { learningRate: 2e-4, beta2: 0.99, schedule: falling(0.05) },
+      pool: pools(3, 16),
+      rollouts
+    })
+  ]
+})
+
+/** The sizes of the model that is shipped: under an hour on two processor cores. */
+const shipped: Sizes = { finding: 20, reading: 360, learning: 100, recursing: 20, questions: 12, group: 16 }
+
+/** `tutti train --recipe gym`. */
+export const gym: Recipe = ({ seed }) => ({
+  ...make(shipped, { seed }),
+  checkpoints: { every: 20, keep: 3 },
+  dryRun: { asksWorkers: true, secondsPerCall: { low: 0, high: 0.01 } }
+})

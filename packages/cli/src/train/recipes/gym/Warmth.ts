@@ -1,0 +1,164 @@
+/**
+ * What the tiny Conductor learns before it is rewarded for anything: to read a question, to write a plan, and to find a
+ * worker in the list.
+ *
+ * Examples are real questions of the gym's training split with plans for them in which the workers are drawn by lot, as
+ * are the attempts and checks: who is good at what, and what pays, is in none of them.
+ */
+import * as Conductor from "@tutti/core/Conductor"
+import * as Policy from "@tutti/core/Policy"
+import * as Prompt from "@tutti/core/Prompt"
+import * as Task from "@tutti/core/Task"
+import type { WorkerPool } from "@tutti/core/WorkerPool"
+import * as Family from "@tutti/gym/Family"
+import * as Gym from "@tutti/gym/Gym"
+import * as TinyPrompt from "@tutti/policy-tiny/TinyPrompt"
+import * as Curriculum from "@tutti/trainer/Curriculum"
+import * as ExampleSource from "@tutti/trainer/ExampleSource"
+import type { PoolConfig } from "@tutti/trainer/TrainingConfig"
+import * as Effect from "effect/Effect"
+import * as Draw from "./draw.ts"
+import * as Plan from "./Plan.ts"
+
+/** Which examples. */
+export interface Options {
+  readonly pool: WorkerPool
+  readonly pools: PoolConfig
+  /** Plans for each question. */
+  readonly plans: number
+  /** The share of examples that are a second round. */
+  readonly recursive: number
+  readonly composites: number
+}
+
+export const maxSteps = 5
+
+/** What exercises ask: nothing. */
+const exercise = Task.make("Practice.")
+
+/** The share of composites whose plan does not divide them, and of parts with a second attempt or a check. */
+const undivided = 0.1
+const attemptedTwice = 0.1
+const checked = 0.2
+
+/** A plan by lot for a question of these parts. */
+export const planByLot = (
+  draw: Draw.Draw,
+  parts: ReadonlyArray<Gym.Part>,
+  workers: number
+): Array<Plan.PlannedStep> => {
+  const kind = parts.at(-1)!.family
+  if (parts.length > 1 && draw.chance(undivided)) {
+    return [{ kind, part: 0, isCheck: false, worker: draw.below(workers), access: [] }]
+  }
+  const steps: Array<Plan.PlannedStep> = []
+  for (const [index, { family }] of parts.entries()) {
+    const room = maxSteps - steps.length - (parts.length - index - 1)
+    const part = { kind: family, part: index + 1 }
+    const worker = draw.below(workers)
+    const attempt = { ...part, isCheck: false, worker, access: index === 0 ? ([] as const) : ("all" as const) }
+    steps.push(attempt)
+    if (room >= 3 && draw.chance(attemptedTwice)) steps.push(attempt)
+    if (steps.length < maxSteps - (parts.length - index - 1) && draw.chance(checked)) {
+      steps.push({ ...part, isCheck: true, worker: draw.below(workers), access: "all" })
+    }
+  }
+  return steps
+}
+
+/** What of a plan matters more than the rest: kinds and ordinals. Titles are drawn by lot, and cannot be learned. */
+const spansOf = (text: string): ReadonlyArray<ExampleSource.Span> =>
+  [...text.matchAll(/^(?<kind>[a-z ]+):(?<title> \w+)=(?<ordinal>\d+)$/gm)].flatMap(({ groups, index }) => {
+    const { kind, ordinal, title } = groups as { kind: string; ordinal: string; title: string }
+    const colon = index + kind.length
+    const equals = colon + 1 + title.length
+    return [
+      { start: index, end: colon, weight: 2 },
+      { start: colon + 1, end: equals, weight: 0.5 },
+      { start: equals + 1, end: equals + 1 + ordinal.length, weight: 4 }
+    ]
+  })
+
+const completionOf = (pool: WorkerPool, steps: ReadonlyArray<Plan.PlannedStep>): ExampleSource.ExampleCompletion => {
+  const text = Plan.write(pool, steps)
+  return { text, spans: spansOf(text) }
+}
+
+/** How a plan by lot ended: what a second round is shown. */
+const previousOf = (draw: Draw.Draw, task: Task.Task, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool) => {
+  const workflow = Plan.workflowOf(planByLot(draw, parts, pool.workers.length))
+  const retry = { maxAttempts: 4, baseDelayMillis: 0, maxDelayMillis: 0 }
+  const conductor = Conductor.make({
+    policy: Policy.fixed("by lot", () => workflow),
+    pool,
+    retry,
+    seed: draw.below(2 ** 30)
+  })
+  return Effect.map(conductor.run(task), ({ answer = "" }) => ({ workflow, answer }))
+}
+
+/** Lines of an exercise. */
+const exerciseLines = 8
+
+/**
+ * Exercises in finding: a list of workers, and line after line of a title with its ordinal. Nothing else in them counts
+ * for much.
+ */
+export const exercises = (name: string, options: Pick<Options, "pool" | "pools">): ExampleSource.ExampleSource =>
+  ExampleSource.make(
+    name,
+    Effect.fnUntraced(function* (seed: number, index: number) {
+      const draw = Draw.make(seed, index)
+      const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, draw.below(2 ** 30)))
+      const line = () => {
+        const worker = draw.below(pool.workers.length)
+        return `${draw.pick(Family.names)}: ${Plan.titleOf(pool, worker)}=${worker}`
+      }
+      const text = Array.from({ length: exerciseLines }, line).join("\n")
+      const spans = [...text.matchAll(/=\d+/g)].map(({ 0: found, index }) => ({
+        start: index + 1,
+        end: index + found.length,
+        weight: 4
+      }))
+      return {
+        messages: Prompt.conductorMessages({ task: exercise, pool, maxSteps, self: false }, TinyPrompt.options),
+        completions: [{ text, weight: 0.1, spans }]
+      }
+    })
+  )
+
+/** Examples of several sources in turn, each as often as its share of the whole says. */
+export const mixed = (
+  name: string,
+  sources: ReadonlyArray<{ readonly source: ExampleSource.ExampleSource; readonly share: number }>
+): ExampleSource.ExampleSource => {
+  const turns = sources.flatMap(({ share, source }) => Array.from({ length: share }, () => source))
+  return ExampleSource.make(name, (seed, index) => turns[index % turns.length]!.example(seed, index))
+}
+
+/** Examples, each the same for the same seed and place. */
+export const examples = (name: string, options: Options): ExampleSource.ExampleSource =>
+  ExampleSource.make(
+    name,
+    Effect.fnUntraced(function* (seed: number, index: number) {
+      const draw = Draw.make(seed, index)
+      const [task] = Gym.tasks({
+        split: "train",
+        count: 1,
+        seed: 1 + draw.below(2 ** 30),
+        composites: options.composites
+      })
+      const { parts } = Gym.metadata(task!)!
+      const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, draw.below(2 ** 30)))
+      const isRecursive = draw.chance(options.recursive)
+      const previous = isRecursive ? yield* previousOf(draw, task!, parts, pool) : undefined
+      const context = { task: task!, pool, maxSteps, self: false, ...(previous === undefined ? {} : { previous }) }
+      const plans = Array.from({ length: options.plans }, (_, place) =>
+        isRecursive && place % 2 === 0 ? [] : planByLot(draw, parts, pool.workers.length)
+      )
+      return {
+        messages: Prompt.conductorMessages(context, TinyPrompt.options),
+        completions: plans.map((steps) => completionOf(pool, steps))
+      }
+    })
+  )

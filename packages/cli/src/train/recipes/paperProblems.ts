@@ -1,0 +1,105 @@
+/** The problems of the paper's run: those of four benchmarks, from files of this machine or from where they are kept. */
+import { existsSync } from "node:fs"
+import path from "node:path"
+import type * as Grader from "@tutti/core/Grader"
+import type { Task } from "@tutti/core/Task"
+import * as Benchmark from "@tutti/evals/Benchmark"
+import * as Benchmarks from "@tutti/evals/Benchmarks"
+import * as TaskSource from "@tutti/trainer/TaskSource"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Environment } from "../Settings.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+const benchmarks = ["math500", "mmlu", "rlpr", "livecodebench-v1"] as const
+
+/** A benchmark that the paper trains on. */
+export type Name = (typeof benchmarks)[number]
+
+/** The benchmarks that the paper's recursion is trained on. */
+const recursive: ReadonlyArray<Name> = ["livecodebench-v1", "rlpr"]
+
+/** Some problems of a benchmark, and who grades them. */
+export interface Problems {
+  readonly name: Name
+  readonly tasks: ReadonlyArray<Task>
+  readonly grader: Grader.Grader
+}
+
+/** Which problems. */
+export interface Options {
+  /** At most so many of each benchmark. */
+  readonly limit: number
+  readonly seed: number
+  /** `process.env` by default. */
+  readonly environment?: Environment
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Loading
+// -------------------------------------------------------------------------------------------------------------------
+
+const endings = ["jsonl", "jsonl.gz", "parquet"]
+
+/** The file of a benchmark in the folder `TUTTI_BENCHMARKS`: `math500.jsonl` and the like. */
+const fileOf = (name: Name, { TUTTI_BENCHMARKS: folder }: Environment): string | undefined =>
+  folder ? endings.map((ending) => path.join(folder, `${name}.${ending}`)).find(existsSync) : undefined
+
+const loadOne = (name: Name, { environment = process.env, limit, seed }: Options) => {
+  const benchmark = Benchmarks.named(name)!
+  const file = fileOf(name, environment)
+  return Effect.map(
+    Benchmark.load(benchmark, { limit, seed, ...(file === undefined ? {} : { files: [file] }) }),
+    ({ tasks }): Problems => ({ name, tasks, grader: benchmark.grader })
+  )
+}
+
+/** Some problems of each benchmark, the same for the same seed. */
+export const load = (options: Options) => Effect.forEach(benchmarks, (name) => loadOne(name, options))
+
+/** What is there of them, and of the rest why it is not, in sentences. Fails where nothing is. */
+export const loadWhatIsThere = Effect.fnUntraced(function* (options: Options) {
+  const results = yield* Effect.forEach(benchmarks, (name) => Effect.result(loadOne(name, options)))
+  const failures = results.flatMap((result) => (Result.isFailure(result) ? [result.failure] : []))
+  const problems = results.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
+  if (problems.length === 0) return yield* Effect.fail(failures[0]!)
+  const names = benchmarks.filter((_, index) => Result.isFailure(results[index]!))
+  return {
+    problems,
+    unknown: failures.map(
+      ({ message }, index) => `The problems of ${names[index]} are not counted, the others stand for them: ${message}`
+    )
+  }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Verbs
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Grades every problem by its own benchmark. */
+export const gradedBy = (problems: ReadonlyArray<Problems>): Grader.Grader => {
+  const graders = new Map(problems.flatMap(({ grader, tasks }) => tasks.map(({ id }) => [id, grader] as const)))
+  const [fallback] = problems
+  return {
+    name: problems.map(({ grader }) => grader.name).join(" + "),
+    grade: (task, answer) => (graders.get(task.id) ?? fallback!.grader).grade(task, answer)
+  }
+}
+
+/** An equal share of each benchmark, at most so many problems of each. */
+export const sourceOf = (problems: ReadonlyArray<Problems>, limit: number): TaskSource.TaskSource =>
+  TaskSource.mix(
+    problems.map(({ name, tasks }) => ({
+      source: TaskSource.fromTasks(name, tasks.slice(0, limit), () => name),
+      share: 1
+    }))
+  )
+
+/** Those of the benchmarks that the recursion is trained on; all of them where none of these is there. */
+export const recursiveOf = (problems: ReadonlyArray<Problems>): ReadonlyArray<Problems> => {
+  const found = problems.filter(({ name }) => recursive.includes(name))
+  return found.length === 0 ? problems : found
+}

@@ -1,0 +1,81 @@
+import path from "node:path"
+import { assert, describe, it } from "vitest"
+import { config, inFolder, tutti } from "./process.ts"
+
+const timeout = 120_000
+
+const question = "How many minutes are there in 3 days and 4 hours?"
+
+/** A process in which a package is not installed. */
+const without = (name: string) => {
+  const source = `
+    import { registerHooks } from "node:module"
+    registerHooks({
+      resolve: (specifier, context, next) => {
+        if (!specifier.startsWith("${name}")) return next(specifier, context)
+        const error = new Error("Cannot find package '${name}' imported from here")
+        throw Object.assign(error, { code: "ERR_MODULE_NOT_FOUND" })
+      }
+    })`
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` }
+}
+
+const eventsOf = (output: string) =>
+  output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
+const planIn = (output: string) => eventsOf(output).find(({ type }) => type === "workflow-proposed")
+
+describe.concurrent("the tiny Conductor", { timeout }, () => {
+  it("plans for the gym when it is asked to, after its run has been shown", async () => {
+    const { code, errors, output } = await tutti(["run", question, "--policy", "conductor", "--json"], {
+      cwd: path.parse(process.cwd()).root
+    })
+    assert.deepStrictEqual([code, errors], [0, ""])
+    const types = eventsOf(output).map(({ type }) => type)
+    assert.strictEqual(eventsOf(output)[0].policy, "conductor")
+    assert.isBelow(types.indexOf("run-started"), types.indexOf("completion-finished"))
+    assert.deepInclude(planIn(output), { policy: "conductor", notes: [] })
+  })
+
+  it("is not asked for other workers, and leaves them to the lexical policy when it is", async () => {
+    const own = ["run", question, "--json", "--config", config("quick")]
+    const { output } = await tutti([...own, "--policy", "conductor"])
+    const plan = planIn(output)
+    assert.strictEqual(plan.policy, "lexical")
+    assert.match(plan.notes[0], /knows the workers of the gym alone, and first has no description/)
+  })
+
+  it("is replaced where it is not installed: a note of the plan says what to install", () =>
+    inFolder(async (folder) => {
+      const { code, errors, output } = await tutti(["run", question, "--policy", "conductor"], {
+        cwd: folder,
+        environment: without("@tutti/policy-tiny")
+      })
+      assert.deepStrictEqual([code, errors], [0, ""])
+      assert.match(output, /plan +lexical/)
+      assert.match(output, /The lexical policy stands in for the tiny Conductor\..+`npm install @tutti\/policy-tiny`/)
+    }))
+
+  it("is not measured where llama.cpp is not installed, and says what to install", () =>
+    inFolder(async (folder) => {
+      const { code, errors } = await tutti(["gym", "solve", "--tasks", "4", "--policy", "conductor", "--json"], {
+        cwd: folder,
+        environment: without("node-llama-cpp")
+      })
+      assert.strictEqual(code, 1)
+      assert.match(errors, /^tutti: The tiny Conductor cannot plan\..+install node-llama-cpp/)
+    }))
+
+  it("is measured like any other policy", () =>
+    inFolder(async (folder) => {
+      const { code, output } = await tutti(
+        ["eval", "--policy", "conductor", "--limit", "4", "--json", "--out", path.join(folder, "report")],
+        { cwd: folder }
+      )
+      assert.strictEqual(code, 0)
+      assert.include(output, '"conductor"')
+    }))
+})

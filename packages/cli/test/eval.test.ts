@@ -1,0 +1,231 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import type { Report, Sample } from "@tutti/evals/Report"
+import { describe, expect, it } from "vitest"
+import { inFolder, tutti } from "./process.ts"
+
+const small = ["eval", "--limit", "8", "--policy", "single:professor", "--seed", "5"]
+
+const json = async (args: ReadonlyArray<string>, cwd: string): Promise<Report> => {
+  const { code, errors, output } = await tutti([...args, "--json"], { cwd })
+  expect({ code, errors: code === 0 ? "" : errors }).toEqual({ code: 0, errors: "" })
+  return JSON.parse(output)
+}
+
+const samplesIn = (folder: string): ReadonlyArray<Sample> =>
+  readFileSync(path.join(folder, "samples.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
+describe("tutti eval", () => {
+  it("measures policies and baselines in the gym, and leaves a report", () =>
+    inFolder(async (cwd) => {
+      const args = [...small, "--baselines", "single@courier,best-of:3@professor,single@professor", "--epochs", "2"]
+      const { code, errors, output } = await tutti([...args, "--transcripts"], { cwd })
+      expect(code).toBe(0)
+      expect(output).toMatch(/^policy +gym % +cost +steps +time\nsingle:professor +\d/)
+      expect(output).toContain("48 samples, $")
+      expect(output).toContain("single:professor − best-of:3@professor")
+      expect(errors).toContain("48 of 48 samples")
+      expect(errors).not.toContain("\u001b")
+      const out = path.join(cwd, "evaluation")
+      expect(readdirSync(out).sort()).toEqual(
+        [
+          "answers.sqlite",
+          "journal.jsonl",
+          "report.csv",
+          "report.html",
+          "report.md",
+          "results.json",
+          "samples.jsonl",
+          "transcripts"
+        ].sort()
+      )
+      expect(readdirSync(path.join(out, "transcripts"))).toHaveLength(48)
+      expect(new Set(samplesIn(out).map(({ policy }) => policy)).size).toBe(3)
+    }))
+
+  it("stops at its cost limit, and goes on with a higher one", () =>
+    inFolder(async (cwd) => {
+      const first = await tutti([...small, "--max-cost", "0.02"], { cwd })
+      expect(first.code).toBe(3)
+      expect(first.output).toContain("run the same again to go on")
+      const out = path.join(cwd, "evaluation")
+      const before = samplesIn(out).length
+      expect(before).toBeGreaterThan(0)
+      expect(before).toBeLessThan(8)
+      const report = await json([...small, "--max-cost", "5"], cwd)
+      expect(report.progress).toMatchObject({ status: "complete", samples: 8, maxCostUsd: 5 })
+      expect(report.config).toMatchObject({ seed: 5, epochs: 1, perQuestion: {} })
+    }))
+
+  it("takes questions of one's own, by id, and refuses what was trained on", () =>
+    inFolder(async (cwd) => {
+      const rows = [1, 2, 3, 4].map((n) => ({ id: `q${n}`, question: `What is ${n} + ${n}?`, answer: 2 * n }))
+      writeFileSync(path.join(cwd, "mine.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"))
+      writeFileSync(path.join(cwd, "ids"), "q3\nq1\n")
+      writeFileSync(path.join(cwd, "trained.jsonl"), '{"question":"What is 2 + 2?"}\n')
+      const mine = ["eval", "--benchmark", "mine.jsonl", "--grader", "integer", "--policy", "single:abacus"]
+      const chosen = await json([...mine, "--ids", "ids", "--out", "chosen"], cwd)
+      expect(chosen.benchmarks[0]).toMatchObject({ benchmark: "mine", grader: "integer", available: 4, selected: 2 })
+      expect(samplesIn(path.join(cwd, "chosen")).map(({ task }) => task)).toEqual(["q1", "q3"])
+      const refused = await tutti([...mine, "--trained", "trained.jsonl"], { cwd })
+      expect(refused.code).toBe(2)
+      expect(refused.errors).toContain("1 tasks were trained on: q2. Leave them out with --drop-overlap")
+      const left = await json([...mine, "--trained", "trained.jsonl", "--drop-overlap"], cwd)
+      expect(left.cells[0]!.score).toMatchObject({ samples: 3, mean: 1 })
+    }))
+
+  it("says what is wrong, and leaves nothing behind", () =>
+    inFolder(async (cwd) => {
+      const wrong = async (...args: ReadonlyArray<string>) => {
+        const { code, errors } = await tutti(["eval", ...args], { cwd })
+        return { code, errors: errors.trim().split("\n").at(-1) }
+      }
+      expect(await wrong("--benchmark", "vibes")).toEqual({
+        code: 2,
+        errors: expect.stringMatching(/^tutti: There is no benchmark "vibes"\. There are gym, math500/)
+      })
+      expect(await wrong("--policy", "psychic")).toEqual({ code: 2, errors: expect.stringContaining('"psychic"') })
+      expect(await wrong("--baselines", "best-of:x")).toEqual({ code: 2, errors: expect.stringContaining("best-of:x") })
+      expect(await wrong("--benchmark", "no.jsonl")).toEqual({ code: 2, errors: expect.stringContaining("no.jsonl") })
+      expect(await wrong("--ids", "none")).toEqual({
+        code: 2,
+        errors: expect.stringContaining("Cannot read the tasks")
+      })
+      expect(existsSync(path.join(cwd, "evaluation/results.json"))).toBe(false)
+    }))
+
+  it("keeps what is done when it is interrupted", () =>
+    inFolder(async (cwd) => {
+      const args = ["eval", "--limit", "1000", "--policy", "best-of:5", "--concurrency", "1"]
+      const journal = path.join(cwd, "evaluation/journal.jsonl")
+      let timer: NodeJS.Timeout | undefined
+      const ended = await tutti(args, {
+        cwd,
+        onOutput: (_, child) => {
+          timer ??= setInterval(() => {
+            if ((statSync(journal, { throwIfNoEntry: false })?.size ?? 0) > 50_000) child.kill("SIGINT")
+          }, 5)
+        }
+      })
+      clearInterval(timer)
+      expect(ended.code).toBe(130)
+      expect(ended.errors).toContain("what is done is kept in evaluation")
+      const report = JSON.parse(readFileSync(path.join(cwd, "evaluation/results.json"), "utf8")) as Report
+      expect(report.progress.status).toBe("stopped")
+      expect(report.progress.samples).toBeGreaterThan(0)
+      expect(samplesIn(path.join(cwd, "evaluation"))).toHaveLength(report.progress.samples)
+    }))
+})
+
+describe("tutti eval regrade and diff", () => {
+  it("grade again without calls, and compare", () =>
+    inFolder(async (cwd) => {
+      await json([...small, "--out", "before"], cwd)
+      await json([...small, "--out", "after"], cwd)
+      const regraded = await tutti(["eval", "regrade", "after", "--grader", "letter"], { cwd })
+      expect(regraded.code).toBe(0)
+      expect(regraded.output).toMatch(/gym-test-\d+, single:professor, answer 1: right \(gym\) is now wrong/)
+      expect(regraded.output).toContain("8 answers graded again, ")
+      const { code, output } = await tutti(["eval", "diff", "before", "after"], { cwd })
+      expect(code).toBe(0)
+      expect(output).toContain("8 tasks in both, 0 only in the first, 0 only in the second")
+      expect(output).toContain('not at equal terms: grader of gym was "gym", and is "letter"')
+      const found = JSON.parse((await tutti(["eval", "diff", "before", "after", "--json"], { cwd })).output)
+      expect(found.rows[0].paired.worse).toBeGreaterThan(0)
+      const none = await tutti(["eval", "diff", "before", "nowhere"], { cwd })
+      expect(none).toMatchObject({ code: 2, output: "" })
+      expect(none.errors).toContain("give the folder of an evaluation, or its results.json")
+    }))
+})
+
+// Each starts several processes, and a busy machine takes its time for them.
+const patience = { timeout: 240_000 }
+
+describe("tutti eval, from what was recorded", patience, () => {
+  it("replays an evaluation without a call, and counts what is not recorded as missing", () =>
+    inFolder(async (cwd) => {
+      const policies = ["--policy", "lexical", "--baselines", "self-consistency:3,masrouter-light"]
+      const args = ["eval", "--limit", "6", "--seed", "5", "--learn-limit", "4", ...policies]
+      const first = await json(args, cwd)
+      const again = await json([...args, "--offline", "evaluation", "--out", "again"], cwd)
+      expect(again.progress).toMatchObject({ status: "complete", samples: 18, paidUsd: 0 })
+      const known = (report: Report) => report.cells.map(({ costUsd, policy, score }) => ({ policy, score, costUsd }))
+      expect(known(again)).toEqual(known(first))
+      const texts = (folder: string) => samplesIn(path.join(cwd, folder)).map(({ answer, score }) => [answer, score])
+      expect(texts("again")).toEqual(texts("evaluation"))
+
+      const other = ["eval", "--limit", "6", "--seed", "5", "--policy", "single:courier", "--epochs", "2"]
+      const missing = await json([...other, "--offline", "evaluation", "--out", "missing"], cwd)
+      const { missing: count, samples } = missing.cells[0]!.score
+      expect(count).toBeGreaterThan(0)
+      expect(count + samples).toBe(12)
+      expect(samplesIn(path.join(cwd, "missing")).find((one) => one.missing)?.missing).toMatchObject({
+        cause: "harness",
+        message: expect.stringContaining("nothing is recorded for")
+      })
+      const nowhere = await tutti([...args, "--offline", "nowhere"], { cwd })
+      expect(nowhere).toMatchObject({ code: 2, errors: expect.stringContaining("nowhere/answers.sqlite is not there") })
+      expect(existsSync(path.join(cwd, "nowhere"))).toBe(false)
+    }))
+
+  it("exports decisions and answers with the rewards that the evaluation gave", () =>
+    inFolder(async (cwd) => {
+      await json([...small, "--baselines", "best-of:3@professor", "--transcripts"], cwd)
+      const exported = async (...args: ReadonlyArray<string>) => {
+        const { code, errors, output } = await tutti(["eval", "export", ...args], { cwd })
+        const lines = output.trim() === "" ? [] : output.trim().split("\n")
+        return { code, errors, records: lines.map((line) => JSON.parse(line)) }
+      }
+      const decisions = await exported("evaluation", "--to", "decisions")
+      expect(decisions.errors).toContain("16 decisions of 16 runs")
+      const samples = samplesIn(path.join(cwd, "evaluation"))
+      const right = samples.filter(({ correct }) => correct === true).length
+      expect(right).toBeGreaterThan(0)
+      expect(decisions.records.filter(({ reward }) => reward === 1)).toHaveLength(right)
+      expect(decisions.records[0].completion).toContain("model_id")
+      const answers = await exported("evaluation", "--to", "answers", "--out", "answers.jsonl")
+      expect(answers).toMatchObject({ code: 0, records: [] })
+      const lines = readFileSync(path.join(cwd, "answers.jsonl"), "utf8").trim().split("\n")
+      expect(lines).toHaveLength(samples.flatMap(({ steps }) => steps.filter((one) => one.state === "answered")).length)
+      expect(JSON.parse(lines[0]!)).toMatchObject({ version: 1, type: "answer", worker: expect.any(String) })
+      const ungraded = await exported("evaluation/transcripts", "--to", "answers")
+      expect(ungraded).toMatchObject({ code: 2, errors: expect.stringContaining("name a grader with --grader") })
+      const graded = await exported("evaluation/transcripts", "--to", "decisions", "--grader", "text")
+      expect(graded.records).toHaveLength(16)
+    }))
+})
+
+describe("--profiles", patience, () => {
+  it("shows policies what workers were good at, under a name of its own", () =>
+    inFolder(async (cwd) => {
+      const single = "--baselines=single@abacus,single@professor,single@almanac"
+      await json(["eval", "--limit", "30", "--seed", "9", "--policy", "single:courier", single, "--out", "seen"], cwd)
+      const pool = "--pool=courier,abacus,professor,almanac"
+      const args = ["eval", "--limit", "20", "--seed", "5", pool, "--policy", "lexical,lexical+profiles"]
+      const report = await json([...args, "--profiles", "seen"], cwd)
+      const [plain, shown] = report.config.policies.map(({ name }) => name)
+      expect(plain).toBe("lexical")
+      expect(shown).toMatch(/^lexical\+profiles-[0-9a-f]{6}$/)
+      const workers = report.cells.map(({ workers }) => workers)
+      expect(workers[0]).not.toEqual(workers[1])
+      const shares = await json([...args, "--profiles", "seen/results.json"], cwd)
+      expect(shares.config.policies[1]!.name).toBe(shown)
+      const run = await tutti(
+        ["run", "What is 6 times 7?", pool, "--policy", "lexical+profiles", "--profiles", "seen"],
+        {
+          cwd
+        }
+      )
+      expect(run.code).toBe(0)
+      const wrong = async (...flags: ReadonlyArray<string>) =>
+        (await tutti(["eval", "--limit", "2", ...flags], { cwd })).errors
+      expect(await wrong("--policy", "lexical+profiles")).toContain("name an evaluation or transcripts with --profiles")
+      expect(await wrong("--policy", "moa+profiles", "--profiles", "seen")).toContain("cannot be shown profiles")
+      expect(await wrong("--policy", "lexical+profiles", "--profiles", "no")).toContain(
+        "Cannot read transcripts from no"
+      )
+    }))
+})

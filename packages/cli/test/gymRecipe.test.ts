@@ -1,0 +1,117 @@
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as WorkflowText from "@tutti/core/WorkflowText"
+import * as GymPool from "@tutti/gym/GymPool"
+import type { Example } from "@tutti/trainer/ExampleSource"
+import * as Trainer from "@tutti/trainer/Trainer"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { heldOutPools } from "../src/train/recipes/gym/heldOut.ts"
+import * as Plan from "../src/train/recipes/gym/Plan.ts"
+import * as Recipe from "../src/train/recipes/gym/Recipe.ts"
+import * as Warmth from "../src/train/recipes/gym/Warmth.ts"
+
+const pool = GymPool.make({ latencyMillis: 0 })
+
+const options: Warmth.Options = {
+  pool,
+  pools: { type: "random", min: 2, max: 16, heldOut: heldOutPools },
+  plans: 3,
+  recursive: 0.5,
+  composites: 0.5
+}
+
+const someExamples = Effect.forEach(Array.from({ length: 60 }), (_, index) =>
+  Warmth.examples("examples", options).example(7, index)
+)
+
+const workersOf = ({ messages }: Example) => messages[0]!.content.split("\n").length
+
+describe("plans of the tiny Conductor", () => {
+  it("are workflows as Python reads them", () => {
+    const steps: ReadonlyArray<Plan.PlannedStep> = [
+      { kind: "units", part: 1, isCheck: false, worker: 7, access: [] },
+      { kind: "logic", part: 2, isCheck: false, worker: 15, access: "all" },
+      { kind: "logic", part: 2, isCheck: true, worker: 15, access: "all" }
+    ]
+    const text = Plan.write(pool, steps)
+    assert.isTrue(text.startsWith("units: Converter=7\nlogic: Checks=15\ncheck: Checks=15\n"))
+    const lists = text.slice(text.indexOf("model_id"))
+    const read = Result.getOrThrow(WorkflowText.read(lists, { poolSize: 16, maxSteps: 5, mode: "strict" }))
+    assert.deepStrictEqual(read.workflow, Plan.workflowOf(steps))
+  })
+
+  it("name every worker of the gym by a word of its own", () => {
+    const titles = pool.workers.map((_, worker) => Plan.titleOf(pool, worker))
+    assert.strictEqual(new Set(titles).size, titles.length)
+    assert.isTrue(titles.every((title) => /^[A-Z]/.test(title)))
+  })
+})
+
+describe("what the tiny Conductor reads first", () => {
+  it.effect("can all be read, by the rules that rollouts are held to", () =>
+    Effect.map(someExamples, (examples) => {
+      for (const example of examples) {
+        for (const { text } of example.completions) {
+          const rules = { poolSize: workersOf(example), maxSteps: 5, allowEmpty: true }
+          assert.isTrue(Result.isSuccess(WorkflowText.read(text, rules)), text)
+        }
+      }
+    })
+  )
+
+  it.effect("is the same for the same seed, and says nothing of who is good", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* someExamples, yield* someExamples)
+      const asked = new Map<string, number>()
+      for (const { completions } of yield* someExamples) {
+        for (const { text } of completions) {
+          for (const [, title] of text.matchAll(/: (\w+)=/g)) asked.set(title!, (asked.get(title!) ?? 0) + 1)
+        }
+      }
+      assert.strictEqual(asked.size, WorkerPool.size(pool))
+    })
+  )
+
+  it.effect("gives weight to kinds and ordinals, where they stand", () =>
+    Effect.map(someExamples, (examples) => {
+      for (const { completions } of examples) {
+        for (const { spans = [], text } of completions) {
+          for (const { end, start, weight } of spans) {
+            const part = text.slice(start, end)
+            if (weight === 4) assert.match(part, /^\d+$/)
+            if (weight === 2) assert.match(part, /^[a-z]+$/)
+          }
+        }
+      }
+    })
+  )
+})
+
+describe("the gym recipe", () => {
+  it("keeps thirty different pools aside", () => {
+    const names = heldOutPools.map((ids) => [...ids].sort().join())
+    assert.strictEqual(new Set(names).size, 30)
+  })
+
+  it.effect(
+    "goes through all its phases, and leaves a model",
+    () =>
+      Effect.gen(function* () {
+        const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-gym-recipe-"))
+        const sizes = { finding: 1, reading: 1, learning: 1, recursing: 1, questions: 2, group: 2 }
+        const recipe = Recipe.make(sizes, { seed: 3 })
+        const engine = yield* recipe.engine
+        const result = yield* Trainer.start({ ...recipe, engine }, { ...recipe, seed: 3 }, { folder })
+        assert.deepStrictEqual(result.outcome, { type: "finished" })
+        const file = path.join(folder, "model.gguf")
+        yield* engine.export("gguf", file)
+        assert.isBelow(fs.statSync(file).size, 10_000_000)
+        fs.rmSync(folder, { recursive: true })
+      }),
+    120_000
+  )
+})

@@ -1,0 +1,173 @@
+import { assert, describe, it, vi } from "@effect/vitest"
+import type { GrpoMetrics, WarmStartMetrics } from "@tutti/trainer/Metrics"
+import type { TrainingEvent } from "@tutti/trainer/TrainingEvent"
+import * as TrainLines from "../src/train/TrainLines.ts"
+import * as TrainOutput from "../src/train/TrainOutput.ts"
+import * as TrainView from "../src/train/TrainView.ts"
+import { toText } from "../src/view/Line.ts"
+import { Terminal } from "./Terminal.ts"
+
+type Distribute<E> = E extends TrainingEvent ? Omit<E, "at"> : never
+
+const event = (one: Distribute<TrainingEvent>): TrainingEvent => ({ ...one, at: 0 }) as TrainingEvent
+
+const started = event({
+  type: "training-started",
+  config: {
+    name: "gym",
+    engine: { name: "jax", model: "llama 0.6M" },
+    pool: [{ id: "abacus" }, { id: "almanac" }],
+    phases: [{ type: "warm-start" }, { type: "grpo" }],
+    maxCostUsd: 2
+  } as never,
+  folder: "runs/gym",
+  iteration: 0,
+  iterations: 24
+})
+
+const base = { version: 1, learningRate: 3e-4, gradientNorm: 0.4321, tokens: { completion: 1, prompt: 1 }, at: 0 }
+
+const warm = (iteration: number) =>
+  event({
+    type: "iteration-finished",
+    metrics: {
+      ...base,
+      type: "warm-start",
+      iteration,
+      phase: "warm start",
+      phaseIteration: iteration,
+      costUsd: 0,
+      seconds: { total: 0.5 },
+      examples: 3,
+      completions: 3,
+      weightedLoss: 1,
+      tokenLoss: 2
+    } satisfies WarmStartMetrics
+  })
+
+const kind = { rollouts: 8, rewardMean: 0.7, parsed: 1, correct: 0.5, steps: 1.5, stepCounts: { "1": 4, "2": 4 } }
+
+const learned = (iteration: number, rewardMean: number) =>
+  event({
+    type: "iteration-finished",
+    metrics: {
+      ...base,
+      type: "grpo",
+      iteration,
+      phase: "learn",
+      phaseIteration: iteration - 20,
+      costUsd: 0.1 * (iteration - 19),
+      iterationCostUsd: 0.1,
+      seconds: { total: 90 },
+      groups: 12,
+      zeroVariance: 2,
+      rewardMean,
+      parsed: 0.99,
+      correct: 0.61,
+      steps: 1.8,
+      entropy: 0.5551,
+      surprisal: 0.6,
+      kinds: {
+        arithmetic: { ...kind, workers: { abacus: 30, almanac: 0 } },
+        calendar: { ...kind, workers: { "\u001b[31malmanac": 10 } }
+      }
+    } as unknown as GrpoMetrics
+  })
+
+const run: ReadonlyArray<TrainingEvent> = [
+  started,
+  event({ type: "checkpoint-saved", iteration: 0, isBest: false }),
+  event({ type: "phase-started", phase: "warm start", index: 0, iterations: 20 }),
+  ...Array.from({ length: 20 }, (_, iteration) => warm(iteration)),
+  event({ type: "phase-started", phase: "learn", index: 1, iterations: 4 }),
+  learned(20, 0.25),
+  learned(21, 0.75),
+  event({ type: "group-finished", iteration: 22, phase: "learn", done: 5, of: 12, costUsd: 0.25 })
+]
+
+const fold = (events: ReadonlyArray<TrainingEvent>): TrainView.TrainView =>
+  events.reduce<TrainView.TrainView | undefined>(TrainView.apply, undefined)!
+
+describe("training on a terminal", () => {
+  it("is a block of what is known, in one line each, never wider than the window", () => {
+    const lines = TrainLines.block(fold(run), 100, false).map(toText)
+    assert.deepStrictEqual(lines, [
+      "gym  learn  ▕████████████            ▏ 2 of 4   group 5 of 12   3 min 00 s left",
+      "reward     0.75   ▃▇",
+      "answers    61 % right   99 % could be read",
+      "workflows  1.8 steps   abacus 75 %, almanac 25 %",
+      "optimiser  entropy 0.555   gradient 0.432   2 of 12 groups alike   rate 0.0003",
+      "cost       $0.25 of $2.00, about $0.20 to come",
+      "saved      0 iterations in runs/gym"
+    ])
+    for (const line of TrainLines.block(fold(run), 40, false)) assert.isAtMost(toText(line).length, 40)
+  })
+
+  it("is redrawn in its place, and ends with what to do next", () => {
+    vi.useFakeTimers()
+    try {
+      const terminal = new Terminal(90, 30)
+      const output = TrainOutput.live(terminal)
+      assert.isFalse(terminal.isCursorShown)
+      for (const one of run) {
+        output.show(one)
+        vi.advanceTimersByTime(100)
+      }
+      assert.strictEqual(terminal.text().filter((line) => line.startsWith("reward")).length, 1)
+      output.stopping()
+      assert.include(terminal.text().at(-1), "Ctrl-C again ends at once")
+      output.show(event({ type: "training-finished", outcome: { type: "stopped" }, iteration: 22, costUsd: 0.3 }))
+      output.close()
+      assert.deepStrictEqual(terminal.text().slice(-2), [
+        "Stopped after 22 of 24 iterations. Go on with `tutti train resume runs/gym`.",
+        "Read it with `tutti train report runs/gym`."
+      ])
+      assert.isTrue(terminal.isCursorShown)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
+
+describe("training in plain lines", () => {
+  const record = (events: ReadonlyArray<TrainingEvent>): ReadonlyArray<string> => {
+    const written: Array<string> = []
+    const output = TrainOutput.plain({ write: (text) => written.push(text) })
+    for (const one of events) output.show(one)
+    output.close()
+    return written.join("").trimEnd().split("\n")
+  }
+
+  it("tells every iteration of learning, and one in ten of the warm start", () => {
+    assert.deepStrictEqual(
+      record([
+        ...run,
+        event({
+          type: "training-finished",
+          outcome: { type: "cost-limit", limitUsd: 2, spentUsd: 2 },
+          iteration: 22,
+          costUsd: 2
+        })
+      ]),
+      [
+        "gym: llama 0.6M trained by jax in runs/gym, 2 workers, 24 iterations",
+        "1/24 warm start  loss 2  gradient 0.432  9.5 s left in this phase",
+        "11/24 warm start  loss 2  gradient 0.432  4.5 s left in this phase",
+        "20/24 warm start  loss 2  gradient 0.432",
+        "21/24 learn  reward 0.25  right 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.10 of $2.00, about $0.30 to come  4 min 30 s left",
+        "22/24 learn  reward 0.75  right 61 %  parsed 99 %  steps 1.8  abacus 75 %, almanac 25 %  entropy 0.555  gradient 0.432  2 of 12 groups alike  $0.20 of $2.00, about $0.20 to come  3 min 00 s left",
+        "Stopped by the limit of $2.00 after 22 of 24 iterations.",
+        "Go on with `tutti train resume runs/gym --max-cost <more>`. Read it with `tutti train report runs/gym`."
+      ]
+    )
+  })
+})
+
+describe("what is left of a phase", () => {
+  it("goes by its last ten iterations, and not by those of another phase", () => {
+    const view = fold(run)
+    assert.deepStrictEqual(TrainView.left(view), { millis: 180_000, costUsd: 0.2 })
+    assert.isUndefined(TrainView.left(fold(run.slice(0, 24))))
+    assert.isUndefined(TrainView.left(fold([started])))
+  })
+})
