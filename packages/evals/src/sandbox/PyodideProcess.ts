@@ -169,7 +169,8 @@ export const make = (files: Files): PyodideProcess => {
       input.write(encode(command))
       return reply
     },
-    isAlive: () => child.exitCode === null && child.signalCode === null,
+    // A process that was killed has no memory before its end is told.
+    isAlive: () => child.exitCode === null && child.signalCode === null && Group.residentBytes(child) !== 0,
     kill: () => Group.kill(child)
   }
 }
