@@ -58,6 +58,6 @@ describe("the gym recipe with the Tinker API", () => {
         for (const [step, loss] of there.losses.entries())
           assert.closeTo(loss, here.losses[step]!, 1e-4, `step ${step}`)
       }).pipe(Effect.scoped),
-    240_000
+    600_000
   )
 })

@@ -3,8 +3,9 @@
  *
  * To find in a list what stands before a word, a transformer needs two attention heads that are of no use without each
  * other: one that carries the word before along, and one that finds the same word again (the induction heads of Olsson
- * et al. 2022). Trained from noise, small models take very long until both appear by chance; with one pair of them in
- * the first weights they look up right after some dozen steps. Everything else is noise as usual, and all of it learns.
+ * et al. 2022). To find the line in which a word stands, it needs a third that carries the heading of its line to every
+ * word. Trained from noise, small models take very long until all of them appear by chance; with them in the first
+ * weights they look up right after some dozen steps. Everything else is noise as usual, and all of it learns.
  */
 import type { Config, DenseModel } from "@tutti/gguf/Model"
 import { initial } from "./internal/initial.ts"
@@ -26,6 +27,10 @@ const foundScale = 3
 const embeddingScale = 2
 /** Pairs of a head's numbers that are turned by no more than this between neighbours: the others cannot match afar. */
 const slowTurn = 1.5e-3
+/** How sharply the third head looks at the heading before. */
+const headingSharpness = 3
+/** Pairs that turn so much tell a line's own heading from that of the line before. */
+const headingTurns = { from: 5e-3, to: 0.05 }
 /** Pairs that turn so much tell what is near, within some dozen tokens, from what is far. */
 const nearTurns = { from: 5e-3, to: 0.2 }
 
@@ -57,13 +62,16 @@ const orthonormal = (rows: ReadonlyArray<Float32Array>): ReadonlyArray<Float32Ar
 const layer = (index: number, name: string) => `model.layers.${index}.self_attn.${name}_proj.weight`
 
 /**
- * Weights by seed for a model of at least two layers, as many heads of keys and values as of queries, and embeddings
+ * Weights by seed for a model of at least two layers and two heads, as many heads of keys and values as of queries, and embeddings
  * that are its output, too.
  *
  * **Details**
  *
- * Of the hidden state's `D` numbers the first is the same for all tokens, which gives the first head something to look
- * with that knows positions alone; the last `headSize` are the place to which it carries the word before.
+ * Of the hidden state's `D` numbers the first is the same for all tokens, which gives heads something to look with that
+ * knows positions alone; the second marks headings. The last `headSize` are the place to which the word before is
+ * carried, and the `headSize` before these the place of the heading.
+ *
+ * `headings` are the tokens that can head a line; without any, words are looked up, but not their lines.
  *
  * **Gotchas**
  *
@@ -91,7 +99,7 @@ const layer = (index: number, name: string) => `model.layers.${index}.self_attn.
  * tensors["model.layers.1.self_attn.q_proj.weight"]?.shape // => [64, 64]
  * ```
  */
-export const tensors = (config: Config, seed: number): DenseModel["tensors"] => {
+export const tensors = (config: Config, seed: number, headings: ReadonlyArray<number> = []): DenseModel["tensors"] => {
   const weights = initial(config, seed)
   const { hiddenSize: width_D, ropeTheta = defaultTheta } = config
   const head_d = config.headSize ?? width_D / config.heads
@@ -111,58 +119,77 @@ export const tensors = (config: Config, seed: number): DenseModel["tensors"] => 
     }
   }
 
-  // Embeddings: a constant, the word, and a place that is empty.
+  // Embeddings: a constant, a mark of headings, the word, and two places that are empty.
   const embedding = matrix("model.embed_tokens.weight")
   const spread = embeddingScale * 0.02 * Math.sqrt(768 / width_D)
-  const firstEmpty = width_D - head_d
+  const [constant, mark, firstOfWord] = [0, 1, 2]
+  const placeOfHeading = width_D - 2 * head_d
+  const placeBefore = width_D - head_d
   for (let token = 0; token < config.vocabularySize; token++) {
     for (let at = 0; at < width_D; at++) embedding.set(token, at, embeddingScale * embedding.get(token, at))
-    embedding.set(token, 0, 3 * spread)
-    for (let at = firstEmpty; at < width_D; at++) embedding.set(token, at, 0)
+    embedding.set(token, constant, 3 * spread)
+    embedding.set(token, mark, 0)
+    for (let at = placeOfHeading; at < width_D; at++) embedding.set(token, at, 0)
   }
+  for (const token of headings) embedding.set(token, mark, 3 * spread)
+
+  const inLayer = (index: number) => ({
+    query: matrix(layer(index, "q")),
+    key: matrix(layer(index, "k")),
+    value: matrix(layer(index, "v")),
+    output: matrix(layer(index, "o"))
+  })
+  const [first, second] = [inLayer(0), inLayer(1)]
   // What is carried of a word: its shadow on `head_d` directions, taken from the noise of the weights that they replace.
-  const carrier = matrix(layer(0, "v"))
   const noise = Array.from({ length: head_d }, (_, row) =>
-    Float32Array.from({ length: firstEmpty - 1 }, (_, at) => carrier.get(row, at + 1))
+    Float32Array.from({ length: placeOfHeading - firstOfWord }, (_, at) => first.value.get(row, at + firstOfWord))
   )
   const shadow = orthonormal(noise)
+  for (const { key, output, query, value } of [first, second]) {
+    for (const each of [query, key, value]) each.clear(2 * head_d, width_D)
+    output.clear(width_D, 2 * head_d)
+  }
 
-  // Layer 0, head 0: looks at the position before, carries the shadow of the word there to the empty place.
-  const [query0, key0, output0] = [matrix(layer(0, "q")), matrix(layer(0, "k")), matrix(layer(0, "o"))]
-  for (const each of [query0, key0, carrier]) each.clear(head_d, width_D)
-  output0.clear(width_D, head_d)
+  // Layer 0, head 0: looks at the position before, carries the shadow of the word there to an empty place.
   for (const [pair, turn] of turns.entries()) {
-    query0.set(pair, 0, previousSharpness * Math.cos(turn))
-    query0.set(pair + half, 0, -previousSharpness * Math.sin(turn))
-    key0.set(pair, 0, previousSharpness)
+    first.query.set(pair, constant, previousSharpness * Math.cos(turn))
+    first.query.set(pair + half, constant, -previousSharpness * Math.sin(turn))
+    first.key.set(pair, constant, previousSharpness)
   }
-  for (const [row, direction] of shadow.entries()) {
-    for (const [at, value] of direction.entries()) carrier.set(row, at + 1, value)
-    output0.set(firstEmpty + row, row, spread * carriedScale)
+  // Layer 0, head 1: looks at the nearest heading, carries its shadow to the other empty place.
+  for (const [pair, turn] of turns.entries()) {
+    if (turn < headingTurns.from || turn > headingTurns.to) continue
+    first.query.set(head_d + pair, constant, headingSharpness)
+    first.key.set(head_d + pair, mark, headingSharpness)
+  }
+  for (const [head, place] of [placeBefore, placeOfHeading].entries()) {
+    for (const [row, direction] of shadow.entries()) {
+      for (const [at, value] of direction.entries()) first.value.set(head * head_d + row, at + firstOfWord, value)
+      first.output.set(place + row, head * head_d + row, spread * carriedScale)
+    }
   }
 
-  // Layer 1, head 0: looks where the word is the one that was before here, and says what was before there.
-  const [query1, key1, value1, output1] = [
-    matrix(layer(1, "q")),
-    matrix(layer(1, "k")),
-    matrix(layer(1, "v")),
-    matrix(layer(1, "o"))
-  ]
-  for (const each of [query1, key1, value1]) each.clear(head_d, width_D)
-  output1.clear(width_D, head_d)
+  // Layer 1, both heads: look where the word is the one that was before here, and say what was before there, or over it.
   const slow = turns.flatMap((turn, pair) => (turn < slowTurn ? [pair] : []))
-  for (const [place, row] of [...slow, ...slow.map((pair) => pair + half)].entries()) {
-    query1.set(row, firstEmpty + place, matchSharpness)
-    for (const [at, value] of shadow[place]!.entries()) key1.set(row, at + 1, matchSharpness * value)
-  }
-  for (const [pair, turn] of turns.entries()) {
-    if (turn < nearTurns.from || turn > nearTurns.to) continue
-    query1.set(pair, 0, farSharpness)
-    key1.set(pair, 0, -farSharpness)
-  }
-  for (const [row, direction] of shadow.entries()) {
-    value1.set(row, firstEmpty + row, 1)
-    for (const [at, value] of direction.entries()) output1.set(at + 1, row, value * spread * foundScale)
+  for (const [head, place] of [placeBefore, placeOfHeading].entries()) {
+    const from = head * head_d
+    for (const [at, row] of [...slow, ...slow.map((pair) => pair + half)].entries()) {
+      second.query.set(from + row, placeBefore + at, matchSharpness)
+      for (const [word, value] of shadow[at]!.entries()) {
+        second.key.set(from + row, word + firstOfWord, matchSharpness * value)
+      }
+    }
+    for (const [pair, turn] of turns.entries()) {
+      if (turn < nearTurns.from || turn > nearTurns.to) continue
+      second.query.set(from + pair, constant, farSharpness)
+      second.key.set(from + pair, constant, -farSharpness)
+    }
+    for (const [row, direction] of shadow.entries()) {
+      second.value.set(from + row, place + row, 1)
+      for (const [at, value] of direction.entries()) {
+        second.output.set(at + firstOfWord, from + row, value * spread * foundScale)
+      }
+    }
   }
   return weights
 }

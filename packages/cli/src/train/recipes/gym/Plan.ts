@@ -1,9 +1,9 @@
 /**
  * Plans as the tiny Conductor writes them: a thought for each step, then the three lists.
  *
- * A thought names the kind of the part that a step works on, the first word of the worker's description and, last, its
- * ordinal. So what has to be learned is told apart: which kind a part is of, who is good at that kind, and where in the
- * list that worker stands.
+ * A thought names the part that a step works on, its kind, the first word of the worker's description and, last, its
+ * ordinal. So what has to be learned is told apart: where a part stands and which kind it is of, who is good at that
+ * kind, and where in the list that worker stands.
  */
 import type { WorkerPool } from "@tutti/core/WorkerPool"
 import type { Access, Workflow } from "@tutti/core/Workflow"
@@ -28,8 +28,12 @@ const subtaskOf = ({ isCheck, part }: PlannedStep): string => {
   return isCheck ? `Check part ${part}` : `Part ${part}`
 }
 
-const thoughtOf = (pool: WorkerPool, { isCheck, kind, worker }: PlannedStep): string =>
-  `${isCheck ? "check" : kind}: ${titleOf(pool, worker)}=${worker}`
+/** A line of thought: the number of a part, a word for what is sought, and the worker that is found. */
+export const thought = (pool: WorkerPool, part: number, sought: string, worker: number): string =>
+  `${part} ${sought}: ${titleOf(pool, worker)}=${worker}`
+
+const thoughtOf = (pool: WorkerPool, { isCheck, kind, part, worker }: PlannedStep): string =>
+  thought(pool, part, isCheck ? `${kind} check` : kind, worker)
 
 /** A plan as a workflow. */
 export const workflowOf = (steps: ReadonlyArray<PlannedStep>): Workflow => ({

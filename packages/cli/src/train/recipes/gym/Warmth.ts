@@ -8,9 +8,9 @@
 import * as Conductor from "@tutti/core/Conductor"
 import * as Policy from "@tutti/core/Policy"
 import * as Prompt from "@tutti/core/Prompt"
-import * as Task from "@tutti/core/Task"
+import type { Task } from "@tutti/core/Task"
+import type { Worker } from "@tutti/core/Worker"
 import type { WorkerPool } from "@tutti/core/WorkerPool"
-import * as Family from "@tutti/gym/Family"
 import * as Gym from "@tutti/gym/Gym"
 import * as TinyPrompt from "@tutti/policy-tiny/TinyPrompt"
 import * as Curriculum from "@tutti/trainer/Curriculum"
@@ -33,11 +33,7 @@ export interface Options {
 
 export const maxSteps = 5
 
-/** What exercises ask: nothing. */
-const exercise = Task.make("Practice.")
-
-/** The share of composites whose plan does not divide them, and of parts with a second attempt or a check. */
-const undivided = 0.1
+/** The share of parts with a second attempt or a check. */
 const attemptedTwice = 0.1
 const checked = 0.2
 
@@ -47,10 +43,6 @@ export const planByLot = (
   parts: ReadonlyArray<Gym.Part>,
   workers: number
 ): Array<Plan.PlannedStep> => {
-  const kind = parts.at(-1)!.family
-  if (parts.length > 1 && draw.chance(undivided)) {
-    return [{ kind, part: 0, isCheck: false, worker: draw.below(workers), access: [] }]
-  }
   const steps: Array<Plan.PlannedStep> = []
   for (const [index, { family }] of parts.entries()) {
     const room = maxSteps - steps.length - (parts.length - index - 1)
@@ -66,26 +58,48 @@ export const planByLot = (
   return steps
 }
 
-/** What of a plan matters more than the rest: kinds and ordinals. Titles are drawn by lot, and cannot be learned. */
-const spansOf = (text: string): ReadonlyArray<ExampleSource.Span> =>
-  [...text.matchAll(/^(?<kind>[a-z ]+):(?<title> \w+)=(?<ordinal>\d+)$/gm)].flatMap(({ groups, index }) => {
-    const { kind, ordinal, title } = groups as { kind: string; ordinal: string; title: string }
-    const colon = index + kind.length
-    const equals = colon + 1 + title.length
-    return [
-      { start: index, end: colon, weight: 2 },
-      { start: colon + 1, end: equals, weight: 0.5 },
-      { start: equals + 1, end: equals + 1 + ordinal.length, weight: 4 }
-    ]
-  })
+/** The weights of what a line of thought is made of, and of the ordinals that are copied from it. */
+interface Weights {
+  readonly sought: number
+  readonly title: number
+  readonly ordinal: number
+  readonly copied: number
+}
+
+/** Titles of plans are drawn by lot, and cannot be learned. */
+const ofPlans: Weights = { sought: 4, title: 0, ordinal: 4, copied: 5 }
+
+/** What is sought in exercises is drawn by lot. */
+const ofExercises: Weights = { sought: 0.02, title: 2, ordinal: 4, copied: 0 }
+
+const spansOf = (text: string, weights: Weights): ReadonlyArray<ExampleSource.Span> => {
+  const thoughts = [...text.matchAll(/^\d(?<sought>[\w ]+):(?<title> \w+)=(?<ordinal>\d+)$/gm)].flatMap(
+    ({ groups, index }) => {
+      const { ordinal, sought, title } = groups as { ordinal: string; sought: string; title: string }
+      const colon = index + 1 + sought.length
+      const equals = colon + 1 + title.length
+      return [
+        { start: index + 1, end: colon, weight: weights.sought },
+        { start: colon + 1, end: equals, weight: weights.title },
+        { start: equals + 1, end: equals + 1 + ordinal.length, weight: weights.ordinal }
+      ]
+    }
+  )
+  const copied = [...text.matchAll(/(?<=^model_id = \[).*$/gm)].map(({ 0: ids, index }) => ({
+    start: index,
+    end: index + ids.length,
+    weight: weights.copied
+  }))
+  return [...thoughts, ...copied]
+}
 
 const completionOf = (pool: WorkerPool, steps: ReadonlyArray<Plan.PlannedStep>): ExampleSource.ExampleCompletion => {
   const text = Plan.write(pool, steps)
-  return { text, spans: spansOf(text) }
+  return { text, spans: spansOf(text, ofPlans) }
 }
 
 /** How a plan by lot ended: what a second round is shown. */
-const previousOf = (draw: Draw.Draw, task: Task.Task, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool) => {
+const previousOf = (draw: Draw.Draw, task: Task, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool) => {
   const workflow = Plan.workflowOf(planByLot(draw, parts, pool.workers.length))
   const retry = { maxAttempts: 4, baseDelayMillis: 0, maxDelayMillis: 0 }
   const conductor = Conductor.make({
@@ -100,29 +114,37 @@ const previousOf = (draw: Draw.Draw, task: Task.Task, parts: ReadonlyArray<Gym.P
 /** Lines of an exercise. */
 const exerciseLines = 8
 
+/** The words of a description that can be sought, but for the title. */
+const wordsOf = ({ description = "" }: Pick<Worker, "description">): ReadonlyArray<string> =>
+  (description.match(/[a-zA-Z]{4,}/g) ?? []).slice(1)
+
+const anyTask = (draw: Draw.Draw, composites: number): Task =>
+  Gym.tasks({ split: "train", count: 1, seed: 1 + draw.below(2 ** 30), composites })[0]!
+
 /**
- * Exercises in finding: a list of workers, and line after line of a title with its ordinal. Nothing else in them counts
- * for much.
+ * Exercises in finding: a list of workers and a question, and line after line of any word of a description, the title of
+ * a worker in whose description it stands, and that worker's ordinal.
  */
-export const exercises = (name: string, options: Pick<Options, "pool" | "pools">): ExampleSource.ExampleSource =>
+export const exercises = (
+  name: string,
+  options: Pick<Options, "pool" | "pools" | "composites">
+): ExampleSource.ExampleSource =>
   ExampleSource.make(
     name,
     Effect.fnUntraced(function* (seed: number, index: number) {
       const draw = Draw.make(seed, index)
+      const task = anyTask(draw, options.composites)
       const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, draw.below(2 ** 30)))
+      const words = pool.workers.map(wordsOf)
       const line = () => {
-        const worker = draw.below(pool.workers.length)
-        return `${draw.pick(Family.names)}: ${Plan.titleOf(pool, worker)}=${worker}`
+        const word = draw.pick(draw.pick(words))
+        const having = words.flatMap((some, worker) => (some.includes(word) ? [worker] : []))
+        return Plan.thought(pool, 1 + draw.below(3), word, draw.pick(having))
       }
       const text = Array.from({ length: exerciseLines }, line).join("\n")
-      const spans = [...text.matchAll(/=\d+/g)].map(({ 0: found, index }) => ({
-        start: index + 1,
-        end: index + found.length,
-        weight: 4
-      }))
       return {
-        messages: Prompt.conductorMessages({ task: exercise, pool, maxSteps, self: false }, TinyPrompt.options),
-        completions: [{ text, weight: 0.1, spans }]
+        messages: Prompt.conductorMessages({ task, pool, maxSteps, self: false }, TinyPrompt.options),
+        completions: [{ text, weight: 0.02, spans: spansOf(text, ofExercises) }]
       }
     })
   )
@@ -142,17 +164,12 @@ export const examples = (name: string, options: Options): ExampleSource.ExampleS
     name,
     Effect.fnUntraced(function* (seed: number, index: number) {
       const draw = Draw.make(seed, index)
-      const [task] = Gym.tasks({
-        split: "train",
-        count: 1,
-        seed: 1 + draw.below(2 ** 30),
-        composites: options.composites
-      })
-      const { parts } = Gym.metadata(task!)!
+      const task = anyTask(draw, options.composites)
+      const { parts } = Gym.metadata(task)!
       const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, draw.below(2 ** 30)))
       const isRecursive = draw.chance(options.recursive)
-      const previous = isRecursive ? yield* previousOf(draw, task!, parts, pool) : undefined
-      const context = { task: task!, pool, maxSteps, self: false, ...(previous === undefined ? {} : { previous }) }
+      const previous = isRecursive ? yield* previousOf(draw, task, parts, pool) : undefined
+      const context = { task, pool, maxSteps, self: false, ...(previous === undefined ? {} : { previous }) }
       const plans = Array.from({ length: options.plans }, (_, place) =>
         isRecursive && place % 2 === 0 ? [] : planByLot(draw, parts, pool.workers.length)
       )
