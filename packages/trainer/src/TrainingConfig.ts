@@ -36,7 +36,7 @@ export interface OptimizerConfig {
 // Objective
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is done with a group all of whose rewards are equal, and which so teaches nothing. */
+/** What is done with a group that teaches nothing, because all of its rewards are equal. */
 export type ZeroVariance =
   /** It is left out of the gradient. */
   | { readonly type: "drop" }
@@ -52,6 +52,12 @@ export interface AdvantageConfig {
   /** Whether advantages are divided by the standard deviation of the group. */
   readonly divideByStd: boolean
   readonly zeroVariance: ZeroVariance
+  /**
+   * Which groups count as equal: those of equal rewards, or also those whose answers are all right or all wrong, however
+   * many of them could not be read (the filter of DAPO, Yu et al. 2025). `"correctness"` is for policies that still write
+   * much that cannot be read: where no plan is right yet, rewards prefer the shortest, as it goes wrong in fewer places.
+   */
+  readonly equalBy: "reward" | "correctness"
   /** What the advantages of a first round are multiplied by where a recursive round follows it. */
   readonly recursionDiscount: number
 }
@@ -255,6 +261,7 @@ export const defaultAdvantage: AdvantageConfig = {
   baseline: "group",
   divideByStd: true,
   zeroVariance: { type: "drop" },
+  equalBy: "reward",
   recursionDiscount: 0.25
 }
 

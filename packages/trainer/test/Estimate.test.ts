@@ -16,7 +16,13 @@ const phase = (changes: Partial<GrpoConfig> = {}): GrpoConfig =>
     iterations: 10,
     questions: 4,
     groupSize: 8,
-    advantage: { baseline: "group", divideByStd: true, zeroVariance: { type: "drop" }, recursionDiscount: 0.25 },
+    advantage: {
+      baseline: "group",
+      divideByStd: true,
+      zeroVariance: { type: "drop" },
+      equalBy: "reward",
+      recursionDiscount: 0.25
+    },
     rollouts: { maxSteps: 1, maxTokens: 100, runConcurrency: 4, worker: {} },
     recursion: { share: 0, rounds: 0 },
     ...changes

@@ -2,13 +2,16 @@ import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import * as Grader from "@tutti/core/Grader"
 import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { type Datum, type Engine, EngineError, type Loss } from "../src/Engine.ts"
+import * as GrpoBatch from "../src/internal/grpoBatch.ts"
 import type { GrpoMetrics } from "../src/Metrics.ts"
+import type { Group } from "../src/Rollout.ts"
 import type { CompletionRecord } from "../src/RolloutRecord.ts"
 import * as RunFolder from "../src/RunFolder.ts"
 import * as ToyEngine from "../src/ToyEngine.ts"
@@ -220,6 +223,24 @@ describe("Trainer", () => {
       assert.deepStrictEqual([replaced.data, replaced.metrics.groups, replaced.metrics.resampled], [0, 10, 6])
     })
   )
+
+  it("learns nothing from groups in which nobody is right, where correctness decides", () => {
+    const outcomes = (...outcomes: ReadonlyArray<Grader.Outcome>) =>
+      ({
+        question: { extraRounds: 0 },
+        rollouts: outcomes.map((outcome) => ({ rounds: [{ outcome, reward: Grader.reward(outcome) }] }))
+      }) as unknown as Group
+    const advantages = (group: Group, equalBy: TrainingConfig.AdvantageConfig["equalBy"]) => {
+      const { advantage: config } = TrainingConfig.grpo({ name: "g", tasks: "t", advantage: { equalBy } })
+      return GrpoBatch.judge(group, config).completions.map(({ advantage }) => advantage)
+    }
+    const nobody = outcomes("unreadable", "wrong", "wrong", "unreadable")
+    assert.deepStrictEqual(advantages(nobody, "reward"), [-1, 1, 1, -1])
+    assert.deepStrictEqual(advantages(nobody, "correctness"), [undefined, undefined, undefined, undefined])
+    const some = outcomes("unreadable", "correct", "wrong", "wrong")
+    assert.deepStrictEqual(advantages(some, "correctness"), advantages(some, "reward"))
+    assert.isAbove(advantages(some, "correctness")[1]!, 0)
+  })
 
   it.effect("keeps near the weights of the beginning with a KL penalty, and tells how near", () =>
     Effect.gen(function* () {

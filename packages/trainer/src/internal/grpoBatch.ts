@@ -33,13 +33,25 @@ export interface JudgedGroup {
 // Advantages
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Whether those who have this round were all right in it, or all not. */
+const isUndecided = (rollouts: ReadonlyArray<Rollout>, round: number): boolean => {
+  const isCorrect_G = rollouts.flatMap(({ rounds }) =>
+    round < rounds.length ? [rounds[round]!.outcome === "correct"] : []
+  )
+  return new Set(isCorrect_G).size < 2
+}
+
 /** Gives each completion of a group its advantage. */
 export const judge = (group: Group, config: AdvantageConfig): JudgedGroup => {
   const counted = group.rollouts.filter(({ dropped }) => dropped === undefined)
-  const { advantages_G_R, isZeroVariance_R } = Advantage.ofRounds(
+  const found = Advantage.ofRounds(
     counted.map(({ rounds }) => rounds.map(({ reward }) => reward)),
     group.question.extraRounds > 0,
     config
+  )
+  const { advantages_G_R } = found
+  const isZeroVariance_R = found.isZeroVariance_R.map(
+    (isEqual, round) => isEqual || (config.equalBy === "correctness" && isUndecided(counted, round))
   )
   const isKept = (round: number) => config.zeroVariance.type === "keep" || isZeroVariance_R[round] === false
   const completions = group.rollouts.flatMap((rollout) => {

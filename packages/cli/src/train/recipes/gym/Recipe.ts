@@ -148,7 +148,8 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
       iterations: sizes.learning,
       questions: sizes.questions,
       groupSize: sizes.group,
-      minibatches: 2,
+      minibatches: 4,
+      advantage: { equalBy: "correctness" },
       optimizer: { learningRate: 4e-4, beta2: 0.99, schedule: falling(0.05) },
       pool: pools(3, 16),
       rollouts
@@ -159,6 +160,7 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
       iterations: sizes.recursing,
       questions: sizes.questions,
       groupSize: sizes.group,
+      advantage: { equalBy: "correctness" },
       optimizer: { learningRate: 2e-4, beta2: 0.99, schedule: falling(0.05) },
       pool: pools(3, 16),
       rollouts
