@@ -102,7 +102,7 @@ describe("the gym recipe", () => {
     () =>
       Effect.gen(function* () {
         const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-gym-recipe-"))
-        const sizes = { finding: 1, reading: 1, learning: 1, recursing: 1, questions: 2, group: 2 }
+        const sizes = { finding: 1, reading: 1, learning: 1, recursing: 1, examples: 4, questions: 2, group: 2 }
         const recipe = Recipe.make(sizes, { seed: 3 })
         const engine = yield* recipe.engine
         const result = yield* Trainer.start({ ...recipe, engine }, { ...recipe, seed: 3 }, { folder })

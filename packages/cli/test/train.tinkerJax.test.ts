@@ -16,7 +16,7 @@ const temporary = Effect.acquireRelease(
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
 
-const sizes = { finding: 6, reading: 1, learning: 2, recursing: 1, questions: 2, group: 4 }
+const sizes = { finding: 6, reading: 1, learning: 2, recursing: 1, examples: 4, questions: 2, group: 4 }
 
 const training = () => Recipe.make(sizes, { seed: 3 })
 

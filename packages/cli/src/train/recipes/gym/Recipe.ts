@@ -77,6 +77,8 @@ export interface Sizes {
   readonly finding: number
   readonly learning: number
   readonly recursing: number
+  /** Examples of a step of the warm start. */
+  readonly examples: number
   /** Questions of an iteration, and completions of each. */
   readonly questions: number
   readonly group: number
@@ -132,14 +134,14 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
       name: "finding",
       examples: "finding",
       steps: sizes.finding,
-      batch: 20,
+      batch: sizes.examples,
       optimizer: { learningRate: 2e-3, beta2: 0.95, schedule: falling(0.05) }
     }),
     warmStart({
       name: "reading",
       examples: "reading",
       steps: sizes.reading,
-      batch: 35,
+      batch: sizes.examples,
       optimizer: { learningRate: 2e-3, beta2: 0.95, schedule: falling(0.02) }
     }),
     grpo({
@@ -148,7 +150,7 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
       iterations: sizes.learning,
       questions: sizes.questions,
       groupSize: sizes.group,
-      minibatches: 4,
+      minibatches: Math.min(4, sizes.questions),
       advantage: { equalBy: "correctness" },
       optimizer: { learningRate: 4e-4, beta2: 0.99, schedule: falling(0.05) },
       pool: pools(3, 16),
@@ -169,7 +171,15 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
 })
 
 /** The sizes of the model that is shipped: under an hour on two processor cores. */
-const shipped: Sizes = { finding: 120, reading: 360, learning: 100, recursing: 20, questions: 12, group: 16 }
+const shipped: Sizes = {
+  finding: 120,
+  reading: 360,
+  learning: 100,
+  recursing: 20,
+  examples: 30,
+  questions: 12,
+  group: 16
+}
 
 /** `tutti train --recipe gym`. */
 export const gym: Recipe = ({ seed }) => ({
