@@ -4,6 +4,13 @@ import { OpenAiChat, Script, WireServer } from "@tutti/providers-testkit"
 import { assert, describe, it } from "vitest"
 import { inFolder, tutti } from "./process.ts"
 
+/** The verdicts of `--lines`, one to a line. */
+const verdictsOf = (output: string) =>
+  output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
 describe("tutti grade", () => {
   it("gives a verdict for every line, in their order, and goes on after one that it cannot read", async () => {
     const input = [
@@ -58,10 +65,7 @@ describe("tutti grade", () => {
     const { code, output } = await tutti(["grade", "--grader", "livecodebench", "--lines"], {
       input: lines.map((line) => JSON.stringify(line)).join("\n")
     })
-    const verdicts = output
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line))
+    const verdicts = verdictsOf(output)
     assert.deepStrictEqual(
       verdicts.map(({ correct, rung }) => [correct, rung]),
       [
@@ -99,10 +103,7 @@ describe("tutti grade", () => {
         input: [line("In France's capital", true), line("Lyon", false), line("London", false)].join("\n"),
         environment: { MY_JUDGE_BASE_URL: `${server.url}/v1` }
       })
-      const verdicts = output
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line))
+      const verdicts = verdictsOf(output)
       assert.deepStrictEqual(
         verdicts.map(({ correct, rung }) => [correct, rung]),
         [

@@ -25,7 +25,7 @@ export interface Judged {
 export interface JudgedGroup {
   readonly group: Group
   readonly completions: ReadonlyArray<Judged>
-  /** For each round, whether all rewards were equal. */
+  /** For each round, whether it teaches nothing. */
   readonly isZeroVariance_R: ReadonlyArray<boolean>
 }
 

@@ -11,7 +11,7 @@ import type { Access, Workflow } from "@tutti/core/Workflow"
 /** What a step does: an attempt at a part, or a check of the attempts before it. */
 export interface PlannedStep {
   readonly kind: string
-  /** The part's number, from 1; 0 is the whole question. */
+  /** The part's number, from 1. */
   readonly part: number
   readonly isCheck: boolean
   /** The ordinal of the worker. */
@@ -23,10 +23,7 @@ export interface PlannedStep {
 export const titleOf = (pool: WorkerPool, worker: number): string =>
   /^\w+/.exec(pool.workers[worker]!.description ?? "")?.[0] ?? ""
 
-const subtaskOf = ({ isCheck, part }: PlannedStep): string => {
-  if (part === 0) return isCheck ? "Check the answer" : "Answer the question"
-  return isCheck ? `Check part ${part}` : `Part ${part}`
-}
+const subtaskOf = ({ isCheck, part }: PlannedStep): string => (isCheck ? `Check part ${part}` : `Part ${part}`)
 
 /** A line of thought: the number of a part, a word for what is sought, and the worker that is found. */
 export const thought = (pool: WorkerPool, part: number, sought: string, worker: number): string =>

@@ -104,14 +104,16 @@ const plansFor = (min: number, max: number) =>
 
 const words = Warmth.exercises("words of descriptions", { pool, pools: pools(3, 16), composites: 0.5 })
 
+const plansForFew = plansFor(1, 2)
+
 /** Mostly exercises: while plans have the say, the first weights forget how to find. */
 const finding = Warmth.mixed("words, and plans by lot", [
   { source: words, share: 7 },
-  { source: plansFor(1, 2), share: 3 }
+  { source: plansForFew, share: 3 }
 ])
 
 const reading = Warmth.mixed("plans by lot, and words", [
-  { source: plansFor(1, 2), share: 4 },
+  { source: plansForFew, share: 4 },
   { source: plansFor(3, 16), share: 2 },
   { source: words, share: 1 }
 ])
@@ -170,8 +172,8 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
   ]
 })
 
-/** The sizes of the model that is shipped: under an hour on two processor cores. */
-const shipped: Sizes = {
+/** The sizes of `tutti train --recipe gym`: about an hour on two processor cores. */
+const whole: Sizes = {
   finding: 120,
   reading: 360,
   learning: 100,
@@ -183,7 +185,7 @@ const shipped: Sizes = {
 
 /** `tutti train --recipe gym`. */
 export const gym: Recipe = ({ seed }) => ({
-  ...make(shipped, { seed }),
+  ...make(whole, { seed }),
   checkpoints: { every: 20, keep: 3 },
   dryRun: { asksWorkers: true, secondsPerCall: { low: 0, high: 0.01 } }
 })
