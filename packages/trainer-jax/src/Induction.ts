@@ -15,9 +15,11 @@ import { initial } from "./internal/initial.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** How sharply the first head looks at the token before. */
-const previousSharpness = 2
+const previousSharpness = 1.6
+/** Pairs that turn at least so much tell neighbours apart; the others would only make the head easier to upset. */
+const neighbourTurn = 0.03
 /** How sharply the second head looks at the token that is the same. */
-const matchSharpness = 2.5
+const matchSharpness = 1.5
 /** How strongly it looks away from what is near: the word that it seeks stands there, too, just written. */
 const farSharpness = 1.5
 /** How loud the heads speak, as multiples of an embedding. */
@@ -28,7 +30,7 @@ const embeddingScale = 2
 /** Pairs of a head's numbers that are turned by no more than this between neighbours: the others cannot match afar. */
 const slowTurn = 1.5e-3
 /** How sharply the third head looks at the heading before. */
-const headingSharpness = 3
+const headingSharpness = 2
 /** Pairs that turn so much tell a line's own heading from that of the line before. */
 const headingTurns = { from: 5e-3, to: 0.05 }
 /** Pairs that turn so much tell what is near, within some dozen tokens, from what is far. */
@@ -132,6 +134,14 @@ export const tensors = (config: Config, seed: number, headings: ReadonlyArray<nu
     for (let at = placeOfHeading; at < width_D; at++) embedding.set(token, at, 0)
   }
   for (const token of headings) embedding.set(token, mark, 3 * spread)
+  // All words are as loud as each other: the norm before a head would make the constant of a quiet word a loud one, and
+  // the head that seeks a position would look at quiet words instead.
+  const loudness = spread * Math.sqrt(placeOfHeading - firstOfWord)
+  for (let token = 0; token < config.vocabularySize; token++) {
+    const word = Array.from({ length: placeOfHeading - firstOfWord }, (_, at) => embedding.get(token, firstOfWord + at))
+    const scale = Math.sqrt(loudness ** 2 - embedding.get(token, mark) ** 2) / Math.hypot(...word)
+    for (const [at, value] of word.entries()) embedding.set(token, firstOfWord + at, scale * value)
+  }
 
   const inLayer = (index: number) => ({
     query: matrix(layer(index, "q")),
@@ -152,6 +162,7 @@ export const tensors = (config: Config, seed: number, headings: ReadonlyArray<nu
 
   // Layer 0, head 0: looks at the position before, carries the shadow of the word there to an empty place.
   for (const [pair, turn] of turns.entries()) {
+    if (turn < neighbourTurn) continue
     first.query.set(pair, constant, previousSharpness * Math.cos(turn))
     first.query.set(pair + half, constant, -previousSharpness * Math.sin(turn))
     first.key.set(pair, constant, previousSharpness)
