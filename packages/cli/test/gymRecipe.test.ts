@@ -38,7 +38,7 @@ describe("plans of the tiny Conductor", () => {
       { kind: "logic", part: 2, isCheck: true, worker: 15, access: "all" }
     ]
     const text = Plan.write(pool, steps)
-    assert.isTrue(text.startsWith("1 units: Converter=7\n2 logic: Checks=15\n2 logic check: Checks=15\n"))
+    assert.isTrue(text.startsWith("1 Units: Converter=7\n2 Logic: Checks=15\n2 Logic check: Checks=15\n"))
     const lists = text.slice(text.indexOf("model_id"))
     const read = Result.getOrThrow(WorkflowText.read(lists, { poolSize: 16, maxSteps: 5, mode: "strict" }))
     assert.deepStrictEqual(read.workflow, Plan.workflowOf(steps))
@@ -82,10 +82,45 @@ describe("what the tiny Conductor reads first", () => {
         for (const { spans = [], text } of completions) {
           for (const { end, start, weight } of spans) {
             const part = text.slice(start, end)
-            if (weight === 4) assert.match(part, /^(?:\d+| [a-z]+(?: check)?)$/)
+            if (weight === 4) assert.match(part, /^(?:\d+| [A-Z][a-z]+(?: check)?)$/)
             if (weight === 0) assert.match(part, /^ [A-Z]\w+$/)
           }
         }
+      }
+    })
+  )
+})
+
+describe("exercises in finding", () => {
+  const words = Warmth.exercises("words", { ...options, pools: { type: "random", min: 3, max: 16, heldOut: [] } })
+  const someExercises = Effect.forEach(Array.from({ length: 60 }), (_, index) => words.example(7, index))
+
+  it.effect("name workers who are there, and one who is described by the word where there is one", () =>
+    Effect.map(someExercises, (exercises) => {
+      let fitting = 0
+      for (const { completions, messages } of exercises) {
+        const descriptions = messages[0]!.content.split("\n").map((line) => line.replace(/^\d+ /, ""))
+        for (const [, word, check, title, ordinal] of completions[0]!.text.matchAll(
+          /^\d (\w+)( check)?: (\w+)=(\d+)$/gm
+        )) {
+          const description = descriptions[Number(ordinal)]!
+          assert.isTrue(description.startsWith(title!), `${title} is not at ${ordinal}`)
+          const fits = (text: string) => new RegExp(`\\b${word}\\b`).test(text)
+          if (check !== undefined || !descriptions.some(fits)) continue
+          assert.isTrue(fits(description), `${word} is not in: ${description}`)
+          fitting++
+        }
+      }
+      assert.isAbove(fitting, 60)
+    })
+  )
+
+  it.effect("end with the ordinals of their lines", () =>
+    Effect.map(someExercises, (exercises) => {
+      for (const { completions } of exercises) {
+        const { text } = completions[0]!
+        const ordinals = [...text.matchAll(/=(\d+)$/gm)].map(([, ordinal]) => ordinal)
+        assert.isTrue(text.endsWith(`\nmodel_id = [${ordinals.join()}]`), text)
       }
     })
   )

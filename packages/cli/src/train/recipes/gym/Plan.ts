@@ -23,14 +23,20 @@ export interface PlannedStep {
 export const titleOf = (pool: WorkerPool, worker: number): string =>
   /^\w+/.exec(pool.workers[worker]!.description ?? "")?.[0] ?? ""
 
+/** A kind as thoughts name it: written like the first word of a description, so that it can be found there. */
+export const wordOf = (kind: string): string => `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`
+
 const subtaskOf = ({ isCheck, part }: PlannedStep): string => (isCheck ? `Check part ${part}` : `Part ${part}`)
 
 /** A line of thought: the number of a part, a word for what is sought, and the worker that is found. */
 export const thought = (pool: WorkerPool, part: number, sought: string, worker: number): string =>
   `${part} ${sought}: ${titleOf(pool, worker)}=${worker}`
 
+/** What is sought for a step: a word, and whether for a check. */
+export const soughtOf = (word: string, isCheck: boolean): string => (isCheck ? `${word} check` : word)
+
 const thoughtOf = (pool: WorkerPool, { isCheck, kind, part, worker }: PlannedStep): string =>
-  thought(pool, part, isCheck ? `${kind} check` : kind, worker)
+  thought(pool, part, soughtOf(wordOf(kind), isCheck), worker)
 
 /** A plan as a workflow. */
 export const workflowOf = (steps: ReadonlyArray<PlannedStep>): Workflow => ({
@@ -40,13 +46,16 @@ export const workflowOf = (steps: ReadonlyArray<PlannedStep>): Workflow => ({
 /** A list as Python reads it, without blanks: a number then is the same token wherever it stands. */
 const list = (items: ReadonlyArray<unknown>): string => JSON.stringify(items)
 
+/** The first of the three lists, which repeats the ordinals of the thoughts. */
+export const modelIds = (workers: ReadonlyArray<number>): string => `model_id = ${list(workers)}`
+
 /**
  * A plan as the model is to write it. Without steps it lets the previous answer stand.
  */
 export const write = (pool: WorkerPool, steps: ReadonlyArray<PlannedStep>): string =>
   [
     ...(steps.length === 0 ? ["done"] : steps.map((step) => thoughtOf(pool, step))),
-    `model_id = ${list(steps.map(({ worker }) => worker))}`,
+    modelIds(steps.map(({ worker }) => worker)),
     `subtasks = ${list(steps.map(subtaskOf))}`,
     `access_list = ${list(steps.map(({ access }) => access))}`
   ].join("\n")

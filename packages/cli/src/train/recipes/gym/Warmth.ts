@@ -11,6 +11,7 @@ import * as Prompt from "@tutti/core/Prompt"
 import type { Task } from "@tutti/core/Task"
 import type { Worker } from "@tutti/core/Worker"
 import type { WorkerPool } from "@tutti/core/WorkerPool"
+import * as Family from "@tutti/gym/Family"
 import * as Gym from "@tutti/gym/Gym"
 import * as TinyPrompt from "@tutti/policy-tiny/TinyPrompt"
 import * as Curriculum from "@tutti/trainer/Curriculum"
@@ -37,22 +38,34 @@ export const maxSteps = 5
 const attemptedTwice = 0.1
 const checked = 0.2
 
-/** A plan by lot for a question of these parts. */
+/** The words of a description that can be sought. */
+const wordsOf = ({ description = "" }: Pick<Worker, "description">): ReadonlyArray<string> =>
+  description.match(/[a-zA-Z]{4,}/g) ?? []
+
+/**
+ * Any worker in whose description a word stands; where it stands in none, and for a check, any worker that is there.
+ */
+const found = (draw: Draw.Draw, pool: WorkerPool, word: string, isCheck: boolean): number => {
+  const having = pool.workers.flatMap((worker, at) => (wordsOf(worker).includes(word) && !isCheck ? [at] : []))
+  return having.length === 0 ? draw.below(pool.workers.length) : draw.pick(having)
+}
+
+/** A plan by lot for a question of these parts: nobody is sought by more than the name of a kind. */
 export const planByLot = (
   draw: Draw.Draw,
   parts: ReadonlyArray<Gym.Part>,
-  workers: number
+  pool: WorkerPool
 ): Array<Plan.PlannedStep> => {
   const steps: Array<Plan.PlannedStep> = []
   for (const [index, { family }] of parts.entries()) {
     const room = maxSteps - steps.length - (parts.length - index - 1)
     const part = { kind: family, part: index + 1 }
-    const worker = draw.below(workers)
+    const worker = found(draw, pool, Plan.wordOf(family), false)
     const attempt = { ...part, isCheck: false, worker, access: index === 0 ? ([] as const) : ("all" as const) }
     steps.push(attempt)
     if (room >= 3 && draw.chance(attemptedTwice)) steps.push(attempt)
     if (steps.length < maxSteps - (parts.length - index - 1) && draw.chance(checked)) {
-      steps.push({ ...part, isCheck: true, worker: draw.below(workers), access: "all" })
+      steps.push({ ...part, isCheck: true, worker: found(draw, pool, Plan.wordOf(family), true), access: "all" })
     }
   }
   return steps
@@ -66,11 +79,10 @@ interface Weights {
   readonly copied: number
 }
 
-/** Titles of plans are drawn by lot, and cannot be learned. */
-const ofPlans: Weights = { sought: 4, title: 0, ordinal: 4, copied: 5 }
+const ofPlans: Weights = { sought: 4, title: 1, ordinal: 4, copied: 5 }
 
 /** What is sought in exercises is drawn by lot. */
-const ofExercises: Weights = { sought: 0.02, title: 2, ordinal: 4, copied: 0 }
+const ofExercises: Weights = { sought: 0.02, title: 2, ordinal: 4, copied: 4 }
 
 const spansOf = (text: string, weights: Weights): ReadonlyArray<ExampleSource.Span> => {
   const thoughts = [...text.matchAll(/^\d(?<sought>[\w ]+):(?<title> \w+)=(?<ordinal>\d+)$/gm)].flatMap(
@@ -100,7 +112,7 @@ const completionOf = (pool: WorkerPool, steps: ReadonlyArray<Plan.PlannedStep>):
 
 /** How a plan by lot ended: what a second round is shown. */
 const previousOf = (draw: Draw.Draw, task: Task, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool) => {
-  const workflow = Plan.workflowOf(planByLot(draw, parts, pool.workers.length))
+  const workflow = Plan.workflowOf(planByLot(draw, parts, pool))
   const retry = { maxAttempts: 4, baseDelayMillis: 0, maxDelayMillis: 0 }
   const conductor = Conductor.make({
     policy: Policy.fixed("by lot", () => workflow),
@@ -111,19 +123,25 @@ const previousOf = (draw: Draw.Draw, task: Task, parts: ReadonlyArray<Gym.Part>,
   return Effect.map(conductor.run(task), ({ answer = "" }) => ({ workflow, answer }))
 }
 
-/** Lines of an exercise. */
-const exerciseLines = 8
+/** The share of lines of an exercise that seek a kind, which need not stand in any description. */
+const kindsSought = 0.3
 
-/** The words of a description that can be sought, but for the title. */
-const wordsOf = ({ description = "" }: Pick<Worker, "description">): ReadonlyArray<string> =>
-  (description.match(/[a-zA-Z]{4,}/g) ?? []).slice(1)
+/** A line of an exercise: what is sought, and the ordinal of a worker that is found. */
+const lineByLot = (draw: Draw.Draw, pool: WorkerPool) => {
+  const isCheck = draw.chance(checked)
+  const word = draw.chance(kindsSought)
+    ? Plan.wordOf(draw.pick(Family.names))
+    : draw.pick(wordsOf(draw.pick(pool.workers)))
+  return { part: 1 + draw.below(3), sought: Plan.soughtOf(word, isCheck), worker: found(draw, pool, word, isCheck) }
+}
 
-const anyTask = (draw: Draw.Draw, composites: number): Task =>
+/** Any question of the training split. */
+export const anyTask = (draw: Draw.Draw, composites: number): Task =>
   Gym.tasks({ split: "train", count: 1, seed: 1 + draw.below(2 ** 30), composites })[0]!
 
 /**
- * Exercises in finding: a list of workers and a question, and line after line of any word of a description, the title of
- * a worker in whose description it stands, and that worker's ordinal.
+ * Exercises in finding: a list of workers and a question, then line after line of a word, the title of a worker that is
+ * found by it, and that worker's ordinal. They end with the list of the ordinals.
  */
 export const exercises = (
   name: string,
@@ -135,13 +153,11 @@ export const exercises = (
       const draw = Draw.make(seed, index)
       const task = anyTask(draw, options.composites)
       const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, draw.below(2 ** 30)))
-      const words = pool.workers.map(wordsOf)
-      const line = () => {
-        const word = draw.pick(draw.pick(words))
-        const having = words.flatMap((some, worker) => (some.includes(word) ? [worker] : []))
-        return Plan.thought(pool, 1 + draw.below(3), word, draw.pick(having))
-      }
-      const text = Array.from({ length: exerciseLines }, line).join("\n")
+      const lines = Array.from({ length: 1 + draw.below(maxSteps) }, () => lineByLot(draw, pool))
+      const text = [
+        ...lines.map(({ part, sought, worker }) => Plan.thought(pool, part, sought, worker)),
+        Plan.modelIds(lines.map(({ worker }) => worker))
+      ].join("\n")
       return {
         messages: Prompt.conductorMessages({ task, pool, maxSteps, self: false }, TinyPrompt.options),
         completions: [{ text, weight: 0.02, spans: spansOf(text, ofExercises) }]
@@ -171,7 +187,7 @@ export const examples = (name: string, options: Options): ExampleSource.ExampleS
       const previous = isRecursive ? yield* previousOf(draw, task, parts, pool) : undefined
       const context = { task, pool, maxSteps, self: false, ...(previous === undefined ? {} : { previous }) }
       const plans = Array.from({ length: options.plans }, (_, place) =>
-        isRecursive && place % 2 === 0 ? [] : planByLot(draw, parts, pool.workers.length)
+        isRecursive && place % 2 === 0 ? [] : planByLot(draw, parts, pool)
       )
       return {
         messages: Prompt.conductorMessages(context, TinyPrompt.options),
