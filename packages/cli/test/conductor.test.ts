@@ -1,5 +1,7 @@
 import path from "node:path"
+import * as Option from "effect/Option"
 import { assert, describe, it } from "vitest"
+import * as Team from "../src/run/Team.ts"
 import { config, inFolder, tutti } from "./process.ts"
 
 const timeout = 120_000
@@ -29,10 +31,8 @@ const eventsOf = (output: string) =>
 const planIn = (output: string) => eventsOf(output).find(({ type }) => type === "workflow-proposed")
 
 describe.concurrent("the tiny Conductor", { timeout }, () => {
-  it("plans for the gym when it is asked to, after its run has been shown", async () => {
-    const { code, errors, output } = await tutti(["run", question, "--policy", "conductor", "--json"], {
-      cwd: path.parse(process.cwd()).root
-    })
+  it("plans for the gym when nobody is named, after its run has been shown", async () => {
+    const { code, errors, output } = await tutti(["run", question, "--json"], { cwd: path.parse(process.cwd()).root })
     assert.deepStrictEqual([code, errors], [0, ""])
     const types = eventsOf(output).map(({ type }) => type)
     assert.strictEqual(eventsOf(output)[0].policy, "conductor")
@@ -46,6 +46,14 @@ describe.concurrent("the tiny Conductor", { timeout }, () => {
     const plan = planIn(output)
     assert.strictEqual(plan.policy, "lexical")
     assert.match(plan.notes[0], /knows the workers of the gym alone, and first has no description/)
+  })
+
+  it("leaves other workers to the lexical policy when nobody is named, too", () => {
+    const flags = (pool?: string) => ({ pool: Option.fromUndefinedOr(pool) })
+    assert.strictEqual(Team.defaultPolicy({}, flags()), "conductor")
+    assert.strictEqual(Team.defaultPolicy({}, flags("professor,abacus")), "conductor")
+    assert.strictEqual(Team.defaultPolicy({}, flags("openai:gpt-5")), "lexical")
+    assert.strictEqual(Team.defaultPolicy({ pool: [] }, flags()), "lexical")
   })
 
   it("is replaced where it is not installed: a note of the plan says what to install", () =>

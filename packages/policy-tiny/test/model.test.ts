@@ -30,7 +30,7 @@ describe("what comes with the package", () => {
     assert.strictEqual(fs.readFileSync(inPackage("CARD.md"), "utf8"), ModelCard.markdown(card))
   })
 
-  it.live("is right more often in the gym than workers by lot, of whom one in six is", () =>
+  it.live("is right more often in the gym than the best worker alone, who is in two of three", () =>
     Effect.gen(function* () {
       const conductor = Conductor.make({
         policy: yield* TinyConductor.policy(),
@@ -44,7 +44,7 @@ describe("what comes with the package", () => {
           answer === undefined ? Effect.succeed({ correct: false }) : GymGrader.grader.grade(task, answer)
         )
       )
-      assert.isAbove(verdicts.filter(({ correct }) => correct).length, 6)
+      assert.isAbove(verdicts.filter(({ correct }) => correct).length, 17)
     }).pipe(Effect.scoped)
   )
 })

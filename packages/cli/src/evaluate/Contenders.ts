@@ -66,7 +66,7 @@ export const policies = (
   making: Making
 ): Effect.Effect<ReadonlyArray<Entry>, Failure, Scope.Scope> => {
   if (names === undefined && typeof config.policy === "object") return Effect.succeed([{ policy: config.policy }])
-  const configured = typeof config.policy === "string" ? config.policy : Team.defaultPolicy
+  const configured = typeof config.policy === "string" ? config.policy : Team.measuredPolicy
   return Effect.forEach(listOf(names ?? configured), (name) => policyOf(name, making))
 }
 

@@ -41,7 +41,7 @@ const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string
 ]
 
 const contenders = (input: SolveInput, config: Config, pool: WorkerPool.WorkerPool) => {
-  const named = Option.getOrElse(input.policy, () => config.policy ?? Team.defaultPolicy)
+  const named = Option.getOrElse(input.policy, () => config.policy ?? Team.measuredPolicy)
   if (typeof named !== "string") return Effect.succeed([{ name: named.name, policy: named }])
   const names = named === "all" ? all(pool, config.pool === undefined) : [named]
   return Effect.forEach(names, (name) => contender(name, pool))

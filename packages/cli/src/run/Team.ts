@@ -105,8 +105,12 @@ export const resolvePool = (
 export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
   config.pool === undefined && (Option.isNone(flags.pool) || references(config, listOf(flags.pool.value)).length === 0)
 
-/** Who plans when nobody is named. The tiny Conductor takes its place in the gym once it plans better there. */
-export const defaultPolicy = "lexical"
+/** Who plans a run when nobody is named: the tiny Conductor for the workers of the gym, which are all that it knows. */
+export const defaultPolicy = (config: Config, flags: Pick<Flags, "pool">): string =>
+  isGym(config, flags) ? "conductor" : "lexical"
+
+/** What is measured when nothing is named: a policy that needs no package of its own. */
+export const measuredPolicy = "lexical"
 
 /** A setting of the flags, or else of the config, as an object to spread: absent when neither has it. */
 const setting = <K extends string, A>(name: K, flag: Option.Option<A> | undefined, configured: A | undefined) => {
@@ -144,7 +148,7 @@ export const resolve = (
 ): Effect.Effect<Conductor.Options, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const pool = yield* resolvePool(config, flags)
-    const named = Option.getOrElse(flags.policy, () => config.policy ?? defaultPolicy)
+    const named = Option.getOrElse(flags.policy, () => config.policy ?? defaultPolicy(config, flags))
     const policy = typeof named === "string" ? yield* PolicyName.resolve(named, pool, options) : named
     return { ...settings(config, flags), policy, pool }
   })

@@ -154,7 +154,7 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
       minibatches: Math.min(4, sizes.questions),
       advantage: { equalBy: "correctness" },
       objective,
-      optimizer: { learningRate: 2e-4, beta2: 0.99, schedule: falling(0.05) },
+      optimizer: { learningRate: 2.5e-4, beta2: 0.99, schedule: falling(0.05) },
       pool: pools(3, 16),
       rollouts
     }),
@@ -178,8 +178,8 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
 const whole: Sizes = {
   finding: 80,
   reading: 360,
-  learning: 110,
-  recursing: 15,
+  learning: 38,
+  recursing: 4,
   examples: 32,
   questions: 12,
   group: 16
