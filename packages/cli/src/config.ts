@@ -18,8 +18,8 @@ export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
   /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker>
   /**
-   * What writes plans: a policy, or one by the name that `--policy` takes. By default `"conductor"` for the workers of
-   * the gym, which are all that it knows, and `"lexical"` for others.
+   * What writes plans: a policy, or one by the name that `--policy` takes. By default runs have `"conductor"` for the
+   * workers of the gym, which are all that it knows, and `"lexical"` for others; what measures has `"lexical"`.
    */
   readonly policy?: Policy | string
   /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */

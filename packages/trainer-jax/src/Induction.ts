@@ -127,20 +127,17 @@ export const tensors = (config: Config, seed: number, headings: ReadonlyArray<nu
   const [constant, mark, firstOfWord] = [0, 1, 2]
   const placeOfHeading = width_D - 2 * head_d
   const placeBefore = width_D - head_d
-  for (let token = 0; token < config.vocabularySize; token++) {
-    for (let at = 0; at < width_D; at++) embedding.set(token, at, embeddingScale * embedding.get(token, at))
-    embedding.set(token, constant, 3 * spread)
-    embedding.set(token, mark, 0)
-    for (let at = placeOfHeading; at < width_D; at++) embedding.set(token, at, 0)
-  }
-  for (const token of headings) embedding.set(token, mark, 3 * spread)
-  // All words are as loud as each other: the norm before a head would make the constant of a quiet word a loud one, and
-  // the head that seeks a position would look at quiet words instead.
+  // All are as loud as each other: the norm before a head would make the constant of a quiet word a loud one, and the
+  // head that seeks a position would look at quiet words instead.
   const loudness = spread * Math.sqrt(placeOfHeading - firstOfWord)
+  const isHeading = new Set(headings)
   for (let token = 0; token < config.vocabularySize; token++) {
+    embedding.set(token, constant, 3 * spread)
+    embedding.set(token, mark, isHeading.has(token) ? 3 * spread : 0)
     const word = Array.from({ length: placeOfHeading - firstOfWord }, (_, at) => embedding.get(token, firstOfWord + at))
     const scale = Math.sqrt(loudness ** 2 - embedding.get(token, mark) ** 2) / Math.hypot(...word)
     for (const [at, value] of word.entries()) embedding.set(token, firstOfWord + at, scale * value)
+    for (let at = placeOfHeading; at < width_D; at++) embedding.set(token, at, 0)
   }
 
   const inLayer = (index: number) => ({

@@ -92,9 +92,6 @@ const rollouts: GrpoInput["rollouts"] = {
   failures: { attempts: 3, waitMillis: 0 }
 }
 
-/** Held to what it has read: without a penalty for leaving it, finding gets worse while choosing gets better. */
-const objective: GrpoInput["objective"] = { kl: 0.03 }
-
 const plansFor = (min: number, max: number) =>
   Warmth.examples(`plans for ${min} to ${max} workers`, {
     pool,
@@ -119,6 +116,19 @@ const reading = Warmth.mixed("plans by lot, and words", [
   { source: plansFor(3, 16), share: 4 },
   { source: words, share: 3 }
 ])
+
+/** What both phases of reinforcement have in common. */
+const rewarded = ({ group, questions }: Sizes): GrpoInput => ({
+  tasks: "gym",
+  questions,
+  groupSize: group,
+  minibatches: Math.min(4, questions),
+  advantage: { equalBy: "correctness" },
+  // Held to what it has read: without a penalty for leaving it, finding gets worse while choosing gets better.
+  objective: { kl: 0.03 },
+  pool: pools(3, 16),
+  rollouts
+})
 
 /** The recipe at some size. */
 export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
@@ -147,29 +157,15 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
     }),
     grpo({
       name: "learning",
-      tasks: "gym",
+      ...rewarded(sizes),
       iterations: sizes.learning,
-      questions: sizes.questions,
-      groupSize: sizes.group,
-      minibatches: Math.min(4, sizes.questions),
-      advantage: { equalBy: "correctness" },
-      objective,
-      optimizer: { learningRate: 2.5e-4, beta2: 0.99, schedule: falling(0.05) },
-      pool: pools(3, 16),
-      rollouts
+      optimizer: { learningRate: 2.5e-4, beta2: 0.99, schedule: falling(0.05) }
     }),
     recursion({
       name: "recursion",
-      tasks: "gym",
+      ...rewarded(sizes),
       iterations: sizes.recursing,
-      questions: sizes.questions,
-      groupSize: sizes.group,
-      minibatches: Math.min(4, sizes.questions),
-      advantage: { equalBy: "correctness" },
-      objective,
-      optimizer: { learningRate: 1e-4, beta2: 0.99, schedule: falling(0.05) },
-      pool: pools(3, 16),
-      rollouts
+      optimizer: { learningRate: 1e-4, beta2: 0.99, schedule: falling(0.05) }
     })
   ]
 })

@@ -2,8 +2,9 @@
  * What the tiny Conductor learns before it is rewarded for anything: to read a question, to write a plan, and to find a
  * worker in the list.
  *
- * Examples are real questions of the gym's training split with plans for them in which the workers are drawn by lot, as
- * are the attempts and checks: who is good at what, and what pays, is in none of them.
+ * Examples are real questions of the gym's training split with plans for them in which attempts and checks are drawn by
+ * lot, and workers are found by nothing but the name of a kind, or drawn by lot where no description has it: who is good
+ * at what beyond that, and what pays, is in none of them.
  */
 import * as Conductor from "@tutti/core/Conductor"
 import * as Policy from "@tutti/core/Policy"
