@@ -14,14 +14,12 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as ChatTemplate from "./ChatTemplate.ts"
-import * as ExactSampler from "./internal/exactSampler.ts"
 import { initial } from "./internal/initial.ts"
-import * as Passes from "./internal/passes.ts"
 import * as Problem from "./internal/problem.ts"
 import { checkModel, checkSettings } from "./internal/request.ts"
-import * as Runtime from "./internal/runtime.ts"
 import * as Sampler from "./internal/sampler.ts"
 import * as State from "./internal/state.ts"
+import * as Threads from "./internal/threads.ts"
 import * as Verbs from "./internal/verbs.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -51,10 +49,7 @@ export interface Settings {
   readonly render?: ChatTemplate.Render
   /** What the model is called, for people. */
   readonly name?: string
-  /**
-   * Threads that compute: all processors but one by default, at most 4. All engines of a process have the same number;
-   * another one may give other bits.
-   */
+  /** Threads that compute: as many as there are processors by default, at most 4. Their number changes no bit. */
   readonly threads?: number
   /**
    * What samples: `"embedded"`, the default, is this engine itself, whose tokens are the same bits however requests come;
@@ -63,7 +58,10 @@ export interface Settings {
   readonly sampling?: "embedded" | "llamacpp"
   /** Completions that llama.cpp samples at once; 16 by default. */
   readonly sequences?: number
-  /** About how much memory one pass may take, in bytes; 1 GB by default. Larger requests are cut into several. */
+  /**
+   * About how much memory a pass may take, in bytes; 0.6 GB by default. Larger requests are cut into several passes, and
+   * a thread, which computes one at a time, never holds much more than twice as much.
+   */
   readonly memoryBytes?: number
   /** Completions of one prompt that are computed together; 16 by default. */
   readonly completionsPerPass?: number
@@ -76,12 +74,7 @@ export type Options = Settings & (New | Existing)
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-const open = (threads: number | undefined) =>
-  Effect.tryPromise({
-    try: () => Runtime.runtime(threads),
-    catch: (cause) =>
-      Problem.make("open", `jax-js does not start here: ${cause instanceof Error ? cause.message : cause}`, "Failed")
-  })
+const defaultThreads = (): number => Math.min(4, os.availableParallelism())
 
 const renderOf = (tokenizer: Tokenizer, render: ChatTemplate.Render | undefined) => {
   const found = render ?? ChatTemplate.renderOf(tokenizer.chatTemplate ?? "")
@@ -102,9 +95,15 @@ const modelOf = (options: Options): Effect.Effect<Model.DenseModel, Engine.Engin
 }
 
 const temporaryFolder = Effect.acquireRelease(
-  Verbs.attempt("open", () => fs.mkdtemp(path.join(os.tmpdir(), "tutti-sampler-"))),
+  Effect.tryPromise({
+    try: () => fs.mkdtemp(path.join(os.tmpdir(), "tutti-sampler-")),
+    catch: (cause) => Problem.errorOf("open", cause)
+  }),
   (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true }))
 )
+
+/** What a thread holds besides passes: weights of several moments, and what was sampled last. */
+const baseBytes = 1e8
 
 /** Larger passes are no faster, and would be of more sizes, each of which is compiled. */
 const tokensPerPass = 1024
@@ -147,34 +146,24 @@ const tokensPerPass = 1024
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Engine.Engine, Engine.EngineError, Scope.Scope> {
-  const { completionsPerPass = 16, memoryBytes = 1e9, sequences = 16 } = options
+  const { completionsPerPass = 16, memoryBytes = 6e8, sequences = 16, threads: count = defaultThreads() } = options
   yield* checkSettings(options)
   const given = yield* modelOf(options)
   const { config, tensors, tokenizer } = given
   yield* checkModel(given)
   const name = options.name ?? given.name ?? "tutti-tiny"
   const render = yield* renderOf(tokenizer, options.render)
-  const { jax } = yield* open(options.threads)
+  const threads = yield* Threads.make({ count, mostBytes: 2 * memoryBytes + baseBytes })
   const folder = yield* temporaryFolder
-  const state = yield* Effect.acquireRelease(
-    Effect.sync(() => State.make(jax, config, tensors)),
-    (state) => Effect.sync(() => State.release(state))
-  )
-  const passes = yield* Effect.acquireRelease(Effect.sync(Passes.make), (passes) =>
-    Effect.sync(() => Passes.release(passes))
-  )
-  const decoders = yield* Effect.acquireRelease(Effect.sync(ExactSampler.make), (decoders) =>
-    Effect.sync(() => ExactSampler.release(decoders))
-  )
+  const state = State.make(config, tensors)
   const limits = { bytes: memoryBytes, tokens: tokensPerPass, completions: completionsPerPass }
-  const core: Verbs.Core = { state, passes, limits, tokenizer, name }
+  const core: Verbs.Core = { state, threads, limits, tokenizer, name }
   const one = Semaphore.makeUnsafe(1)
 
-  const viaLlamaCpp = one
-    .withPermit(Effect.map(Verbs.model(core, "sample"), (model) => ({ model, version: state.steps })))
-    .pipe(Effect.flatMap((taken) => Sampler.llamacpp({ ...taken, folder, sequences })))
-
-  const embedded = one.withPermit(Sampler.embedded(decoders, state, tokenizer.endOfText))
+  const viaLlamaCpp = Effect.suspend(() =>
+    Sampler.llamacpp({ model: Verbs.model(core), version: state.steps, folder, sequences })
+  )
+  const embedded = Effect.sync(() => Sampler.embedded(threads, state, tokenizer.endOfText))
 
   return {
     name: Problem.engineName,

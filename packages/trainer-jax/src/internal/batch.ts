@@ -45,6 +45,13 @@ export const padded = (count: number, least: number): number => {
 
 const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count))
 
+/**
+ * Shapes that are smaller are not told apart: jax-js takes memory for each shape, and a second or more to compile it,
+ * which a few tokens of padding cost much less than.
+ */
+export const leastPrompt = 128
+export const leastCompletion = 16
+
 /** About how many bytes a pass of a shape computes; measured, see the README. */
 export const bytesOf = (config: Model.Config, shape: Shape): number => {
   const { completionTokens_C: C, completions_G: G, prompts_B: B, promptTokens_P: P } = shape
@@ -78,11 +85,11 @@ const groups = (data: ReadonlyArray<Datum>): ReadonlyArray<Row> => {
 
 const shapeOf = (data: ReadonlyArray<Datum>, prompts_B: number, rows: ReadonlyArray<Row>): Shape => ({
   prompts_B,
-  promptTokens_P: padded(Math.max(...rows.map(({ prompt }) => prompt.length - 1)), 16),
+  promptTokens_P: padded(Math.max(...rows.map(({ prompt }) => prompt.length - 1)), leastPrompt),
   completions_G: powerOfTwo(Math.max(...rows.map(({ places }) => places.length))),
   completionTokens_C: padded(
     Math.max(...rows.flatMap(({ places }) => places.map((place) => data[place]!.completion.length))),
-    8
+    leastCompletion
   )
 })
 
@@ -166,7 +173,7 @@ const copy = (target: Float32Array, at: number, values: PerToken | undefined) =>
 }
 
 /** Where the completion of row `row` and place `place` in it begins. */
-export const offset = ({ completionTokens_C, completions_G }: Shape, row: number, place: number): number =>
+const offset = ({ completionTokens_C, completions_G }: Shape, row: number, place: number): number =>
   (row * completions_G + place) * completionTokens_C
 
 /** Lays the data of a batch out. */
@@ -200,4 +207,19 @@ export const tablesOf = (data: ReadonlyArray<Datum>, { rows, shape }: Batch): Ta
     }
   }
   return tables
+}
+
+/** Takes the numbers of each datum out of those of a batch. */
+export const read = (
+  data: ReadonlyArray<Datum>,
+  { rows, shape }: Batch,
+  values: Float32Array,
+  into: Array<Float32Array>
+): void => {
+  for (const [row, { places }] of rows.entries()) {
+    for (const [place, index] of places.entries()) {
+      const at = offset(shape, row, place)
+      into[index] = values.slice(at, at + data[index]!.completion.length)
+    }
+  }
 }

@@ -7,38 +7,32 @@ import * as Effect from "effect/Effect"
 import * as State from "./state.ts"
 
 const format = "tutti-jax"
-const formatVersion = "1"
+const formatVersion = "2"
 
-const prefixes = { weights: "", first: "optimizer.first.", second: "optimizer.second.", sums: "gradient." } as const
-const lookupsName = "gradient.lookups"
+const prefixes = { weights: "", first: "optimizer.first.", second: "optimizer.second.", gradient: "gradient." } as const
 
 /** What a state is made for: another model's is refused. */
-const configText = ({ config }: State.State): string => JSON.stringify(config)
+const configText = ({ kept }: State.State): string => JSON.stringify(kept.config)
 
 /** The name of the file of a saved state. */
 export const fileOf = (name: string): string => `${name}.safetensors`
 
-const collect = async (state: State.State): Promise<Record<string, DenseTensor>> => {
-  const tensors: Record<string, DenseTensor> = {}
-  const lists = { weights: state.weights, first: state.first, second: state.second, sums: state.gradient?.sums ?? [] }
-  for (const [list, arrays] of Object.entries(lists)) {
-    for (const [index, array] of arrays.entries()) {
-      const name = state.order[index]!
-      const key = `${prefixes[list as keyof typeof prefixes]}${name}`
-      tensors[key] = { shape: state.shapes[name]!, data: await State.numbers(array) }
-    }
-  }
-  if (state.gradient === undefined) return tensors
-  const shape = state.shapes[State.tableName]!
-  return { ...tensors, [lookupsName]: { shape, data: state.gradient.lookups } }
+const collect = ({ first, gradient, kept, second }: State.State): Record<string, DenseTensor> => {
+  const lists = { weights: kept.numbers, first, second, ...(gradient === undefined ? {} : { gradient }) }
+  return Object.fromEntries(
+    Object.entries(lists).flatMap(([list, numbers]) =>
+      Object.entries(State.named(kept.layout, numbers)).map(
+        ([name, tensor]) => [`${prefixes[list as keyof typeof prefixes]}${name}`, tensor] as const
+      )
+    )
+  )
 }
 
 /** Writes a state into a folder, whole or not at all. */
-export const save = Effect.fnUntraced(function* (state: State.State, name: string, folder: string) {
-  const tensors = yield* Effect.promise(() => collect(state))
+export const save = (state: State.State, name: string, folder: string) => {
   const metadata = { format, version: formatVersion, steps: String(state.steps), config: configText(state) }
-  yield* Safetensors.write(path.join(folder, fileOf(name)), { metadata, tensors })
-})
+  return Safetensors.write(path.join(folder, fileOf(name)), { metadata, tensors: collect(state) })
+}
 
 /** Why a file is no state of this model; `undefined` where it is. */
 const mismatch = (state: State.State, { metadata, tensors }: Safetensors.Safetensors): string | undefined => {
@@ -49,7 +43,11 @@ const mismatch = (state: State.State, { metadata, tensors }: Safetensors.Safeten
   if (metadata.config !== configText(state)) {
     return `it is of the model ${metadata.config}, and this engine holds ${configText(state)}`
   }
-  const needed = state.order.flatMap((name) => [name, `${prefixes.first}${name}`, `${prefixes.second}${name}`])
+  const needed = state.kept.layout.flatMap(({ name }) => [
+    name,
+    `${prefixes.first}${name}`,
+    `${prefixes.second}${name}`
+  ])
   const missing = needed.find((name) => tensors[name] === undefined)
   return missing === undefined ? undefined : `it lacks the tensor "${missing}"`
 }
@@ -68,17 +66,16 @@ export const load = Effect.fnUntraced(function* (state: State.State, file: strin
   for (const [name, tensor] of Object.entries(stored.tensors)) {
     data.set(name, yield* Effect.promise(() => Tensor.collect(tensor)))
   }
-  const apply = () => {
-    const arrays = (prefix: string) => State.arraysOf(state, (name) => data.get(`${prefix}${name}`)!)
-    for (const old of [state.weights, state.first, state.second]) State.dispose(old)
-    State.forget(state)
-    state.weights = arrays(prefixes.weights)
-    state.first = arrays(prefixes.first)
-    state.second = arrays(prefixes.second)
-    state.table = data.get(State.tableName)!
-    state.steps = Number(stored.metadata.steps)
-    const lookups = data.get(lookupsName)
-    if (lookups !== undefined) state.gradient = { sums: arrays(prefixes.sums), lookups: new Float32Array(lookups) }
-  }
+  const { layout } = state.kept
+  const numbers = (prefix: string) => State.joined(layout, (name) => data.get(`${prefix}${name}`)!)
+  const hasGradient = layout.every(({ name }) => data.has(`${prefixes.gradient}${name}`))
+  const apply = () =>
+    State.restore(state, {
+      numbers: numbers(prefixes.weights),
+      first: numbers(prefixes.first),
+      second: numbers(prefixes.second),
+      gradient: hasGradient ? numbers(prefixes.gradient) : undefined,
+      steps: Number(stored.metadata.steps)
+    })
   return { type: "loaded", apply } as Loaded
 })

@@ -7,12 +7,13 @@
  */
 import type * as Jax from "@jax-js/jax"
 import type { Sample, SampleRequest } from "@tutti/trainer/Engine"
-import { padded } from "./batch.ts"
+import { leastCompletion, leastPrompt, padded } from "./batch.ts"
 import { choose, uniforms } from "./choose.ts"
 import { type DecodingShape, makeDecode, makePrefill, type Place, placeOf } from "./decoding.ts"
 import { lookUp } from "./embedding.ts"
 import { sizesOf, unseen } from "./network.ts"
-import * as State from "./state.ts"
+import { compiled, keyOf, numbersOf, orderOf, shared } from "./passes.ts"
+import type { Weights } from "./work.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -21,12 +22,6 @@ import * as State from "./state.ts"
 /** A request whose completions are computed together. */
 export type Part = Required<SampleRequest>
 
-/** Weights of one moment. */
-export interface Snapshot {
-  readonly weights: ReadonlyArray<Jax.Array>
-  readonly table: Float32Array
-}
-
 /** What is compiled, by its shape. */
 export interface Decoders {
   readonly prefill: Map<string, ReturnType<typeof makePrefill>>
@@ -34,13 +29,6 @@ export interface Decoders {
 }
 
 export const make = (): Decoders => ({ prefill: new Map(), decode: new Map() })
-
-/** Frees what is compiled. */
-export const release = ({ decode, prefill }: Decoders): void => {
-  for (const one of [...prefill.values(), ...decode.values()]) one.dispose()
-}
-
-type Origin = Pick<State.State, "jax" | "config" | "order">
 
 /** A completion in the making. */
 interface Draft {
@@ -67,19 +55,24 @@ const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count))
 /** In what shape a part is computed: it follows from the part alone. */
 export const shapeOf = ({ count, maxTokens, prompt }: Part): DecodingShape => ({
   prompts_B: count === 1 ? places : 1,
-  promptTokens_P: padded(prompt.length - 1, 16),
+  promptTokens_P: padded(prompt.length - 1, leastPrompt),
   completions_G: powerOfTwo(count),
-  tokens_S: padded(maxTokens, 16)
+  tokens_S: padded(maxTokens, leastCompletion)
 })
 
-/** Takes the first part of a queue, and others that are computed in the same places. */
-export const take = <A extends { readonly part: Part }>(queue: Array<A>): ReadonlyArray<A> => {
+/** Takes what is still in a queue out of it. */
+export const withdraw = <A>(queue: Array<A>, one: A): void => {
+  const at = queue.indexOf(one)
+  if (at >= 0) queue.splice(at, 1)
+}
+
+/** Takes a part out of a queue, and others that are computed in the same places; none where it is not there any more. */
+export const take = <A extends { readonly part: Part }>(queue: Array<A>, first: A): ReadonlyArray<A> => {
+  if (!queue.includes(first)) return []
   const key = ({ part }: A) => Object.values(shapeOf(part)).join()
-  const first = queue[0]
-  if (first === undefined) return []
-  const { prompts_B } = shapeOf(first.part)
-  const taken = queue.filter((one) => key(one) === key(first)).slice(0, prompts_B)
-  for (const one of taken) queue.splice(queue.indexOf(one), 1)
+  const others = queue.filter((one) => one !== first && key(one) === key(first))
+  const taken = [first, ...others.slice(0, shapeOf(first.part).prompts_B - 1)]
+  for (const one of taken) withdraw(queue, one)
   return taken
 }
 
@@ -89,15 +82,16 @@ export const take = <A extends { readonly part: Part }>(queue: Array<A>): Readon
 
 const prefill = (
   decoders: Decoders,
-  { config, jax, order }: Origin,
-  { table, weights }: Snapshot,
+  weights: Weights,
   prompts: ReadonlyArray<ReadonlyArray<number>>,
   { prompts_B: B, promptTokens_P: P }: DecodingShape
 ) => {
+  const { jax, kept, table } = weights
   const { array } = jax.numpy
-  const key = `${B},${P}`
-  const known = decoders.prefill.get(key) ?? makePrefill(jax, config, order, { prompts_B: B, promptTokens_P: P })
-  decoders.prefill.set(key, known)
+  const { hiddenSize: D } = kept.config
+  const run = compiled(decoders.prefill, keyOf(weights, [B, P]), () =>
+    makePrefill(jax, kept.config, orderOf(weights), { prompts_B: B, promptTokens_P: P })
+  )
   const tokens = new Int32Array(B * P).fill(-1)
   const padding = new Float32Array(B * P).fill(unseen)
   for (let row = 0; row < B; row++) {
@@ -107,11 +101,11 @@ const prefill = (
     padding.fill(0, start, (row + 1) * P)
   }
   const padding_BP = array(padding, { shape: [B, P] })
-  const embedded = array(lookUp(table, tokens, config.hiddenSize), { shape: [B, P, config.hiddenSize] })
-  return { kept: known(State.shared(weights), embedded, padding_BP.ref), padding_BP }
+  const embedded = array(lookUp(table, tokens, D), { shape: [B, P, D] })
+  return { ofPrompts: run(shared(weights.arrays), embedded, padding_BP.ref), padding_BP }
 }
 
-const nothingKept = ({ config, jax }: Origin, shape: DecodingShape): Array<Jax.Array> => {
+const nothingKept = ({ jax, kept: { config } }: Weights, shape: DecodingShape): Array<Jax.Array> => {
   const { headSize_K, heads_H } = sizesOf(config)
   const sizes = [shape.prompts_B, shape.completions_G, shape.tokens_S, heads_H, headSize_K]
   return Array.from({ length: 2 * config.layers }, () => jax.numpy.zeros(sizes))
@@ -138,21 +132,21 @@ const sampleOf = ({ logProbs, reason = "length", tokens }: Draft): Sample => ({ 
 /** Samples parts of one shape: the completions of each. */
 export const sample = async (
   decoders: Decoders,
-  origin: Origin,
-  snapshot: Snapshot,
+  weights: Weights,
   parts: ReadonlyArray<Part>,
   endToken: number
 ): Promise<ReadonlyArray<ReadonlyArray<Sample>>> => {
-  const { config, jax, order } = origin
+  const { arrays, jax, kept, table } = weights
+  const { config } = kept
   const { hiddenSize: D, vocabularySize: V } = config
   const shape = shapeOf(parts[0]!)
   const rows = shape.prompts_B * shape.completions_G
-  const key = Object.values(shape).join()
-  const decode = decoders.decode.get(key) ?? makeDecode(jax, config, order, shape)
-  decoders.decode.set(key, decode)
+  const decode = compiled(decoders.decode, keyOf(weights, shape), () =>
+    makeDecode(jax, config, orderOf(weights), shape)
+  )
   const prompts = parts.map(({ prompt }) => prompt)
-  const { kept, padding_BP } = prefill(decoders, origin, snapshot, prompts, shape)
-  let own = nothingKept(origin, shape)
+  const { ofPrompts, padding_BP } = prefill(decoders, weights, prompts, shape)
+  let own = nothingKept(weights, shape)
   const drafts = parts.map(draftsOf)
   const all = drafts.flat()
   try {
@@ -164,19 +158,19 @@ export const sample = async (
       const taken = own
       own = []
       const [logits, ...next] = decode(
-        State.shared(snapshot.weights),
-        State.shared(kept),
+        shared(arrays),
+        shared(ofPrompts),
         taken,
-        jax.numpy.array(lookUp(snapshot.table, inputs, D), { shape: [rows, D] }),
+        jax.numpy.array(lookUp(table, inputs, D), { shape: [rows, D] }),
         padding_BP.ref,
         arraysOf(placeOf(jax, config, shape, place))
       )
       own = next
-      const values = (await logits!.data()) as Float32Array
+      const values = await numbersOf(logits!)
       for (const [row, draft] of all.entries()) append(draft, values.subarray(row * V, (row + 1) * V), endToken)
     }
     return drafts.map((some) => some.map(sampleOf))
   } finally {
-    State.dispose([...kept, ...own, padding_BP])
+    for (const array of [...ofPrompts, ...own, padding_BP]) array.dispose()
   }
 }

@@ -1,52 +1,55 @@
-/** AdamW (Loshchilov and Hutter 2019), compiled once for a model. */
-import type * as Jax from "@jax-js/jax"
+/** AdamW (Loshchilov and Hutter 2019), over numbers in this process's own memory. */
 import type { OptimizerSettings } from "@tutti/trainer/Engine"
-import type { Library } from "./network.ts"
 
-type Arrays = Array<Jax.Array>
-
-/** The sum of the squares of all numbers, row by row first, so that rounding stays small. */
-export const makeSquares = (jax: Library) =>
-  jax.jit((gradients: Arrays) => {
-    const squares = gradients.map((one) => {
-      const all = one.ref.mul(one.ref)
-      return all.ndim === 1 ? all.sum() : all.sum(-1).sum()
-    })
-    return [squares.reduce((sum, one) => sum.add(one))]
-  })
-
-/** The numbers of a step. `steps` counts those before it. */
-export const numbersOf = (settings: OptimizerSettings, steps: number, norm: number): Float32Array<ArrayBuffer> => {
-  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, learningRate, maxGradientNorm = 0, weightDecay = 0 } = settings
-  const scale = maxGradientNorm > 0 && norm > maxGradientNorm ? maxGradientNorm / norm : 1
-  return Float32Array.of(
-    scale,
-    beta1,
-    1 - beta1,
-    beta2,
-    1 - beta2,
-    learningRate / (1 - beta1 ** (steps + 1)),
-    1 / (1 - beta2 ** (steps + 1)),
-    epsilon,
-    1 - learningRate * weightDecay
-  )
+/** What a step multiplies with. */
+export interface Terms {
+  /** Of the gradient, so that its norm stays below the most that it may be. */
+  readonly scale: number
+  readonly beta1: number
+  readonly beta2: number
+  /** The learning rate and the root of the second moments, corrected for moments that began at 0. */
+  readonly rate: number
+  readonly correction: number
+  readonly epsilon: number
+  /** Of the weights. */
+  readonly decay: number
 }
 
-/**
- * One step: weights, first and second moments. Vectors, which are the scales of norms, do not decay.
- *
- * It takes and gives a list of each, and consumes nothing.
- */
-export const makeStep = (jax: Library) =>
-  jax.jit((weights: Arrays, first: Arrays, second: Arrays, gradients: Arrays, numbers: Jax.Array) => {
-    const number = (index: number) => numbers.ref.slice(index)
-    const changed = weights.map((weight, index) => {
-      const gradient = gradients[index]!.ref.mul(number(0))
-      const mean = first[index]!.ref.mul(number(1)).add(gradient.ref.mul(number(2)))
-      const square = second[index]!.ref.mul(number(3)).add(gradient.ref.mul(gradient).mul(number(4)))
-      const spread = (jax.numpy.sqrt(square.ref.mul(number(6))) as Jax.Array).add(number(7))
-      const kept = weight.ndim === 1 ? weight.ref : weight.ref.mul(number(8))
-      return [kept.sub(mean.ref.mul(number(5)).div(spread)), mean, square] as const
-    })
-    return [0, 1, 2].map((part) => changed.map((one) => one[part]!)) as Array<Arrays>
-  })
+/** The terms of a step. `steps` counts those before it. */
+export const termsOf = (settings: OptimizerSettings, steps: number, norm: number): Terms => {
+  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, learningRate, maxGradientNorm = 0, weightDecay = 0 } = settings
+  return {
+    scale: maxGradientNorm > 0 && norm > maxGradientNorm ? maxGradientNorm / norm : 1,
+    beta1,
+    beta2,
+    rate: learningRate / (1 - beta1 ** (steps + 1)),
+    correction: 1 / Math.sqrt(1 - beta2 ** (steps + 1)),
+    epsilon,
+    decay: 1 - learningRate * weightDecay
+  }
+}
+
+/** The square root of the sum of all squares. */
+export const norm = (numbers: Float32Array): number => {
+  let sum = 0
+  for (let at = 0; at < numbers.length; at++) sum += numbers[at]! * numbers[at]!
+  return Math.sqrt(sum)
+}
+
+/** Changes weights and both moments in place. */
+export const update = (
+  weights: Float32Array,
+  first: Float32Array,
+  second: Float32Array,
+  gradient: Float32Array,
+  { beta1, beta2, correction, decay, epsilon, rate, scale }: Terms
+): void => {
+  for (let at = 0; at < weights.length; at++) {
+    const slope = scale * gradient[at]!
+    const mean = beta1 * first[at]! + (1 - beta1) * slope
+    const square = beta2 * second[at]! + (1 - beta2) * slope * slope
+    first[at] = mean
+    second[at] = square
+    weights[at] = decay * weights[at]! - (rate * mean) / (correction * Math.sqrt(square) + epsilon)
+  }
+}

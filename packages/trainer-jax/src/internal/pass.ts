@@ -117,11 +117,11 @@ export interface LossKind {
 }
 
 /**
- * As {@link makeForward}, with the gradient: log-probabilities, entropies, the gradients of the two inputs, and the sums
- * of the gradients of the weights with those that were there before.
+ * As {@link makeForward}, with the gradient: log-probabilities, entropies, and the gradients of the two inputs and of the
+ * weights.
  */
 export const makeBackward = (jax: Library, config: Model.Config, order: Order, shape: Shape, loss: LossKind) =>
-  jax.jit((weights: Array<Jax.Array>, sums: Array<Jax.Array>, inputs: Array<Jax.Array>, given: Array<Jax.Array>) => {
+  jax.jit((weights: Array<Jax.Array>, inputs: Array<Jax.Array>, given: Array<Jax.Array>) => {
     const np = jax.numpy
     const [tokens, tokenWeights, advantages, before, shares, settings] = given as [
       Jax.Array,
@@ -158,6 +158,6 @@ export const makeBackward = (jax: Library, config: Model.Config, order: Order, s
       found.entropies_N1.reshape(tokens.shape),
       ofPrompts as Jax.Array,
       ofCompletions as Jax.Array,
-      ...(gradients as Array<Jax.Array>).map((gradient, index) => sums[index]!.ref.add(gradient))
+      ...(gradients as Array<Jax.Array>)
     ]
   })

@@ -3,11 +3,14 @@ import path from "node:path"
 import * as Model from "@tutti/gguf/Model"
 import * as LlamaCppModel from "@tutti/policy-llamacpp/LlamaCppModel"
 import type { EngineError, Sample, SampleRequest, Sampler } from "@tutti/trainer/Engine"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import { awake } from "./awake.ts"
+import * as Exit from "effect/Exit"
+import * as Pool from "effect/Pool"
 import * as ExactSampler from "./exactSampler.ts"
 import * as Problem from "./problem.ts"
-import * as State from "./state.ts"
+import type * as State from "./state.ts"
+import * as Threads from "./threads.ts"
 
 /** How many completions of one request may be sampled at once; llama.cpp decides how many run. */
 const concurrency = 64
@@ -86,66 +89,47 @@ export const llamacpp = Effect.fnUntraced(function* ({ folder, model, sequences,
 // In this engine
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A part that waits for its turn. */
+/** A part that waits for a thread. */
 interface Job {
   readonly part: ExactSampler.Part
-  readonly settle: (result: Effect.Effect<ReadonlyArray<Sample>, EngineError>) => void
+  readonly found: Deferred.Deferred<ReadonlyArray<Sample>, EngineError>
 }
 
-/** Runs parts one batch after another, as long as there are any. */
-const workerOf = (run: (parts: ReadonlyArray<ExactSampler.Part>) => Promise<ReadonlyArray<ReadonlyArray<Sample>>>) => {
-  const queue: Array<Job> = []
-  let working: Promise<void> | undefined
-  const work = async () => {
-    // Whoever asks at the same time is waited for.
-    await new Promise(setImmediate)
-    for (let jobs = ExactSampler.take(queue); jobs.length > 0; jobs = ExactSampler.take(queue)) {
-      try {
-        const found = await run(jobs.map(({ part }) => part))
-        for (const [index, { settle }] of jobs.entries()) settle(Effect.succeed(found[index]!))
-      } catch (cause) {
-        for (const { settle } of jobs) settle(Effect.fail(Problem.errorOf("sample", cause)))
-      }
-    }
-    working = undefined
-  }
-  const ask = (part: ExactSampler.Part) =>
-    Effect.callback<ReadonlyArray<Sample>, EngineError>((resume) => {
-      const job = { part, settle: resume }
-      queue.push(job)
-      working ??= awake(work)
-      return Effect.sync(() => {
-        if (queue.includes(job)) queue.splice(queue.indexOf(job), 1)
-      })
-    })
-  return { ask, idle: Effect.promise(async () => working) }
-}
-
-/** Keeps the weights as they are until the scope closes. */
-export const embedded = Effect.fnUntraced(function* (
-  decoders: ExactSampler.Decoders,
-  state: State.State,
+/** Samples from weights as they are, whatever becomes of the model meanwhile. */
+export const embedded = (
+  threads: Threads.Threads,
+  { kept: weights, steps: version }: Pick<State.State, "kept" | "steps">,
   endToken: number
-) {
-  const version = state.steps
-  const make = () => {
-    const snapshot = { weights: State.shared(state.weights), table: state.table }
-    const worker = workerOf((parts) => ExactSampler.sample(decoders, state, snapshot, parts, endToken))
-    return { snapshot, worker }
-  }
-  const { worker } = yield* Effect.acquireRelease(Effect.sync(make), ({ snapshot, worker }) =>
-    Effect.andThen(
-      worker.idle,
-      Effect.sync(() => State.dispose(snapshot.weights))
+): Sampler => {
+  const queue: Array<Job> = []
+  const work = Effect.fnUntraced(function* (thread: Threads.Thread, job: Job) {
+    const jobs = ExactSampler.take(queue, job)
+    if (jobs.length === 0) return
+    const task = { type: "sample", parts: jobs.map(({ part }) => part), endToken } as const
+    const exit = yield* Effect.exit(Threads.runOn(threads, thread, weights, task, "sample"))
+    for (const [index, { found }] of jobs.entries()) {
+      yield* Deferred.done(
+        found,
+        Exit.map(exit, (samples) => samples[index]!)
+      )
+    }
+  }, Effect.uninterruptible)
+  const ask = Effect.fnUntraced(function* (part: ExactSampler.Part) {
+    const job = { part, found: yield* Deferred.make<ReadonlyArray<Sample>, EngineError>() }
+    queue.push(job)
+    // Whoever asks at the same time is waited for: jobs of one shape are done together.
+    yield* Effect.yieldNow
+    yield* Pool.use(threads.pool, (thread) => work(thread, job)).pipe(
+      Effect.onInterrupt(() => Effect.sync(() => ExactSampler.withdraw(queue, job)))
     )
-  )
-  const sample = ({ count = 1, maxTokens, prompt, seed }: SampleRequest) => {
+    return yield* Deferred.await(job.found)
+  })
+  const sample: Sampler["sample"] = ({ count = 1, maxTokens, prompt, seed }) => {
     const parts = Array.from({ length: Math.ceil(count / ExactSampler.most) }, (_, index) => {
       const done = index * ExactSampler.most
       return { count: Math.min(ExactSampler.most, count - done), maxTokens, prompt, seed: seed + done }
     })
-    const found = Effect.forEach(parts, worker.ask, { concurrency: "unbounded" })
-    return Effect.map(found, (samples) => samples.flat())
+    return Effect.map(Effect.forEach(parts, ask, { concurrency: "unbounded" }), (samples) => samples.flat())
   }
-  return { version, sample: checked(state.config, sample) } satisfies Sampler
-})
+  return { version, sample: checked(weights.config, sample) }
+}

@@ -4,67 +4,101 @@ import * as Model from "@tutti/gguf/Model"
 import type { Tokenizer } from "@tutti/gguf/Tokenizer"
 import type * as Engine from "@tutti/trainer/Engine"
 import * as Effect from "effect/Effect"
-import { awake } from "./awake.ts"
+import * as Stream from "effect/Stream"
 import * as Batch from "./batch.ts"
 import * as Checkpoint from "./checkpoint.ts"
 import * as Loss from "./loss.ts"
-import * as Passes from "./passes.ts"
+import { hasEntropy, settingsOf } from "./pass.ts"
+import type { Result } from "./passes.ts"
 import * as Problem from "./problem.ts"
 import { checkData, checkLoss } from "./request.ts"
 import * as State from "./state.ts"
+import * as Threads from "./threads.ts"
 
 /** What an engine is made of. */
 export interface Core {
   readonly state: State.State
-  readonly passes: Passes.Passes
+  readonly threads: Threads.Threads
   readonly limits: Batch.Limits
   readonly tokenizer: Tokenizer
   readonly name: string
 }
 
-/** Something that cannot be stopped half-way. */
-export const attempt = <A>(doing: Engine.EngineError["doing"], run: () => Promise<A>) =>
-  Effect.uninterruptible(Effect.tryPromise({ try: () => awake(run), catch: (cause) => Problem.errorOf(doing, cause) }))
-
 /** The model with its present weights. */
-export const model = Effect.fnUntraced(function* ({ name, state, tokenizer }: Core, doing: "sample" | "export") {
-  const tensors = yield* attempt(doing, () => State.tensorsOf(state))
-  return { config: state.config, tokenizer, name, tensors }
+export const model = ({ name, state, tokenizer }: Core): Model.DenseModel => ({
+  config: state.kept.config,
+  tokenizer,
+  name,
+  tensors: State.tensorsOf(state)
+})
+
+/** Runs a pass over each batch, as many at once as there are threads. `take` sees what they find in the batches' order. */
+const forEachBatch = Effect.fnUntraced(function* <A extends Pick<Result, "logProbs" | "entropies">>(
+  { limits, state, threads }: Core,
+  data: ReadonlyArray<Engine.Datum>,
+  run: (given: Pick<Batch.Batch, "shape"> & { readonly tables: Batch.Tables }) => Effect.Effect<A, Engine.EngineError>,
+  take: (found: A) => void
+) {
+  const logProbs: Array<Float32Array> = []
+  const entropies: Array<Float32Array> = []
+  const passes = Stream.fromIterable(Batch.plan(state.kept.config, data, limits)).pipe(
+    Stream.mapEffect(
+      (batch) => {
+        const given = { shape: batch.shape, tables: Batch.tablesOf(data, batch) }
+        return Effect.map(run(given), (found) => ({ batch, found }))
+      },
+      { concurrency: threads.count }
+    )
+  )
+  yield* Stream.runForEach(passes, ({ batch, found }) =>
+    Effect.sync(() => {
+      Batch.read(data, batch, found.logProbs, logProbs)
+      Batch.read(data, batch, found.entropies, entropies)
+      take(found)
+    })
+  )
+  return { logProbs, entropies }
 })
 
 /** Log-probabilities and entropies. */
 export const forward = Effect.fnUntraced(function* (
-  { limits, passes, state }: Core,
+  core: Core,
   data: ReadonlyArray<Engine.Datum>
 ): Effect.fn.Return<Engine.Pass, Engine.EngineError> {
-  yield* checkData(state.config, "forward", data)
-  const found: Passes.Found = { logProbs: [], entropies: [] }
-  for (const batch of Batch.plan(state.config, data, limits)) {
-    yield* attempt("forward", () => Passes.forward(passes, state, data, batch, found))
-  }
-  return found
+  const { state, threads } = core
+  yield* checkData(state.kept.config, "forward", data)
+  return yield* forEachBatch(
+    core,
+    data,
+    (given) => Threads.run(threads, state.kept, { type: "forward", ...given }, "forward"),
+    () => {}
+  )
 })
 
 /** As {@link forward}, and adds to the gradient; data that fail, or an interruption, add nothing. */
 export const forwardBackward = Effect.fnUntraced(function* (
-  { limits, passes, state }: Core,
+  core: Core,
   data: ReadonlyArray<Engine.Datum>,
   loss: Engine.Loss
 ): Effect.fn.Return<Engine.Pass, Engine.EngineError> {
-  yield* checkData(state.config, "forwardBackward", data)
+  const { state, threads } = core
+  yield* checkData(state.kept.config, "forwardBackward", data)
   yield* checkLoss(loss, data)
-  const found: Passes.Found = { logProbs: [], entropies: [] }
-  let gradient = State.copyGradient(state)
-  const run = Effect.gen(function* () {
-    for (const batch of Batch.plan(state.config, data, limits)) {
-      gradient = yield* attempt("forwardBackward", () =>
-        Passes.backward(passes, state, data, batch, loss, gradient, found)
-      )
+  const asked = {
+    type: "backward",
+    loss: { name: loss.type, entropy: hasEntropy(loss) },
+    settings: settingsOf(loss)
+  } as const
+  const sum = state.gradient?.slice() ?? new Float32Array(state.kept.numbers.length)
+  const found = yield* forEachBatch(
+    core,
+    data,
+    (given) => Threads.run(threads, state.kept, { ...asked, ...given }, "forwardBackward"),
+    ({ gradient }) => {
+      for (let at = 0; at < sum.length; at++) sum[at] = sum[at]! + gradient[at]!
     }
-  })
-  yield* Effect.onError(run, () => Effect.sync(() => State.dispose(gradient.sums)))
-  State.forget(state)
-  state.gradient = gradient
+  )
+  state.gradient = sum
   const value = data.reduce(
     (sum, datum, place) => sum + Loss.valueOf(loss, datum, found.logProbs[place]!, found.entropies[place]!),
     0
@@ -73,11 +107,12 @@ export const forwardBackward = Effect.fnUntraced(function* (
 })
 
 /** One step of the optimiser. */
-export const step = Effect.fnUntraced(function* ({ state }: Core, settings: Engine.OptimizerSettings) {
-  const gradientNorm = yield* attempt("step", () => State.step(state, settings))
-  if (Number.isFinite(gradientNorm)) return { version: state.steps, gradientNorm }
-  return yield* Problem.make("step", "the gradient is not finite; the weights stay as they were.", "Failed")
-})
+export const step = ({ state }: Core, settings: Engine.OptimizerSettings) =>
+  Effect.suspend(() => {
+    const gradientNorm = State.step(state, settings)
+    if (Number.isFinite(gradientNorm)) return Effect.succeed({ version: state.steps, gradientNorm })
+    return Problem.failed("step", "the gradient is not finite; the weights stay as they were.", "Failed")
+  })
 
 /** Saves the state under a name. */
 export const save = Effect.fnUntraced(function* ({ state }: Core, label: string, into: string) {
@@ -105,6 +140,5 @@ export const load = Effect.fnUntraced(function* ({ state }: Core, saved: Engine.
 /** Writes the model for others. */
 export const exportTo = Effect.fnUntraced(function* (core: Core, format: Engine.ExportFormat, file: string) {
   if (format !== "gguf") return yield* Problem.make("export", `it writes gguf, not ${format}.`)
-  const written = yield* model(core, "export")
-  yield* Model.write(written, file).pipe(Effect.mapError((cause) => Problem.errorOf("export", cause)))
+  yield* Model.write(model(core), file).pipe(Effect.mapError((cause) => Problem.errorOf("export", cause)))
 })

@@ -1,12 +1,12 @@
 /** Gradients, held to differences of the loss that the forward pass in plain TypeScript gives. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Datum, Loss } from "@tutti/trainer/Engine"
-import * as Batch from "../../src/internal/batch.ts"
+import * as Effect from "effect/Effect"
 import { valueOf } from "../../src/internal/loss.ts"
-import * as Passes from "../../src/internal/passes.ts"
-import { runtime } from "../../src/internal/runtime.ts"
 import * as State from "../../src/internal/state.ts"
-import { distributions, make, tokens } from "../model.ts"
+import * as Threads from "../../src/internal/threads.ts"
+import * as Verbs from "../../src/internal/verbs.ts"
+import { distributions, make, tokenizer, tokens } from "../model.ts"
 
 const model = make({ hiddenSize: 16, heads: 4, keyValueHeads: 2, headSize: 6, layers: 2, feedForwardSize: 20 })
 
@@ -44,23 +44,28 @@ const lossOf = (loss: Loss, tensors: State.Tensors): number =>
     return sum + valueOf(loss, datum, Float64Array.from(logProbs), Float64Array.from(entropies))
   }, 0)
 
-const gradientOf = async (loss: Loss) => {
-  const { jax } = await runtime(1)
-  const state = State.make(jax, model.config, model.tensors)
-  const found: Passes.Found = { logProbs: [], entropies: [] }
-  let gradient = State.noGradient(state)
-  for (const batch of Batch.plan(model.config, data, { bytes: 1e9, tokens: 64, completions: 4 })) {
-    gradient = await Passes.backward(Passes.make(), state, data, batch, loss, gradient, found)
-  }
-  state.gradient = gradient
-  return new Map(await State.gradientOf(state))
-}
+const gradientOf = (loss: Loss) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const state = State.make(model.config, model.tensors)
+      const limits = { bytes: 1e9, tokens: 64, completions: 4 }
+      const core = {
+        state,
+        threads: yield* Threads.make({ count: 1, mostBytes: 1e9 }),
+        limits,
+        tokenizer,
+        name: "test"
+      }
+      yield* Verbs.forwardBackward(core, data, loss)
+      return State.named(state.kept.layout, state.gradient!)
+    })
+  )
 
 describe("gradients", () => {
   it.each(losses.map((loss) => [JSON.stringify(loss), loss] as const))("of %s", async (_, loss) => {
-    const gradient = await gradientOf(loss)
-    assert.deepStrictEqual([...gradient.keys()], Object.keys(model.tensors))
-    for (const [name, slopes] of gradient) {
+    const gradient = await Effect.runPromise(gradientOf(loss))
+    assert.deepStrictEqual(Object.keys(gradient), Object.keys(model.tensors))
+    for (const [name, { data: slopes }] of Object.entries(gradient)) {
       const norm = Math.hypot(...slopes)
       if (norm < 1e-3) continue
       const { data: weights, shape } = model.tensors[name]!

@@ -221,18 +221,24 @@ const learn = Effect.fnUntraced(function* (
   const { config, session } = phase
   const { engine } = session.parts
   const { iterations, minibatches, optimizer } = config
+  const plain = Array.from({ length: minibatches }, (_, part) =>
+    Batch.data(chunk(chosen, part, minibatches), config, engine.tokenizer)
+  )
+  // The reference stays as it is meanwhile: it is asked once.
+  const found = yield* watch.time("reference", Reference.logProbs(session, config, plain.flat()))
   const steps: Array<OptimizerStep> = []
   const passes: Array<{ readonly data: ReadonlyArray<Datum>; readonly pass: Pass }> = []
   const divergences: Array<number> = []
   let learningRate = 0
-  for (let part = 0; part < minibatches; part++) {
+  let seen = 0
+  for (const [part, given] of plain.entries()) {
     const settings = optimizerSettings(optimizer, phaseIteration * minibatches + part, iterations * minibatches)
     learningRate = settings.learningRate
-    const plain = Batch.data(chunk(chosen, part, minibatches), config, engine.tokenizer)
-    if (plain.length === 0) continue
-    const reference = yield* watch.time("reference", Reference.logProbs(session, config, plain))
-    const data = reference === undefined ? plain : Batch.shaped(plain, reference, config.objective)
-    if (reference !== undefined) divergences.push(Reference.divergence(plain, reference))
+    if (given.length === 0) continue
+    const reference = found?.slice(seen, seen + given.length)
+    seen += given.length
+    const data = reference === undefined ? given : Batch.shaped(given, reference, config.objective)
+    if (reference !== undefined) divergences.push(Reference.divergence(given, reference))
     const pass = yield* watch.time("gradient", engine.forwardBackward(data, loss))
     steps.push(yield* watch.time("step", engine.step(settings)))
     passes.push({ data, pass })

@@ -29,7 +29,7 @@ export const logProbs = Effect.fnUntraced(function* (
   data: ReadonlyArray<Datum>
 ): Effect.fn.Return<ReadonlyArray<PerToken> | undefined, TrainingError> {
   const { parts, standing } = session
-  if (config.objective.kl === 0) return undefined
+  if (config.objective.kl === 0 || data.length === 0) return undefined
   if (parts.reference !== undefined) return (yield* parts.reference.forward(data)).logProbs
   if (standing.reference === undefined) return undefined
   // One engine holds one set of weights: they are exchanged for the moment.

@@ -65,8 +65,10 @@ const engineOf = (seed: number) =>
       tokenizer,
       tensors: Induction.tensors(config, seed, titles(tokenizer)),
       name: "tutti-tiny",
-      // Another number of threads may give other bits.
-      threads: 2
+      threads: 2,
+      // Completions of a like length come together, and half of them need not be padded like the longest.
+      completionsPerPass: 8,
+      memoryBytes: 5e8
     })
   })
 
@@ -173,9 +175,9 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
 /** The sizes of `tutti train --recipe gym`: about an hour on two processor cores. */
 const whole: Sizes = {
   finding: 80,
-  reading: 360,
-  learning: 38,
-  recursing: 4,
+  reading: 260,
+  learning: 72,
+  recursing: 10,
   examples: 32,
   questions: 12,
   group: 16

@@ -1,0 +1,27 @@
+/** A thread that computes: it says that it is there, and then answers each message with what came of it. */
+import { getHeapStatistics } from "node:v8"
+import { parentPort } from "node:worker_threads"
+import * as Work from "./work.ts"
+
+/** What a thread answers. `heldBytes` is how much memory jax-js has taken, nothing of which it ever gives back. */
+export type Reply = { readonly value: unknown; readonly heldBytes: number } | { readonly problem: string }
+
+const send = (reply: Reply, transferred: ReadonlyArray<ArrayBuffer> = []) =>
+  parentPort!.postMessage(reply, [...transferred])
+
+const succeed = (value: unknown, transferred?: ReadonlyArray<ArrayBuffer>) =>
+  send({ value, heldBytes: getHeapStatistics().external_memory }, transferred)
+
+const fail = (cause: unknown) => send({ problem: cause instanceof Error ? cause.message : String(cause) })
+
+const start = async () => {
+  const jax = await import("@jax-js/jax")
+  if (!(await jax.init("wasm")).includes("wasm")) throw new Error("This JavaScript engine has no WebAssembly.")
+  jax.defaultDevice("wasm")
+  const memory = Work.make(jax)
+  parentPort!.on("message", (message: Work.Message) =>
+    Work.run(memory, message).then((value) => succeed(value, "gradient" in value ? [value.gradient.buffer] : []), fail)
+  )
+}
+
+start().then(() => succeed(undefined), fail)
