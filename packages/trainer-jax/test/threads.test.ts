@@ -2,7 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
-import { difference, distributions, make, tokens } from "./model.ts"
+import * as Pool from "effect/Pool"
+import * as State from "../src/internal/state.ts"
+import * as Threads from "../src/internal/threads.ts"
+import * as Verbs from "../src/internal/verbs.ts"
+import { difference, distributions, make, tokenizer, tokens } from "./model.ts"
 
 const prompts = [60, 20, 41].map((length) => tokens(length, length))
 
@@ -56,6 +60,27 @@ describe("threads", () => {
       const later = yield* engine.sampler
       assert.notDeepEqual(yield* later.sample(request), before)
       assert.deepStrictEqual(yield* sampler.sample(request), before)
+    })
+  )
+
+  it.live("that hold too much are replaced, which changes nothing", () =>
+    Effect.gen(function* () {
+      const { config, tensors } = make()
+      const learn = (mostBytes: number) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const threads = yield* Threads.make({ count: 1, mostBytes })
+            const limits = { bytes: 1e9, tokens: 64, completions: 4 }
+            const core = { state: State.make(config, tensors), threads, limits, tokenizer, name: "test" }
+            const present = Pool.use(threads.pool, ({ worker }) => Effect.succeed(worker.threadId))
+            const before = yield* present
+            yield* Verbs.forwardBackward(core, data, loss)
+            return { gradient: core.state.gradient, isReplaced: (yield* present) !== before }
+          })
+        )
+      const [kept, replaced] = [yield* learn(1e9), yield* learn(1)]
+      assert.deepStrictEqual([kept.isReplaced, replaced.isReplaced], [false, true])
+      assert.deepStrictEqual(replaced.gradient, kept.gradient)
     })
   )
 
