@@ -59,8 +59,8 @@ export interface Settings {
   /** Completions that llama.cpp samples at once; 16 by default. */
   readonly sequences?: number
   /**
-   * About how much memory a pass may take, in bytes; 0.6 GB by default. Larger requests are cut into several passes, and
-   * a thread, which computes one at a time, never holds much more than twice as much.
+   * About how much memory a pass may take, in bytes; 0.45 GB by default. Larger requests are cut into several passes, and
+   * a thread, which computes one at a time, never holds much more than three times as much.
    */
   readonly memoryBytes?: number
   /** Completions of one prompt that are computed together; 16 by default. */
@@ -101,9 +101,6 @@ const temporaryFolder = Effect.acquireRelease(
   }),
   (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true }))
 )
-
-/** What a thread holds besides passes: weights of several moments, and what was sampled last. */
-const baseBytes = 1e8
 
 /** Larger passes are no faster, and would be of more sizes, each of which is compiled. */
 const tokensPerPass = 1024
@@ -146,14 +143,14 @@ const tokensPerPass = 1024
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Engine.Engine, Engine.EngineError, Scope.Scope> {
-  const { completionsPerPass = 16, memoryBytes = 6e8, sequences = 16, threads: count = defaultThreads() } = options
+  const { completionsPerPass = 16, memoryBytes = 4.5e8, sequences = 16, threads: count = defaultThreads() } = options
   yield* checkSettings(options)
   const given = yield* modelOf(options)
   const { config, tensors, tokenizer } = given
   yield* checkModel(given)
   const name = options.name ?? given.name ?? "tutti-tiny"
   const render = yield* renderOf(tokenizer, options.render)
-  const threads = yield* Threads.make({ count, mostBytes: 2 * memoryBytes + baseBytes })
+  const threads = yield* Threads.make({ count, mostBytes: 3 * memoryBytes })
   const folder = yield* temporaryFolder
   const state = State.make(config, tensors)
   const limits = { bytes: memoryBytes, tokens: tokensPerPass, completions: completionsPerPass }

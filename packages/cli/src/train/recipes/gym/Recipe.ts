@@ -67,8 +67,7 @@ const engineOf = (seed: number) =>
       name: "tutti-tiny",
       threads: 2,
       // Completions of a like length come together, and half of them need not be padded like the longest.
-      completionsPerPass: 8,
-      memoryBytes: 5e8
+      completionsPerPass: 8
     })
   })
 
