@@ -65,6 +65,7 @@ const engineOf = (seed: number) =>
       tokenizer,
       tensors: Induction.tensors(config, seed, titles(tokenizer)),
       name: "tutti-tiny",
+      // More would be faster, and hold more than 3 GB.
       threads: 2,
       // Completions of a like length come together, and half of them need not be padded like the longest.
       completionsPerPass: 8
@@ -174,9 +175,9 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
 /** The sizes of `tutti train --recipe gym`: about an hour on two processor cores. */
 const whole: Sizes = {
   finding: 80,
-  reading: 260,
-  learning: 72,
-  recursing: 10,
+  reading: 360,
+  learning: 38,
+  recursing: 4,
   examples: 32,
   questions: 12,
   group: 16

@@ -35,9 +35,6 @@ export interface Options {
 
 export const maxSteps = 5
 
-/** The share of second rounds that let the answer stand; the others plan again. */
-const confirmed = 0.5
-
 /** The share of parts with a second attempt or a check. */
 const attemptedTwice = 0.1
 const checked = 0.2
@@ -190,8 +187,8 @@ export const examples = (name: string, options: Options): ExampleSource.ExampleS
       const isRecursive = draw.chance(options.recursive)
       const previous = isRecursive ? yield* previousOf(draw, task, parts, pool) : undefined
       const context = { task, pool, maxSteps, self: false, ...(previous === undefined ? {} : { previous }) }
-      const plans = Array.from({ length: options.plans }, () =>
-        isRecursive && draw.chance(confirmed) ? [] : planByLot(draw, parts, pool)
+      const plans = Array.from({ length: options.plans }, (_, place) =>
+        isRecursive && place % 2 === 0 ? [] : planByLot(draw, parts, pool)
       )
       return {
         messages: Prompt.conductorMessages(context, TinyPrompt.options),
