@@ -59,7 +59,7 @@ export interface Settings {
   /** Completions that llama.cpp samples at once; 16 by default. */
   readonly sequences?: number
   /**
-   * About how much memory a pass may take, in bytes; 0.45 GB by default. Larger requests are cut into several passes, and
+   * About how much memory a pass may take, in bytes; 0.5 GB by default. Larger requests are cut into several passes, and
    * a thread, which computes one at a time, never holds much more than three times as much.
    */
   readonly memoryBytes?: number
@@ -143,7 +143,7 @@ const tokensPerPass = 1024
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Engine.Engine, Engine.EngineError, Scope.Scope> {
-  const { completionsPerPass = 16, memoryBytes = 4.5e8, sequences = 16, threads: count = defaultThreads() } = options
+  const { completionsPerPass = 16, memoryBytes = 5e8, sequences = 16, threads: count = defaultThreads() } = options
   yield* checkSettings(options)
   const given = yield* modelOf(options)
   const { config, tensors, tokenizer } = given

@@ -68,7 +68,8 @@ const engineOf = (seed: number) =>
       // More would be faster, and hold more than 3 GB.
       threads: 2,
       // Completions of a like length come together, and half of them need not be padded like the longest.
-      completionsPerPass: 8
+      completionsPerPass: 8,
+      memoryBytes: 3.6e8
     })
   })
 
