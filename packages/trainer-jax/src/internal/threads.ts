@@ -22,7 +22,6 @@ import type { Message, Results, Task } from "./work.ts"
 export interface Thread {
   readonly worker: Worker
   kept: ReadonlyArray<number>
-  heldBytes: number
 }
 
 /** Threads of one engine. */
@@ -44,8 +43,10 @@ const mostKept = 3
 const isSource = import.meta.url.endsWith(".ts")
 const script = new URL(isSource ? "./compute.worker.ts" : "./internal/compute.worker.js", import.meta.url)
 
+type Answer = Exclude<Reply, { readonly problem: string }>
+
 /** What a thread says next. The process does not end meanwhile, and may end while no thread is asked. */
-const reply = async (worker: Worker): Promise<Extract<Reply, { readonly value: unknown }>> => {
+const reply = async (worker: Worker): Promise<Answer> => {
   const controller = new AbortController()
   const { signal } = controller
   const ended = once(worker, "exit", { signal }).then(([code]) => {
@@ -72,7 +73,7 @@ const start = Effect.acquireRelease(
     try: async (): Promise<Thread> => {
       const worker = new Worker(script)
       await reply(worker)
-      return { worker, kept: [], heldBytes: 0 }
+      return { worker, kept: [] }
     },
     catch: (cause) =>
       Problem.make("open", `jax-js does not start here: ${cause instanceof Error ? cause.message : cause}`, "Failed")
@@ -91,7 +92,7 @@ export const make = Effect.fnUntraced(function* ({ count, mostBytes }: Omit<Thre
 // Work
 // -------------------------------------------------------------------------------------------------------------------
 
-const ask = async (thread: Thread, weights: Kept, task: Task): Promise<unknown> => {
+const ask = (thread: Thread, weights: Kept, task: Task): Promise<Answer> => {
   const { id } = weights
   const isKept = thread.kept.includes(id)
   const kept = [...thread.kept.filter((one) => one !== id), id]
@@ -100,9 +101,7 @@ const ask = async (thread: Thread, weights: Kept, task: Task): Promise<unknown> 
   const message: Message = { id, weights: isKept ? undefined : weights, forget, task }
   const answer = reply(thread.worker)
   thread.worker.postMessage(message)
-  const { heldBytes, value } = await answer
-  thread.heldBytes = heldBytes
-  return value
+  return answer
 }
 
 /** Does a piece of work on a thread. It cannot be stopped half-way. */
@@ -114,12 +113,13 @@ export const runOn = <A extends Task>(
   doing: EngineError["doing"]
 ): Effect.Effect<Results[A["type"]], EngineError> =>
   Effect.tryPromise({
-    try: () => ask(thread, weights, task) as Promise<Results[A["type"]]>,
+    try: () => ask(thread, weights, task),
     catch: (cause) => Problem.errorOf(doing, cause)
   }).pipe(
     // What it keeps is not known any more.
     Effect.onError(() => Pool.invalidate(pool, thread)),
-    Effect.tap(() => (thread.heldBytes > mostBytes ? Pool.invalidate(pool, thread) : Effect.void)),
+    Effect.tap(({ heldBytes }) => (heldBytes > mostBytes ? Pool.invalidate(pool, thread) : Effect.void)),
+    Effect.map(({ value }) => value as Results[A["type"]]),
     Effect.uninterruptible
   )
 
