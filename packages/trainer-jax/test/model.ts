@@ -7,6 +7,9 @@ import * as Tokenizer from "@tutti/gguf/Tokenizer"
 import * as ChatTemplate from "@tutti/trainer-jax/ChatTemplate"
 import type * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
+import * as State from "../src/internal/state.ts"
+import * as Threads from "../src/internal/threads.ts"
+import type * as Verbs from "../src/internal/verbs.ts"
 
 export const tokenizer = Tokenizer.train(
   ['0 alpha solves sums\n1 beta writes code\n2 gamma checks\nmodel_id = [0, 1]\nsubtasks = ["a"]\n'],
@@ -26,6 +29,16 @@ export const make = (config: Partial<TinyModel.Options> = {}) => {
   }
   return { ...model, options }
 }
+
+/** The inside of an engine with one thread, which is replaced when it holds more than so many bytes. */
+export const core = Effect.fnUntraced(function* (
+  { config, tensors }: Pick<TinyModel.TinyModel, "config" | "tensors">,
+  { mostBytes = 1e9 }: { readonly mostBytes?: number } = {}
+) {
+  const threads = yield* Threads.make({ count: 1, mostBytes })
+  const limits = { bytes: 1e9, tokens: 64, completions: 4 }
+  return { state: State.make(config, tensors), threads, limits, tokenizer, name: "test" } satisfies Verbs.Core
+})
 
 /** Log-probabilities and entropies of tokens after a prompt, by the forward pass in plain TypeScript. */
 export const distributions = (

@@ -3,10 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
-import * as State from "../src/internal/state.ts"
-import * as Threads from "../src/internal/threads.ts"
 import * as Verbs from "../src/internal/verbs.ts"
-import { difference, distributions, make, tokenizer, tokens } from "./model.ts"
+import { core, difference, distributions, make, tokens } from "./model.ts"
 
 const prompts = [60, 20, 41].map((length) => tokens(length, length))
 
@@ -65,17 +63,15 @@ describe("threads", () => {
 
   it.live("that hold too much are replaced, which changes nothing", () =>
     Effect.gen(function* () {
-      const { config, tensors } = make()
+      const model = make()
       const learn = (mostBytes: number) =>
         Effect.scoped(
           Effect.gen(function* () {
-            const threads = yield* Threads.make({ count: 1, mostBytes })
-            const limits = { bytes: 1e9, tokens: 64, completions: 4 }
-            const core = { state: State.make(config, tensors), threads, limits, tokenizer, name: "test" }
-            const present = Pool.use(threads.pool, ({ worker }) => Effect.succeed(worker.threadId))
+            const inside = yield* core(model, { mostBytes })
+            const present = Pool.use(inside.threads.pool, ({ worker }) => Effect.succeed(worker.threadId))
             const before = yield* present
-            yield* Verbs.forwardBackward(core, data, loss)
-            return { gradient: core.state.gradient, isReplaced: (yield* present) !== before }
+            yield* Verbs.forwardBackward(inside, data, loss)
+            return { gradient: inside.state.gradient, isReplaced: (yield* present) !== before }
           })
         )
       const [kept, replaced] = [yield* learn(1e9), yield* learn(1)]

@@ -4,9 +4,8 @@ import type { Datum, Loss } from "@tutti/trainer/Engine"
 import * as Effect from "effect/Effect"
 import { valueOf } from "../../src/internal/loss.ts"
 import * as State from "../../src/internal/state.ts"
-import * as Threads from "../../src/internal/threads.ts"
 import * as Verbs from "../../src/internal/verbs.ts"
-import { distributions, make, tokenizer, tokens } from "../model.ts"
+import { core, distributions, make, tokens } from "../model.ts"
 
 const model = make({ hiddenSize: 16, heads: 4, keyValueHeads: 2, headSize: 6, layers: 2, feedForwardSize: 20 })
 
@@ -47,17 +46,9 @@ const lossOf = (loss: Loss, tensors: State.Tensors): number =>
 const gradientOf = (loss: Loss) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const state = State.make(model.config, model.tensors)
-      const limits = { bytes: 1e9, tokens: 64, completions: 4 }
-      const core = {
-        state,
-        threads: yield* Threads.make({ count: 1, mostBytes: 1e9 }),
-        limits,
-        tokenizer,
-        name: "test"
-      }
-      yield* Verbs.forwardBackward(core, data, loss)
-      return State.named(state.kept.layout, state.gradient!)
+      const inside = yield* core(model)
+      yield* Verbs.forwardBackward(inside, data, loss)
+      return State.named(inside.state.kept.layout, inside.state.gradient!)
     })
   )
 
