@@ -50,7 +50,7 @@ const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count))
  * which a few tokens of padding cost much less than.
  */
 export const leastPrompt = 128
-export const leastCompletion = 16
+export const leastCompletion = 32
 
 /** About how many bytes a pass of a shape computes; measured, see the README. */
 export const bytesOf = (config: Model.Config, shape: Shape): number => {
@@ -83,15 +83,14 @@ const groups = (data: ReadonlyArray<Datum>): ReadonlyArray<Row> => {
   return [...found.values()]
 }
 
-const shapeOf = (data: ReadonlyArray<Datum>, prompts_B: number, rows: ReadonlyArray<Row>): Shape => ({
-  prompts_B,
-  promptTokens_P: padded(Math.max(...rows.map(({ prompt }) => prompt.length - 1)), leastPrompt),
-  completions_G: powerOfTwo(Math.max(...rows.map(({ places }) => places.length))),
-  completionTokens_C: padded(
-    Math.max(...rows.flatMap(({ places }) => places.map((place) => data[place]!.completion.length))),
-    leastCompletion
-  )
-})
+const shapeOf = (data: ReadonlyArray<Datum>, prompts_B: number, rows: ReadonlyArray<Row>): Shape => {
+  const promptTokens_P = padded(Math.max(...rows.map(({ prompt }) => prompt.length - 1)), leastPrompt)
+  const completions_G = powerOfTwo(Math.max(...rows.map(({ places }) => places.length)))
+  const longest = Math.max(...rows.flatMap(({ places }) => places.map((place) => data[place]!.completion.length)))
+  // Few completions of a long prompt cost little, however long they are.
+  const least = Math.max(leastCompletion, powerOfTwo(promptTokens_P / completions_G) / 8)
+  return { prompts_B, promptTokens_P, completions_G, completionTokens_C: padded(longest, least) }
+}
 
 /** Cuts a group into rows that fit; completions of a like length stay together. */
 const rowsOf = (config: Model.Config, data: ReadonlyArray<Datum>, group: Row, limits: Limits): ReadonlyArray<Row> => {

@@ -34,30 +34,25 @@ export interface DecodingShape {
   readonly tokens_S: number
 }
 
-/** Keys and values of all layers of prompts, `[B, P, H, K]` each, from their embeddings `[B, P, D]`. */
-export const makePrefill = (
-  jax: Library,
-  config: Model.Config,
-  order: Order,
-  { prompts_B: B, promptTokens_P: P }: Pick<DecodingShape, "prompts_B" | "promptTokens_P">
-) =>
-  jax.jit((arrays: Arrays, prompts_BPD: Jax.Array, padding_BP: Jax.Array) => {
+/** Keys and values of all layers of a prompt, `[1, P, H, K]` each, from its embeddings `[P, D]`. */
+export const makePrefill = (jax: Library, config: Model.Config, order: Order, P: number) =>
+  jax.jit((arrays: Arrays, prompt_PD: Jax.Array, padding_1P: Jax.Array) => {
     const weights: Weights = named(order, arrays)
     const { epsilon, group_R: R, headSize_K: K, heads_H: H } = sizesOf(config)
     const tables = rotaryTables(jax, config, 0, P)
-    const mask_B11PP = causal(jax, P).add(padding_BP.ref.reshape([B, 1, 1, 1, P]))
-    let states = prompts_BPD.ref.reshape([B * P, config.hiddenSize])
+    const mask_111PP = causal(jax, P).add(padding_1P.ref.reshape([1, 1, 1, 1, P]))
+    let states = prompt_PD.ref
     const kept: Arrays = []
     for (let layer = 0; layer < config.layers; layer++) {
       const weight = layerOf(weights, layer)
       const normed = norm(jax, states, weight("input_layernorm"), epsilon)
-      const keys = rotate(jax, project(jax, weight, normed, "k"), tables, [B, P, H, K]).reshape([B, P, H, K])
-      const values = project(jax, weight, normed, "v").reshape([B, P, H, K])
+      const keys = rotate(jax, project(jax, weight, normed, "k"), tables, [1, P, H, K]).reshape([1, P, H, K])
+      const values = project(jax, weight, normed, "v").reshape([1, P, H, K])
       kept.push(keys.ref, values.ref)
       if (layer === config.layers - 1) break
-      const queries = rotate(jax, project(jax, weight, normed, "q"), tables, [B, P, H * R, K])
-      const queries_BPHRK = queries.mul(1 / Math.sqrt(K)).reshape([B, P, H, R, K])
-      states = proceed(jax, config, weight, states, attendToSelf(jax, queries_BPHRK, keys, values, mask_B11PP))
+      const queries = rotate(jax, project(jax, weight, normed, "q"), tables, [1, P, H * R, K])
+      const queries_1PHRK = queries.mul(1 / Math.sqrt(K)).reshape([1, P, H, R, K])
+      states = proceed(jax, config, weight, states, attendToSelf(jax, queries_1PHRK, keys, values, mask_111PP))
     }
     return kept
   })

@@ -80,29 +80,45 @@ export const take = <A extends { readonly part: Part }>(queue: Array<A>, first: 
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
+/** What is known of a prompt: keys and values of all layers, `[1, P, H, K]` each, and at the end its padding, `[1, P]`. */
 const prefill = (
   decoders: Decoders,
   weights: Weights,
-  prompts: ReadonlyArray<ReadonlyArray<number>>,
-  { prompts_B: B, promptTokens_P: P }: DecodingShape
-) => {
+  prompt: ReadonlyArray<number>,
+  { promptTokens_P: P }: DecodingShape
+): Array<Jax.Array> => {
   const { jax, kept, table } = weights
   const { array } = jax.numpy
   const { hiddenSize: D } = kept.config
-  const run = compiled(decoders.prefill, keyOf(weights, [B, P]), () =>
-    makePrefill(jax, kept.config, orderOf(weights), { prompts_B: B, promptTokens_P: P })
+  const run = compiled(decoders.prefill, keyOf(weights, [P]), () => makePrefill(jax, kept.config, orderOf(weights), P))
+  const start = P - (prompt.length - 1)
+  const tokens = new Int32Array(P).fill(-1)
+  tokens.set(prompt.slice(0, -1), start)
+  const padding_1P = array(
+    Float32Array.from({ length: P }, (_, place) => (place < start ? unseen : 0)),
+    { shape: [1, P] }
   )
-  const tokens = new Int32Array(B * P).fill(-1)
-  const padding = new Float32Array(B * P).fill(unseen)
-  for (let row = 0; row < B; row++) {
-    const prompt = prompts[row] ?? prompts[0]!
-    const start = (row + 1) * P - (prompt.length - 1)
-    tokens.set(prompt.slice(0, -1), start)
-    padding.fill(0, start, (row + 1) * P)
-  }
-  const padding_BP = array(padding, { shape: [B, P] })
-  const embedded = array(lookUp(table, tokens, D), { shape: [B, P, D] })
-  return { ofPrompts: run(shared(weights.arrays), embedded, padding_BP.ref), padding_BP }
+  const embedded = array(lookUp(table, tokens, D), { shape: [P, D] })
+  return [...run(shared(weights.arrays), embedded, padding_1P.ref), padding_1P]
+}
+
+/**
+ * Prompts beside each other, the first one in the places that are left: what is known of each with places for its first
+ * axis. One prompt at a time is computed: all places at once would take their number times the memory, and as long for
+ * one prompt as for all.
+ */
+const prefillAll = (
+  decoders: Decoders,
+  weights: Weights,
+  prompts: ReadonlyArray<ReadonlyArray<number>>,
+  shape: DecodingShape
+): Array<Jax.Array> => {
+  const known = prompts.map((prompt) => prefill(decoders, weights, prompt, shape))
+  if (shape.prompts_B === 1) return known[0]!
+  const places = Array.from({ length: shape.prompts_B }, (_, place) => known[place] ?? known[0]!)
+  const all = known[0]!.map((_, index) => weights.jax.numpy.concatenate(places.map((one) => one[index]!.ref)))
+  for (const array of known.flat()) array.dispose()
+  return all
 }
 
 const nothingKept = ({ jax, kept: { config } }: Weights, shape: DecodingShape): Array<Jax.Array> => {
@@ -145,7 +161,8 @@ export const sample = async (
     makeDecode(jax, config, orderOf(weights), shape)
   )
   const prompts = parts.map(({ prompt }) => prompt)
-  const { ofPrompts, padding_BP } = prefill(decoders, weights, prompts, shape)
+  const ofPrompts = prefillAll(decoders, weights, prompts, shape)
+  const padding_BP = ofPrompts.pop()!
   let own = nothingKept(weights, shape)
   const drafts = parts.map(draftsOf)
   const all = drafts.flat()
