@@ -4,8 +4,8 @@
  *     tutti run --json > docs/recordings/run.ndjson
  *     node --conditions=@tutti/source packages/cli/scripts/recording.ts docs/recordings/run.ndjson docs/recordings/run.svg
  *
- * The picture plays at a sixth of the real speed, so that the eye can follow, and stays on the last frame. Readers that
- * do not animate, or are asked not to, see that frame.
+ * The picture plays at a sixth of the real speed from the plan on, so that the eye can follow, and stays on the last
+ * frame. Readers that do not animate, or are asked not to, see that frame.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import type { RunEvent } from "@tutti/core/RunEvent"
@@ -22,6 +22,7 @@ const restMillis = 6000
 const command = "npm start"
 
 interface Frame {
+  /** When it is shown, in milliseconds of the picture. */
   readonly at: number
   readonly lines: ReadonlyArray<Line>
 }
@@ -29,6 +30,8 @@ interface Frame {
 const framesOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Frame> => {
   const start = events[0]!.at
   const end = events.at(-1)!.at
+  const planned = events.find(({ type }) => type === "workflow-proposed")?.at ?? start
+  const shownAt = (at: number) => at - start + (slowness - 1) * Math.max(0, at - planned)
   const frames: Array<Frame> = [{ at: 0, lines: [] }]
   let state = RunView.empty
   let next = 0
@@ -38,7 +41,7 @@ const framesOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Frame> => {
     const isOver = state.outcome !== undefined
     const lines = isOver ? BlockView.final(state, columns) : BlockView.live(state, { width: columns, now: at })
     const last = frames.at(-1)!
-    if (JSON.stringify(last.lines) !== JSON.stringify(lines)) frames.push({ at: at - start + frameMillis, lines })
+    if (JSON.stringify(last.lines) !== JSON.stringify(lines)) frames.push({ at: shownAt(at) + frameMillis, lines })
     if (isOver) break
   }
   return frames
@@ -71,13 +74,13 @@ const row = (line: Line, index: number): string => {
 const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(2)}%`
 
 const picture = (frames: ReadonlyArray<Frame>): string => {
-  const total = frames.at(-1)!.at * slowness + restMillis
+  const total = frames.at(-1)!.at + restMillis
   const height = margin.top + (Math.max(...frames.map(({ lines }) => lines.length)) + 2) * cell.height + margin.bottom
   const width = 2 * margin.left + columns * cell.width
   const shown = frames.map(({ at, lines }, index) => {
-    const from = percent(at * slowness, total)
+    const from = percent(at, total)
     const next = frames[index + 1]
-    const hide = next === undefined ? "" : `${percent(next.at * slowness, total)}{visibility:hidden}`
+    const hide = next === undefined ? "" : `${percent(next.at, total)}{visibility:hidden}`
     const before = at === 0 ? "" : "0%{visibility:hidden}"
     return {
       rule: `@keyframes f${index}{${before}${from}{visibility:visible}${hide}}.f${index}{animation:f${index} ${total}ms step-end infinite}`,

@@ -5,6 +5,7 @@ import type { FamilyName } from "@tutti/gym/Family"
 import * as Gym from "@tutti/gym/Gym"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { heldOutPools } from "../../src/train/recipes/gym/heldOut.ts"
 import * as Markdown from "./Markdown.ts"
 import type { Context, Found } from "./Part.ts"
 import * as Sample from "./Sample.ts"
@@ -19,19 +20,27 @@ const flaky = {
 
 const easyFamilies: ReadonlyArray<FamilyName> = ["arithmetic", "units"]
 
+/** Pools that it was never trained with, in which somebody for everything is rarely there. */
+const smallPools = heldOutPools.filter((ids) => ids.length <= 6)
+
+/** Tasks, and who is there for them. */
+interface Case {
+  readonly pool: WorkerPool.WorkerPool
+  readonly tasks: ReadonlyArray<Task>
+}
+
 const tasksOf = (families: ReadonlyArray<FamilyName>, count: number) =>
   Gym.tasks({ split: "test", count, seed: 100, families, composites: 0 })
 
-const compare = Effect.fnUntraced(function* (
-  { say, tiny }: Context,
-  name: string,
-  pool: WorkerPool.WorkerPool,
-  tasks: ReadonlyArray<Task>
-) {
+const compare = Effect.fnUntraced(function* ({ say, tiny }: Context, name: string, cases: ReadonlyArray<Case>) {
   say(name)
-  const setup = { policy: tiny.policy, pool, tasks }
-  const once = yield* Sample.measure(setup)
-  const again = yield* Sample.measure({ ...setup, recursion: extraRounds })
+  const measure = (recursion: number) =>
+    Effect.map(
+      Effect.forEach(cases, (one) => Sample.measure({ policy: tiny.policy, ...one, recursion })),
+      (samples) => samples.flat()
+    )
+  const once = yield* measure(0)
+  const again = yield* measure(extraRounds)
   const passed = again.map(({ isPassed, rounds }) => (isPassed && rounds === 2 ? 1 : 0))
   const passedWhere = (right: number) => Sample.estimate(passed.filter((_, index) => once[index]!.right === right))
   return {
@@ -50,10 +59,17 @@ const compare = Effect.fnUntraced(function* (
 /** Measures with one round and with more, on the same tasks. */
 export const run = Effect.fnUntraced(function* (context: Context): Effect.fn.Return<Found> {
   const { count, pool } = context
-  const careless = Result.getOrThrow(WorkerPool.subset(pool, flaky.workers))
+  const subset = (ids: ReadonlyArray<string>) => Result.getOrThrow(WorkerPool.subset(pool, ids))
+  const unseen = smallPools.map((ids, index) => {
+    const tasks = Gym.tasks({ split: "test", count: Math.ceil(count / smallPools.length), seed: 200 + index })
+    return { pool: subset(ids), tasks }
+  })
   const records = [
-    yield* compare(context, "careless workers", careless, tasksOf(flaky.families, count)),
-    yield* compare(context, "easy, whole pool", pool, tasksOf(easyFamilies, count))
+    yield* compare(context, "careless workers", [
+      { pool: subset(flaky.workers), tasks: tasksOf(flaky.families, count) }
+    ]),
+    yield* compare(context, "pools of 3 to 6, never seen", unseen),
+    yield* compare(context, "easy, whole pool", [{ pool, tasks: tasksOf(easyFamilies, count) }])
   ]
   const rows = records.map((record) => [
     record.tasks,
