@@ -104,16 +104,18 @@ const prefill = (
 
 /**
  * Prompts beside each other, the first one in the places that are left: what is known of each with places for its first
- * axis. One prompt at a time is computed: all places at once would take their number times the memory, and as long for
- * one prompt as for all.
+ * axis. One prompt at a time is computed, and waited for: until then jax-js holds all that was computed on the way.
  */
-const prefillAll = (
+const prefillAll = async (
   decoders: Decoders,
   weights: Weights,
   prompts: ReadonlyArray<ReadonlyArray<number>>,
   shape: DecodingShape
-): Array<Jax.Array> => {
-  const known = prompts.map((prompt) => prefill(decoders, weights, prompt, shape))
+): Promise<Array<Jax.Array>> => {
+  const known: Array<Array<Jax.Array>> = []
+  for (const prompt of prompts) {
+    known.push(await weights.jax.blockUntilReady(prefill(decoders, weights, prompt, shape)))
+  }
   if (shape.prompts_B === 1) return known[0]!
   const places = Array.from({ length: shape.prompts_B }, (_, place) => known[place] ?? known[0]!)
   const all = known[0]!.map((_, index) => weights.jax.numpy.concatenate(places.map((one) => one[index]!.ref)))
@@ -161,7 +163,7 @@ export const sample = async (
     makeDecode(jax, config, orderOf(weights), shape)
   )
   const prompts = parts.map(({ prompt }) => prompt)
-  const ofPrompts = prefillAll(decoders, weights, prompts, shape)
+  const ofPrompts = await prefillAll(decoders, weights, prompts, shape)
   const padding_BP = ofPrompts.pop()!
   let own = nothingKept(weights, shape)
   const drafts = parts.map(draftsOf)
