@@ -43,7 +43,8 @@ export const padded = (count: number, least: number): number => {
   return Math.ceil(count / step) * step
 }
 
-const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count))
+/** The least power of two that is no smaller. */
+export const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count))
 
 /**
  * Shapes that are smaller are not told apart: jax-js takes memory for each shape, and a second or more to compile it,
@@ -94,8 +95,8 @@ const shapeOf = (data: ReadonlyArray<Datum>, prompts_B: number, rows: ReadonlyAr
 
 /** Cuts a group into rows that fit; completions of a like length stay together. */
 const rowsOf = (config: Model.Config, data: ReadonlyArray<Datum>, group: Row, limits: Limits): ReadonlyArray<Row> => {
-  const { completions_G } = shapeOf(data, 1, [group])
-  const isFitting = completions_G <= limits.completions && bytesOf(config, shapeOf(data, 1, [group])) <= limits.bytes
+  const shape = shapeOf(data, 1, [group])
+  const isFitting = shape.completions_G <= limits.completions && bytesOf(config, shape) <= limits.bytes
   if (isFitting || group.places.length === 1) return [group]
   const byLength = group.places.toSorted(
     (left, right) => data[left]!.completion.length - data[right]!.completion.length || left - right

@@ -7,7 +7,7 @@
  */
 import type * as Jax from "@jax-js/jax"
 import type { Sample, SampleRequest } from "@tutti/trainer/Engine"
-import { leastCompletion, leastPrompt, padded } from "./batch.ts"
+import { leastCompletion, leastPrompt, padded, powerOfTwo } from "./batch.ts"
 import { choose, uniforms } from "./choose.ts"
 import { type DecodingShape, makeDecode, makePrefill, type Place, placeOf } from "./decoding.ts"
 import { lookUp } from "./embedding.ts"
@@ -49,8 +49,6 @@ export const most = 16
 
 /** Requests for one completion that are computed at once. */
 const places = 8
-
-const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count))
 
 /** In what shape a part is computed: it follows from the part alone. */
 export const shapeOf = ({ count, maxTokens, prompt }: Part): DecodingShape => ({
