@@ -68,10 +68,13 @@ const reply = async (worker: Worker): Promise<Answer> => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Tracing makes much garbage, for which a thread would hold 134 MB from then on. */
+const maxYoungGenerationSizeMb = 32
+
 const start = Effect.acquireRelease(
   Effect.tryPromise({
     try: async (): Promise<Thread> => {
-      const worker = new Worker(script)
+      const worker = new Worker(script, { resourceLimits: { maxYoungGenerationSizeMb } })
       await reply(worker)
       return { worker, kept: [] }
     },
