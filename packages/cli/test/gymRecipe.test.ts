@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as WorkflowText from "@tutti/core/WorkflowText"
 import * as GymPool from "@tutti/gym/GymPool"
+import * as GymWorker from "@tutti/gym/GymWorker"
 import type { Example } from "@tutti/trainer/ExampleSource"
 import * as Trainer from "@tutti/trainer/Trainer"
 import * as Effect from "effect/Effect"
@@ -38,10 +39,19 @@ describe("plans of the tiny Conductor", () => {
       { kind: "logic", part: 2, isCheck: true, worker: 15, access: "all" }
     ]
     const text = Plan.write(pool, steps)
-    assert.isTrue(text.startsWith("1 Units: Converter=7\n2 Logic: Checks=15\n2 Logic check: Checks=15\n"))
+    assert.isTrue(text.startsWith("1 units: Converter=7\n2 Logic: Checks=15\n2 Checks: Checks=15\n"))
     const lists = text.slice(text.indexOf("model_id"))
     const read = Result.getOrThrow(WorkflowText.read(lists, { poolSize: 16, maxSteps: 5, mode: "strict" }))
     assert.deepStrictEqual(read.workflow, Plan.workflowOf(steps))
+  })
+
+  it("seek kinds and checks by words that stand in a description, as they stand there", () => {
+    for (const word of [...Object.values(Plan.words).flat(), Plan.wordForChecks]) {
+      assert.isTrue(
+        pool.workers.some(({ description }) => new RegExp(`\\b${word}\\b`).test(description!)),
+        word
+      )
+    }
   })
 
   it("name every worker of the gym by a word of its own", () => {
@@ -76,13 +86,49 @@ describe("what the tiny Conductor reads first", () => {
     })
   )
 
+  it.effect("lets answers stand, and plans again, but lets none stand that says there is none", () =>
+    Effect.map(someExamples, (examples) => {
+      const found = { stands: 0, again: 0, declined: 0 }
+      for (const { completions, messages } of examples) {
+        const answer = /\nAnswer: (.*)$/s.exec(messages.at(-1)!.content)?.[1]
+        if (answer === undefined) continue
+        for (const { text } of completions) {
+          const stands = text.includes("model_id = []")
+          if (GymWorker.isDecline(answer)) {
+            assert.isFalse(stands, answer)
+            found.declined++
+          } else found[stands ? "stands" : "again"]++
+        }
+      }
+      for (const count of Object.values(found)) assert.isAbove(count, 5)
+    })
+  )
+
+  it.effect("checks only what was attempted, by somebody who checks", () =>
+    Effect.map(someExamples, (examples) => {
+      let checks = 0
+      for (const { completions } of examples) {
+        for (const { text } of completions) {
+          const lines = [...text.matchAll(/^(\d) (\w+): (\w+)=\d+$/gm)]
+          for (const [index, [, part, sought, title]] of lines.entries()) {
+            if (sought !== Plan.wordForChecks) continue
+            assert.strictEqual(title, "Checks")
+            assert.strictEqual(lines[index - 1]?.[1], part)
+            checks++
+          }
+        }
+      }
+      assert.isAbove(checks, 10)
+    })
+  )
+
   it.effect("gives weight to kinds and ordinals, where they stand", () =>
     Effect.map(someExamples, (examples) => {
       for (const { completions } of examples) {
         for (const { spans = [], text } of completions) {
           for (const { end, start, weight } of spans) {
             const part = text.slice(start, end)
-            if (weight === 4) assert.match(part, /^(?:\d+| [A-Z][a-z]+(?: check)?)$/)
+            if (weight === 4) assert.match(part, /^(?:\d+| [A-Za-z]+)$/)
             if (weight === 0) assert.match(part, /^ [A-Z]\w+$/)
           }
         }
@@ -100,13 +146,11 @@ describe("exercises in finding", () => {
       let fitting = 0
       for (const { completions, messages } of exercises) {
         const descriptions = messages[0]!.content.split("\n").map((line) => line.replace(/^\d+ /, ""))
-        for (const [, word, check, title, ordinal] of completions[0]!.text.matchAll(
-          /^\d (\w+)( check)?: (\w+)=(\d+)$/gm
-        )) {
+        for (const [, word, title, ordinal] of completions[0]!.text.matchAll(/^\d (\w+): (\w+)=(\d+)$/gm)) {
           const description = descriptions[Number(ordinal)]!
           assert.isTrue(description.startsWith(title!), `${title} is not at ${ordinal}`)
           const fits = (text: string) => new RegExp(`\\b${word}\\b`).test(text)
-          if (check !== undefined || !descriptions.some(fits)) continue
+          if (!descriptions.some(fits)) continue
           assert.isTrue(fits(description), `${word} is not in: ${description}`)
           fitting++
         }

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { FamilyName } from "./Family.ts"
 import type { Habits } from "./Habits.ts"
-import { read } from "./internal/assignment.ts"
+import * as Assignment from "./internal/assignment.ts"
 import * as Draw from "./internal/draw.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -108,6 +108,21 @@ const spread = (parts: ReadonlyArray<WorkerPart>, millis: number): Stream.Stream
 }
 
 /**
+ * Whether an answer says that there is none: the worker could not do what it was asked, or a checker has found no answer
+ * to be right.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as GymWorker from "@tutti/gym/GymWorker"
+ *
+ * GymWorker.isDecline("I cannot do this: none of the answers above is right.") // => true
+ * GymWorker.isDecline("42") // => false
+ * ```
+ */
+export const isDecline: (answer: string) => boolean = Assignment.isDecline
+
+/**
  * Makes a worker from a profile.
  *
  * **Details**
@@ -152,7 +167,7 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
       return yield* new WorkerError({ worker: id, reason: { _tag: "Overloaded", retryAfterMillis: millis } })
     }
     const { reply } = yield* Effect.promise(() => import("./internal/solve.ts"))
-    const said = yield* Effect.promise(() => reply(profile, read(request.messages), seed))
+    const said = yield* Effect.promise(() => reply(profile, Assignment.read(request.messages), seed))
     return spread(asParts(request, said, profile.thorough ?? false), millis)
   })
 

@@ -1,16 +1,17 @@
 /**
  * Plans as the tiny Conductor writes them: a thought for each step, then the three lists.
  *
- * A thought names the part that a step works on, its kind, the first word of the worker's description and, last, its
- * ordinal. So what has to be learned is told apart: where a part stands and which kind it is of, who is good at that
- * kind, and where in the list that worker stands.
+ * A thought names the part that a step works on, the word by which a worker is sought, the first word of that worker's
+ * description and, last, its ordinal. So what has to be learned is told apart: where a part stands and which kind it is
+ * of, who is good at that kind, and where in the list that worker stands.
  */
 import type { WorkerPool } from "@tutti/core/WorkerPool"
 import type { Access, Workflow } from "@tutti/core/Workflow"
+import type { FamilyName } from "@tutti/gym/Family"
 
 /** What a step does: an attempt at a part, or a check of the attempts before it. */
 export interface PlannedStep {
-  readonly kind: string
+  readonly kind: FamilyName
   /** The part's number, from 1. */
   readonly part: number
   readonly isCheck: boolean
@@ -23,8 +24,23 @@ export interface PlannedStep {
 export const titleOf = (pool: WorkerPool, worker: number): string =>
   /^\w+/.exec(pool.workers[worker]!.description ?? "")?.[0] ?? ""
 
-/** A kind as thoughts name it: written like the first word of a description, so that it can be found there. */
-export const wordOf = (kind: string): string => `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`
+/**
+ * The words by which descriptions speak of a kind, letter by letter, so that they can be found there. Thoughts name a kind
+ * by the first, which begins somebody's description where one does.
+ */
+export const words = {
+  arithmetic: ["arithmetic", "mathematics"],
+  algebra: ["Algebra", "equations", "mathematics"],
+  units: ["units"],
+  calendar: ["Calendar", "calendar", "dates"],
+  text: ["Text", "text", "words"],
+  logic: ["Logic", "logic"],
+  statistics: ["Statistics", "statistics", "data"],
+  program: ["programs"]
+} as const satisfies Record<FamilyName, ReadonlyArray<string>>
+
+/** Who checks is sought by this word of descriptions, whatever there is to check. */
+export const wordForChecks = "Checks"
 
 const subtaskOf = ({ isCheck, part }: PlannedStep): string => (isCheck ? `Check part ${part}` : `Part ${part}`)
 
@@ -32,11 +48,11 @@ const subtaskOf = ({ isCheck, part }: PlannedStep): string => (isCheck ? `Check 
 export const thought = (pool: WorkerPool, part: number, sought: string, worker: number): string =>
   `${part} ${sought}: ${titleOf(pool, worker)}=${worker}`
 
-/** What is sought for a step: a word, and whether for a check. */
-export const soughtOf = (word: string, isCheck: boolean): string => (isCheck ? `${word} check` : word)
+/** The word by which a worker is sought. */
+export const soughtOf = ({ isCheck, kind }: Pick<PlannedStep, "isCheck" | "kind">): string =>
+  isCheck ? wordForChecks : words[kind][0]
 
-const thoughtOf = (pool: WorkerPool, { isCheck, kind, part, worker }: PlannedStep): string =>
-  thought(pool, part, soughtOf(wordOf(kind), isCheck), worker)
+const thoughtOf = (pool: WorkerPool, step: PlannedStep): string => thought(pool, step.part, soughtOf(step), step.worker)
 
 /** A plan as a workflow. */
 export const workflowOf = (steps: ReadonlyArray<PlannedStep>): Workflow => ({

@@ -100,7 +100,7 @@ const plansFor = (min: number, max: number) =>
     pool,
     pools: pools(min, max),
     plans: 1,
-    recursive: 0.1,
+    recursive: 0.2,
     composites: 0.7
   })
 
@@ -162,6 +162,8 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
       name: "learning",
       ...rewarded(sizes),
       iterations: sizes.learning,
+      // A few, so that what was read of second rounds is not forgotten.
+      recursion: { share: 0.1, rounds: 1 },
       optimizer: { learningRate: 2.5e-4, beta2: 0.99, schedule: falling(0.05) }
     }),
     recursion({
@@ -176,9 +178,9 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
 /** The sizes of `tutti train --recipe gym`: about an hour on two processor cores. */
 const whole: Sizes = {
   finding: 80,
-  reading: 360,
-  learning: 38,
-  recursing: 4,
+  reading: 340,
+  learning: 52,
+  recursing: 8,
   examples: 32,
   questions: 12,
   group: 16

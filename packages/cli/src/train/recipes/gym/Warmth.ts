@@ -14,6 +14,7 @@ import type { Worker } from "@tutti/core/Worker"
 import type { WorkerPool } from "@tutti/core/WorkerPool"
 import * as Family from "@tutti/gym/Family"
 import * as Gym from "@tutti/gym/Gym"
+import * as GymWorker from "@tutti/gym/GymWorker"
 import * as TinyPrompt from "@tutti/policy-tiny/TinyPrompt"
 import * as Curriculum from "@tutti/trainer/Curriculum"
 import * as ExampleSource from "@tutti/trainer/ExampleSource"
@@ -35,41 +36,89 @@ export interface Options {
 
 export const maxSteps = 5
 
-/** The share of parts with a second attempt or a check. */
-const attemptedTwice = 0.1
-const checked = 0.2
+/** The share of parts that are checked, where somebody checks; and of these, the share that is attempted twice. */
+const checked = 0.3
+const attemptedTwice = 0.5
+
+/** The share of attempts by the nearest of those who are described by a word for the kind, and of the rest by the next. */
+const near = 0.7
+
+/** The share of answers that a second round lets stand. */
+const stands = 0.5
 
 /** The words of a description that can be sought. */
 const wordsOf = ({ description = "" }: Pick<Worker, "description">): ReadonlyArray<string> =>
   description.match(/[a-zA-Z]{4,}/g) ?? []
 
-/**
- * Any worker in whose description a word stands; where it stands in none, and for a check, any worker that is there.
- */
-const found = (draw: Draw.Draw, pool: WorkerPool, word: string, isCheck: boolean): number => {
-  const having = pool.workers.flatMap((worker, at) => (wordsOf(worker).includes(word) && !isCheck ? [at] : []))
-  return having.length === 0 ? draw.below(pool.workers.length) : draw.pick(having)
+const anyOf = ({ workers }: WorkerPool): ReadonlyArray<number> => workers.map((_, at) => at)
+
+const describedBy = (pool: WorkerPool, words: ReadonlyArray<string>): ReadonlyArray<number> =>
+  anyOf(pool).filter((at) => wordsOf(pool.workers[at]!).some((word) => words.includes(word)))
+
+/** Any worker in whose description a word stands; where it stands in none, any worker that is there. */
+const found = (draw: Draw.Draw, pool: WorkerPool, word: string): number => {
+  const having = describedBy(pool, [word])
+  return draw.pick(having.length === 0 ? anyOf(pool) : having)
 }
 
-/** A plan by lot for a question of these parts: nobody is sought by more than the name of a kind. */
+/** Who attempts a kind: mostly somebody described by its name, else by another word for it, now and then anybody. */
+const foundFor = (draw: Draw.Draw, pool: WorkerPool, kind: Family.FamilyName): number => {
+  const words = Plan.words[kind]
+  const nearest = [describedBy(pool, [words[0]]), describedBy(pool, words)].filter(({ length }) => length > 0)
+  return draw.pick(nearest.find(() => draw.chance(near)) ?? anyOf(pool))
+}
+
+/** Whether there is somebody to check. */
+const hasChecker = ({ workers }: WorkerPool): boolean =>
+  workers.some((worker) => wordsOf(worker).includes(Plan.wordForChecks))
+
+/** A step by a worker who is described by a word for it. */
+const stepByLot = (draw: Draw.Draw, pool: WorkerPool, what: Omit<Plan.PlannedStep, "worker">): Plan.PlannedStep => ({
+  ...what,
+  worker: what.isCheck ? found(draw, pool, Plan.wordForChecks) : foundFor(draw, pool, what.kind)
+})
+
+/** What is done for a part in at most so many steps: an attempt, or one or two and a check. */
+const stepsByLot = (
+  draw: Draw.Draw,
+  pool: WorkerPool,
+  part: Pick<Plan.PlannedStep, "kind" | "part" | "access">,
+  most: number
+): ReadonlyArray<Plan.PlannedStep> => {
+  const attempt = stepByLot(draw, pool, { ...part, isCheck: false })
+  if (most < 2 || !hasChecker(pool) || !draw.chance(checked)) return [attempt]
+  const check = stepByLot(draw, pool, { ...part, isCheck: true, access: "all" })
+  return most > 2 && draw.chance(attemptedTwice) ? [attempt, attempt, check] : [attempt, check]
+}
+
+/** A plan by lot for a question of these parts. */
 export const planByLot = (
   draw: Draw.Draw,
   parts: ReadonlyArray<Gym.Part>,
   pool: WorkerPool
 ): Array<Plan.PlannedStep> => {
   const steps: Array<Plan.PlannedStep> = []
-  for (const [index, { family }] of parts.entries()) {
-    const room = maxSteps - steps.length - (parts.length - index - 1)
-    const part = { kind: family, part: index + 1 }
-    const worker = found(draw, pool, Plan.wordOf(family), false)
-    const attempt = { ...part, isCheck: false, worker, access: index === 0 ? ([] as const) : ("all" as const) }
-    steps.push(attempt)
-    if (room >= 3 && draw.chance(attemptedTwice)) steps.push(attempt)
-    if (steps.length < maxSteps - (parts.length - index - 1) && draw.chance(checked)) {
-      steps.push({ ...part, isCheck: true, worker: found(draw, pool, Plan.wordOf(family), true), access: "all" })
-    }
+  for (const [index, { family: kind }] of parts.entries()) {
+    const access = index === 0 ? [] : "all"
+    const left = parts.length - index - 1
+    steps.push(...stepsByLot(draw, pool, { kind, part: index + 1, access }, maxSteps - steps.length - left))
   }
   return steps
+}
+
+/**
+ * A plan by lot for a second round: none, which lets the answer stand where there is one; another for the whole question;
+ * or another for the last part, whose steps see the answer before.
+ */
+const secondByLot = (
+  draw: Draw.Draw,
+  parts: ReadonlyArray<Gym.Part>,
+  pool: WorkerPool,
+  answer: string
+): ReadonlyArray<Plan.PlannedStep> => {
+  if (!GymWorker.isDecline(answer) && draw.chance(stands)) return []
+  if (draw.chance(0.5)) return planByLot(draw, parts, pool)
+  return stepsByLot(draw, pool, { kind: parts.at(-1)!.family, part: parts.length, access: "all" }, maxSteps)
 }
 
 /** The weights of what a line of thought is made of, and of the ordinals that are copied from it. */
@@ -129,11 +178,10 @@ const kindsSought = 0.3
 
 /** A line of an exercise: what is sought, and the ordinal of a worker that is found. */
 const lineByLot = (draw: Draw.Draw, pool: WorkerPool) => {
-  const isCheck = draw.chance(checked)
-  const word = draw.chance(kindsSought)
-    ? Plan.wordOf(draw.pick(Family.names))
+  const sought = draw.chance(kindsSought)
+    ? Plan.soughtOf({ kind: draw.pick(Family.names), isCheck: hasChecker(pool) && draw.chance(checked) })
     : draw.pick(wordsOf(draw.pick(pool.workers)))
-  return { part: 1 + draw.below(3), sought: Plan.soughtOf(word, isCheck), worker: found(draw, pool, word, isCheck) }
+  return { part: 1 + draw.below(3), sought, worker: found(draw, pool, sought) }
 }
 
 /** Any question of the training split. */
@@ -184,11 +232,10 @@ export const examples = (name: string, options: Options): ExampleSource.ExampleS
       const task = anyTask(draw, options.composites)
       const { parts } = Gym.metadata(task)!
       const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, draw.below(2 ** 30)))
-      const isRecursive = draw.chance(options.recursive)
-      const previous = isRecursive ? yield* previousOf(draw, task, parts, pool) : undefined
+      const previous = draw.chance(options.recursive) ? yield* previousOf(draw, task, parts, pool) : undefined
       const context = { task, pool, maxSteps, self: false, ...(previous === undefined ? {} : { previous }) }
-      const plans = Array.from({ length: options.plans }, (_, place) =>
-        isRecursive && place % 2 === 0 ? [] : planByLot(draw, parts, pool)
+      const plans = Array.from({ length: options.plans }, () =>
+        previous === undefined ? planByLot(draw, parts, pool) : secondByLot(draw, parts, pool, previous.answer)
       )
       return {
         messages: Prompt.conductorMessages(context, TinyPrompt.options),
