@@ -3,8 +3,8 @@
  * worker in the list.
  *
  * Examples are real questions of the gym's training split with plans for them in which attempts and checks are drawn by
- * lot, and workers are found by nothing but the name of a kind, or drawn by lot where no description has it: who is good
- * at what beyond that, and what pays, is in none of them.
+ * lot, and so are workers, mostly of those whose descriptions speak of the kind: who of them is right how often, and what
+ * pays, is in none of them.
  */
 import * as Conductor from "@tutti/core/Conductor"
 import * as Policy from "@tutti/core/Policy"
@@ -43,8 +43,9 @@ const attemptedTwice = 0.5
 /** The share of attempts by the nearest of those who are described by a word for the kind, and of the rest by the next. */
 const near = 0.7
 
-/** The share of answers that a second round lets stand. */
+/** The share of answers that a second round lets stand, and of the rest the share for which the whole is planned again. */
 const stands = 0.5
+const wholeAgain = 0.5
 
 /** The words of a description that can be sought. */
 const wordsOf = ({ description = "" }: Pick<Worker, "description">): ReadonlyArray<string> =>
@@ -69,14 +70,7 @@ const foundFor = (draw: Draw.Draw, pool: WorkerPool, kind: Family.FamilyName): n
 }
 
 /** Whether there is somebody to check. */
-const hasChecker = ({ workers }: WorkerPool): boolean =>
-  workers.some((worker) => wordsOf(worker).includes(Plan.wordForChecks))
-
-/** A step by a worker who is described by a word for it. */
-const stepByLot = (draw: Draw.Draw, pool: WorkerPool, what: Omit<Plan.PlannedStep, "worker">): Plan.PlannedStep => ({
-  ...what,
-  worker: what.isCheck ? found(draw, pool, Plan.wordForChecks) : foundFor(draw, pool, what.kind)
-})
+const hasChecker = (pool: WorkerPool): boolean => describedBy(pool, [Plan.wordForChecks]).length > 0
 
 /** What is done for a part in at most so many steps: an attempt, or one or two and a check. */
 const stepsByLot = (
@@ -85,9 +79,9 @@ const stepsByLot = (
   part: Pick<Plan.PlannedStep, "kind" | "part" | "access">,
   most: number
 ): ReadonlyArray<Plan.PlannedStep> => {
-  const attempt = stepByLot(draw, pool, { ...part, isCheck: false })
+  const attempt = { ...part, isCheck: false, worker: foundFor(draw, pool, part.kind) }
   if (most < 2 || !hasChecker(pool) || !draw.chance(checked)) return [attempt]
-  const check = stepByLot(draw, pool, { ...part, isCheck: true, access: "all" })
+  const check = { ...part, isCheck: true, access: "all", worker: found(draw, pool, Plan.wordForChecks) } as const
   return most > 2 && draw.chance(attemptedTwice) ? [attempt, attempt, check] : [attempt, check]
 }
 
@@ -117,7 +111,7 @@ const secondByLot = (
   answer: string
 ): ReadonlyArray<Plan.PlannedStep> => {
   if (!GymWorker.isDecline(answer) && draw.chance(stands)) return []
-  if (draw.chance(0.5)) return planByLot(draw, parts, pool)
+  if (draw.chance(wholeAgain)) return planByLot(draw, parts, pool)
   return stepsByLot(draw, pool, { kind: parts.at(-1)!.family, part: parts.length, access: "all" }, maxSteps)
 }
 
@@ -135,7 +129,7 @@ const ofPlans: Weights = { sought: 4, title: 1, ordinal: 4, copied: 5 }
 const ofExercises: Weights = { sought: 0.02, title: 2, ordinal: 4, copied: 4 }
 
 const spansOf = (text: string, weights: Weights): ReadonlyArray<ExampleSource.Span> => {
-  const thoughts = [...text.matchAll(/^\d(?<sought>[\w ]+):(?<title> \w+)=(?<ordinal>\d+)$/gm)].flatMap(
+  const thoughts = [...text.matchAll(/^\d(?<sought> \w+):(?<title> \w+)=(?<ordinal>\d+)$/gm)].flatMap(
     ({ groups, index }) => {
       const { ordinal, sought, title } = groups as { ordinal: string; sought: string; title: string }
       const colon = index + 1 + sought.length
