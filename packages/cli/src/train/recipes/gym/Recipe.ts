@@ -129,7 +129,8 @@ const rewarded = ({ group, questions }: Sizes): GrpoInput => ({
   advantage: { equalBy: "correctness" },
   // Held to what it has read: without a penalty for leaving it, finding gets worse while choosing gets better.
   objective: { kl: 0.03 },
-  pool: pools(3, 16),
+  // Small ones: where those who are exact are away, it shows who is next best.
+  pool: pools(3, 12),
   rollouts
 })
 
@@ -140,7 +141,7 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
   pool,
   grader: GymGrader.grader,
   tasks: {
-    gym: TaskSource.make("the gym's training split", (seed, index) => Warmth.anyTask(Draw.make(seed, index), 0.5))
+    gym: TaskSource.make("the gym's training split", (seed, index) => Warmth.anyTask(Draw.make(seed, index), 0.25))
   },
   examples: { finding, reading },
   phases: [
@@ -170,7 +171,7 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
       name: "recursion",
       ...rewarded(sizes),
       iterations: sizes.recursing,
-      optimizer: { learningRate: 1e-4, beta2: 0.99, schedule: falling(0.05) }
+      optimizer: { learningRate: 1.5e-4, beta2: 0.99, schedule: falling(0.05) }
     })
   ]
 })
@@ -179,8 +180,8 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
 const whole: Sizes = {
   finding: 80,
   reading: 340,
-  learning: 52,
-  recursing: 8,
+  learning: 80,
+  recursing: 16,
   examples: 32,
   questions: 12,
   group: 16
