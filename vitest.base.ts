@@ -6,6 +6,6 @@ const conditions = ["@tutti/source"]
 export default defineConfig({
   resolve: { conditions: [...conditions, "module", "node", "development|production"] },
   ssr: { resolve: { conditions: [...conditions, "module", "node", "development|production"] } },
-  // A busy machine is not a failing test. Files share all processors: by default one is left idle, half of a small machine.
-  test: { maxWorkers: "100%", include: ["test/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 }
+  // A busy machine is not a failing test.
+  test: { include: ["test/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 }
 })
