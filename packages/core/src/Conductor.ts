@@ -39,7 +39,8 @@ export interface Options {
   readonly maxSteps?: number
   /**
    * The most recursive rounds after the first, in which the policy sees its previous workflow and answer; 0 by default,
-   * 2 with a critic. The run ends before when the policy lets the previous answer stand.
+   * 2 with a critic. The run ends before when the policy lets the previous answer stand. A round that has no answer, as
+   * its last step failed for good, ends a run only where no other may follow.
    */
   readonly recursion?: number
   /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
@@ -82,6 +83,8 @@ export interface RunOptions {
 export interface Round {
   readonly workflow: Workflow
   readonly answer: string | undefined
+  /** Why the step that answers failed, where it did and another round follows. */
+  readonly failure?: string
   /** Whether the policy let the previous answer stand. */
   readonly confirmed: boolean
   /** What the critic said. */

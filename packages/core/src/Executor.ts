@@ -8,7 +8,7 @@
  * 3. A step whose answer nobody can see and that is not the last is not paid for. It can be turned off.
  * 4. A budget is never exceeded: the worst case of a call is reserved before it starts and settled after it ends.
  * 5. A failed call is retried while a retry can help, then reassigned if the caller allows it, then reported to the
- *    steps that see it or ends the run, as the caller chose.
+ *    steps that see it, and of the last step to the next round, or ends the run, as the caller chose.
  * 6. Interrupting a run stops its calls at once and still yields the transcript so far.
  * 7. The same seeds and the same answers give the same transcript, event order aside where steps run at once.
  */
@@ -127,6 +127,13 @@ export const answerOf = (workflow: Workflow, progress: Progress): string | undef
   if (workflow.answer === "majority") return majority(textsOf(progress.answers))
   const last = progress.answers[workflow.steps.length - 1]
   return last?.type === "answered" ? last.text : undefined
+}
+
+/** Why a workflow that ran to its end has no answer. */
+export const failureOf = (workflow: Workflow, progress: Progress): StepFailed => {
+  const step = workflow.steps.length - 1
+  const failure = progress.answers[step]
+  return new StepFailed({ step, detail: failure?.type === "failed" ? failure.message : "no step answered" })
 }
 
 /** The best answer of a workflow that was cut short: that of the last step that has one. */

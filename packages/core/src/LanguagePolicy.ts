@@ -58,7 +58,7 @@ const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest
     poolSize: WorkerPool.size(context.pool) + (context.self ? 1 : 0),
     maxSteps: context.maxSteps,
     access: options.prompt?.access ?? "binary",
-    allowEmpty: context.previous !== undefined
+    allowEmpty: Policy.canStand(context.previous)
   }
 })
 

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { BudgetExceeded } from "./Budget.ts"
 import * as Random from "./internal/random.ts"
+import type { StepAnswer } from "./internal/workerMessages.ts"
 import type { Task } from "./Task.ts"
 import type { Worker, WorkerError, WorkerRequest } from "./Worker.ts"
 import type { WorkerPool } from "./WorkerPool.ts"
@@ -22,7 +23,8 @@ import type { Access, Step, Workflow } from "./Workflow.ts"
 /** The round before this one, as a recursive round sees it. */
 export interface Previous {
   readonly workflow: Workflow
-  readonly answer: string
+  /** Its answer; or why it has none, and then another plan is wanted. */
+  readonly answer: StepAnswer
   /** What a critic said of the answer. */
   readonly feedback?: string
 }
@@ -37,7 +39,7 @@ export interface Context {
   readonly self: boolean
   /** 0 for the first round. */
   readonly round: number
-  /** Present in recursive rounds. There, a workflow without steps lets the previous answer stand. */
+  /** Present in recursive rounds. There, a workflow without steps lets the previous answer stand, where there is one. */
   readonly previous?: Previous
   /** The policy's own seed for this round; the same run gives the same seeds. */
   readonly seed: number
@@ -77,6 +79,9 @@ export interface Policy {
 /** A worker of the pool, by ordinal or by id. */
 export type WorkerReference = number | string
 
+/** Whether there is an answer that a recursive round can let stand. */
+export const canStand = (previous: Previous | undefined): boolean => previous?.answer.type === "answered"
+
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
@@ -93,8 +98,8 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{ readonly poli
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * One plan per task. In a recursive round there is nothing to add, so the previous answer stands; when a critic has
- * objected to it, the plan is tried again.
+ * One plan per task. In a recursive round there is nothing to add, so the previous answer stands; when there is none, or
+ * a critic has objected to it, the plan is tried again.
  */
 const planned = (
   name: string,
@@ -105,9 +110,8 @@ const planned = (
   ...(maxSteps === undefined ? {} : { maxSteps }),
   propose: (context) =>
     Effect.suspend((): Effect.Effect<Proposal, PolicyError> => {
-      if (context.previous !== undefined && context.previous.feedback === undefined) {
-        return Effect.succeed({ workflow: { steps: [] } })
-      }
+      const { previous } = context
+      if (canStand(previous) && previous?.feedback === undefined) return Effect.succeed({ workflow: { steps: [] } })
       const workflow = plan(context)
       return Result.isFailure(workflow)
         ? Effect.fail(new PolicyError({ policy: name, detail: workflow.failure }))
@@ -121,7 +125,8 @@ const planned = (
  * **Details**
  *
  * `maxSteps` is the longest workflow it writes, where that can be more than the Conductor's limit. In a recursive round
- * it lets the previous answer stand, unless a critic has objected: then it writes its workflow once more.
+ * it lets the previous answer stand, unless there is none or a critic has objected: then it writes its workflow once
+ * more.
  *
  * **Example**
  *

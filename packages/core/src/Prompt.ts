@@ -146,7 +146,8 @@ const pool = (template: Template, context: ConductorContext, { descriptions = fa
 const recursion = (template: Template, { answer, feedback, workflow }: Policy.Previous): string =>
   fill(template.recursion, {
     workflow: lists(workflow),
-    answer,
+    // Why it failed is not said: that would name its worker.
+    answer: answer.type === "answered" ? answer.text : "None: its last step failed.",
     feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
   })
 

@@ -58,7 +58,7 @@ describe("recursion", () => {
       const { result, transcript } = yield* run({ workers, policy, recursion: 5 })
       assert.deepStrictEqual(
         contexts.map(({ previous }) => previous?.answer),
-        [undefined, "answer of a", "answer of b"]
+        [undefined, { type: "answered", text: "answer of a" }, { type: "answered", text: "answer of b" }]
       )
       assert.deepStrictEqual(contexts[1]!.previous!.workflow, ask(0))
       assert.strictEqual(result.answer, "answer of b")
@@ -101,6 +101,55 @@ describe("recursion", () => {
       const { result } = yield* run({ workers: [worker("a")], policy: sequence({ steps: [] }).policy, recursion: 2 })
       assert.strictEqual(result.outcome, "failed")
       assert.include(result.detail, "no steps")
+    })
+  )
+
+  it.effect("a round whose last step failed is told to the policy, which can ask somebody else", () =>
+    Effect.gen(function* () {
+      const { contexts, policy } = sequence(ask(0), ask(1, "Then you."), { steps: [] })
+      const workers = [worker("a", [{ fail: { _tag: "Quota", detail: "none left" } }]), worker("b")]
+      const { result, transcript } = yield* run({ workers, policy, recursion: 2 })
+      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.answer, "answer of b")
+      const [failed, answered] = contexts.slice(1).map(({ previous }) => previous!)
+      assert.deepStrictEqual(failed!.workflow, ask(0))
+      assert.strictEqual(failed!.answer.type, "failed")
+      assert.deepStrictEqual(answered!.answer, { type: "answered", text: "answer of b" })
+      assert.include(result.rounds[0]!.failure, "none left")
+      assert.deepStrictEqual(
+        transcript.rounds.map(({ answer, confirmed }) => [answer, confirmed]),
+        [
+          [undefined, false],
+          ["answer of b", false],
+          ["answer of b", true]
+        ]
+      )
+    })
+  )
+
+  it.effect("no answer cannot be let stand, and is the end after the last round", () =>
+    Effect.gen(function* () {
+      const broken = () => [worker("a", [{ fail: { _tag: "Quota" } }])]
+      const stands = yield* run({ workers: broken(), policy: sequence(ask(0), { steps: [] }).policy, recursion: 2 })
+      assert.strictEqual(stands.result.outcome, "failed")
+      assert.include(stands.result.detail, "no steps")
+      const { contexts, policy } = sequence(ask(0), ask(0), ask(0))
+      const again = yield* run({ workers: broken(), policy, recursion: 1 })
+      assert.strictEqual(contexts.length, 2)
+      assert.strictEqual(again.result.outcome, "failed")
+      assert.include(again.result.detail, "Step 0, which answers, failed")
+    })
+  )
+
+  it.effect("an answer survives later rounds that fail, one after the other", () =>
+    Effect.gen(function* () {
+      const workers = [worker("a"), worker("b", [{ fail: { _tag: "Quota" } }])]
+      const { contexts, policy } = sequence(ask(0), ask(1), ask(1))
+      const { result } = yield* run({ workers, policy, recursion: 2 })
+      assert.strictEqual(contexts.length, 3)
+      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.answer, "answer of a")
+      assert.include(result.detail, "Round 2 failed, the answer before it stands")
     })
   )
 

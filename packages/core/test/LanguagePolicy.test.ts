@@ -154,13 +154,21 @@ describe("LanguagePolicy", () => {
   it.effect("can let the previous answer stand in a recursive round alone", () =>
     Effect.gen(function* () {
       const empty = "model_id = []\nsubtasks = []\naccess_list = []"
-      const previous = { workflow: { steps: [{ worker: 0, subtask: "", access: [] }] }, answer: "so" }
+      const previous = {
+        workflow: { steps: [{ worker: 0, subtask: "", access: [] }] },
+        answer: { type: "answered" as const, text: "so" }
+      }
       const recursive = scripted([empty], { round: 1, previous })
       const proposal = yield* LanguagePolicy.make({ model }).propose(recursive.context)
       assert.deepStrictEqual(proposal.workflow.steps, [])
       assert.isTrue(recursive.requests[0]!.format?.allowEmpty)
-      const first = yield* Effect.flip(LanguagePolicy.make({ model, resamples: 0 }).propose(scripted([empty]).context))
-      assert.strictEqual(first._tag, "PolicyError")
+      const once = LanguagePolicy.make({ model, resamples: 0 })
+      const failed = { ...previous, answer: { type: "failed" as const, message: "overloaded" } }
+      for (const nothing of [{}, { round: 1, previous: failed }]) {
+        const { context, requests } = scripted([empty], nothing)
+        assert.strictEqual((yield* Effect.flip(once.propose(context)))._tag, "PolicyError")
+        assert.isFalse(requests[0]!.format?.allowEmpty)
+      }
     })
   )
 

@@ -253,7 +253,7 @@ describe("recursion", () => {
         round: 1,
         seed: 0,
         complete: () => Effect.die("unused"),
-        previous: { workflow: { steps: [] }, answer: "3", feedback: "Too much." }
+        previous: { workflow: { steps: [] }, answer: { type: "answered" as const, text: "3" }, feedback: "Too much." }
       }
       const { workflow } = yield* LexicalPolicy.make().propose(context)
       assert.strictEqual(workflow.steps.length, 1)

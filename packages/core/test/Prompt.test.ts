@@ -61,12 +61,24 @@ describe("workerMessages", () => {
   })
 
   it("shows every earlier step in order, and the previous answer first, where access is all", () => {
-    const messages = Prompt.workerMessages({ task, workflow, step: 3, answers, previous: { answer: "because" } })
+    const messages = Prompt.workerMessages({
+      task,
+      workflow,
+      step: 3,
+      answers,
+      previous: { answer: { type: "answered" as const, text: "because" } }
+    })
     assert.deepStrictEqual(
       messages.slice(1, -1).map((message) => message.content),
       ["Previous answer:", "because", "Plan.", "a plan", "Try.", "a try", "Check.", "fine"]
     )
-    const narrow = Prompt.workerMessages({ task, workflow, step: 2, answers, previous: { answer: "because" } })
+    const narrow = Prompt.workerMessages({
+      task,
+      workflow,
+      step: 2,
+      answers,
+      previous: { answer: { type: "answered" as const, text: "because" } }
+    })
     assert.isFalse(narrow.some((message) => message.content === "because"))
   })
 
@@ -122,7 +134,7 @@ describe("conductorMessages", () => {
 
   it("can describe the pool, grant fine-grained access, offer itself and recurse", () => {
     const workflow = { steps: [{ worker: 2, subtask: 'Say "why".', access: [] }] }
-    const previous = { workflow, answer: "Forty.", feedback: "Too few." }
+    const previous = { workflow, answer: { type: "answered" as const, text: "Forty." }, feedback: "Too few." }
     expect(
       text(context({ self: true, previous, pool: pool(2) }), {
         descriptions: true,
@@ -141,11 +153,23 @@ describe("conductorMessages", () => {
     assert.notInclude(text(context()), "Good at")
   })
 
+  it("says that a round had no answer, and does not name who failed", () => {
+    const previous = {
+      workflow: { steps: [{ worker: 1, subtask: "", access: [] }] },
+      answer: { type: "failed" as const, message: "secret is overloaded" }
+    }
+    assert.include(text(context({ previous })), "Its final answer was:\nNone: its last step failed.")
+    assert.notInclude(text(context({ previous })), "secret")
+  })
+
   it("keeps everything that questions share in the system message", () => {
     const workflow = { steps: [{ worker: 0, subtask: "", access: [] }] }
     const other = context({ task: Task.make({ question: "Another?", system: "Be kind." }) })
     assert.strictEqual(system(other), system(context()))
-    assert.strictEqual(system({ ...other, previous: { workflow, answer: "x" } }), system(context()))
+    assert.strictEqual(
+      system({ ...other, previous: { workflow, answer: { type: "answered" as const, text: "x" } } }),
+      system(context())
+    )
     assert.include(question(other), "[system] Be kind.")
   })
 

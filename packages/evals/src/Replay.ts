@@ -6,6 +6,7 @@
  */
 import type { Grader, GraderError } from "@tutti/core/Grader"
 import { reward } from "@tutti/core/Grader"
+import type { Previous } from "@tutti/core/Policy"
 import * as Prompt from "@tutti/core/Prompt"
 import type { Message, Task } from "@tutti/core/Task"
 import type { CompletionRecord, RoundRecord, StepRecord, Transcript } from "@tutti/core/Transcript"
@@ -96,13 +97,18 @@ const named = ({ pool }: Transcript): WorkerPool | undefined => {
   return Arr.isArrayNonEmpty(workers) ? { workers } : undefined
 }
 
-const previousOf = ({ rounds }: Transcript, { round }: RoundRecord) => {
+const answerOf = ({ answer, steps }: RoundRecord): Prompt.StepAnswer => {
+  if (answer !== undefined) return { type: "answered", text: answer }
+  return { type: "failed", message: steps.at(-1)?.detail ?? "" }
+}
+
+const previousOf = ({ rounds }: Transcript, { round }: RoundRecord): Previous | undefined => {
   const before = rounds.find((one) => one.round === round - 1)
-  if (before?.answer === undefined || before.workflow === undefined) return undefined
-  const { answer, grade, workflow } = before
+  if (before?.workflow === undefined) return undefined
+  const { grade, workflow } = before
   const feedback =
     grade === undefined ? undefined : (grade.grade.explanation ?? `It was scored ${grade.grade.score} of 1.`)
-  return { workflow, answer, ...(feedback === undefined ? {} : { feedback }) }
+  return { workflow, answer: answerOf(before), ...(feedback === undefined ? {} : { feedback }) }
 }
 
 const promptOf = (transcript: Transcript, round: RoundRecord, options: Options): ReadonlyArray<Message> | undefined => {
@@ -190,13 +196,13 @@ const outcomeOf = (step: StepRecord): Prompt.StepAnswer | undefined => {
   return step.state === "failed" ? { type: "failed", message: step.detail ?? "" } : undefined
 }
 
-const sent = (task: Task, round: RoundRecord, workflow: Workflow, step: number, previous: string | undefined) =>
+const sent = (task: Task, round: RoundRecord, workflow: Workflow, step: number, previous: Previous | undefined) =>
   Prompt.workerMessages({
     task,
     workflow,
     step,
     answers: round.steps.map(outcomeOf),
-    ...(previous === undefined ? {} : { previous: { answer: previous } })
+    ...(previous === undefined ? {} : { previous })
   })
 
 /** A step that came to something, with what its worker was sent. */
@@ -210,7 +216,7 @@ const callsOf = (transcript: Transcript): ReadonlyArray<Call> =>
   transcript.rounds.flatMap((round) => {
     const { steps, workflow } = round
     if (workflow === undefined) return []
-    const previous = previousOf(transcript, round)?.answer
+    const previous = previousOf(transcript, round)
     return steps
       .filter(({ nested, state }) => nested === undefined && (state === "answered" || state === "failed"))
       .map((step) => ({ transcript, step, prompt: sent(transcript.task, round, workflow, step.step, previous) }))

@@ -116,6 +116,24 @@ describe("Replay.decisions", () => {
     })
   )
 
+  it.effect("shows what came of a round without an answer, as it was shown", () =>
+    Effect.gen(function* () {
+      const again = 'model_id = [0]\nsubtasks = ["Again."]\naccess_list = ["all"]'
+      const model = ScriptedWorker.make({ id: "writer", replies: [plan, again] })
+      const worker = ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Quota" } }, "42"] })
+      const workers = WorkerPool.makeUnsafe([worker])
+      const { transcript } = yield* record(LanguagePolicy.make({ model }), workers, { recursion: 1 })
+      const decisions = yield* Replay.decisions([transcript], { grader: Grader.exact })
+      assert.deepStrictEqual(
+        decisions.map(({ prompt }) => prompt),
+        model.calls.map(({ messages }) => messages)
+      )
+      const [answer] = yield* Replay.answers([transcript], { grader: Grader.exact })
+      assert.deepStrictEqual(answer!.prompt, worker.calls[1]!.messages)
+      assert.include(JSON.stringify(answer!.prompt), "This step failed")
+    })
+  )
+
   it.effect("writes the workflows of policies in code as texts, and leaves majorities out", () =>
     Effect.gen(function* () {
       const written = yield* record(Policy.single(1), pool())

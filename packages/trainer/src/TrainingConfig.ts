@@ -94,7 +94,10 @@ export interface FailureConfig {
   readonly reassign: "never" | "next"
   /** Whether a step that failed for good is reported to the steps that see it, or ends the run. */
   readonly step: "report" | "end"
-  /** What a rollout without an answer counts as: wrong, nothing at all, or it is run again (`retries` times, then dropped). */
+  /**
+   * What a round without an answer counts as: wrong; or, with its whole rollout, nothing at all; or the rollout is run
+   * again (`retries` times, then dropped).
+   */
   readonly lost: "wrong" | "drop" | "retry"
   readonly retries: number
 }

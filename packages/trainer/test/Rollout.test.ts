@@ -134,6 +134,23 @@ describe("Rollout", () => {
     })
   )
 
+  it.effect("goes on to a later round where the first has no answer", () =>
+    Effect.gen(function* () {
+      const { sampler } = scripted([lists(1)], [lists(0)])
+      const config = { failures: failures("wrong") }
+      const group = yield* Rollout.group(question([right, broken()], 1), yield* options(sampler, 1, config))
+      const [{ rounds }] = group.rollouts as [Rollout.Rollout]
+      assert.deepStrictEqual(
+        rounds.map(({ answer, outcome }) => [answer, outcome]),
+        [
+          [undefined, "wrong"],
+          ["42", "correct"]
+        ]
+      )
+      assert.include(tokenizer.decode(rounds[1]!.prompt), "None: its last step failed.")
+    })
+  )
+
   it.effect("counts a rollout whose worker failed as wrong, drops it, or runs it again", () =>
     Effect.gen(function* () {
       const one = Effect.fnUntraced(function* (

@@ -130,11 +130,11 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
   emit?.({ type: "round-started", runId, at: clock.currentTimeMillisUnsafe(), round })
 
   const last = rounds.at(-1)
-  const previous = last?.answer === undefined ? undefined : previousOf(last, last.answer)
+  const previous = last && previousOf(last)
   const workflow = yield* propose(state, round, seed, previous)
 
   if (Workflow.isEmpty(workflow)) {
-    ended(state, round, { workflow, answer: previous?.answer, confirmed: true })
+    ended(state, round, { workflow, answer: last?.answer, confirmed: true })
     return true
   }
 
@@ -168,20 +168,17 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
     return true
   }
   const answer = Executor.answerOf(workflow, progress)
-  if (answer === undefined) {
-    const step = workflow.steps.length - 1
-    const failure = progress.answers[step]
-    return yield* new Executor.StepFailed({
-      step,
-      detail: failure?.type === "failed" ? failure.message : "no step answered"
-    })
-  }
-  return yield* grade(state, round, { workflow, answer, confirmed: false })
+  if (answer !== undefined) return yield* grade(state, round, { workflow, answer, confirmed: false })
+  const failure = Executor.failureOf(workflow, progress)
+  if (round + 1 === maxRounds(state.options)) return yield* failure
+  // The policy is told, and can ask somebody else.
+  ended(state, round, { workflow, answer: undefined, confirmed: false, failure: failure.detail })
+  return false
 })
 
-const previousOf = ({ grade, workflow }: Round, answer: string): Policy.Previous => ({
+const previousOf = ({ answer, failure, grade, workflow }: Round): Policy.Previous => ({
   workflow,
-  answer,
+  answer: answer === undefined ? { type: "failed", message: failure ?? "" } : { type: "answered", text: answer },
   ...(grade === undefined ? {} : { feedback: grade.explanation ?? `It was scored ${grade.score} of 1.` })
 })
 
@@ -210,7 +207,7 @@ const propose = Effect.fnUntraced(function* (
   const checked = Workflow.check(proposal.workflow, {
     poolSize: size(pool) + (self ? 1 : 0),
     maxSteps: Math.max(maxSteps, policy.maxSteps ?? 0),
-    allowEmpty: previous !== undefined
+    allowEmpty: Policy.canStand(previous)
   })
   if (Result.isFailure(checked)) {
     return yield* new Policy.PolicyError({ policy: name, detail: checked.failure.message })
@@ -362,11 +359,7 @@ const answerOf = ({ current, options, rounds }: State): string | undefined => {
   return answered.at(-1)?.answer ?? running
 }
 
-const outcomeOf = (
-  state: State,
-  exit: Exit.Exit<void, RunError>,
-  answer: string | undefined
-): Pick<RunResult, "outcome" | "detail" | "error"> => {
+const outcomeOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult, "outcome" | "detail" | "error"> => {
   if (state.stopped !== undefined) return { outcome: "budget", detail: state.stopped.message, error: state.stopped }
   if (Exit.isSuccess(exit)) return { outcome: "answered", detail: undefined, error: undefined }
   if (Cause.hasInterruptsOnly(exit.cause)) return { outcome: "interrupted", detail: undefined, error: undefined }
@@ -375,7 +368,7 @@ const outcomeOf = (
     typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error)
   if (error instanceof Budget.BudgetExceeded) return { outcome: "budget", detail: message, error }
   // What an earlier round answered stands.
-  return answer === undefined || state.rounds.length === 0
+  return state.rounds.every((round) => round.answer === undefined)
     ? { outcome: "failed", detail: message, error }
     : {
         outcome: "answered",
@@ -388,7 +381,7 @@ const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunErro
   const { context, rounds } = state
   const at = context.clock.currentTimeMillisUnsafe()
   const answer = answerOf(state)
-  const { detail, error, outcome } = outcomeOf(state, exit, answer)
+  const { detail, error, outcome } = outcomeOf(state, exit)
   const spend = context.ledger.spent()
   const durationMillis = at - startedAt
   context.emit?.({

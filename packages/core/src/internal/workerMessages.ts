@@ -19,8 +19,8 @@ export interface WorkerView {
   readonly step: number
   /** What the steps so far came to, by index. Those that the step may not see are never looked at. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** The final answer of the round before this one. Access `"all"` shows it. */
-  readonly previous?: { readonly answer: string }
+  /** What the round before this one came to. Access `"all"` shows it. */
+  readonly previous?: { readonly answer: StepAnswer }
 }
 
 export const user = (content: string): Task.Message => ({ role: "user", content })
@@ -81,7 +81,7 @@ export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Task
   const question = Task.question(task)
   const messages = [...background(task)]
   if (previous !== undefined && access === "all") {
-    messages.push(user("Previous answer:"), assistant(outcome({ type: "answered", text: previous.answer })))
+    messages.push(user("Previous answer:"), assistant(outcome(previous.answer)))
   }
   for (const index of Workflow.visible(workflow, step)) {
     messages.push(user(workflow.steps[index]!.subtask || question), assistant(outcome(answers[index])))

@@ -164,7 +164,10 @@ const previousOf = (draw: Draw.Draw, task: Task, parts: ReadonlyArray<Gym.Part>,
     retry,
     seed: draw.below(2 ** 30)
   })
-  return Effect.map(conductor.run(task), ({ answer = "" }) => ({ workflow, answer }))
+  return Effect.map(conductor.run(task), ({ answer: text = "" }) => ({
+    workflow,
+    answer: { type: "answered" as const, text }
+  }))
 }
 
 /** The share of lines of an exercise that seek a kind, which need not stand in any description. */
@@ -229,7 +232,7 @@ export const examples = (name: string, options: Options): ExampleSource.ExampleS
       const previous = draw.chance(options.recursive) ? yield* previousOf(draw, task, parts, pool) : undefined
       const context = { task, pool, maxSteps, self: false, ...(previous === undefined ? {} : { previous }) }
       const plans = Array.from({ length: options.plans }, () =>
-        previous === undefined ? planByLot(draw, parts, pool) : secondByLot(draw, parts, pool, previous.answer)
+        previous === undefined ? planByLot(draw, parts, pool) : secondByLot(draw, parts, pool, previous.answer.text)
       )
       return {
         messages: Prompt.conductorMessages(context, TinyPrompt.options),
