@@ -255,8 +255,8 @@ export const defaultLatencyMillis = 250
  * ```
  */
 export const make = (options: GymWorker.Options = {}): WorkerPool.WorkerPool => {
-  const { latencyMillis = defaultLatencyMillis } = options
-  return WorkerPool.makeUnsafe(profiles.map((profile) => GymWorker.make(profile, { latencyMillis })))
+  const ofWorkers = { latencyMillis: defaultLatencyMillis, ...options }
+  return WorkerPool.makeUnsafe(profiles.map((profile) => GymWorker.make(profile, ofWorkers)))
 }
 
 /**

@@ -52,6 +52,8 @@ export interface Profile {
 export interface Options {
   /** How long an answer takes at a pace of 1, in milliseconds; 0 answers at once. */
   readonly latencyMillis?: number
+  /** The share of questions for which a worker is out of reach, however often it is called; 0 by default. */
+  readonly outages?: number
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -146,6 +148,7 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  */
 export const make = (profile: Profile, options: Options = {}): Worker => {
   const { failures = 0, id, pace = 1 } = profile
+  const { outages = 0 } = options
   const millis = (options.latencyMillis ?? 0) * pace
   /** Calls that failed and were not tried again yet: a retry is the same request, and it has to go through. */
   const failed = new Set<number>()
@@ -163,11 +166,13 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
     if (neededTokens > contextTokens) {
       return yield* new WorkerError({ worker: id, reason: { _tag: "ContextTooLong", contextTokens, neededTokens } })
     }
-    if (fails(seed)) {
+    const reading = Assignment.read(request.messages)
+    const isOut = outages > 0 && Draw.make(Draw.derive(id, reading.question, "outage")).chance(outages)
+    if (isOut || fails(seed)) {
       return yield* new WorkerError({ worker: id, reason: { _tag: "Overloaded", retryAfterMillis: millis } })
     }
     const { reply } = yield* Effect.promise(() => import("./internal/solve.ts"))
-    const said = yield* Effect.promise(() => reply(profile, Assignment.read(request.messages), seed))
+    const said = yield* Effect.promise(() => reply(profile, reading, seed))
     return spread(asParts(request, said, profile.thorough ?? false), millis)
   })
 

@@ -332,6 +332,38 @@ describe("GymWorker", () => {
     })
   )
 
+  it.effect(
+    "one that is out of reach for a question stays so, while others are not and it is there for other questions",
+    () =>
+      Effect.gen(function* () {
+        const workersOut = GymPool.make({ latencyMillis: 0, outages: 0.25 }).workers.filter(({ id }) =>
+          ["professor", "editor"].includes(id)
+        )
+        const isOut = (worker: Worker, question: string, seed: number) =>
+          Effect.map(
+            Effect.result(partsOf(worker, { messages: messagesOf(question), seed })),
+            ({ _tag }) => _tag === "Failure"
+          )
+        const counts = new Map<string, number>()
+        for (const task of Gym.tasks({ split: "train", count: 200, families: ["units"] })) {
+          const question = Task.question(task)
+          const out = yield* Effect.forEach(workersOut, (worker) => isOut(worker, question, 1))
+          const asSubtask = `Question:\n${question}\n\nSubtask:\nConvert it.`
+          assert.deepStrictEqual(yield* Effect.forEach(workersOut, (worker) => isOut(worker, asSubtask, 2)), out)
+          counts.set(`${out}`, (counts.get(`${out}`) ?? 0) + 1)
+        }
+        // 1/16, 3/16, 3/16 and 9/16 of the questions.
+        for (const [out, least, most] of [
+          ["true,true", 4, 24],
+          ["true,false", 22, 55],
+          ["false,true", 22, 55],
+          ["false,false", 90, 135]
+        ] as const) {
+          assert.isTrue(counts.get(out)! >= least && counts.get(out)! <= most, `${out}: ${counts.get(out)}`)
+        }
+      })
+  )
+
   it.effect("whatever it is asked, it answers or declines; what is longer than its context it refuses", () =>
     Effect.gen(function* () {
       const odd = [

@@ -1,8 +1,9 @@
-/** What up to two more rounds give where workers are careless, and whether they let stand what is right. */
+/** What up to two more rounds give where workers fail or are careless, and whether they let stand what is right. */
 import type { Task } from "@tutti/core/Task"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import type { FamilyName } from "@tutti/gym/Family"
 import * as Gym from "@tutti/gym/Gym"
+import * as GymPool from "@tutti/gym/GymPool"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { heldOutPools } from "../../src/train/recipes/gym/heldOut.ts"
@@ -22,6 +23,9 @@ const easyFamilies: ReadonlyArray<FamilyName> = ["arithmetic", "units"]
 
 /** Pools that it was never trained with, in which somebody for everything is rarely there. */
 const smallPools = heldOutPools.filter((ids) => ids.length <= 6)
+
+/** The share of questions for which a worker is out of reach, each for itself. */
+const outages = 0.25
 
 /** Tasks, and who is there for them. */
 interface Case {
@@ -65,6 +69,9 @@ export const run = Effect.fnUntraced(function* (context: Context): Effect.fn.Ret
     return { pool: subset(ids), tasks }
   })
   const records = [
+    yield* compare(context, "workers out of reach", [
+      { pool: GymPool.make({ latencyMillis: 0, outages }), tasks: Gym.tasks({ split: "test", count, seed: 100 }) }
+    ]),
     yield* compare(context, "careless workers", [
       { pool: subset(flaky.workers), tasks: tasksOf(flaky.families, count) }
     ]),
