@@ -1,6 +1,7 @@
 /** A thread that computes: it says that it is there, and then answers each message with what came of it. */
 import { getHeapStatistics } from "node:v8"
 import { parentPort } from "node:worker_threads"
+import * as Instances from "./instances.ts"
 import * as Work from "./work.ts"
 
 /** What a thread answers. `heldBytes` is how much memory jax-js has taken, nothing of which it ever gives back. */
@@ -15,6 +16,7 @@ const succeed = (value: unknown, transferred?: ReadonlyArray<ArrayBuffer>) =>
 const fail = (cause: unknown) => send({ problem: cause instanceof Error ? cause.message : String(cause) })
 
 const start = async () => {
+  WebAssembly.Instance = Instances.keeping(WebAssembly.Instance)
   const jax = await import("@jax-js/jax")
   if (!(await jax.init("wasm")).includes("wasm")) throw new Error("This JavaScript engine has no WebAssembly.")
   jax.defaultDevice("wasm")
