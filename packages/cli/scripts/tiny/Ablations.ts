@@ -1,32 +1,38 @@
-/** Models of other recipes on the tasks of the comparison. */
+/** Models of other recipes beside that of the whole recipe, on the tasks of the comparison and in new pools. */
 import * as Effect from "effect/Effect"
 import * as Markdown from "./Markdown.ts"
 import type { Contender, Context, Found } from "./Part.ts"
-import * as Runs from "./Runs.ts"
+import * as Pools from "./Pools.ts"
 import * as Sample from "./Sample.ts"
 
-/** Models of one setting are seeds of it: their samples are differences on the same tasks. */
+/** What a model does. */
+const measure = Effect.fnUntraced(function* (
+  { count, pool, say, tasks }: Pick<Context, "pool" | "tasks" | "count" | "say">,
+  { name, policy }: Contender
+) {
+  say(name)
+  const samples = yield* Sample.measure({ policy, pool, tasks })
+  const inNewPools = yield* Effect.forEach(Pools.unseen(pool, count), (one) => Sample.measure({ policy, ...one }))
+  return { model: name, samples, inNewPools: Sample.estimate(inNewPools.map((one) => Sample.summary(one).right.mean)) }
+})
+
+/** Measures models; the first is what the others are compared to, on the same tasks. */
 export const run = Effect.fnUntraced(function* (
-  context: Context,
+  context: Pick<Context, "pool" | "tasks" | "count" | "say">,
   models: ReadonlyArray<Contender>
 ): Effect.fn.Return<Found> {
-  const whole = yield* context.samples
-  const records = yield* Effect.forEach(models, ({ name, policy }) => {
-    context.say(name)
-    return Effect.map(Sample.measure({ policy, pool: context.pool, tasks: context.tasks }), (samples) => ({
-      setting: Runs.settingOf(name),
-      model: name,
-      ...Sample.summary(samples),
-      tinyIsAheadBy: Sample.difference(whole, samples)
-    }))
-  })
-  const rows = [
-    [context.tiny.name, Sample.summary(whole), undefined] as const,
-    ...records.map((record) => [record.model, record, record.tinyIsAheadBy] as const)
-  ].map(([name, { calls, right, steps, usdPerThousand }, ahead]) => [
-    name,
+  const measured = yield* Effect.forEach(models, (model) => measure(context, model))
+  const records = measured.map(({ inNewPools, model, samples }, index) => ({
+    model,
+    ...Sample.summary(samples),
+    ...(index === 0 ? {} : { less: Sample.difference(measured[0]!.samples, samples) }),
+    inNewPools
+  }))
+  const rows = records.map(({ calls, inNewPools, less, model, right, steps, usdPerThousand }) => [
+    model,
     Markdown.percent(right),
-    ahead === undefined ? "" : Markdown.percent(ahead, true),
+    less === undefined ? "" : Markdown.percent(less, true),
+    Markdown.percent(inNewPools),
     Markdown.plain(usdPerThousand, 3),
     Markdown.plain(calls),
     Markdown.plain(steps)
@@ -34,7 +40,8 @@ export const run = Effect.fnUntraced(function* (
   const columns = [
     "model",
     "right, %",
-    `${context.tiny.name} is ahead by, points`,
+    "the first is ahead by, points",
+    "right in new pools, %",
     "USD per 1,000 tasks",
     "calls",
     "steps"

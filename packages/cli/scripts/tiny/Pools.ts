@@ -1,6 +1,7 @@
 /** What the tiny Conductor makes of pools that it was never trained with, beside a random router and oracles. */
 import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
 import * as Policy from "@tutti/core/Policy"
+import type { Task } from "@tutti/core/Task"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Gym from "@tutti/gym/Gym"
 import * as OraclePolicy from "@tutti/gym/OraclePolicy"
@@ -15,19 +16,31 @@ import * as Sample from "./Sample.ts"
 const random = "random"
 const oracles = ["oracle", "oracle, measured"] as const
 
+/** A pool that was held out, with tasks of its own. */
+export interface Unseen {
+  readonly ids: ReadonlyArray<string>
+  readonly pool: WorkerPool.WorkerPool
+  readonly tasks: ReadonlyArray<Task>
+}
+
+/** The pools that were held out: other tasks for each, and none of those that policies are compared on. */
+export const unseen = (pool: WorkerPool.WorkerPool, count: number): ReadonlyArray<Unseen> =>
+  heldOutPools.map((ids, index) => ({
+    ids,
+    pool: Result.getOrThrow(WorkerPool.subset(pool, ids)),
+    tasks: Gym.tasks({ split: "test", count, seed: 1 + index })
+  }))
+
 /** Share of right answers of every policy, by pool. */
 type Rights = ReadonlyArray<Readonly<Record<string, number>>>
 
 const measurePool = Effect.fnUntraced(function* (
-  context: Context,
+  { say }: Context,
   contenders: ReadonlyArray<Contender>,
-  ids: ReadonlyArray<string>,
+  { ids, pool, tasks }: Unseen,
   index: number
 ) {
-  context.say(`pool ${index + 1} of ${heldOutPools.length}`)
-  const pool = Result.getOrThrow(WorkerPool.subset(context.pool, ids))
-  // Other tasks for every pool, and none of those that policies are compared on.
-  const tasks = Gym.tasks({ split: "test", count: context.count, seed: 1 + index })
+  say(`pool ${index + 1} of ${heldOutPools.length}`)
   const summaries = yield* Effect.forEach(contenders, ({ name, policy }) =>
     Effect.map(Sample.measure({ policy, pool, tasks }), (samples) => [name, Sample.summary(samples)] as const)
   )
@@ -48,7 +61,9 @@ export const run = Effect.fnUntraced(function* (context: Context): Effect.fn.Ret
     { name: oracles[0], policy: OraclePolicy.make() },
     { name: oracles[1], policy: yield* MeasuredOracle.make(context.pool) }
   ]
-  const pools = yield* Effect.forEach(heldOutPools, (ids, index) => measurePool(context, contenders, ids, index))
+  const pools = yield* Effect.forEach(unseen(context.pool, context.count), (one, index) =>
+    measurePool(context, contenders, one, index)
+  )
   const rights: Rights = pools.map(({ policies }) =>
     Object.fromEntries(Object.entries(policies).map(([name, { right }]) => [name, right.mean]))
   )

@@ -9,6 +9,7 @@ import * as Result from "effect/Result"
 import { heldOutPools } from "../../src/train/recipes/gym/heldOut.ts"
 import * as Markdown from "./Markdown.ts"
 import type { Context, Found } from "./Part.ts"
+import * as Pools from "./Pools.ts"
 import * as Sample from "./Sample.ts"
 
 const extraRounds = 2
@@ -21,8 +22,8 @@ const flaky = {
 
 const easyFamilies: ReadonlyArray<FamilyName> = ["arithmetic", "units"]
 
-/** Pools that it was never trained with, in which somebody for everything is rarely there. */
-const smallPools = heldOutPools.filter((ids) => ids.length <= 6)
+/** In pools of so few, somebody for everything is rarely there. */
+const fewWorkers = 6
 
 /** The share of questions for which a worker is out of reach, each for itself. */
 const outages = 0.25
@@ -64,10 +65,8 @@ const compare = Effect.fnUntraced(function* ({ say, tiny }: Context, name: strin
 export const run = Effect.fnUntraced(function* (context: Context): Effect.fn.Return<Found> {
   const { count, pool } = context
   const subset = (ids: ReadonlyArray<string>) => Result.getOrThrow(WorkerPool.subset(pool, ids))
-  const unseen = smallPools.map((ids, index) => {
-    const tasks = Gym.tasks({ split: "test", count: Math.ceil(count / smallPools.length), seed: 200 + index })
-    return { pool: subset(ids), tasks }
-  })
+  const smallPools = heldOutPools.filter((ids) => ids.length <= fewWorkers)
+  const unseen = Pools.unseen(pool, Math.ceil(count / smallPools.length)).filter(({ ids }) => smallPools.includes(ids))
   const records = [
     yield* compare(context, "workers out of reach", [
       { pool: GymPool.make({ latencyMillis: 0, outages }), tasks: Gym.tasks({ split: "test", count, seed: 100 }) }

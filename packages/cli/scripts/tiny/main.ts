@@ -6,7 +6,8 @@
  *     [--untrained FILE] [--warm FILE] [--ablations name=FILE,...] [--without-subtasks name,...]
  *     [--runs name=FOLDER,...] [--picture FILE.svg] [--penalties name=FOLDER,...] [--table] [--write FILE]
  *
- * Names that differ only behind a `#`, as `whole#1` and `whole#2`, are seeds of one setting.
+ * Names that differ only behind a `#`, as `whole#1` and `whole#2`, are seeds of one setting. The first of the ablations
+ * is the whole recipe, which the others are compared to.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -65,9 +66,11 @@ const blank = values["without-subtasks"].split(",")
 const openNamed = (models: ReadonlyArray<Runs.Named>) =>
   Effect.forEach(models, ({ name, value }) => Model.open(name, value, !blank.includes(Runs.settingOf(name))))
 
+const pool = GymPool.make({ latencyMillis: 0 })
+const tasks = Gym.tasks({ split: "test", count: Number(values.tasks) })
+const poolTasks = Number(values["pool-tasks"])
+
 const contextOf = Effect.fnUntraced(function* (file: string) {
-  const pool = GymPool.make({ latencyMillis: 0 })
-  const tasks = Gym.tasks({ split: "test", count: Number(values.tasks) })
   const tiny = yield* Model.open("tiny", at(file))
   const others = yield* openNamed([
     ...(values.warm === undefined ? [] : [{ name: "tiny, after its warm start", value: at(values.warm) }]),
@@ -94,13 +97,15 @@ const wanted = (part: string) => values.part === undefined || values.part.split(
 const measureModel = Effect.fnUntraced(function* (file: string) {
   const context = yield* contextOf(file)
   for (const [part, run] of Object.entries(ofModel)) {
-    const count = Number(part === "pools" ? values["pool-tasks"] : values.tasks)
+    const count = part === "pools" ? poolTasks : tasks.length
     if (wanted(part)) report(part, yield* run({ ...context, count }))
   }
-  if (values.ablations !== undefined && wanted("ablations")) {
-    const models = yield* openNamed(inFolders(values.ablations))
-    report("ablations", yield* Ablations.run({ ...context, count: context.tasks.length }, models))
-  }
+})
+
+const measureAblations = Effect.gen(function* () {
+  if (values.ablations === undefined || !wanted("ablations")) return
+  const models = yield* openNamed(inFolders(values.ablations))
+  report("ablations", yield* Ablations.run({ pool, tasks, say, count: poolTasks }, models))
 })
 
 /** Draws the curves, where a picture is wanted, and shows it where the table is written. */
@@ -123,11 +128,11 @@ const readRuns = Effect.gen(function* () {
   }
 })
 
-if (values.model === undefined && values.runs === undefined && values.penalties === undefined) {
-  say("Nothing to measure: give --model FILE, --runs name=FOLDER or --penalties name=FOLDER.")
+if ([values.model, values.ablations, values.runs, values.penalties].every((value) => value === undefined)) {
+  say("Nothing to measure: give --model FILE, --ablations name=FILE, --runs name=FOLDER or --penalties name=FOLDER.")
   process.exit(2)
 }
 
-await Effect.runPromise(
-  Effect.scoped(Effect.andThen(values.model === undefined ? Effect.void : measureModel(values.model), readRuns))
-)
+const measures = [...(values.model === undefined ? [] : [measureModel(values.model)]), measureAblations, readRuns]
+
+await Effect.runPromise(Effect.scoped(Effect.all(measures, { discard: true })))
