@@ -56,10 +56,20 @@ const byGenerality = ({ workers }: WorkerPool): ReadonlyArray<number> => {
   return workers.map((_, ordinal) => ordinal).sort(compare)
 }
 
-/** Chooses a worker for a text: the best match, the more general of equals, and the most general when none matches. */
-const router = (pool: WorkerPool): { readonly route: (text: string) => number; readonly general: number } => {
+interface Router {
+  readonly route: (text: string) => number
+  readonly general: number
+}
+
+/**
+ * Chooses a worker for a text: the best match, the more general of equals, and the most general when none matches. One
+ * that failed is asked again only where there is no other.
+ */
+const router = (pool: WorkerPool, failed: number | undefined): Router => {
   const documents = pool.workers.map(({ description = "" }) => Lexicon.terms(strengths(description)))
-  const order = byGenerality(pool)
+  const all = byGenerality(pool)
+  const others = all.filter((ordinal) => ordinal !== failed)
+  const order = others.length === 0 ? all : others
   const route = (text: string) => {
     const scores = Bm25.scores(documents, Lexicon.query(text))
     return order.reduce((best, ordinal) => (scores[ordinal]! > scores[best]! ? ordinal : best))
@@ -131,8 +141,7 @@ const toWorkflow = (parts: ReadonlyArray<Assigned>, general: number): Workflow =
 }
 
 /** The plan for a question: see {@link make}. */
-const plan = (pool: WorkerPool, question: string, maxSteps: number, splits: boolean): Workflow => {
-  const { general, route } = router(pool)
+const plan = ({ general, route }: Router, question: string, maxSteps: number, splits: boolean): Workflow => {
   const single: Workflow = { steps: [{ worker: route(question), subtask: "", access: [] }] }
   if (!splits) return single
   let parts = compact(split(question).map((part) => ({ ...part, worker: route(part.text) })))
@@ -159,7 +168,8 @@ const plan = (pool: WorkerPool, question: string, maxSteps: number, splits: bool
  * a description says after "not", "weak at" and the like does not count. Without a match, and to put independent answers
  * together, the most general worker is chosen by what the descriptions say of breadth, then by their length, then by
  * order. Parts that follow one another at the same worker become one step, and a question without parts is one step, so
- * plans are no longer than they need to be. A critic's objection leads to one step that revises the previous answer.
+ * plans are no longer than they need to be. A critic's objection leads to one step that revises the previous answer, and
+ * a worker that failed to a plan without it.
  *
  * **Gotchas**
  *
@@ -175,16 +185,18 @@ const plan = (pool: WorkerPool, question: string, maxSteps: number, splits: bool
  * ```
  */
 export const make = (options: Options = {}): Policy.Policy =>
-  Policy.fixed(options.name ?? "lexical", (pool, task, { maxSteps, previous }) =>
-    previous?.feedback === undefined
-      ? plan(pool, Task.question(task), maxSteps, options.split ?? true)
-      : revise(pool, previous.feedback)
-  )
+  Policy.fixed(options.name ?? "lexical", (pool, task, { maxSteps, previous }) => {
+    const failed = previous?.answer.type === "failed" ? previous.workflow.steps.at(-1)?.worker : undefined
+    const found = router(pool, failed)
+    return previous?.feedback === undefined
+      ? plan(found, Task.question(task), maxSteps, options.split ?? true)
+      : revise(found, previous.feedback)
+  })
 
-const revise = (pool: WorkerPool, feedback: string): Workflow => ({
+const revise = ({ general }: Router, feedback: string): Workflow => ({
   steps: [
     {
-      worker: router(pool).general,
+      worker: general,
       subtask: `Above is the previous answer to the question. A reviewer said of it: ${feedback}\nGive a better answer.`,
       access: "all"
     }

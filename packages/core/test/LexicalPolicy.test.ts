@@ -261,4 +261,30 @@ describe("recursion", () => {
       assert.include(workflow.steps[0]!.subtask, "Too much.")
     })
   )
+
+  it.effect("asks another than the worker that failed, where there is one", () =>
+    Effect.gen(function* () {
+      const question = "What is 17 * 23?"
+      const ask = (pool: WorkerPool.WorkerPool, previous?: Policy.Previous) =>
+        Effect.map(
+          LexicalPolicy.make().propose({
+            task: Task.make(question),
+            pool,
+            maxSteps: 5,
+            self: false,
+            round: previous === undefined ? 0 : 1,
+            seed: 0,
+            complete: () => Effect.die("unused"),
+            ...(previous === undefined ? {} : { previous })
+          }),
+          ({ workflow }) => workflow
+        )
+      const first = yield* ask(team)
+      const answer = { type: "failed" as const, message: "overloaded" }
+      const second = yield* ask(team, { workflow: first, answer })
+      assert.notStrictEqual(second.steps[0]!.worker, first.steps[0]!.worker)
+      const alone = WorkerPool.makeUnsafe([team.workers[0]])
+      assert.deepStrictEqual(yield* ask(alone, { workflow: yield* ask(alone), answer }), yield* ask(alone))
+    })
+  )
 })
