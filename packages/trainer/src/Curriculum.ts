@@ -5,9 +5,11 @@
  */
 
 import type { Task } from "@tutti/core/Task"
+import { type Worker, WorkerError } from "@tutti/core/Worker"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import * as Seed from "./internal/seed.ts"
 import type { TaskSource } from "./TaskSource.ts"
 import type { GrpoConfig, PoolConfig, RecursionConfig } from "./TrainingConfig.ts"
@@ -122,6 +124,21 @@ export const drawPool = (
 export const extraRounds = ({ rounds, share }: RecursionConfig, index: number): number =>
   Math.floor((index + 1) * share + 1e-9) > Math.floor(index * share + 1e-9) ? rounds : 0
 
+/** A worker that is listed and cannot be reached. */
+const outOfReach = (worker: Worker): Worker => ({
+  ...worker,
+  generate: () =>
+    Stream.fail(
+      new WorkerError({ worker: worker.id, reason: { _tag: "Overloaded", detail: "out of reach in this question" } })
+    )
+})
+
+/** A pool in which a share of the workers, each by lot, is out of reach. */
+const withOutages = ({ workers }: WorkerPool.WorkerPool, share: number, seed: number): WorkerPool.WorkerPool => {
+  const draw = Seed.draw(seed)
+  return WorkerPool.makeUnsafe(workers.map((worker) => (draw() < share ? outOfReach(worker) : worker)))
+}
+
 /** The question at a place of a phase. */
 export const question = Effect.fnUntraced(function* (
   parts: Parts,
@@ -131,6 +148,9 @@ export const question = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Question, CurriculumError> {
   const seed = Seed.derive(phaseSeed, "question", index)
   const task = yield* parts.tasks.task(phaseSeed, index)
-  const pool = yield* drawPool(parts.pool, config.pool, Seed.derive(seed, "pool"), parts.isHeldOut)
-  return { index, task, kind: parts.tasks.kind(task), pool, extraRounds: extraRounds(config.recursion, index), seed }
+  const drawn = yield* drawPool(parts.pool, config.pool, Seed.derive(seed, "pool"), parts.isHeldOut)
+  const rounds = extraRounds(config.recursion, index)
+  const outages = rounds === 0 ? 0 : (config.recursion.outages ?? 0)
+  const pool = outages === 0 ? drawn : withOutages(drawn, outages, Seed.derive(seed, "outages"))
+  return { index, task, kind: parts.tasks.kind(task), pool, extraRounds: rounds, seed }
 })

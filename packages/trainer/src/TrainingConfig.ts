@@ -157,6 +157,11 @@ export interface RecursionConfig {
   readonly share: number
   /** Rounds after the first. */
   readonly rounds: number
+  /**
+   * The share of workers, 0 to 1, that are out of reach in questions with recursive rounds, though the prompt lists them:
+   * a policy learns to ask others where a round has no answer. The same for all rollouts of a question; 0 by default.
+   */
+  readonly outages?: number
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
 import * as Task from "@tutti/core/Task"
 import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import * as Curriculum from "../src/Curriculum.ts"
 import * as ExampleSource from "../src/ExampleSource.ts"
 import type { RolloutRecord } from "../src/RolloutRecord.ts"
@@ -58,6 +59,35 @@ describe("Curriculum", () => {
       assert.include((yield* Effect.flip(none)).message, "all are held out")
       const many = Curriculum.drawPool(pool, { type: "random", min: 5, max: 9 }, 1)
       assert.include((yield* Effect.flip(many)).message, "5 to 9 of 4 workers")
+    })
+  )
+
+  it.effect("puts a share of the workers out of reach where a question has recursive rounds, and there alone", () =>
+    Effect.gen(function* () {
+      const parts = {
+        pool,
+        tasks: TaskSource.make("any", (_, index) => Task.make({ id: `${index}`, question: "Why?" }))
+      }
+      const config = { pool: { type: "shuffled" }, recursion: { share: 0.5, rounds: 1, outages: 0.25 } } as const
+      const reached = (index: number) =>
+        Effect.gen(function* () {
+          const { extraRounds, pool } = yield* Curriculum.question(parts, config, 3, index)
+          const calls = yield* Effect.forEach(pool.workers, (worker) =>
+            Effect.result(Stream.runDrain(worker.generate({ messages: [] })))
+          )
+          return { extraRounds, ids: WorkerPool.ids(pool), reached: calls.map(({ _tag }) => _tag === "Success") }
+        })
+      const questions = yield* Effect.forEach(
+        Array.from({ length: 200 }, (_, index) => index),
+        reached
+      )
+      assert.isTrue(questions.every(({ ids }) => ids.length === 4))
+      const [once, again] = [0, 1].map((rounds) =>
+        questions.filter(({ extraRounds }) => extraRounds === rounds).flatMap(({ reached }) => reached)
+      )
+      assert.isTrue(once!.every((isReached) => isReached))
+      assert.approximately(again!.filter((isReached) => !isReached).length, 100, 35)
+      assert.deepStrictEqual(yield* reached(1), questions[1]!)
     })
   )
 
