@@ -18,7 +18,7 @@ const night = ["#5b9bff", "#f0954a", "#2fbf93", "#b48af0", "#f07a8c", "#a9bb55"]
 const colours = (palette: ReadonlyArray<string>) =>
   palette.map((colour, index) => `.c${index}{stroke:${colour};fill:${colour}}`).join("")
 
-const style = `<style>text{font:12px system-ui,sans-serif;fill:#59636e;stroke:none}.grid{stroke:#dfe3e8}polyline{fill:none!important;stroke-width:1.8}${colours(day)}@media(prefers-color-scheme:dark){text{fill:#9aa5b1}.grid{stroke:#2c333d}${colours(night)}}</style>`
+const style = `<style>text{font:12px system-ui,sans-serif;fill:#59636e;stroke:none}.grid{stroke:#dfe3e8}polyline[class]{fill:none;stroke-width:1.8}${colours(day)}@media(prefers-color-scheme:dark){text{fill:#9aa5b1}.grid{stroke:#2c333d}${colours(night)}}</style>`
 
 const escape = (text: string) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;")
 

@@ -15,7 +15,9 @@ export const team = {
   ),
   maxSteps: whole("max-steps", 1).pipe(Flag.withDescription("The most steps of a plan (default 5)"), Flag.optional),
   recursion: whole("recursion", 0).pipe(
-    Flag.withDescription("The most extra rounds, in which the policy sees its last plan and what came of it (default 0)"),
+    Flag.withDescription(
+      "The most extra rounds, in which the policy sees its last plan and what came of it (default 0)"
+    ),
     Flag.optional
   ),
   cache: Flag.String("cache").pipe(
