@@ -24,27 +24,32 @@ const team = pool({
   interpreter: "Runs programs in JavaScript and Python and says what they print."
 })
 
-const plan = Effect.fnUntraced(function* (
-  question: string,
-  options: { readonly pool?: WorkerPool.WorkerPool; readonly maxSteps?: number; readonly split?: boolean } = {}
-) {
+type Options = Partial<Pick<Policy.Context, "pool" | "maxSteps" | "previous">> & LexicalPolicy.Options
+
+/** A workflow by the rules. */
+const propose = Effect.fnUntraced(function* (question: string, { pool, maxSteps, previous, ...options }: Options = {}) {
   const context: Policy.Context = {
     task: Task.make(question),
-    pool: options.pool ?? team,
-    maxSteps: options.maxSteps ?? 5,
+    pool: pool ?? team,
+    maxSteps: maxSteps ?? 5,
     self: false,
-    round: 0,
+    round: previous === undefined ? 0 : 1,
+    ...(previous === undefined ? {} : { previous }),
     seed: 0,
     complete: () => Effect.die("the lexical policy asks no model")
   }
-  const policy = LexicalPolicy.make(options.split === undefined ? {} : { split: options.split })
-  const { workflow } = yield* policy.propose(context)
+  const { workflow } = yield* LexicalPolicy.make(options).propose(context)
   const checked = Workflow.check(workflow, { poolSize: context.pool.workers.length, maxSteps: context.maxSteps })
   assert.isTrue(Result.isSuccess(checked), Result.isFailure(checked) ? checked.failure.message : "")
-  const ids = workflow.steps.map(({ worker }) => context.pool.workers[worker]!.id)
-  const { steps } = workflow
-  return { ids, subtasks: steps.map((step) => step.subtask), access: steps.map((step) => step.access) }
+  return workflow
 })
+
+const plan = (question: string, options: Options = {}) =>
+  Effect.map(propose(question, options), ({ steps }) => ({
+    ids: steps.map(({ worker }) => (options.pool ?? team).workers[worker]!.id),
+    subtasks: steps.map((step) => step.subtask),
+    access: steps.map((step) => step.access)
+  }))
 
 describe("routing", () => {
   const routes: ReadonlyArray<readonly [string, string]> = [
@@ -243,19 +248,13 @@ describe("splitting", () => {
 })
 
 describe("recursion", () => {
+  const question = "What is 1 + 1?"
+
   it.effect("answers a critic with one step that sees the previous answer", () =>
     Effect.gen(function* () {
-      const context = {
-        task: Task.make("What is 1 + 1?"),
-        pool: team,
-        maxSteps: 5,
-        self: false,
-        round: 1,
-        seed: 0,
-        complete: () => Effect.die("unused"),
-        previous: { workflow: { steps: [] }, answer: { type: "answered" as const, text: "3" }, feedback: "Too much." }
-      }
-      const { workflow } = yield* LexicalPolicy.make().propose(context)
+      const answer = { type: "answered" as const, text: "3" }
+      const previous = { workflow: { steps: [] }, answer, feedback: "Too much." }
+      const workflow = yield* propose(question, { previous })
       assert.strictEqual(workflow.steps.length, 1)
       assert.strictEqual(workflow.steps[0]!.access, "all")
       assert.include(workflow.steps[0]!.subtask, "Too much.")
@@ -264,27 +263,14 @@ describe("recursion", () => {
 
   it.effect("asks another than the worker that failed, where there is one", () =>
     Effect.gen(function* () {
-      const question = "What is 17 * 23?"
-      const ask = (pool: WorkerPool.WorkerPool, previous?: Policy.Previous) =>
-        Effect.map(
-          LexicalPolicy.make().propose({
-            task: Task.make(question),
-            pool,
-            maxSteps: 5,
-            self: false,
-            round: previous === undefined ? 0 : 1,
-            seed: 0,
-            complete: () => Effect.die("unused"),
-            ...(previous === undefined ? {} : { previous })
-          }),
-          ({ workflow }) => workflow
-        )
-      const first = yield* ask(team)
       const answer = { type: "failed" as const, message: "overloaded" }
-      const second = yield* ask(team, { workflow: first, answer })
-      assert.notStrictEqual(second.steps[0]!.worker, first.steps[0]!.worker)
+      const workflow = yield* propose(question)
+      const again = yield* propose(question, { previous: { workflow, answer } })
+      assert.notStrictEqual(again.steps[0]!.worker, workflow.steps[0]!.worker)
       const alone = WorkerPool.makeUnsafe([team.workers[0]])
-      assert.deepStrictEqual(yield* ask(alone, { workflow: yield* ask(alone), answer }), yield* ask(alone))
+      const only = yield* propose(question, { pool: alone })
+      const still = yield* propose(question, { pool: alone, previous: { workflow: only, answer } })
+      assert.deepStrictEqual(still, only)
     })
   )
 })

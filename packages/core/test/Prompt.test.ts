@@ -61,24 +61,13 @@ describe("workerMessages", () => {
   })
 
   it("shows every earlier step in order, and the previous answer first, where access is all", () => {
-    const messages = Prompt.workerMessages({
-      task,
-      workflow,
-      step: 3,
-      answers,
-      previous: { answer: { type: "answered" as const, text: "because" } }
-    })
+    const view = { task, workflow, answers, previous: { answer: answered("because") } }
+    const messages = Prompt.workerMessages({ ...view, step: 3 })
     assert.deepStrictEqual(
       messages.slice(1, -1).map((message) => message.content),
       ["Previous answer:", "because", "Plan.", "a plan", "Try.", "a try", "Check.", "fine"]
     )
-    const narrow = Prompt.workerMessages({
-      task,
-      workflow,
-      step: 2,
-      answers,
-      previous: { answer: { type: "answered" as const, text: "because" } }
-    })
+    const narrow = Prompt.workerMessages({ ...view, step: 2 })
     assert.isFalse(narrow.some((message) => message.content === "because"))
   })
 

@@ -5,23 +5,28 @@ import type { Contender, Context, Found } from "./Part.ts"
 import * as Pools from "./Pools.ts"
 import * as Sample from "./Sample.ts"
 
+/** What is measured: `count` tasks in each new pool. */
+type Setting = Pick<Context, "pool" | "tasks" | "count" | "say">
+
 /** What a model does. */
 const measure = Effect.fnUntraced(function* (
-  { count, pool, say, tasks }: Pick<Context, "pool" | "tasks" | "count" | "say">,
+  { pool, say, tasks }: Setting,
+  unseen: ReadonlyArray<Pools.Unseen>,
   { name, policy }: Contender
 ) {
   say(name)
   const samples = yield* Sample.measure({ policy, pool, tasks })
-  const inNewPools = yield* Effect.forEach(Pools.unseen(pool, count), (one) => Sample.measure({ policy, ...one }))
+  const inNewPools = yield* Effect.forEach(unseen, (one) => Sample.measure({ policy, ...one }))
   return { model: name, samples, inNewPools: Sample.estimate(inNewPools.map((one) => Sample.summary(one).right.mean)) }
 })
 
 /** Measures models; the first is what the others are compared to, on the same tasks. */
 export const run = Effect.fnUntraced(function* (
-  context: Pick<Context, "pool" | "tasks" | "count" | "say">,
+  setting: Setting,
   models: ReadonlyArray<Contender>
 ): Effect.fn.Return<Found> {
-  const measured = yield* Effect.forEach(models, (model) => measure(context, model))
+  const unseen = Pools.unseen(setting.pool, setting.count)
+  const measured = yield* Effect.forEach(models, (model) => measure(setting, unseen, model))
   const records = measured.map(({ inNewPools, model, samples }, index) => ({
     model,
     ...Sample.summary(samples),

@@ -23,9 +23,9 @@ export interface Unseen {
   readonly tasks: ReadonlyArray<Task>
 }
 
-/** The pools that were held out: other tasks for each, and none of those that policies are compared on. */
-export const unseen = (pool: WorkerPool.WorkerPool, count: number): ReadonlyArray<Unseen> =>
-  heldOutPools.map((ids, index) => ({
+/** Pools that were held out, all of them or the first: other tasks for each, none of those of the comparison. */
+export const unseen = (pool: WorkerPool.WorkerPool, count: number, all = heldOutPools): ReadonlyArray<Unseen> =>
+  all.map((ids, index) => ({
     ids,
     pool: Result.getOrThrow(WorkerPool.subset(pool, ids)),
     tasks: Gym.tasks({ split: "test", count, seed: 1 + index })
