@@ -13,7 +13,7 @@ const result = (answer: string | undefined): RunResult => ({
   error: undefined,
   spend: { usage: { inputTokens: 1, outputTokens: 1 }, costUsd: 0.5, calls: 1, unpricedCalls: 1 },
   durationMillis: 1,
-  rounds: [{ workflow, answer, confirmed: false }]
+  rounds: [{ workflow, failed: [], answer, confirmed: false }]
 })
 
 const tally = [true, true, false, undefined].reduce<Tally.Tally>(

@@ -83,6 +83,8 @@ export interface RunOptions {
 export interface Round {
   readonly workflow: Workflow
   readonly answer: string | undefined
+  /** The workers, by ordinal, that gave a step no answer, however often they were asked. */
+  readonly failed: ReadonlyArray<number>
   /** Why the step that answers failed, where it did and another round follows. */
   readonly failure?: string
   /** Whether the policy let the previous answer stand. */

@@ -129,6 +129,10 @@ export const answerOf = (workflow: Workflow, progress: Progress): string | undef
   return last?.type === "answered" ? last.text : undefined
 }
 
+/** The workers, by ordinal, whose steps failed. */
+export const failedWorkers = ({ steps }: Workflow, { answers }: Progress): ReadonlyArray<number> =>
+  steps.filter((_, step) => answers[step]?.type === "failed").map(({ worker }) => worker)
+
 /** Why a workflow that ran to its end has no answer. */
 export const failureOf = (workflow: Workflow, progress: Progress): StepFailed => {
   const step = workflow.steps.length - 1

@@ -65,10 +65,10 @@ interface Router {
  * Chooses a worker for a text: the best match, the more general of equals, and the most general when none matches. One
  * that failed is asked again only where there is no other.
  */
-const router = (pool: WorkerPool, failed: number | undefined): Router => {
+const router = (pool: WorkerPool, failed: ReadonlyArray<number>): Router => {
   const documents = pool.workers.map(({ description = "" }) => Lexicon.terms(strengths(description)))
   const all = byGenerality(pool)
-  const others = all.filter((ordinal) => ordinal !== failed)
+  const others = all.filter((ordinal) => !failed.includes(ordinal))
   const order = others.length === 0 ? all : others
   const route = (text: string) => {
     const scores = Bm25.scores(documents, Lexicon.query(text))
@@ -169,7 +169,7 @@ const plan = ({ general, route }: Router, question: string, maxSteps: number, sp
  * together, the most general worker is chosen by what the descriptions say of breadth, then by their length, then by
  * order. Parts that follow one another at the same worker become one step, and a question without parts is one step, so
  * plans are no longer than they need to be. A critic's objection leads to one step that revises the previous answer, and
- * a worker that failed to a plan without it.
+ * workers that failed to a plan without them.
  *
  * **Gotchas**
  *
@@ -186,8 +186,7 @@ const plan = ({ general, route }: Router, question: string, maxSteps: number, sp
  */
 export const make = (options: Options = {}): Policy.Policy =>
   Policy.fixed(options.name ?? "lexical", (pool, task, { maxSteps, previous }) => {
-    const failed = previous?.answer.type === "failed" ? previous.workflow.steps.at(-1)?.worker : undefined
-    const found = router(pool, failed)
+    const found = router(pool, previous?.failed ?? [])
     return previous?.feedback === undefined
       ? plan(found, Task.question(task), maxSteps, options.split ?? true)
       : revise(found, previous.feedback)

@@ -20,11 +20,14 @@ import type { Access, Step, Workflow } from "./Workflow.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The round before this one, as a recursive round sees it. */
+/** The rounds before this one, as a recursive round sees them. */
 export interface Previous {
+  /** Of the last round. */
   readonly workflow: Workflow
   /** Its answer; or why it has none, and then another plan is wanted. */
   readonly answer: StepAnswer
+  /** The workers, by ordinal, that gave a step of any round no answer, however often they were asked. */
+  readonly failed: ReadonlyArray<number>
   /** What a critic said of the answer. */
   readonly feedback?: string
 }

@@ -51,8 +51,11 @@ export interface Template {
   readonly example: string
   /** `{count}`, `{models}`: the list of models, one a line. */
   readonly pool: string
-  /** A model of the list: `{model}`, its ordinal, and `{description}` where workers are described. */
-  readonly model: { readonly described: string; readonly numbered: string }
+  /**
+   * A model of the list: `{model}`, its ordinal, and `{description}` where workers are described. `failed` is one that
+   * gave no answer in an earlier round.
+   */
+  readonly model: { readonly described: string; readonly numbered: string; readonly failed: string }
   /** `{model}`: the ordinal of the Conductor in its own pool. */
   readonly self: string
   /** `{conversation}`: the system message and the turns before the question, where there are any. */
@@ -134,11 +137,12 @@ const examples = (template: Template, context: ConductorContext, options: Conduc
     )
 
 const pool = (template: Template, context: ConductorContext, { descriptions = false }: ConductorOptions): string => {
-  const models = context.pool.workers.map(({ description }, ordinal) =>
-    descriptions && description !== undefined
-      ? fill(template.model.described, { model: ordinal, description: oneLine(description) })
-      : fill(template.model.numbered, { model: ordinal })
-  )
+  const { described, failed, numbered } = template.model
+  const models = context.pool.workers.map(({ description = "" }, ordinal) => {
+    const isDescribed = descriptions && description !== ""
+    const wording = context.previous?.failed.includes(ordinal) ? failed : isDescribed ? described : numbered
+    return fill(wording, { model: ordinal, description: oneLine(description) })
+  })
   if (context.self) models.push(fill(template.self, { model: models.length }))
   return fill(template.pool, { count: count(models.length, "model"), models: models.join("\n") })
 }
@@ -146,7 +150,7 @@ const pool = (template: Template, context: ConductorContext, { descriptions = fa
 const recursion = (template: Template, { answer, feedback, workflow }: Policy.Previous): string =>
   fill(template.recursion, {
     workflow: lists(workflow),
-    // Why it failed is not said: that would name its worker.
+    // Why it failed is not said: that would name its worker. The list of models says by ordinal who did.
     answer: answer.type === "answered" ? answer.text : "None: its last step failed.",
     feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
   })
@@ -161,8 +165,8 @@ const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) =
  *
  * The system message holds the rules, the output format, the examples and the pool, in this order; the user's message
  * holds the question and, in a recursive round, the previous workflow, its answer and a critic's feedback. So all runs
- * over one pool share the system message, and a model that keeps its KV cache evaluates it once. Workers are numbered,
- * never named.
+ * over one pool share the system message, and a model that keeps its KV cache evaluates it once; only after a worker has
+ * failed does the list of a run's later rounds say so. Workers are numbered, never named.
  *
  * **Example**
  *

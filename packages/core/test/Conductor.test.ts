@@ -114,7 +114,9 @@ describe("recursion", () => {
       const [failed, answered] = contexts.slice(1).map(({ previous }) => previous!)
       assert.deepStrictEqual(failed!.workflow, ask(0))
       assert.strictEqual(failed!.answer.type, "failed")
+      assert.deepStrictEqual(failed!.failed, [0])
       assert.deepStrictEqual(answered!.answer, { type: "answered", text: "answer of b" })
+      assert.deepStrictEqual(answered!.failed, [0], "of any round, not of the last alone")
       assert.include(result.rounds[0]!.failure, "none left")
       assert.deepStrictEqual(
         transcript.rounds.map(({ answer, confirmed }) => [answer, confirmed]),
@@ -124,6 +126,22 @@ describe("recursion", () => {
           ["answer of b", true]
         ]
       )
+    })
+  )
+
+  it.effect("a step in the middle that failed is told, too", () =>
+    Effect.gen(function* () {
+      const workflow: Workflow = {
+        steps: [
+          { worker: 0, subtask: "Begin.", access: [] },
+          { worker: 1, subtask: "End.", access: "all" }
+        ]
+      }
+      const { contexts, policy } = sequence(workflow, { steps: [] })
+      const workers = [worker("a", [{ fail: { _tag: "Quota" } }]), worker("b")]
+      const { result } = yield* run({ workers, policy, recursion: 1 })
+      assert.strictEqual(result.answer, "answer of b")
+      assert.deepStrictEqual(contexts[1]!.previous!.failed, [0])
     })
   )
 

@@ -156,7 +156,8 @@ describe("LanguagePolicy", () => {
       const empty = "model_id = []\nsubtasks = []\naccess_list = []"
       const previous = {
         workflow: { steps: [{ worker: 0, subtask: "", access: [] }] },
-        answer: { type: "answered" as const, text: "so" }
+        answer: { type: "answered" as const, text: "so" },
+        failed: []
       }
       const recursive = scripted([empty], { round: 1, previous })
       const proposal = yield* LanguagePolicy.make({ model }).propose(recursive.context)

@@ -253,7 +253,7 @@ describe("recursion", () => {
   it.effect("answers a critic with one step that sees the previous answer", () =>
     Effect.gen(function* () {
       const answer = { type: "answered" as const, text: "3" }
-      const previous = { workflow: { steps: [] }, answer, feedback: "Too much." }
+      const previous = { workflow: { steps: [] }, answer, failed: [], feedback: "Too much." }
       const workflow = yield* propose(question, { previous })
       assert.strictEqual(workflow.steps.length, 1)
       assert.strictEqual(workflow.steps[0]!.access, "all")
@@ -261,15 +261,19 @@ describe("recursion", () => {
     })
   )
 
-  it.effect("asks another than the worker that failed, where there is one", () =>
+  it.effect("asks others than the workers that failed, where there are any", () =>
     Effect.gen(function* () {
       const answer = { type: "failed" as const, message: "overloaded" }
-      const workflow = yield* propose(question)
-      const again = yield* propose(question, { previous: { workflow, answer } })
-      assert.notStrictEqual(again.steps[0]!.worker, workflow.steps[0]!.worker)
+      const asked: Array<number> = []
+      for (const _ of team.workers) {
+        const workflow = { steps: asked.slice(-1).map((worker) => ({ worker, subtask: "", access: [] })) }
+        const previous = { workflow, answer, failed: asked.slice() }
+        asked.push((yield* propose(question, asked.length === 0 ? {} : { previous })).steps[0]!.worker)
+      }
+      assert.strictEqual(new Set(asked).size, team.workers.length)
       const alone = WorkerPool.makeUnsafe([team.workers[0]])
       const only = yield* propose(question, { pool: alone })
-      const still = yield* propose(question, { pool: alone, previous: { workflow: only, answer } })
+      const still = yield* propose(question, { pool: alone, previous: { workflow: only, answer, failed: [0] } })
       assert.deepStrictEqual(still, only)
     })
   )

@@ -58,7 +58,8 @@ describe("every fixed policy", () => {
   it.effect("lets the previous answer stand, unless a critic objected", () =>
     Effect.gen(function* () {
       const policy = Policy.single(1)
-      const previous = { workflow: yield* propose(policy), answer: { type: "answered" as const, text: "so" } }
+      const answer = { type: "answered" as const, text: "so" }
+      const previous = { workflow: yield* propose(policy), answer, failed: [] }
       assert.deepStrictEqual(yield* propose(policy, { round: 1, previous }), { steps: [] })
       const again = yield* propose(policy, { round: 1, previous: { ...previous, feedback: "no" } })
       assert.deepStrictEqual(workers(again), [1])
@@ -68,7 +69,8 @@ describe("every fixed policy", () => {
   it.effect("is tried again where there is no answer that could stand", () =>
     Effect.gen(function* () {
       const policy = Policy.single(1)
-      const previous = { workflow: yield* propose(policy), answer: { type: "failed" as const, message: "overloaded" } }
+      const answer = { type: "failed" as const, message: "overloaded" }
+      const previous = { workflow: yield* propose(policy), answer, failed: [1] }
       assert.deepStrictEqual(workers(yield* propose(policy, { round: 1, previous })), [1])
     })
   )

@@ -123,7 +123,8 @@ describe("conductorMessages", () => {
 
   it("can describe the pool, grant fine-grained access, offer itself and recurse", () => {
     const workflow = { steps: [{ worker: 2, subtask: 'Say "why".', access: [] }] }
-    const previous = { workflow, answer: { type: "answered" as const, text: "Forty." }, feedback: "Too few." }
+    const answer = { type: "answered" as const, text: "Forty." }
+    const previous = { workflow, answer, failed: [], feedback: "Too few." }
     expect(
       text(context({ self: true, previous, pool: pool(2) }), {
         descriptions: true,
@@ -145,10 +146,14 @@ describe("conductorMessages", () => {
   it("says that a round had no answer, and does not name who failed", () => {
     const previous = {
       workflow: { steps: [{ worker: 1, subtask: "", access: [] }] },
-      answer: { type: "failed" as const, message: "secret is overloaded" }
+      answer: { type: "failed" as const, message: "secret is overloaded" },
+      failed: [1]
     }
-    assert.include(text(context({ previous })), "Its final answer was:\nNone: its last step failed.")
-    assert.notInclude(text(context({ previous })), "secret")
+    const shown = text(context({ previous }), { descriptions: true })
+    assert.include(shown, "Its final answer was:\nNone: its last step failed.")
+    assert.match(shown, /^Model 0: Good at/m)
+    assert.match(shown, /^Model 1: out of reach\./m)
+    assert.notInclude(shown, "secret")
   })
 
   it("keeps everything that questions share in the system message", () => {
@@ -156,7 +161,7 @@ describe("conductorMessages", () => {
     const other = context({ task: Task.make({ question: "Another?", system: "Be kind." }) })
     assert.strictEqual(system(other), system(context()))
     assert.strictEqual(
-      system({ ...other, previous: { workflow, answer: { type: "answered" as const, text: "x" } } }),
+      system({ ...other, previous: { workflow, answer: { type: "answered" as const, text: "x" }, failed: [] } }),
       system(context())
     )
     assert.include(question(other), "[system] Be kind.")

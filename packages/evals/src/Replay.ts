@@ -102,13 +102,18 @@ const answerOf = ({ answer, steps }: RoundRecord): Prompt.StepAnswer => {
   return { type: "failed", message: steps.at(-1)?.detail ?? "" }
 }
 
+const failedWorkers = ({ steps, workflow }: RoundRecord): ReadonlyArray<number> =>
+  steps.filter(({ state }) => state === "failed").flatMap(({ step }) => workflow?.steps[step]?.worker ?? [])
+
 const previousOf = ({ rounds }: Transcript, { round }: RoundRecord): Previous | undefined => {
-  const before = rounds.find((one) => one.round === round - 1)
+  const earlier = rounds.filter((one) => one.round < round)
+  const before = earlier.find((one) => one.round === round - 1)
   if (before?.workflow === undefined) return undefined
   const { grade, workflow } = before
   const feedback =
     grade === undefined ? undefined : (grade.grade.explanation ?? `It was scored ${grade.grade.score} of 1.`)
-  return { workflow, answer: answerOf(before), ...(feedback === undefined ? {} : { feedback }) }
+  const failed = [...new Set(earlier.flatMap(failedWorkers))]
+  return { workflow, answer: answerOf(before), failed, ...(feedback === undefined ? {} : { feedback }) }
 }
 
 const promptOf = (transcript: Transcript, round: RoundRecord, options: Options): ReadonlyArray<Message> | undefined => {

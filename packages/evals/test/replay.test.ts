@@ -95,6 +95,26 @@ describe("Replay.decisions", () => {
     })
   )
 
+  it.effect("shows recursive rounds who failed, in whatever round before, as it was shown", () =>
+    Effect.gen(function* () {
+      const lists = (workers: string) =>
+        `model_id = [${workers}]\nsubtasks = [${workers && '""'}]\naccess_list = [${workers && "[]"}]`
+      const model = ScriptedWorker.make({ id: "writer", replies: [lists("0"), lists("1"), lists("")] })
+      const workers = WorkerPool.makeUnsafe([
+        ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Quota" } }] }),
+        ScriptedWorker.make({ id: "b", replies: ["42"] })
+      ])
+      const { transcript } = yield* record(LanguagePolicy.make({ model }), workers, { recursion: 2 })
+      const decisions = yield* Replay.decisions([transcript], { grader: Grader.exact })
+      assert.deepStrictEqual(
+        decisions.map(({ prompt }) => prompt),
+        model.calls.map(({ messages }) => messages)
+      )
+      const saysWhoFailed = decisions.map(({ prompt }) => prompt[0]!.content.includes("Model 0: out of reach"))
+      assert.deepStrictEqual(saysWhoFailed, [false, true, true])
+    })
+  )
+
   it.effect("shows recursive rounds their previous answer, as it was shown", () =>
     Effect.gen(function* () {
       const empty = "model_id = []\nsubtasks = []\naccess_list = []"

@@ -8,7 +8,8 @@ import * as Prompt from "@tutti/core/Prompt"
 export const template: Prompt.Template = {
   ...Prompt.emptyTemplate,
   pool: "{models}",
-  model: { described: "{model} {description}", numbered: "{model}" },
+  // It looks for workers by the words of their descriptions, so it finds none that is not described.
+  model: { described: "{model} {description}", numbered: "{model}", failed: "{model}" },
   question: "{question}",
   recursion: "{workflow}\nAnswer: {answer}{feedback}",
   feedback: "\n{feedback}",

@@ -130,11 +130,11 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
   emit?.({ type: "round-started", runId, at: clock.currentTimeMillisUnsafe(), round })
 
   const last = rounds.at(-1)
-  const previous = last && previousOf(last)
+  const previous = last && previousOf(last, rounds)
   const workflow = yield* propose(state, round, seed, previous)
 
   if (Workflow.isEmpty(workflow)) {
-    ended(state, round, { workflow, answer: last?.answer, confirmed: true })
+    ended(state, round, { workflow, failed: [], answer: last?.answer, confirmed: true })
     return true
   }
 
@@ -161,23 +161,25 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
     progress
   )
   state.current = undefined
+  const done = { workflow, failed: Executor.failedWorkers(workflow, progress), confirmed: false }
 
   if (progress.stopped !== undefined) {
     state.stopped = progress.stopped
-    ended(state, round, { workflow, answer: Executor.bestSoFar(workflow, progress), confirmed: false })
+    ended(state, round, { ...done, answer: Executor.bestSoFar(workflow, progress) })
     return true
   }
   const answer = Executor.answerOf(workflow, progress)
-  if (answer !== undefined) return yield* grade(state, round, { workflow, answer, confirmed: false })
+  if (answer !== undefined) return yield* grade(state, round, { ...done, answer })
   const failure = Executor.failureOf(workflow, progress)
   if (round + 1 === maxRounds(state.options)) return yield* failure
   // The policy is told, and can ask somebody else.
-  ended(state, round, { workflow, answer: undefined, confirmed: false, failure: failure.detail })
+  ended(state, round, { ...done, answer: undefined, failure: failure.detail })
   return false
 })
 
-const previousOf = ({ answer, failure, grade, workflow }: Round): Policy.Previous => ({
+const previousOf = ({ answer, failure, grade, workflow }: Round, rounds: ReadonlyArray<Round>): Policy.Previous => ({
   workflow,
+  failed: [...new Set(rounds.flatMap(({ failed }) => failed))],
   answer: answer === undefined ? { type: "failed", message: failure ?? "" } : { type: "answered", text: answer },
   ...(grade === undefined ? {} : { feedback: grade.explanation ?? `It was scored ${grade.score} of 1.` })
 })

@@ -39,7 +39,11 @@ Response:
 {workflow}`,
   pool: `The pool ({count}):
 {models}`,
-  model: { described: "Model {model}: {description}", numbered: "Model {model}" },
+  model: {
+    described: "Model {model}: {description}",
+    numbered: "Model {model}",
+    failed: "Model {model}: out of reach. It gave no answer in an earlier round, however often it was asked."
+  },
   self: "Model {model}: a Conductor like you. It plans and runs a workflow of its own for its subtask. Use it only for a part that is too large for one model.",
   conversation: `The conversation so far:
 {conversation}`,
@@ -76,7 +80,7 @@ export const emptyTemplate: Template = {
   format: "",
   example: "",
   pool: "",
-  model: { described: "", numbered: "" },
+  model: { described: "", numbered: "", failed: "" },
   self: "",
   conversation: "",
   question: "",

@@ -166,7 +166,8 @@ const previousOf = (draw: Draw.Draw, task: Task, parts: ReadonlyArray<Gym.Part>,
   })
   return Effect.map(conductor.run(task), ({ answer: text = "" }) => ({
     workflow,
-    answer: { type: "answered" as const, text }
+    answer: { type: "answered" as const, text },
+    failed: []
   }))
 }
 
