@@ -12,6 +12,8 @@ import { examples, root, stateFolder } from "./setup/workspace.mjs"
 interface Counts {
   readonly passed: number
   readonly failed: number
+  /** What failed, by name, where a check is many. */
+  readonly failures?: ReadonlyArray<string>
 }
 
 /** A command that must end with 0, and how its output is counted where it holds more than one check. */
@@ -30,13 +32,38 @@ const fromLastLine = ({ output }: Finished): Counts | undefined => {
   return found === null ? undefined : { passed: Number(found[1]), failed: Number(found[2]) }
 }
 
+/** A file of the tests' report. */
+interface TestFile {
+  readonly name: string
+  readonly status: string
+  readonly message: string
+  readonly assertionResults: ReadonlyArray<{
+    readonly status: string
+    readonly fullName: string
+    readonly failureMessages: ReadonlyArray<string>
+  }>
+}
+
+/** The failed tests of a file, or why it could not be loaded. */
+const failuresOf = ({ assertionResults, message, name, status }: TestFile): ReadonlyArray<string> => {
+  const file = path.relative(root, name)
+  const failed = assertionResults.filter((result) => result.status === "failed")
+  return failed.length === 0 && status === "failed"
+    ? [`${file}: ${message}`]
+    : failed.map(({ failureMessages, fullName }) => `${file} > ${fullName}: ${failureMessages[0] ?? ""}`)
+}
+
 /** The counts of the tests that `npm test` has run. */
 const fromTestReport = ({ code }: Finished): Counts | undefined => {
   try {
     const report = JSON.parse(fs.readFileSync(path.join(stateFolder, "tests.json"), "utf8"))
     const failed: number = report.numFailedTests
-    // A run can fail without a failed test: a file that cannot be loaded.
-    return { passed: report.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed }
+    return {
+      passed: report.numPassedTests,
+      // A run can fail without a failed test: a file that cannot be loaded.
+      failed: failed === 0 && code !== 0 ? 1 : failed,
+      failures: report.testResults.flatMap(failuresOf)
+    }
   } catch {
     return undefined
   }
@@ -54,14 +81,10 @@ const record = (name: string, counts: Counts, since: number, output: string) => 
   print(`${counts.failed === 0 ? "ok    " : "FAILED"} ${name}:${said} (${seconds} s)`)
   if (counts.failed === 0) return
   failures.push(name)
-  print(
-    output
-      .trimEnd()
-      .split("\n")
-      .slice(-150)
-      .map((line) => `       | ${line}`)
-      .join("\n")
-  )
+  const lines = [...(counts.failures ?? []), output].map((text) => text.trimEnd().split("\n"))
+  // What failed stands first, in a few lines each: who reads on may have only the beginning.
+  const shown = lines.flatMap((text, at) => (at === lines.length - 1 ? text.slice(-150) : text.slice(0, 5)))
+  print(shown.map((line) => `       | ${line}`).join("\n"))
 }
 
 const step = async ({ command, count, cwd = root, name }: Step): Promise<Finished> => {
@@ -123,7 +146,9 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   await step({ name: "types", command: script("types") })
   for (const name of ["arrows", "likeness", "hosts", "documentation"]) await step(check(name))
   await step({ name: "knip", command: script("knip") })
-  for (const name of ["tarballs", "installation", "plugin"]) await step(check(name))
+  await step(check("tarballs"))
+  // Side by side, as npm mostly waits in both.
+  await Promise.all(["installation", "plugin"].map((name) => step(check(name))))
 }
 
 /** Workflow texts are compared with a real Python, where there is one. */

@@ -2,14 +2,17 @@
  * What would be published is right: each package is packed, and publint and arethetypeswrong look at the tarball.
  */
 import fs from "node:fs"
+import os from "node:os"
 import path from "node:path"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
-import { type Member, packages, root, stateFolder } from "../setup/workspace.mjs"
+import { type Member, packages, root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
 
-const destination = path.join(stateFolder, "tarballs")
+/** Of this process alone: checks may run side by side. */
+const destination = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-tarballs-"))
+process.once("exit", () => fs.rmSync(destination, { recursive: true, force: true }))
 
 /** Where {@link pack} puts a package's tarball. */
 export const tarballOf = ({ manifest }: Member): string =>
@@ -17,8 +20,6 @@ export const tarballOf = ({ manifest }: Member): string =>
 
 /** Packs every published package. Throws what pnpm said when it cannot. */
 export const pack = async (): Promise<ReadonlyArray<Member>> => {
-  fs.rmSync(destination, { recursive: true, force: true })
-  fs.mkdirSync(destination, { recursive: true })
   const members = packages().filter(({ manifest }) => manifest.private !== true)
   for (const member of members) {
     const packed = await run(["pnpm", "pack", "--pack-destination", destination], { cwd: member.folder })

@@ -282,7 +282,7 @@ describe("several processes", () => {
       )
     )
 
-  it("write one file at once, and each finds what the others have kept", { timeout: 60_000 }, async () => {
+  it("write one file at once, and each finds what the others have kept", async () => {
     const file = fresh()
     // Each overlaps half of the next one's keys.
     const results = await Promise.all([0, 1, 2, 3].map((index) => start(file, index * 100, 200).ended))
@@ -293,7 +293,7 @@ describe("several processes", () => {
     expect(again.output.trim().split("\n").at(-1)).toBe("made 0")
   })
 
-  it("that are killed lose nothing that was kept, and leave the file whole", { timeout: 60_000 }, async () => {
+  it("that are killed lose nothing that was kept, and leave the file whole", async () => {
     const file = fresh()
     for (let round = 0; round < 3; round++) {
       const { child, ended } = start(file, round * 1_000_000, 1_000_000)

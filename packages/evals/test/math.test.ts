@@ -103,7 +103,7 @@ describe("the ladder", () => {
 describe("computer algebra", () => {
   it.effect("ends a proof that takes too long, and proves the next", () =>
     Effect.gen(function* () {
-      const algebra = Algebra.make({ timeoutMillis: 1500 })
+      const algebra = Algebra.make({ timeoutMillis: 10_000 })
       assert.strictEqual(yield* algebra.prove("9^{9^{9^9}}+1!", "5"), "exhausted")
       assert.strictEqual(yield* algebra.prove("\\frac13", "\\int_0^1 x^2 dx"), "equal")
       assert.strictEqual(yield* algebra.prove("\\frac14", "\\int_0^1 x^2 dx"), "not-proven")

@@ -60,7 +60,7 @@ const atWork = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
   return ids.filter((id, index) => ticksOf(id) - before[index]! >= 10)
 })
 
-const run = (code: string) => Effect.runPromise(Sandbox.run(pyodide, { code, limits: { wallMillis: 10_000 } }))
+const run = (code: string) => Effect.runPromise(Sandbox.run(pyodide, { code, limits: { wallMillis: 60_000 } }))
 
 contract("pyodide", { sandbox: () => pyodide, hasWalls: true, hasProcesses: false })
 
