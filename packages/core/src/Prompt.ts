@@ -53,9 +53,9 @@ export interface Template {
   readonly pool: string
   /**
    * A model of the list: `{model}`, its ordinal, and `{description}` where workers are described. `failed` is one that
-   * gave no answer in an earlier round.
+   * gave no answer in an earlier round; like the others when absent.
    */
-  readonly model: { readonly described: string; readonly numbered: string; readonly failed: string }
+  readonly model: { readonly described: string; readonly numbered: string; readonly failed?: string }
   /** `{model}`: the ordinal of the Conductor in its own pool. */
   readonly self: string
   /** `{conversation}`: the system message and the turns before the question, where there are any. */
@@ -64,6 +64,8 @@ export interface Template {
   readonly question: string
   /** `{workflow}`, `{answer}`, `{feedback}`: what a recursive round is shown, and what it may do. */
   readonly recursion: string
+  /** `{workflow}`: the same where the round before has no answer that could stand; `recursion` when absent. */
+  readonly failure?: string
   /** `{feedback}`: what a critic said, where there is one. */
   readonly feedback: string
   /** The last words, after the question. */
@@ -140,20 +142,23 @@ const pool = (template: Template, context: ConductorContext, { descriptions = fa
   const { described, failed, numbered } = template.model
   const models = context.pool.workers.map(({ description = "" }, ordinal) => {
     const isDescribed = descriptions && description !== ""
-    const wording = context.previous?.failed.includes(ordinal) ? failed : isDescribed ? described : numbered
+    const whole = isDescribed ? described : numbered
+    const wording = context.previous?.failed.includes(ordinal) ? (failed ?? whole) : whole
     return fill(wording, { model: ordinal, description: oneLine(description) })
   })
   if (context.self) models.push(fill(template.self, { model: models.length }))
   return fill(template.pool, { count: count(models.length, "model"), models: models.join("\n") })
 }
 
-const recursion = (template: Template, { answer, feedback, workflow }: Policy.Previous): string =>
-  fill(template.recursion, {
+const recursion = (template: Template, { answer, feedback, workflow }: Policy.Previous): string => {
+  const isFailed = answer.type === "failed"
+  return fill((isFailed ? template.failure : undefined) ?? template.recursion, {
     workflow: lists(workflow),
     // Why it failed is not said: that would name its worker. The list of models says by ordinal who did.
-    answer: answer.type === "answered" ? answer.text : "None: its last step failed.",
+    answer: isFailed ? "None: its last step failed." : answer.text,
     feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
   })
+}
 
 /** What a template leaves empty is not there. */
 const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")

@@ -12,6 +12,8 @@ export const template: Prompt.Template = {
   model: { described: "{model} {description}", numbered: "{model}", failed: "{model}" },
   question: "{question}",
   recursion: "{workflow}\nAnswer: {answer}{feedback}",
+  // Without an answer there is nothing to go on from: it plans as if for the first time, for those who are left.
+  failure: "",
   feedback: "\n{feedback}",
   correction: "{error}"
 }

@@ -3,6 +3,7 @@ import fs from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Conductor from "@tutti/core/Conductor"
+import * as Resilience from "@tutti/core/Resilience"
 import * as Gym from "@tutti/gym/Gym"
 import * as GymGrader from "@tutti/gym/GymGrader"
 import * as GymPool from "@tutti/gym/GymPool"
@@ -45,6 +46,27 @@ describe("what comes with the package", () => {
         )
       )
       assert.isAbove(verdicts.filter(({ correct }) => correct).length, 17)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks somebody else where a worker is out of reach", () =>
+    Effect.gen(function* () {
+      const conductor = Conductor.make({
+        policy: yield* TinyConductor.policy(),
+        pool: GymPool.make({ latencyMillis: 0, outages: 0.25 }),
+        seed: 1,
+        recursion: 1,
+        retry: Resilience.noRetry
+      })
+      const tasks = Gym.tasks({ split: "test", count: 24, seed: 1 })
+      const results = yield* Effect.forEach(tasks, (task) => conductor.run(task))
+      const failed = results.filter(({ rounds }) => rounds[0]?.answer === undefined)
+      assert.isAbove(failed.length, 2)
+      for (const { rounds } of failed) {
+        const [first, second] = rounds
+        const asked = second?.workflow.steps.map(({ worker }) => worker) ?? []
+        assert.isEmpty(first!.failed.filter((worker) => asked.includes(worker)))
+      }
     }).pipe(Effect.scoped)
   )
 })

@@ -63,6 +63,11 @@ subtasks = []
 access_list = []
 
 Otherwise write a new workflow that does better. Its steps see the previous answer when their access list is "all".`,
+  failure: `You have already planned an answer to this question once. Your workflow was:
+
+{workflow}
+
+Its last step failed, so there is no answer yet. Write a new workflow.`,
   feedback: `
 
 A reviewer said of this answer:
@@ -80,7 +85,7 @@ export const emptyTemplate: Template = {
   format: "",
   example: "",
   pool: "",
-  model: { described: "", numbered: "", failed: "" },
+  model: { described: "", numbered: "" },
   self: "",
   conversation: "",
   question: "",
