@@ -7,5 +7,5 @@ export default defineConfig({
   resolve: { conditions: [...conditions, "module", "node", "development|production"] },
   ssr: { resolve: { conditions: [...conditions, "module", "node", "development|production"] } },
   // A busy machine is not a failing test.
-  test: { include: ["test/**/*.test.ts"], maxWorkers: "100%", testTimeout: 240_000, hookTimeout: 240_000 }
+  test: { include: ["test/**/*.test.ts"], maxWorkers: "100%", testTimeout: 300_000, hookTimeout: 300_000 }
 })

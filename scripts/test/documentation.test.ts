@@ -4,9 +4,7 @@ import { checkExamples } from "../checks/documentation.ts"
 const example = (line: number, code: string, isRun = true) => ({ file: "packages/core/src/Page.ts", line, code, isRun })
 
 describe("documentation", () => {
-  it("reports what does not type-check, does not run, or is not as claimed, and where", {
-    timeout: 60_000
-  }, async () => {
+  it("reports what does not type-check, does not run, or is not as claimed, and where", async () => {
     const report = await checkExamples([
       example(1, "const sum: number = 1 + 1\nsum // => 2\n"),
       example(11, 'const sum: string = 1 + 1\nconsole.log("printed")\n'),

@@ -6,14 +6,13 @@ import * as Result from "effect/Result"
 import { config, inFolder, tutti } from "./process.ts"
 
 // Each test waits for a process of its own, so they run side by side.
-const timeout = 60_000
 
 const quick = ["--config", config("quick")]
 const hanging = ["--config", config("hanging")]
 
 const completion = 'model_id = [1, 0]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]\n'
 
-describe.concurrent("tutti", { timeout }, () => {
+describe.concurrent("tutti", () => {
   it("teaches with examples and exit codes, without a question asked", async () => {
     const { code, output } = await tutti(["run", "--help"])
     assert.strictEqual(code, 0)
@@ -40,7 +39,7 @@ describe.concurrent("tutti", { timeout }, () => {
   }
 })
 
-describe.concurrent("tutti run", { timeout }, () => {
+describe.concurrent("tutti run", () => {
   it("answers in plain lines where there is no terminal", async () => {
     const { code, output } = await tutti(["run", "Which?", ...quick])
     assert.strictEqual(code, 0)
@@ -165,7 +164,7 @@ describe.concurrent("tutti run", { timeout }, () => {
   }
 })
 
-describe.concurrent("the config", { timeout }, () => {
+describe.concurrent("the config", () => {
   const broken: ReadonlyArray<readonly [string, string, RegExp]> = [
     [
       "a TypeScript syntax error",
@@ -218,7 +217,7 @@ describe.concurrent("the config", { timeout }, () => {
   })
 })
 
-describe.concurrent("tutti workflow", { timeout }, () => {
+describe.concurrent("tutti workflow", () => {
   it("reads a completion from standard input and from a file", async () => {
     await inFolder(async (folder) => {
       const file = path.join(folder, "completion.txt")
@@ -278,7 +277,7 @@ describe.concurrent("tutti workflow", { timeout }, () => {
   })
 })
 
-describe.concurrent("tutti replay", { timeout }, () => {
+describe.concurrent("tutti replay", () => {
   it("shows again what run showed, from a transcript and from events", async () => {
     await inFolder(async (folder) => {
       const file = path.join(folder, "run.json")
@@ -298,7 +297,7 @@ describe.concurrent("tutti replay", { timeout }, () => {
   })
 })
 
-describe.concurrent("tutti gym", { timeout }, () => {
+describe.concurrent("tutti gym", () => {
   it("prints tasks with their answers, the same for the same seed", async () => {
     const args = ["gym", "sample", "--count", "3", "--seed", "5", "--family", "calendar", "--json"]
     const [first, second] = await Promise.all([tutti(args), tutti(args)])

@@ -4,8 +4,6 @@ import { assert, describe, it } from "vitest"
 import * as Team from "../src/run/Team.ts"
 import { config, inFolder, tutti } from "./process.ts"
 
-const timeout = 120_000
-
 const question = "How many minutes are there in 3 days and 4 hours?"
 
 /** A process in which a package is not installed. */
@@ -30,7 +28,7 @@ const eventsOf = (output: string) =>
 
 const planIn = (output: string) => eventsOf(output).find(({ type }) => type === "workflow-proposed")
 
-describe.concurrent("the tiny Conductor", { timeout }, () => {
+describe.concurrent("the tiny Conductor", () => {
   it("plans for the gym when nobody is named, after its run has been shown", async () => {
     const { code, errors, output } = await tutti(["run", question, "--json"], { cwd: path.parse(process.cwd()).root })
     assert.deepStrictEqual([code, errors], [0, ""])

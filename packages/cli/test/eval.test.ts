@@ -142,9 +142,8 @@ describe("tutti eval regrade and diff", () => {
 })
 
 // Each starts several processes, and a busy machine takes its time for them.
-const patience = { timeout: 240_000 }
 
-describe("tutti eval, from what was recorded", patience, () => {
+describe("tutti eval, from what was recorded", () => {
   it("replays an evaluation without a call, and counts what is not recorded as missing", () =>
     inFolder(async (cwd) => {
       const policies = ["--policy", "lexical", "--baselines", "self-consistency:3,masrouter-light"]
@@ -198,7 +197,7 @@ describe("tutti eval, from what was recorded", patience, () => {
     }))
 })
 
-describe("--profiles", patience, () => {
+describe("--profiles", () => {
   it("shows policies what workers were good at, under a name of its own", () =>
     inFolder(async (cwd) => {
       const single = "--baselines=single@abacus,single@professor,single@almanac"

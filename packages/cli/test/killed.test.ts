@@ -39,7 +39,7 @@ const paidFor = (at: string): ReadonlyArray<string> =>
 const bytes = (at: string, name: string) => fs.readFileSync(path.join(at, name), "utf8")
 
 describe("kill -9 in the middle of 1,000 samples", () => {
-  it("changes no result, and no answer that was kept is paid for again", { timeout: 300_000 }, () =>
+  it("changes no result, and no answer that was kept is paid for again", () =>
     inFolder(async (folder) => {
       const [whole, killed] = [path.join(folder, "whole"), path.join(folder, "killed")]
       const calls = { whole: path.join(folder, "calls of whole"), killed: path.join(folder, "calls of killed") }
@@ -72,6 +72,5 @@ describe("kill -9 in the middle of 1,000 samples", () => {
       expect(bytes(killed, "samples.jsonl").split("\n")).toHaveLength(1001)
       expect(bytes(killed, "samples.jsonl")).toBe(bytes(whole, "samples.jsonl"))
       expect(bytes(killed, "results.json")).toBe(bytes(whole, "results.json"))
-    })
-  )
+    }))
 })

@@ -9,8 +9,6 @@ import { assert, describe, it } from "vitest"
 import { make } from "../src/local/DownloadProgress.ts"
 import { inFolder, tutti } from "./process.ts"
 
-const timeout = 120_000
-
 const tiny = async (folder: string): Promise<string> => {
   const file = path.join(folder, "owner", "tiny.gguf")
   fs.mkdirSync(path.dirname(file))
@@ -19,7 +17,7 @@ const tiny = async (folder: string): Promise<string> => {
   return file
 }
 
-describe.concurrent("local models", { timeout }, () => {
+describe.concurrent("local models", () => {
   it("plan and answer by their path", () =>
     inFolder(async (folder) => {
       const file = await tiny(folder)

@@ -57,7 +57,7 @@ const estimate = ({ environment = {}, json = false, left = [] }: Setting = {}) =
     return ended
   })
 
-describe.concurrent("tutti train --recipe paper --dry-run", { timeout: 300_000 }, () => {
+describe.concurrent("tutti train --recipe paper --dry-run", () => {
   it("says what is known of the cost, and what is not, where there are neither keys nor a server", async () => {
     const { code, errors, output } = await estimate()
     assert.deepStrictEqual([code, errors], [0, ""])

@@ -6,7 +6,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { config, inFolder, tutti } from "./process.ts"
 
 // Each test waits for processes of its own, so they run side by side.
-const timeout = 300_000
 
 const short = ["train", "--recipe", "toy", "--iterations", "3"]
 
@@ -22,7 +21,7 @@ const measured = (folder: string): ReadonlyArray<unknown> =>
       return metrics
     })
 
-describe.concurrent("tutti train", { timeout }, () => {
+describe.concurrent("tutti train", () => {
   it("teaches with examples, exit codes and subcommands", async () => {
     const { code, output } = await tutti(["train", "--help"])
     assert.strictEqual(code, 0)
@@ -117,7 +116,7 @@ describe.concurrent("tutti train", { timeout }, () => {
   }
 })
 
-describe.concurrent("tutti train --dry-run", { timeout }, () => {
+describe.concurrent("tutti train --dry-run", () => {
   it("says what a run would cost and take, and trains nothing", () =>
     inFolder(async (cwd) => {
       const { code, output } = await tutti([...short, "--dry-run"], { cwd })
@@ -149,7 +148,7 @@ describe.concurrent("tutti train --dry-run", { timeout }, () => {
     }))
 })
 
-describe.concurrent("recipes of a config", { timeout }, () => {
+describe.concurrent("recipes of a config", () => {
   for (const recipe of ["mine", "effectful"]) {
     it(`trains and resumes ${recipe}`, () =>
       inFolder(async (cwd) => {
@@ -186,7 +185,7 @@ describe.concurrent("recipes of a config", { timeout }, () => {
   }
 })
 
-describe.concurrent("a run that was trained", { timeout }, () => {
+describe.concurrent("a run that was trained", () => {
   it("is written as a page, and its weights where the engine writes them", () =>
     inFolder(async (cwd) => {
       await tutti([...short, "--out", "a"], { cwd })

@@ -24,7 +24,7 @@ const serve = (folder: string) =>
   })
 
 describe("tutti train export of a run at a server", () => {
-  it("writes adapters for llama.cpp and PEFT, from a server that was started anew", { timeout: 300_000 }, () =>
+  it("writes adapters for llama.cpp and PEFT, from a server that was started anew", () =>
     inFolder((cwd) =>
       Effect.runPromise(
         Effect.scoped(
@@ -76,6 +76,5 @@ describe("tutti train export of a run at a server", () => {
           })
         )
       )
-    )
-  )
+    ))
 })

@@ -15,8 +15,6 @@ import * as Result from "effect/Result"
 import { inFolder, tutti } from "./process.ts"
 import * as Vendors from "./vendors.ts"
 
-const timeout = 60_000
-
 const team = ["--pool", Vendors.pool, "--policy", Vendors.policy]
 
 const readTranscript = (file: string): Transcript =>
@@ -24,7 +22,7 @@ const readTranscript = (file: string): Transcript =>
 
 const secrets = Object.values(Vendors.keys)
 
-describe.concurrent("three vendors at once", { timeout }, () => {
+describe.concurrent("three vendors at once", () => {
   it("answer within budget although one of them refuses half of its calls, and the transcript says it all", async () => {
     await using vendors = await Vendors.start()
     await inFolder(async (folder) => {
@@ -132,7 +130,7 @@ describe.concurrent("three vendors at once", { timeout }, () => {
   }
 })
 
-describe.concurrent("what is missing", { timeout }, () => {
+describe.concurrent("what is missing", () => {
   const nothing = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", GEMINI_API_KEY: "", GOOGLE_API_KEY: "" }
 
   it("is named before anything is asked", async () => {

@@ -301,7 +301,6 @@ describe("BigCodeBench", () => {
 
   it.skipIf(data === undefined)(
     "passes canonical solutions whose libraries are present, and fails broken ones (needs TUTTI_EVALS_DATA)",
-    { timeout: 300_000 },
     async () => {
       const file = path.join(data!, "bigcodebench_hard.v0.1.4.jsonl")
       const { tasks } = await run(Benchmark.load(BigCodeBenchHard.make(), { files: [file] }))

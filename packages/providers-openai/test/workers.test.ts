@@ -148,14 +148,14 @@ describe("openai", () => {
   it("holds the vendor back while nobody reads, and does not take that for a silence", async () => {
     const deltas = Array.from({ length: 2000 }, (_, index) => `${index} `)
     await using server = await WireServer.start(OpenAiResponses.dialect, [Script.answer(deltas, { noise: false })])
-    const worker = openai("gpt-5", { baseURL: server.url, apiKey: "k", timeoutMillis: 1_000 })
+    const worker = openai("gpt-5", { baseURL: server.url, apiKey: "k", timeoutMillis: 3_000 })
     let batches = 0
     let text = ""
     await Effect.runPromise(
       Stream.runForEachArray(worker.generate({ messages }), (parts) => {
         for (const part of parts) if (part.type === "text") text += part.text
         // A slow reader: its first step takes longer than a silence may.
-        return batches++ === 0 ? Effect.sleep(2_500) : Effect.void
+        return batches++ === 0 ? Effect.sleep(5_000) : Effect.void
       })
     )
     assert.strictEqual(text, deltas.join(""))

@@ -21,7 +21,7 @@ export const folder = Effect.acquireRelease(
 )
 
 /** Repetitions without waits worth the name. */
-export const quick = { firstMillis: 5, mostMillis: 20, patienceMillis: 2_000 }
+export const quick = { firstMillis: 5, mostMillis: 20, patienceMillis: 20_000 }
 
 /** A server. */
 export const serve = (options: Partial<LocalTinkerServer.Options> = {}) =>
