@@ -147,7 +147,9 @@ describe("Rollout", () => {
           ["42", "correct"]
         ]
       )
-      assert.include(tokenizer.decode(rounds[1]!.prompt), "None: its last step failed.")
+      const prompt = tokenizer.decode(rounds[1]!.prompt)
+      assert.include(prompt, "Its last step failed, so there is no answer yet.")
+      assert.include(prompt, "Model 1: out of reach.")
     })
   )
 
