@@ -81,9 +81,10 @@ const record = (name: string, counts: Counts, since: number, output: string) => 
   print(`${counts.failed === 0 ? "ok    " : "FAILED"} ${name}:${said} (${seconds} s)`)
   if (counts.failed === 0) return
   failures.push(name)
-  const lines = [...(counts.failures ?? []), output].map((text) => text.trimEnd().split("\n"))
+  const linesOf = (text: string) => text.trimEnd().split("\n")
   // What failed stands first, in a few lines each: who reads on may have only the beginning.
-  const shown = lines.flatMap((text, at) => (at === lines.length - 1 ? text.slice(-150) : text.slice(0, 5)))
+  const named = (counts.failures ?? []).flatMap((failure) => linesOf(failure).slice(0, 5))
+  const shown = [...named, ...linesOf(output).slice(-150)]
   print(shown.map((line) => `       | ${line}`).join("\n"))
 }
 

@@ -5,13 +5,12 @@ import * as Wire from "@tutti/core/Wire"
 import * as Result from "effect/Result"
 import { config, inFolder, tutti } from "./process.ts"
 
-// Each test waits for a process of its own, so they run side by side.
-
 const quick = ["--config", config("quick")]
 const hanging = ["--config", config("hanging")]
 
 const completion = 'model_id = [1, 0]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]\n'
 
+// Each test waits for a process of its own, so they run side by side.
 describe.concurrent("tutti", () => {
   it("teaches with examples and exit codes, without a question asked", async () => {
     const { code, output } = await tutti(["run", "--help"])

@@ -141,8 +141,6 @@ describe("tutti eval regrade and diff", () => {
     }))
 })
 
-// Each starts several processes, and a busy machine takes its time for them.
-
 describe("tutti eval, from what was recorded", () => {
   it("replays an evaluation without a call, and counts what is not recorded as missing", () =>
     inFolder(async (cwd) => {

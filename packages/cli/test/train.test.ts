@@ -5,8 +5,6 @@ import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { config, inFolder, tutti } from "./process.ts"
 
-// Each test waits for processes of its own, so they run side by side.
-
 const short = ["train", "--recipe", "toy", "--iterations", "3"]
 
 const ours = ["--config", config("recipes")]
@@ -21,6 +19,7 @@ const measured = (folder: string): ReadonlyArray<unknown> =>
       return metrics
     })
 
+// Each test waits for processes of its own, so they run side by side.
 describe.concurrent("tutti train", () => {
   it("teaches with examples, exit codes and subcommands", async () => {
     const { code, output } = await tutti(["train", "--help"])

@@ -248,6 +248,7 @@ describe("faults", () => {
       )
       yield* once
       yield* once
+      assert.isAbove(beats(), 2)
     }).pipe(Effect.scoped)
   )
 
