@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config"
 
 // Workspace packages resolve to their source, so that tests need no build.
-const conditions = ["@tutti/source"]
+const conditions = ["@divisi/source"]
 
 export default defineConfig({
   resolve: { conditions: [...conditions, "module", "node", "development|production"] },

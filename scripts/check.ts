@@ -17,7 +17,7 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   tarballs: () => import("./checks/tarballs.ts"),
   /** Packed packages work in an empty folder with plain npm. Needs `pnpm build`. */
   installation: () => import("./checks/installation.ts"),
-  /** What `tutti provider new` writes installs, builds and passes the contract with plain npm. Needs `pnpm build`. */
+  /** What `divisi provider new` writes installs, builds and passes the contract with plain npm. Needs `pnpm build`. */
   plugin: () => import("./checks/plugin.ts")
 }
 

@@ -160,7 +160,7 @@ const pythonCheck = async () => {
   }
   await step({
     name: "workflow texts are read as Python reads them",
-    command: [process.execPath, "--conditions=@tutti/source", "scripts/check-python.ts", "--cases", "12000"],
+    command: [process.execPath, "--conditions=@divisi/source", "scripts/check-python.ts", "--cases", "12000"],
     cwd: path.join(root, "packages/core")
   })
 }

@@ -37,7 +37,7 @@ export const contenders = {
     packages: ["@langchain/langgraph", "@langchain/core"],
     load: () => import("./contenders/LangGraph.ts")
   },
-  tutti: { title: "Tutti", packages: ["@tutti/core", "effect"], load: () => import("./contenders/Tutti.ts") }
+  divisi: { title: "Divisi", packages: ["@divisi/core", "effect"], load: () => import("./contenders/Divisi.ts") }
 } satisfies Record<string, Entry>
 
 export type ContenderId = keyof typeof contenders

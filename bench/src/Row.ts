@@ -3,7 +3,7 @@
 export interface Row {
   readonly title: string
   readonly unit: "us" | "ratio" | "KB" | "B" | "ms"
-  /** Tutti's target: at most this. */
+  /** Divisi's target: at most this. */
   readonly target: number
   /** Whether each sample needs a process of its own. */
   readonly fresh: boolean

@@ -3,13 +3,13 @@
  * that are stopped half-way. Every call is counted by four parties that do not know of each other (the workers, the
  * events, the runs' results, the ledger), and they must agree to the last call and token.
  */
-import * as Budget from "@tutti/core/Budget"
-import * as Conductor from "@tutti/core/Conductor"
-import * as Policy from "@tutti/core/Policy"
-import * as ProviderGate from "@tutti/core/ProviderGate"
-import type { RunEvent } from "@tutti/core/RunEvent"
-import { type Usage, type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Policy from "@divisi/core/Policy"
+import * as ProviderGate from "@divisi/core/ProviderGate"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import { type Usage, type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Hash from "effect/Hash"

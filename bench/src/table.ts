@@ -1,5 +1,5 @@
 /**
- * `pnpm --filter @tutti/bench table`: writes the measured table into docs/performance.md, between its two marks, from
+ * `pnpm --filter @divisi/bench table`: writes the measured table into docs/performance.md, between its two marks, from
  * results.json and stress.json beside this package's README.
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -29,30 +29,30 @@ const markdown = (lines: ReadonlyArray<ReadonlyArray<string>>): string => {
   )
 }
 
-/** How many times Tutti's figure each contender's is. Figures about nothing have no ratio. */
+/** How many times Divisi's figure each contender's is. Figures about nothing have no ratio. */
 const ratios = (report: Report): ReadonlyArray<ReadonlyArray<string>> => {
-  const ids = Object.keys(report.contenders).filter((id) => id !== "tutti") as ReadonlyArray<ContenderId>
+  const ids = Object.keys(report.contenders).filter((id) => id !== "divisi") as ReadonlyArray<ContenderId>
   const ratio = (row: RowId, id: ContenderId): string => {
-    const ours = report.rows[row]?.results.tutti?.median
+    const ours = report.rows[row]?.results.divisi?.median
     const theirs = report.rows[row]?.results[id]?.median
     return ours === undefined || theirs === undefined ? "-" : `${(theirs / ours).toPrecision(2).replace(/\.0$/, "")}x`
   }
   const lines = rowIds
     .filter((row) => row !== "kept" && row !== "keptStored" && report.rows[row] !== undefined)
     .map((row) => [report.rows[row]!.title, ...ids.map((id) => ratio(row, id))])
-  return [["against Tutti", ...ids.map((id) => report.contenders[id]!.title)], ...lines]
+  return [["against Divisi", ...ids.map((id) => report.contenders[id]!.title)], ...lines]
 }
 
-/** Tutti's own figures with their quartiles. */
+/** Divisi's own figures with their quartiles. */
 const spread = (report: Report): ReadonlyArray<ReadonlyArray<string>> => {
   const lines = rowIds.flatMap((id) => {
     const row = report.rows[id]
-    const ours = row?.results.tutti
+    const ours = row?.results.divisi
     if (row === undefined || ours === undefined) return []
     const quartiles = `${figure(ours.low, row)} to ${figure(ours.high, row)}`
     return [[row.title, figure(ours.median, row), quartiles, String(ours.samples), figure(row.target, row)]]
   })
-  return [["Tutti", "median", "quartiles", "samples", "target"], ...lines]
+  return [["Divisi", "median", "quartiles", "samples", "target"], ...lines]
 }
 
 const stressLines = ({ scenarios }: Stress): ReadonlyArray<ReadonlyArray<string>> => [
@@ -74,7 +74,7 @@ const stressLines = ({ scenarios }: Stress): ReadonlyArray<ReadonlyArray<string>
 // Page
 // -------------------------------------------------------------------------------------------------------------------
 
-const begin = "<!-- measured: written by `pnpm --filter @tutti/bench table` -->"
+const begin = "<!-- measured: written by `pnpm --filter @divisi/bench table` -->"
 const end = "<!-- /measured -->"
 
 const measured = (report: Report, stress: Stress): string => {

@@ -56,7 +56,7 @@ const forTests: ReadonlyArray<string> = ["providers-testkit"]
 // The check
 // -------------------------------------------------------------------------------------------------------------------
 
-const scope = "@tutti/"
+const scope = "@divisi/"
 
 const matches = (pattern: string, name: string) =>
   pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name

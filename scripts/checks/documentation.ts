@@ -76,7 +76,7 @@ const parseOutcome = (line: string): ReadonlyArray<Outcome> => {
 
 /** Runs the examples of one package in one process, from their sources. */
 const runProblems = async (prepared: ReadonlyArray<Prepared>): Promise<ReadonlyArray<string>> => {
-  const command = [process.execPath, "--conditions=@tutti/source", runner, ...prepared.map(({ file }) => file)]
+  const command = [process.execPath, "--conditions=@divisi/source", runner, ...prepared.map(({ file }) => file)]
   const { output } = await run(command, { cwd: root })
   const outcomes = new Map(
     output

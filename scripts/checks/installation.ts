@@ -29,23 +29,23 @@ const vendorSdks = ["openai", "@anthropic-ai/sdk", "@google/generative-ai", "@go
 /** A package that takes models of another SDK: loaded, since it makes none of its own. */
 const adapter = (name: string, constructor: string, sdks: ReadonlyArray<string>): Installation => ({
   name: `provider ${name}`,
-  packages: [`@tutti/providers-${name}`],
+  packages: [`@divisi/providers-${name}`],
   program: "adapter.mjs",
-  command: ["node", "adapter.mjs", `@tutti/providers-${name}`, constructor],
+  command: ["node", "adapter.mjs", `@divisi/providers-${name}`, constructor],
   sdks
 })
 
 const provider = (name: string, constructor: string, model: string, sdk: string): Installation => ({
   name: `provider ${name}`,
-  packages: [`@tutti/providers-${name}`],
+  packages: [`@divisi/providers-${name}`],
   program: "provider.mjs",
-  command: ["node", "provider.mjs", `@tutti/providers-${name}`, constructor, model],
+  command: ["node", "provider.mjs", `@divisi/providers-${name}`, constructor, model],
   sdks: [sdk]
 })
 
 const installations: ReadonlyArray<Installation> = [
-  { name: "core alone", packages: ["@tutti/core"], program: "core.mjs", command: ["node", "core.mjs"], sdks: [] },
-  { name: "core and gym", packages: ["@tutti/core", "@tutti/gym"], program: "gym.mjs", command: ["node", "gym.mjs"] },
+  { name: "core alone", packages: ["@divisi/core"], program: "core.mjs", command: ["node", "core.mjs"], sdks: [] },
+  { name: "core and gym", packages: ["@divisi/core", "@divisi/gym"], program: "gym.mjs", command: ["node", "gym.mjs"] },
   provider("openai", "openai", "gpt-5", "openai"),
   provider("anthropic", "anthropic", "claude-opus-5-5", "@anthropic-ai/sdk"),
   provider("genai", "genai", "gemini-2.5-pro", "@google/genai"),
@@ -54,12 +54,12 @@ const installations: ReadonlyArray<Installation> = [
   adapter("effect", "fromLanguageModel", []),
   {
     name: "tiny Conductor",
-    packages: ["@tutti/policy-tiny", "@tutti/gym"],
+    packages: ["@divisi/policy-tiny", "@divisi/gym"],
     program: "tiny.mjs",
     command: ["node", "tiny.mjs"],
     sdks: ["node-llama-cpp"]
   },
-  { name: "cli", packages: ["@tutti/cli"], command: ["npx", "--no-install", "tutti", "run", "What is 17 times 23?"] }
+  { name: "cli", packages: ["@divisi/cli"], command: ["npx", "--no-install", "divisi", "run", "What is 17 times 23?"] }
 ]
 
 const programs = fileURLToPath(new URL("../installation", import.meta.url))
@@ -84,7 +84,7 @@ const strangers = (name: string, modules: string, sdks: ReadonlyArray<string>): 
 }
 
 const install = async ({ command, name, packages, program, sdks }: Installation): Promise<ReadonlyArray<string>> => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-installation-"))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-installation-"))
   try {
     fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
     if (program !== undefined) fs.copyFileSync(path.join(programs, program), path.join(folder, program))

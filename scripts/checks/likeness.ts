@@ -30,17 +30,17 @@ export interface Subject {
 }
 
 const exportOf = (module: string) => ({
-  "@tutti/source": `./src/${module}.ts`,
+  "@divisi/source": `./src/${module}.ts`,
   types: `./dist/${module}.d.ts`,
   default: `./dist/${module}.js`
 })
 
 /** The fields that follow from the package's name and are the same everywhere else. */
 const commonFields = (name: string, engines: unknown): Manifest => ({
-  name: `@tutti/${name}`,
+  name: `@divisi/${name}`,
   license: "MIT",
   type: "module",
-  repository: { type: "git", url: "git+https://github.com/tutti-ai/tutti.git", directory: `packages/${name}` },
+  repository: { type: "git", url: "git+https://github.com/divisi-ai/divisi.git", directory: `packages/${name}` },
   engines,
   publishConfig: { access: "public" }
 })

@@ -1,5 +1,5 @@
 /**
- * A provider of somebody else works: `tutti provider new`, from an installed tarball, writes a project that installs,
+ * A provider of somebody else works: `divisi provider new`, from an installed tarball, writes a project that installs,
  * builds, type-checks, packs and passes the contract of providers with plain npm, outside of the workspace. Under the
  * name of `examples/provider-plugin` it writes that example, file by file.
  */
@@ -34,18 +34,18 @@ const steps = async (cwd: string, list: ReadonlyArray<Step>): Promise<ReadonlyAr
 
 const install = (...args: ReadonlyArray<string>) => ["npm", "install", "--no-audit", "--no-fund", ...args] as const
 
-/** Writes both projects with an installed `tutti`. */
+/** Writes both projects with an installed `divisi`. */
 const scaffold = (folder: string) => {
   fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
-  const create = (name: string): Step => [name, "npx", "--no-install", "tutti", "provider", "new", name]
+  const create = (name: string): Step => [name, "npx", "--no-install", "divisi", "provider", "new", name]
   return steps(folder, [
-    ["the cli", ...install(...tarballsOf("@tutti/cli"))],
+    ["the cli", ...install(...tarballsOf("@divisi/cli"))],
     create(names.example),
     create(names.other)
   ])
 }
 
-const projectOf = (folder: string, name: string) => path.join(folder, `tutti-provider-${name}`)
+const projectOf = (folder: string, name: string) => path.join(folder, `divisi-provider-${name}`)
 
 /** Files of the project that differ from those of the example. */
 const differences = (project: string): ReadonlyArray<string> => {
@@ -66,13 +66,13 @@ const differences = (project: string): ReadonlyArray<string> => {
     .filter((file) => ![".gitignore", "package.json"].includes(file))
   const other = files.filter((file) => read(project, file) !== read(example, file))
   if (!isDeepStrictEqual(manifest(project), manifest(example))) other.push("package.json")
-  return other.map((file) => `examples/provider-plugin/${file} is not what \`tutti provider new ollama\` writes.`)
+  return other.map((file) => `examples/provider-plugin/${file} is not what \`divisi provider new ollama\` writes.`)
 }
 
 /** Everything an author does with it. */
 const use = (project: string): Promise<ReadonlyArray<string>> =>
   steps(project, [
-    ["install", ...install("--save-dev", ...tarballsOf("@tutti/core", "@tutti/providers-testkit"))],
+    ["install", ...install("--save-dev", ...tarballsOf("@divisi/core", "@divisi/providers-testkit"))],
     ["types", "npm", "run", "types"],
     ["contract", "npm", "test"],
     ["pack", "npm", "pack"]
@@ -81,7 +81,7 @@ const use = (project: string): Promise<ReadonlyArray<string>> =>
 /** Writes both projects, compares one with the example, and uses both. */
 export const check = async (): Promise<Report> => {
   await pack()
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-plugin-"))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-plugin-"))
   try {
     const written = await scaffold(folder)
     if (written.length > 0) return { passed: 0, problems: written }

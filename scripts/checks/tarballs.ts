@@ -11,7 +11,7 @@ import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
 
 /** Of this process alone: checks may run side by side. */
-const destination = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-tarballs-"))
+const destination = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-tarballs-"))
 process.once("exit", () => fs.rmSync(destination, { recursive: true, force: true }))
 
 /** Where {@link pack} puts a package's tarball. */

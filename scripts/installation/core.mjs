@@ -1,5 +1,5 @@
-// What someone writes who installs @tutti/core alone: two workers, a plan, an answer.
-import { conduct, selfReflection, worker } from "@tutti/core/promise"
+// What someone writes who installs @divisi/core alone: two workers, a plan, an answer.
+import { conduct, selfReflection, worker } from "@divisi/core/promise"
 
 const counter = worker({
   id: "counter",

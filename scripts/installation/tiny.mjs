@@ -1,7 +1,7 @@
-// What someone writes who installs @tutti/policy-tiny and @tutti/gym: the model that comes with the package plans.
-import * as Conductor from "@tutti/core/Conductor"
-import * as GymPool from "@tutti/gym/GymPool"
-import * as TinyConductor from "@tutti/policy-tiny/TinyConductor"
+// What someone writes who installs @divisi/policy-tiny and @divisi/gym: the model that comes with the package plans.
+import * as Conductor from "@divisi/core/Conductor"
+import * as GymPool from "@divisi/gym/GymPool"
+import * as TinyConductor from "@divisi/policy-tiny/TinyConductor"
 import * as Effect from "effect/Effect"
 
 const program = Effect.gen(function* () {
@@ -17,4 +17,4 @@ const program = Effect.gen(function* () {
 
 const { answer, outcome, planners } = await Effect.runPromise(program)
 console.log(`${TinyConductor.card().name} by ${planners.join()}: ${outcome}: ${answer}`)
-if (planners.join() !== "tutti-tiny") process.exitCode = 1
+if (planners.join() !== "divisi-tiny") process.exitCode = 1

@@ -18,7 +18,7 @@ export function isSupported(version) {
 export function checkNode() {
   if (isSupported(process.version)) return true
   process.stderr.write(
-    `Tutti needs Node ${minimum} or newer; this is ${process.version}. Install it from https://nodejs.org\n`
+    `Divisi needs Node ${minimum} or newer; this is ${process.version}. Install it from https://nodejs.org\n`
   )
   process.exitCode = 1
   return false

@@ -18,7 +18,7 @@ export class SetUpError extends Error {}
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`
 
 /** Says that the stages that follow are those of a fresh clone. */
-export const title = () => process.stderr.write("Setting up Tutti (this is done once):\n")
+export const title = () => process.stderr.write("Setting up Divisi (this is done once):\n")
 
 /**
  * Runs one stage under a progress line.

@@ -17,7 +17,7 @@ const summary = (/** @type {number} */ code, /** @type {number} */ since) => {
 }
 
 // Tests import sources; only those that start the command line need it built.
-if (await setUp(closure("@tutti/cli"))) {
+if (await setUp(closure("@divisi/cli"))) {
   const since = Date.now()
   const vitest = path.join(
     path.dirname(createRequire(path.join(root, "package.json")).resolve("vitest/package.json")),

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 export const root = path.resolve(fileURLToPath(new URL("../..", import.meta.url)))
 
 /** Where set-up and checks keep what they know between calls; git ignores it. */
-export const stateFolder = path.join(root, ".tutti")
+export const stateFolder = path.join(root, ".divisi")
 
 /** @param {string} folder relative to the root */
 const foldersIn = (folder) => {

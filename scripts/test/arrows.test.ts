@@ -4,8 +4,8 @@ import { type Subject, violations } from "../checks/arrows.ts"
 const subject = (name: string, parts: Partial<Subject> = {}): Subject => ({
   name,
   manifest: {
-    name: `@tutti/${name}`,
-    dependencies: { "@tutti/core": "workspace:^" },
+    name: `@divisi/${name}`,
+    dependencies: { "@divisi/core": "workspace:^" },
     peerDependencies: { effect: "4" }
   },
   sources: [],
@@ -17,25 +17,25 @@ const source = (text: string, file = "src/A.ts") => [{ file, text }]
 describe("arrows", () => {
   it("lets a package use core and what others publish", () => {
     const sources = source(
-      'import * as Task from "@tutti/core/Task"\nimport "effect/Effect"\nimport "node:fs"\nimport "./B.ts"'
+      'import * as Task from "@divisi/core/Task"\nimport "effect/Effect"\nimport "node:fs"\nimport "./B.ts"'
     )
     expect(violations([subject("gym", { sources }), subject("providers-x", { sources })])).toEqual([])
   })
 
   it("reports an arrow in a manifest", () => {
-    const manifest = { name: "@tutti/evals", dependencies: { "@tutti/trainer": "workspace:^" } }
+    const manifest = { name: "@divisi/evals", dependencies: { "@divisi/trainer": "workspace:^" } }
     expect(violations([subject("evals", { manifest })])).toEqual([
-      "packages/evals/package.json: evals may not depend on @tutti/trainer; see scripts/checks/arrows.ts."
+      "packages/evals/package.json: evals may not depend on @divisi/trainer; see scripts/checks/arrows.ts."
     ])
   })
 
   it.each([
-    ["import", 'import { a } from "@tutti/gym/Task"'],
-    ["type import", 'import type { A } from "@tutti/gym"'],
-    ["export", 'export * from "@tutti/gym"'],
-    ["dynamic import", 'const a = await import("@tutti/gym")']
+    ["import", 'import { a } from "@divisi/gym/Task"'],
+    ["type import", 'import type { A } from "@divisi/gym"'],
+    ["export", 'export * from "@divisi/gym"'],
+    ["dynamic import", 'const a = await import("@divisi/gym")']
   ])("reports an arrow drawn by an %s", (_, text) => {
-    const manifest = { name: "@tutti/server", dependencies: { "@tutti/core": "*", "@tutti/gym": "*" } }
+    const manifest = { name: "@divisi/server", dependencies: { "@divisi/core": "*", "@divisi/gym": "*" } }
     expect(violations([subject("server", { manifest, sources: source(text) })])).toHaveLength(2)
   })
 
@@ -62,14 +62,14 @@ describe("arrows", () => {
 
   it("lets core use effect and nothing else", () => {
     const core = (dependencies: Record<string, string>) =>
-      subject("core", { manifest: { name: "@tutti/core", dependencies } })
+      subject("core", { manifest: { name: "@divisi/core", dependencies } })
     expect(violations([core({ effect: "4" })])).toEqual([])
     expect(violations([core({ effect: "4", zod: "4" })])).toHaveLength(1)
-    expect(violations([core({ "@tutti/gym": "*" })])).toHaveLength(1)
+    expect(violations([core({ "@divisi/gym": "*" })])).toHaveLength(1)
   })
 
   it("lets tests, and nothing else, use the testkit", () => {
-    const manifest = (field: string) => ({ name: "@tutti/providers-x", [field]: { "@tutti/providers-testkit": "*" } })
+    const manifest = (field: string) => ({ name: "@divisi/providers-x", [field]: { "@divisi/providers-testkit": "*" } })
     expect(violations([subject("providers-x", { manifest: manifest("devDependencies") })])).toEqual([])
     expect(violations([subject("providers-x", { manifest: manifest("dependencies") })])).toHaveLength(1)
   })

@@ -4,7 +4,7 @@ import { differences, type Subject } from "../checks/likeness.ts"
 const engines = { node: ">=22.19.0" }
 
 const entry = (module: string) => ({
-  "@tutti/source": `./src/${module}.ts`,
+  "@divisi/source": `./src/${module}.ts`,
   types: `./dist/${module}.d.ts`,
   default: `./dist/${module}.js`
 })
@@ -12,11 +12,11 @@ const entry = (module: string) => ({
 const alike: Subject = {
   name: "gym",
   manifest: {
-    name: "@tutti/gym",
+    name: "@divisi/gym",
     description: "A world.",
     license: "MIT",
     type: "module",
-    repository: { type: "git", url: "git+https://github.com/tutti-ai/tutti.git", directory: "packages/gym" },
+    repository: { type: "git", url: "git+https://github.com/divisi-ai/divisi.git", directory: "packages/gym" },
     engines,
     publishConfig: { access: "public" },
     files: ["dist", "src", "README.md", "LICENSE"],
@@ -63,7 +63,7 @@ describe("likeness", () => {
   })
 
   it("does not ask a command for an export of each module", () => {
-    const manifest = { ...alike.manifest, bin: { tutti: "./bin/tutti.js" } }
+    const manifest = { ...alike.manifest, bin: { divisi: "./bin/divisi.js" } }
     expect(differences({ ...alike, manifest, files: [...alike.files, "src/main.ts"] }, engines)).toEqual([])
   })
 

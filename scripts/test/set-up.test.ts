@@ -7,7 +7,7 @@ import { bundles, closure, members, root } from "../setup/workspace.mjs"
 
 let folder: string
 beforeEach(() => {
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti set-up "))
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi set-up "))
   fs.mkdirSync(path.join(folder, "src/internal"), { recursive: true })
   fs.writeFileSync(path.join(folder, "src/internal/a.ts"), "export const a = 1\n")
 })
@@ -66,9 +66,9 @@ describe("outputs", () => {
 
 describe("workspace", () => {
   it("knows what the command line needs, and only that", () => {
-    const names = closure("@tutti/cli").map(({ manifest }) => manifest.name)
-    expect(names).toContain("@tutti/core")
-    expect(closure("@tutti/core").map(({ manifest }) => manifest.name)).toEqual(["@tutti/core"])
+    const names = closure("@divisi/cli").map(({ manifest }) => manifest.name)
+    expect(names).toContain("@divisi/core")
+    expect(closure("@divisi/core").map(({ manifest }) => manifest.name)).toEqual(["@divisi/core"])
   })
 
   it("tells turbo the same as set-up of source that is taken in from other packages", () => {
@@ -80,6 +80,6 @@ describe("workspace", () => {
 
   it("knows every folder that pnpm installs into", () => {
     const names = members().map(({ manifest }) => manifest.name)
-    expect(names).toEqual(expect.arrayContaining(["tutti-workspace", "@tutti/core", "@tutti/bench"]))
+    expect(names).toEqual(expect.arrayContaining(["divisi-workspace", "@divisi/core", "@divisi/bench"]))
   })
 })

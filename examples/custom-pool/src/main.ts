@@ -1,6 +1,6 @@
 /** The pool in code: two workers at once, and one that sees both. */
 import assert from "node:assert/strict"
-import { conduct } from "@tutti/core/promise"
+import { conduct } from "@divisi/core/promise"
 import { plan } from "./plan.ts"
 import { pool } from "./pool.ts"
 

@@ -1,5 +1,5 @@
 /** A policy of your own: here the same plan for every question. */
-import { policy } from "@tutti/core/promise"
+import { policy } from "@divisi/core/promise"
 
 export const plan = policy("count and find", () => ({
   steps: [

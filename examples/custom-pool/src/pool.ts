@@ -1,5 +1,5 @@
 /** Three workers. Anything that turns messages into a text is one: a model behind an API, a database, a function. */
-import { type Worker, type WorkerRequest, worker, workerError } from "@tutti/core/promise"
+import { type Worker, type WorkerRequest, worker, workerError } from "@divisi/core/promise"
 
 const pricing = { inputPerMillion: 0.5, outputPerMillion: 2 }
 const synonyms: Readonly<Record<string, string>> = { big: "large", quick: "fast" }

@@ -3,19 +3,19 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import { parseArgs } from "node:util"
-import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
-import * as Task from "@tutti/core/Task"
-import * as Baselines from "@tutti/evals/Baselines"
-import * as Evaluation from "@tutti/evals/Evaluation"
-import * as Recording from "@tutti/evals/Recording"
-import * as ReportPage from "@tutti/evals/ReportPage"
-import * as ReportTables from "@tutti/evals/ReportTables"
-import type { AnswerGrader } from "@tutti/evals/Verdict"
-import * as WorkerProfile from "@tutti/evals/WorkerProfile"
-import * as Gym from "@tutti/gym/Gym"
-import * as GymGrader from "@tutti/gym/GymGrader"
-import * as GymPool from "@tutti/gym/GymPool"
-import * as OraclePolicy from "@tutti/gym/OraclePolicy"
+import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
+import * as Task from "@divisi/core/Task"
+import * as Baselines from "@divisi/evals/Baselines"
+import * as Evaluation from "@divisi/evals/Evaluation"
+import * as Recording from "@divisi/evals/Recording"
+import * as ReportPage from "@divisi/evals/ReportPage"
+import * as ReportTables from "@divisi/evals/ReportTables"
+import type { AnswerGrader } from "@divisi/evals/Verdict"
+import * as WorkerProfile from "@divisi/evals/WorkerProfile"
+import * as Gym from "@divisi/gym/Gym"
+import * as GymGrader from "@divisi/gym/GymGrader"
+import * as GymPool from "@divisi/gym/GymPool"
+import * as OraclePolicy from "@divisi/gym/OraclePolicy"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
@@ -85,7 +85,7 @@ const evaluate = Effect.gen(function* () {
     seed,
     record: (policies) => Effect.tap(record(policies), (samples) => Effect.sync(() => recorded.push(...samples)))
   })
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-evaluation-"))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-evaluation-"))
   const evaluated = yield* Evaluation.run({
     suites: [suite],
     policies: [

@@ -1,7 +1,7 @@
 /** Plain JavaScript: a run to wait for, a run to watch, and a run to stop. */
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
-import { bestOf, conduct, single, streamRun, worker } from "@tutti/core/promise"
+import { bestOf, conduct, single, streamRun, worker } from "@divisi/core/promise"
 
 const pool = [
   worker({ id: "judge", answer: ({ messages }) => (messages.length > 1 ? "42, by majority" : "42") }),

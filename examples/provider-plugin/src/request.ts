@@ -3,8 +3,8 @@
  *
  * Source: https://docs.ollama.com/api/chat.
  */
-import type { Message } from "@tutti/core/Task"
-import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 
 /** What a request need not say. */

@@ -5,9 +5,9 @@
  * https://docs.ollama.com/api/usage and https://docs.ollama.com/api/errors. Fields and lines that are not known are
  * ignored.
  */
-import type { Message } from "@tutti/core/Task"
-import * as VendorError from "@tutti/core/VendorError"
-import { estimateUsage, type FinishReason, type WorkerErrorReason, type WorkerPart } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import * as VendorError from "@divisi/core/VendorError"
+import { estimateUsage, type FinishReason, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 
 /** How far an answer has been read. */

@@ -1,5 +1,5 @@
 /** The worker: sends a request, and reads its answer as it comes. What it sends and reads is in the files beside it. */
-import * as VendorError from "@tutti/core/VendorError"
+import * as VendorError from "@divisi/core/VendorError"
 import {
   type Limits,
   type Pricing,
@@ -7,7 +7,7 @@ import {
   WorkerError,
   type WorkerPart,
   type WorkerRequest
-} from "@tutti/core/Worker"
+} from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"

@@ -1,6 +1,6 @@
 /** The provider keeps the contract of all providers, over real sockets. */
 import { describe, it } from "node:test"
-import { Contract } from "@tutti/providers-testkit"
+import { Contract } from "@divisi/providers-testkit"
 import { ollama } from "../src/index.ts"
 import { dialect } from "./dialect.ts"
 

@@ -2,8 +2,8 @@
  * How the vendor writes answers and refusals down, and how it is asked: what the servers of the testkit speak. Data and
  * pure functions, written from the vendor's pages and not from the worker, so that the two check each other.
  */
-import type { Reasoning } from "@tutti/core/Worker"
-import { Dialect, type Script } from "@tutti/providers-testkit"
+import type { Reasoning } from "@divisi/core/Worker"
+import { Dialect, type Script } from "@divisi/providers-testkit"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading

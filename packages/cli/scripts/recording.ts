@@ -1,15 +1,15 @@
 /**
  * Turns the events of a real run into the moving picture of the README: the very frames that a terminal shows.
  *
- *     tutti run --json > docs/recordings/run.ndjson
- *     node --conditions=@tutti/source packages/cli/scripts/recording.ts docs/recordings/run.ndjson docs/recordings/run.svg
+ *     divisi run --json > docs/recordings/run.ndjson
+ *     node --conditions=@divisi/source packages/cli/scripts/recording.ts docs/recordings/run.ndjson docs/recordings/run.svg
  *
  * The picture plays at a sixth of the real speed from the plan on, so that the eye can follow, and stays on the last
  * frame. Readers that do not animate, or are asked not to, see that frame.
  */
 import { readFileSync, writeFileSync } from "node:fs"
-import type { RunEvent } from "@tutti/core/RunEvent"
-import * as Wire from "@tutti/core/Wire"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Wire from "@divisi/core/Wire"
 import * as Result from "effect/Result"
 import * as BlockView from "../src/view/BlockView.ts"
 import { type Line, widthOf } from "../src/view/Line.ts"
@@ -87,7 +87,7 @@ const picture = (frames: ReadonlyArray<Frame>): string => {
       group: `<g class="f f${index}${next === undefined ? " last" : ""}">${lines.map((line, at) => row(line, at + 1)).join("")}</g>`
     }
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width.toFixed(0)} ${height}" role="img" aria-label="A run of tutti in a terminal">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width.toFixed(0)} ${height}" role="img" aria-label="A run of divisi in a terminal">
 <style>
 text{font:13px ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#e6edf3;white-space:pre}
 .dim{fill:#8b949e}.bold{font-weight:700}.good{fill:#3fb950}.bad{fill:#f85149}.busy{fill:#d29922}.name{fill:#79c0ff}

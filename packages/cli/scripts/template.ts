@@ -1,5 +1,5 @@
 /**
- * Puts the template of `tutti provider new` into `dist`: the example of a provider, as it is. Part of the build.
+ * Puts the template of `divisi provider new` into `dist`: the example of a provider, as it is. Part of the build.
  */
 import fs from "node:fs"
 import path from "node:path"

@@ -1,4 +1,4 @@
-/** The command line of `tutti`: its tree of commands, its help and how it speaks of a wrong invocation. */
+/** The command line of `divisi`: its tree of commands, its help and how it speaks of a wrong invocation. */
 
 import * as Console from "effect/Console"
 import * as CliConfig from "effect/cli/CliConfig"
@@ -22,27 +22,27 @@ import { train } from "./commands/train.ts"
 import { workflow } from "./commands/workflow.ts"
 import { exitCodes } from "./Failure.ts"
 
-const tutti = Command.make("tutti").pipe(
+const divisi = Command.make("divisi").pipe(
   Command.withDescription(
     paragraphs(
       "Answers a question with a team: a policy writes a plan for it, a pool of workers carries the plan out, steps that",
       "do not need each other at once.",
       "",
       "Nothing has to be configured: the workers are then those of an offline gym, which compute their answers.",
-      "Your own pool and policy go into a tutti.config.ts.",
+      "Your own pool and policy go into a divisi.config.ts.",
       "",
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withSubcommands([runCommand, replay, workflow, pool, gym, train, evaluate, grade, provider, models, doctor]),
   Command.withExamples([
-    { command: "tutti run", description: "Run a built-in question and watch" },
-    { command: 'tutti run "How many minutes are there in 3 days?"', description: "Run a question of yours" },
-    { command: "tutti pool check --pool openai:gpt-5", description: "See whether a model of a vendor answers" },
-    { command: "tutti gym solve --policy all --tasks 200", description: "Compare policies on generated tasks" },
-    { command: "tutti eval --baselines single,moa", description: "Measure a policy against baselines, to a report" },
-    { command: "tutti train --recipe toy", description: "Train a Conductor, in seconds" },
-    { command: "tutti workflow check completion.txt", description: "Check a plan that a model wrote" }
+    { command: "divisi run", description: "Run a built-in question and watch" },
+    { command: 'divisi run "How many minutes are there in 3 days?"', description: "Run a question of yours" },
+    { command: "divisi pool check --pool openai:gpt-5", description: "See whether a model of a vendor answers" },
+    { command: "divisi gym solve --policy all --tasks 200", description: "Compare policies on generated tasks" },
+    { command: "divisi eval --baselines single,moa", description: "Measure a policy against baselines, to a report" },
+    { command: "divisi train --recipe toy", description: "Train a Conductor, in seconds" },
+    { command: "divisi workflow check completion.txt", description: "Check a plan that a model wrote" }
   ])
 )
 
@@ -61,7 +61,7 @@ const presenter: CliOutput.Presenter = {
       case "InvalidInvocation":
         return Console.error(
           [
-            ...event.errors.map((error) => `tutti: ${formatter.formatCliError(error)}`),
+            ...event.errors.map((error) => `divisi: ${formatter.formatCliError(error)}`),
             `Usage: ${event.helpDoc.usage}`,
             `See \`${event.commandPath.join(" ")} --help\`.`
           ].join("\n")
@@ -86,7 +86,7 @@ const joinExclusions = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 /** Runs the command line. */
 export const run = (args: ReadonlyArray<string>) =>
-  Effect.provide(Command.runWith(tutti, { version: manifest.version })(joinExclusions(args)), layer)
+  Effect.provide(Command.runWith(divisi, { version: manifest.version })(joinExclusions(args)), layer)
 
 /** The exit code of an error of the command line itself, which has been shown; `undefined` when it is another's. */
 export const exitCodeOf = (error: unknown): number | undefined => {

@@ -1,7 +1,7 @@
 /** The ways in which a command ends other than well, each with its exit code. */
 import * as Data from "effect/Data"
 
-/** The exit codes of `tutti`, as `--help` and the README document them. */
+/** The exit codes of `divisi`, as `--help` and the README document them. */
 export const exitCodes = {
   /** A run: answered. Other commands: done. */
   answered: 0,

@@ -2,11 +2,11 @@
 import { messageOf } from "./Failure.ts"
 
 const brings: Readonly<Record<string, string>> = {
-  "@tutti/gguf": "the writer of models",
-  "@tutti/policy-llamacpp": "local models, which bring llama.cpp",
-  "@tutti/policy-tiny": "the tiny Conductor, which brings llama.cpp",
-  "@tutti/trainer-jax": "the embedded engine, which brings jax-js and llama.cpp",
-  "@tutti/trainer-tinker": "the engine over the Tinker API"
+  "@divisi/gguf": "the writer of models",
+  "@divisi/policy-llamacpp": "local models, which bring llama.cpp",
+  "@divisi/policy-tiny": "the tiny Conductor, which brings llama.cpp",
+  "@divisi/trainer-jax": "the embedded engine, which brings jax-js and llama.cpp",
+  "@divisi/trainer-tinker": "the engine over the Tinker API"
 }
 
 /** The package that an error of an import misses. */
@@ -23,5 +23,5 @@ export const explain = (error: unknown): string => {
   if (missing === undefined) return messageOf(error)
   const what = brings[missing]
   const needs = what === undefined ? `the package ${missing}` : `the package ${missing}: ${what}`
-  return `It needs ${needs}. Install it beside @tutti/cli, as in \`npm install ${missing}\`.`
+  return `It needs ${needs}. Install it beside @divisi/cli, as in \`npm install ${missing}\`.`
 }

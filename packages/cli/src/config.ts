@@ -1,19 +1,19 @@
 /**
- * What a `tutti.config.ts` holds: who may work, who plans, and within which limits.
+ * What a `divisi.config.ts` holds: who may work, who plans, and within which limits.
  *
  * This module is light: a config that imports it costs nothing but itself.
  */
-import type { Options } from "@tutti/core/Conductor"
-import type { Options as DiskCacheOptions } from "@tutti/core/DiskCache"
-import type { Policy } from "@tutti/core/Policy"
-import type { Limits } from "@tutti/core/ProviderGate"
-import type { Worker } from "@tutti/core/Worker"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
+import type { Options } from "@divisi/core/Conductor"
+import type { Options as DiskCacheOptions } from "@divisi/core/DiskCache"
+import type { Policy } from "@divisi/core/Policy"
+import type { Limits } from "@divisi/core/ProviderGate"
+import type { Worker } from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Recipe } from "./train/Recipe.ts"
 
 export type { DryRunFacts, Recipe, RecipeOptions, Training } from "./train/Recipe.ts"
 
-/** The settings of `tutti run`, `tutti gym solve` and `tutti train`. Flags win over them; what is absent has its default. */
+/** The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its default. */
 export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
   /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker>
@@ -29,7 +29,7 @@ export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
    * What a vendor says is left of its own limits is kept in any case.
    */
   readonly limits?: Readonly<Record<string, Limits>>
-  /** What `tutti train --recipe` knows by name, before its own recipes. */
+  /** What `divisi train --recipe` knows by name, before its own recipes. */
   readonly recipes?: Readonly<Record<string, Recipe>>
 }
 
@@ -39,8 +39,8 @@ export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
  * **Example**
  *
  * ```ts
- * import { defineConfig } from "@tutti/cli/config"
- * import { worker } from "@tutti/core/promise"
+ * import { defineConfig } from "@divisi/cli/config"
+ * import { worker } from "@divisi/core/promise"
  *
  * export default defineConfig({
  *   pool: [worker({ id: "shouting", answer: ({ messages }) => messages.at(-1)?.content.toUpperCase() ?? "" })],

@@ -1,4 +1,4 @@
-/** The `tutti` process: runs the command line, and turns how it ended into an exit code. */
+/** The `divisi` process: runs the command line, and turns how it ended into an exit code. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ const signals = {
   EPIPE: exitCodes.brokenPipe
 } as const
 
-const say = (message: string): void => void process.stderr.write(`tutti: ${clean(message).trimEnd()}\n`)
+const say = (message: string): void => void process.stderr.write(`divisi: ${clean(message).trimEnd()}\n`)
 
 /** Says what went wrong, where nobody has yet, and returns the exit code for it. */
 const report = (exit: Exit.Exit<unknown, unknown>): number => {
@@ -31,7 +31,7 @@ const report = (exit: Exit.Exit<unknown, unknown>): number => {
   const usageCode = Cli.exitCodeOf(error)
   if (usageCode !== undefined) return usageCode
   say(`unexpected: ${messageOf(error)}`)
-  if (error instanceof Error && process.env.TUTTI_DEBUG) process.stderr.write(`${clean(error.stack ?? "")}\n`)
+  if (error instanceof Error && process.env.DIVISI_DEBUG) process.stderr.write(`${clean(error.stack ?? "")}\n`)
   return exitCodes.failed
 }
 

@@ -4,7 +4,7 @@
  * It lives in the command line's package because it needs several vendors at once: this is the one package that knows
  * them all. The package of a vendor is loaded when one of its models is in the pool.
  */
-import type { Pricing, Worker } from "@tutti/core/Worker"
+import type { Pricing, Worker } from "@divisi/core/Worker"
 import * as Data from "effect/Data"
 import type * as Redacted from "effect/Redacted"
 import { type Model, type PaperSetting, type Seat, seats } from "./providers/paperSeats.ts"
@@ -128,7 +128,7 @@ const makeWorker = async (
   return price === undefined ? made : { ...made, pricing: price }
 }
 
-const tell = (notice: string): void => void process.stderr.write(`tutti: ${notice}\n`)
+const tell = (notice: string): void => void process.stderr.write(`divisi: ${notice}\n`)
 
 /**
  * Makes the paper's pool.
@@ -149,7 +149,7 @@ const tell = (notice: string): void => void process.stderr.write(`tutti: ${notic
  * **Example**
  *
  * ```ts
- * import { paperPool } from "@tutti/cli/paperPool"
+ * import { paperPool } from "@divisi/cli/paperPool"
  *
  * const pool = await paperPool({
  *   setting: "controlled",

@@ -1,6 +1,6 @@
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Transcript from "@divisi/core/Transcript"
 import { assert, describe, it } from "@effect/vitest"
-import type { RunEvent } from "@tutti/core/RunEvent"
-import * as Transcript from "@tutti/core/Transcript"
 import * as Result from "effect/Result"
 import * as Recording from "../src/run/Recording.ts"
 import * as BlockView from "../src/view/BlockView.ts"

@@ -1,5 +1,5 @@
+import type { Access, Workflow } from "@divisi/core/Workflow"
 import { assert, describe, it } from "@effect/vitest"
-import type { Access, Workflow } from "@tutti/core/Workflow"
 import * as StepGraph from "../src/view/StepGraph.ts"
 
 const drawing = (access: ReadonlyArray<Access>, answer?: "majority"): ReadonlyArray<string> => {

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import * as Wire from "@divisi/core/Wire"
 import { assert, describe, it } from "@effect/vitest"
-import * as Wire from "@tutti/core/Wire"
 import * as Result from "effect/Result"
-import { config, inFolder, tutti } from "./process.ts"
+import { config, divisi, inFolder } from "./process.ts"
 
 const quick = ["--config", config("quick")]
 const hanging = ["--config", config("hanging")]
@@ -11,15 +11,15 @@ const hanging = ["--config", config("hanging")]
 const completion = 'model_id = [1, 0]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]\n'
 
 // Each test waits for a process of its own, so they run side by side.
-describe.concurrent("tutti", () => {
+describe.concurrent("divisi", () => {
   it("teaches with examples and exit codes, without a question asked", async () => {
-    const { code, output } = await tutti(["run", "--help"])
+    const { code, output } = await divisi(["run", "--help"])
     assert.strictEqual(code, 0)
     for (const text of ["EXAMPLES", "--max-cost", "3 stopped by the budget"]) assert.include(output, text)
   })
 
   it("shows its help when it is called alone", async () => {
-    const { code, output } = await tutti([])
+    const { code, output } = await divisi([])
     assert.strictEqual(code, 0)
     assert.include(output, "SUBCOMMANDS")
   })
@@ -31,16 +31,16 @@ describe.concurrent("tutti", () => {
     ["workflow", "read", "--pool-size", "0"]
   ]) {
     it(`calls \`${args.join(" ")}\` wrong usage, on the error output alone`, async () => {
-      const { code, errors, output } = await tutti(args)
+      const { code, errors, output } = await divisi(args)
       assert.deepStrictEqual([code, output], [2, ""])
-      assert.match(errors, /^tutti: .*\n[\s\S]*--help/)
+      assert.match(errors, /^divisi: .*\n[\s\S]*--help/)
     })
   }
 })
 
-describe.concurrent("tutti run", () => {
+describe.concurrent("divisi run", () => {
   it("answers in plain lines where there is no terminal", async () => {
-    const { code, output } = await tutti(["run", "Which?", ...quick])
+    const { code, output } = await divisi(["run", "Which?", ...quick])
     assert.strictEqual(code, 0)
     assert.match(output, /^question Which\?\n/)
     assert.include(output, "\nanswer   one\n")
@@ -52,40 +52,40 @@ describe.concurrent("tutti run", () => {
       const file = path.join(folder, "question.txt")
       writeFileSync(file, "From where?\n")
       const runs = await Promise.all([
-        tutti(["run", "From", "where?", ...quick]),
-        tutti(["run", "--file", file, ...quick]),
-        tutti(["run", "-", ...quick], { input: "From where?\n" }),
-        tutti(["run", ...quick], { input: "From where?" })
+        divisi(["run", "From", "where?", ...quick]),
+        divisi(["run", "--file", file, ...quick]),
+        divisi(["run", "-", ...quick], { input: "From where?\n" }),
+        divisi(["run", ...quick], { input: "From where?" })
       ])
       for (const { output } of runs) assert.match(output, /^question From where\?\n/)
     })
   })
 
   it("asks a built-in question when nothing is asked", async () => {
-    const { code, output } = await tutti(["run", ...quick])
+    const { code, output } = await divisi(["run", ...quick])
     assert.strictEqual(code, 0)
     assert.match(output, /^question 1\. How many minutes/)
   })
 
   it("prints events that can be read back", async () => {
-    const { output } = await tutti(["run", "Which?", "--json", ...quick])
+    const { output } = await divisi(["run", "Which?", "--json", ...quick])
     const events = Result.getOrThrow(Wire.decodeRunEvents(output))
     assert.deepStrictEqual([events[0]?.type, events.at(-1)?.type], ["run-started", "run-finished"])
   })
 
   it("lets flags win over the config", async () => {
-    const { output } = await tutti(["run", "Which?", "--policy", "single:second", "--pool", "-first", ...quick])
+    const { output } = await divisi(["run", "Which?", "--policy", "single:second", "--pool", "-first", ...quick])
     assert.include(output, "\nanswer   two\n")
   })
 
   it("stops within its budget, and says so with exit code 3", async () => {
-    const { code, output } = await tutti(["run", "Which?", "--max-cost", "0.001", ...quick])
+    const { code, output } = await divisi(["run", "Which?", "--max-cost", "0.001", ...quick])
     assert.strictEqual(code, 3)
     assert.include(output, "cost limit")
   })
 
   it("stops when its time is over", async () => {
-    const { code, output } = await tutti(["run", "Which?", "--timeout", "300ms", ...hanging])
+    const { code, output } = await divisi(["run", "Which?", "--timeout", "300ms", ...hanging])
     assert.strictEqual(code, 3)
     assert.include(output, "time limit")
   })
@@ -93,7 +93,7 @@ describe.concurrent("tutti run", () => {
   it("fails with exit code 1, and writes the transcript all the same", async () => {
     await inFolder(async (folder) => {
       const file = path.join(folder, "run.json")
-      const { code, output } = await tutti(["run", "Which?", "--config", config("failing"), "--transcript", file])
+      const { code, output } = await divisi(["run", "Which?", "--config", config("failing"), "--transcript", file])
       assert.strictEqual(code, 1)
       assert.include(output, "refused the credentials")
       assert.strictEqual(Result.getOrThrow(Wire.decodeTranscript(readFileSync(file, "utf8"))).outcome, "failed")
@@ -107,7 +107,7 @@ describe.concurrent("tutti run", () => {
     it(`stops at ${signal}: shows what was done, writes it, and exits with ${expected}`, async () => {
       await inFolder(async (folder) => {
         const file = path.join(folder, "run.json")
-        const { code, errors, output } = await tutti(["run", "Which?", "--transcript", file, ...hanging], {
+        const { code, errors, output } = await divisi(["run", "Which?", "--transcript", file, ...hanging], {
           onOutput: (output, child) => {
             if (output.includes("stuck started")) child.kill(signal)
           }
@@ -123,7 +123,7 @@ describe.concurrent("tutti run", () => {
   }
 
   it("refuses a transcript that could not be written, before anything is paid", async () => {
-    const { code, errors, output } = await tutti([
+    const { code, errors, output } = await divisi([
       "run",
       "Which?",
       "--transcript",
@@ -135,7 +135,7 @@ describe.concurrent("tutti run", () => {
   })
 
   it("stops, and pays no further, when nobody reads its output any more", async () => {
-    const { code, errors } = await tutti(["run", "Which?", "--json", "--config", config("talking")], {
+    const { code, errors } = await divisi(["run", "Which?", "--json", "--config", config("talking")], {
       onOutput: (_, child) => void child.stdout.destroy()
     })
     assert.deepStrictEqual([code, errors], [141, "asked\n"])
@@ -151,14 +151,14 @@ describe.concurrent("tutti run", () => {
     ["--timeout", "30"]
   ]) {
     it(`calls \`${args.join(" ")}\` wrong usage`, async () => {
-      const { code, errors, output } = await tutti([
+      const { code, errors, output } = await divisi([
         "run",
         ...(args[0] === "--file" ? [] : ["Which?"]),
         ...args,
         ...quick
       ])
       assert.deepStrictEqual([code, output], [2, ""])
-      assert.match(errors, /^tutti: /)
+      assert.match(errors, /^divisi: /)
     })
   }
 })
@@ -168,31 +168,31 @@ describe.concurrent("the config", () => {
     [
       "a TypeScript syntax error",
       "const a = 1\nexport default { maxSteps: = 3 }\n",
-      /^tutti: tutti\.config\.ts, line 2, is not valid: .*\n$/
+      /^divisi: divisi\.config\.ts, line 2, is not valid: .*\n$/
     ],
     [
       "TypeScript that Node cannot strip",
       "enum A { B }\nexport default {}\n",
-      /^tutti: tutti\.config\.ts.* is not valid: .*\n$/
+      /^divisi: divisi\.config\.ts.* is not valid: .*\n$/
     ],
     [
       "a missing import",
       'import "not-installed-anywhere"\nexport default {}\n',
-      /^tutti: .*not-installed-anywhere.*Install it.*\n$/
+      /^divisi: .*not-installed-anywhere.*Install it.*\n$/
     ],
-    ["a thrown error", 'throw new Error("my own problem")\n', /^tutti: tutti\.config\.ts threw .*my own problem\n$/],
-    ["no default export", "export const maxSteps = 3\n", /^tutti: tutti\.config\.ts has no default export.*\n$/],
+    ["a thrown error", 'throw new Error("my own problem")\n', /^divisi: divisi\.config\.ts threw .*my own problem\n$/],
+    ["no default export", "export const maxSteps = 3\n", /^divisi: divisi\.config\.ts has no default export.*\n$/],
     [
       "a wrong field",
       'export default { budget: { costUsd: "hunter2" } }\n',
-      /^tutti: tutti\.config\.ts: budget\.costUsd: expected a number, got a string\.\n$/
+      /^divisi: divisi\.config\.ts: budget\.costUsd: expected a number, got a string\.\n$/
     ]
   ]
   for (const [name, source, message] of broken) {
     it(`with ${name} is one clear message and exit code 2`, async () => {
       await inFolder(async (folder) => {
-        writeFileSync(path.join(folder, "tutti.config.ts"), source)
-        const { code, errors, output } = await tutti(["run", "Which?"], { cwd: folder })
+        writeFileSync(path.join(folder, "divisi.config.ts"), source)
+        const { code, errors, output } = await divisi(["run", "Which?"], { cwd: folder })
         assert.deepStrictEqual([code, output], [2, ""])
         assert.match(errors, message)
         assert.notInclude(errors, "hunter2")
@@ -202,40 +202,40 @@ describe.concurrent("the config", () => {
 
   it("is found in a folder above, also as .mjs", async () => {
     await inFolder(async (folder) => {
-      writeFileSync(path.join(folder, "tutti.config.mjs"), "export default { maxSteps: 0 }\n")
+      writeFileSync(path.join(folder, "divisi.config.mjs"), "export default { maxSteps: 0 }\n")
       mkdirSync(path.join(folder, "a/b"), { recursive: true })
-      const { errors } = await tutti(["run", "Which?"], { cwd: path.join(folder, "a/b") })
+      const { errors } = await divisi(["run", "Which?"], { cwd: path.join(folder, "a/b") })
       assert.include(errors, "maxSteps: expected a whole number of at least 1, got 0.")
     })
   })
 
   it("that is named must be there", async () => {
-    const { code, errors } = await tutti(["run", "Which?", "--config", "nowhere.ts"])
+    const { code, errors } = await divisi(["run", "Which?", "--config", "nowhere.ts"])
     assert.strictEqual(code, 2)
-    assert.strictEqual(errors, "tutti: There is no config file nowhere.ts.\n")
+    assert.strictEqual(errors, "divisi: There is no config file nowhere.ts.\n")
   })
 })
 
-describe.concurrent("tutti workflow", () => {
+describe.concurrent("divisi workflow", () => {
   it("reads a completion from standard input and from a file", async () => {
     await inFolder(async (folder) => {
       const file = path.join(folder, "completion.txt")
       writeFileSync(file, completion)
       const expected = '{"steps":[{"worker":1,"subtask":"a","access":[]},{"worker":0,"subtask":"b","access":"all"}]}\n'
-      for (const run of [tutti(["workflow", "read"], { input: completion }), tutti(["workflow", "read", file])]) {
+      for (const run of [divisi(["workflow", "read"], { input: completion }), divisi(["workflow", "read", file])]) {
         assert.deepStrictEqual(await run, { code: 0, output: expected, errors: "" })
       }
     })
   })
 
   it("shows where and why a completion is none, with exit code 1", async () => {
-    const { code, errors, output } = await tutti(["workflow", "check", "--pool-size", "1"], { input: completion })
+    const { code, errors, output } = await divisi(["workflow", "check", "--pool-size", "1"], { input: completion })
     assert.deepStrictEqual([code, output], [1, ""])
-    assert.match(errors, /^tutti: Line 1, column 13: .*\n {2}1 \| model_id = \[1, 0\]\n {4}\| {13}\^\n$/)
+    assert.match(errors, /^divisi: Line 1, column 13: .*\n {2}1 \| model_id = \[1, 0\]\n {4}\| {13}\^\n$/)
   })
 
   it("says of a valid one what it is", async () => {
-    const { code, output } = await tutti(["workflow", "check"], { input: `So:\n${completion}` })
+    const { code, output } = await divisi(["workflow", "check"], { input: `So:\n${completion}` })
     assert.strictEqual(code, 0)
     assert.match(output, /^Valid: 2 steps, chain, width 1, depth 2\.\n {2}read as: /)
   })
@@ -243,7 +243,7 @@ describe.concurrent("tutti workflow", () => {
   it("draws in every format", async () => {
     const [text, mermaid, dot, svg] = await Promise.all(
       ["text", "mermaid", "dot", "svg"].map((format) =>
-        tutti(["workflow", "render", "--format", format], { input: completion })
+        divisi(["workflow", "render", "--format", format], { input: completion })
       )
     )
     assert.include(text!.output, "●  1  worker 0, sees all")
@@ -254,7 +254,7 @@ describe.concurrent("tutti workflow", () => {
 
   it("reads thousands of lines, one result each", async () => {
     const input = `${JSON.stringify(completion)}\n"prose"\n`.repeat(5_000)
-    const { code, output } = await tutti(["workflow", "read", "--lines"], { input })
+    const { code, output } = await divisi(["workflow", "read", "--lines"], { input })
     const results = output.trimEnd().split("\n")
     assert.deepStrictEqual([code, results.length], [0, 10_000])
     assert.deepStrictEqual([JSON.parse(results[9_998]!).ok, JSON.parse(results[9_999]!).ok], [true, false])
@@ -262,7 +262,7 @@ describe.concurrent("tutti workflow", () => {
 
   it("ends quietly when the reader of its results goes away", async () => {
     const input = `${JSON.stringify(completion)}\n`.repeat(50_000)
-    const { code, errors } = await tutti(["workflow", "read", "--lines"], {
+    const { code, errors } = await divisi(["workflow", "read", "--lines"], {
       input,
       onOutput: (_, child) => void child.stdout.destroy()
     })
@@ -270,36 +270,36 @@ describe.concurrent("tutti workflow", () => {
   })
 
   it("says which file it cannot read", async () => {
-    const { code, errors } = await tutti(["workflow", "read", "--lines", "/no/such/file"])
+    const { code, errors } = await divisi(["workflow", "read", "--lines", "/no/such/file"])
     assert.strictEqual(code, 2)
     assert.include(errors, "/no/such/file")
   })
 })
 
-describe.concurrent("tutti replay", () => {
+describe.concurrent("divisi replay", () => {
   it("shows again what run showed, from a transcript and from events", async () => {
     await inFolder(async (folder) => {
       const file = path.join(folder, "run.json")
-      const shown = await tutti(["run", "Which?", "--transcript", file, ...quick])
+      const shown = await divisi(["run", "Which?", "--transcript", file, ...quick])
       assert.isTrue(existsSync(file))
-      const replayed = await tutti(["replay", file])
+      const replayed = await divisi(["replay", file])
       assert.strictEqual(replayed.output, shown.output)
-      const { output: events } = await tutti(["run", "Which?", "--json", ...quick])
-      assert.include((await tutti(["replay", "-"], { input: events })).output, "\nanswer   one\n")
+      const { output: events } = await divisi(["run", "Which?", "--json", ...quick])
+      assert.include((await divisi(["replay", "-"], { input: events })).output, "\nanswer   one\n")
     })
   })
 
   it("says in one line that a file is no recording", async () => {
-    const { code, errors } = await tutti(["replay", "package.json"])
+    const { code, errors } = await divisi(["replay", "package.json"])
     assert.strictEqual(code, 1)
-    assert.strictEqual(errors, "tutti: package.json is neither a transcript nor the events of a run.\n")
+    assert.strictEqual(errors, "divisi: package.json is neither a transcript nor the events of a run.\n")
   })
 })
 
-describe.concurrent("tutti gym", () => {
+describe.concurrent("divisi gym", () => {
   it("prints tasks with their answers, the same for the same seed", async () => {
     const args = ["gym", "sample", "--count", "3", "--seed", "5", "--family", "calendar", "--json"]
-    const [first, second] = await Promise.all([tutti(args), tutti(args)])
+    const [first, second] = await Promise.all([divisi(args), divisi(args)])
     assert.strictEqual(first!.output, second!.output)
     const tasks = first!.output
       .trimEnd()
@@ -310,13 +310,13 @@ describe.concurrent("tutti gym", () => {
   })
 
   it("says which families there are", async () => {
-    const { code, errors } = await tutti(["gym", "sample", "--family", "poetry"])
+    const { code, errors } = await divisi(["gym", "sample", "--family", "poetry"])
     assert.strictEqual(code, 2)
     assert.include(errors, "calendar")
   })
 
   it("measures a policy, and ends with one line of JSON", async () => {
-    const { code, output } = await tutti(["gym", "solve", "--tasks", "20", "--policy", "oracle", "--json"])
+    const { code, output } = await divisi(["gym", "solve", "--tasks", "20", "--policy", "oracle", "--json"])
     assert.strictEqual(code, 0)
     const report = JSON.parse(output.trimEnd().split("\n").at(-1)!)
     assert.deepStrictEqual(Object.keys(report), [
@@ -344,14 +344,14 @@ describe.concurrent("tutti gym", () => {
       "single:intern",
       "--concurrency"
     ]
-    const [one, many] = await Promise.all([tutti([...args, "1"]), tutti([...args, "20"])])
+    const [one, many] = await Promise.all([divisi([...args, "1"]), divisi([...args, "20"])])
     const { costUsd: _, ...first } = JSON.parse(one!.output)
     const { costUsd: __, ...second } = JSON.parse(many!.output)
     assert.deepStrictEqual(first, second)
   })
 
   it("prints what was done when it is interrupted", async () => {
-    const { code, output } = await tutti(["gym", "solve", "--tasks", "2", "--json", "--config", config("talking")], {
+    const { code, output } = await divisi(["gym", "solve", "--tasks", "2", "--json", "--config", config("talking")], {
       onOutput: (text, child) => {
         if (text.includes("asked")) child.kill("SIGINT")
       }

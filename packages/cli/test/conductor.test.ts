@@ -2,7 +2,7 @@ import path from "node:path"
 import * as Option from "effect/Option"
 import { assert, describe, it } from "vitest"
 import * as Team from "../src/run/Team.ts"
-import { config, inFolder, tutti } from "./process.ts"
+import { config, divisi, inFolder } from "./process.ts"
 
 const question = "How many minutes are there in 3 days and 4 hours?"
 
@@ -30,7 +30,7 @@ const planIn = (output: string) => eventsOf(output).find(({ type }) => type === 
 
 describe.concurrent("the tiny Conductor", () => {
   it("plans for the gym when nobody is named, after its run has been shown", async () => {
-    const { code, errors, output } = await tutti(["run", question, "--json"], { cwd: path.parse(process.cwd()).root })
+    const { code, errors, output } = await divisi(["run", question, "--json"], { cwd: path.parse(process.cwd()).root })
     assert.deepStrictEqual([code, errors], [0, ""])
     const types = eventsOf(output).map(({ type }) => type)
     assert.strictEqual(eventsOf(output)[0].policy, "conductor")
@@ -40,7 +40,7 @@ describe.concurrent("the tiny Conductor", () => {
 
   it("is not asked for other workers, and leaves them to the lexical policy when it is", async () => {
     const own = ["run", question, "--json", "--config", config("quick")]
-    const { output } = await tutti([...own, "--policy", "conductor"])
+    const { output } = await divisi([...own, "--policy", "conductor"])
     const plan = planIn(output)
     assert.strictEqual(plan.policy, "lexical")
     assert.match(plan.notes[0], /knows the workers of the gym alone, and first has no description/)
@@ -56,28 +56,28 @@ describe.concurrent("the tiny Conductor", () => {
 
   it("is replaced where it is not installed: a note of the plan says what to install", () =>
     inFolder(async (folder) => {
-      const { code, errors, output } = await tutti(["run", question, "--policy", "conductor"], {
+      const { code, errors, output } = await divisi(["run", question, "--policy", "conductor"], {
         cwd: folder,
-        environment: without("@tutti/policy-tiny")
+        environment: without("@divisi/policy-tiny")
       })
       assert.deepStrictEqual([code, errors], [0, ""])
       assert.match(output, /plan +lexical/)
-      assert.match(output, /The lexical policy stands in for the tiny Conductor\..+`npm install @tutti\/policy-tiny`/)
+      assert.match(output, /The lexical policy stands in for the tiny Conductor\..+`npm install @divisi\/policy-tiny`/)
     }))
 
   it("is not measured where llama.cpp is not installed, and says what to install", () =>
     inFolder(async (folder) => {
-      const { code, errors } = await tutti(["gym", "solve", "--tasks", "4", "--policy", "conductor", "--json"], {
+      const { code, errors } = await divisi(["gym", "solve", "--tasks", "4", "--policy", "conductor", "--json"], {
         cwd: folder,
         environment: without("node-llama-cpp")
       })
       assert.strictEqual(code, 1)
-      assert.match(errors, /^tutti: The tiny Conductor cannot plan\..+install node-llama-cpp/)
+      assert.match(errors, /^divisi: The tiny Conductor cannot plan\..+install node-llama-cpp/)
     }))
 
   it("is measured like any other policy", () =>
     inFolder(async (folder) => {
-      const { code, output } = await tutti(
+      const { code, output } = await divisi(
         ["eval", "--policy", "conductor", "--limit", "4", "--json", "--out", path.join(folder, "report")],
         { cwd: folder }
       )

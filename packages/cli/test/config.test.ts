@@ -1,6 +1,6 @@
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { defineConfig } from "../src/config.ts"
@@ -37,8 +37,8 @@ describe("the check of a config", () => {
 
   const refused: ReadonlyArray<readonly [unknown, string]> = [
     [7, "expected an object of settings, got 7"],
-    [{ budgett: {} }, "budgett: is no setting of Tutti"],
-    [{ budget: { cost: 1 } }, "budget.cost: is no setting of Tutti"],
+    [{ budgett: {} }, "budgett: is no setting of Divisi"],
+    [{ budget: { cost: 1 } }, "budget.cost: is no setting of Divisi"],
     [{ budget: { costUsd: "a secret" } }, "budget.costUsd: expected a number, got a string"],
     [{ budget: { costUsd: -1 } }, "budget.costUsd: expected a number of at least 0, got -1"],
     [{ maxSteps: 1.5 }, "maxSteps: expected a whole number of at least 1, got 1.5"],
@@ -51,7 +51,7 @@ describe("the check of a config", () => {
     [{ onStepFailure: "ignore" }, 'onStepFailure: expected "report" or "end", got a string'],
     [{ cache: 7 }, "cache: expected a file name, or an object of settings, got 7"],
     [{ cache: { maxBytes: 1 } }, "cache.file: is missing"],
-    [{ limits: { openai: { rpm: 5 } } }, "limits.openai.rpm: is no setting of Tutti"],
+    [{ limits: { openai: { rpm: 5 } } }, "limits.openai.rpm: is no setting of Divisi"],
     [
       { limits: { openai: { concurrency: 0 } } },
       "limits.openai.concurrency: expected a whole number of at least 1, got 0"

@@ -1,8 +1,8 @@
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Report } from "@tutti/evals/Report"
+import type { Report } from "@divisi/evals/Report"
 import { describe, expect, it } from "vitest"
-import { inFolder, tutti } from "./process.ts"
+import { divisi, inFolder } from "./process.ts"
 
 /** A server with OpenAI's embeddings endpoint: letters are counted. */
 const start = async () => {
@@ -42,12 +42,12 @@ const args = ["eval", "--limit", "3", "--learn-limit", "5", "--seed", "5", "--po
 
 const learning = [...args, "--baselines", "smoothie-independent,routerdc-light"]
 
-describe("tutti eval --embeddings", () => {
+describe("divisi eval --embeddings", () => {
   it("embeds questions and answers with a vendor's model, or that of any server", () =>
     inFolder(async (cwd) => {
       await using server = await start()
       const environment = { OPENAI_API_KEY: "sk-secret", OPENAI_BASE_URL: server.url, MY_SERVER_BASE_URL: server.url }
-      const first = await tutti([...learning, "--embeddings", "openai:points-1"], { cwd, environment })
+      const first = await divisi([...learning, "--embeddings", "openai:points-1"], { cwd, environment })
       expect({ code: first.code, errors: first.code === 0 ? "" : first.errors }).toEqual({ code: 0, errors: "" })
       const report = JSON.parse(first.output) as Report
       expect(report.versions.embeddings).toBe("openai:points-1")
@@ -56,14 +56,14 @@ describe("tutti eval --embeddings", () => {
       // Questions that are learned from, their answers, and the questions that are routed.
       expect(server.texts.length).toBeGreaterThan(5 + 3)
       const other = [...learning, "--out", "other", "--embeddings", "my-server:points-2"]
-      expect((await tutti(other, { cwd, environment })).code).toBe(0)
+      expect((await divisi(other, { cwd, environment })).code).toBe(0)
       expect([...server.models].at(-1)).toBe("/v1/embeddings points-2 undefined")
     }))
 
   it("says what cannot embed, before anything is asked", () =>
     inFolder(async (cwd) => {
       const wrong = async (...flags: ReadonlyArray<string>) => {
-        const { code, errors } = await tutti([...learning, ...flags], { cwd, environment: { OPENAI_API_KEY: "" } })
+        const { code, errors } = await divisi([...learning, ...flags], { cwd, environment: { OPENAI_API_KEY: "" } })
         expect(code).toBe(2)
         return errors
       }

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import type { Report, Sample } from "@tutti/evals/Report"
+import type { Report, Sample } from "@divisi/evals/Report"
 import { describe, expect, it } from "vitest"
-import { inFolder, tutti } from "./process.ts"
+import { divisi, inFolder } from "./process.ts"
 
 const small = ["eval", "--limit", "8", "--policy", "single:professor", "--seed", "5"]
 
 const json = async (args: ReadonlyArray<string>, cwd: string): Promise<Report> => {
-  const { code, errors, output } = await tutti([...args, "--json"], { cwd })
+  const { code, errors, output } = await divisi([...args, "--json"], { cwd })
   expect({ code, errors: code === 0 ? "" : errors }).toEqual({ code: 0, errors: "" })
   return JSON.parse(output)
 }
@@ -18,11 +18,11 @@ const samplesIn = (folder: string): ReadonlyArray<Sample> =>
     .split("\n")
     .map((line) => JSON.parse(line))
 
-describe("tutti eval", () => {
+describe("divisi eval", () => {
   it("measures policies and baselines in the gym, and leaves a report", () =>
     inFolder(async (cwd) => {
       const args = [...small, "--baselines", "single@courier,best-of:3@professor,single@professor", "--epochs", "2"]
-      const { code, errors, output } = await tutti([...args, "--transcripts"], { cwd })
+      const { code, errors, output } = await divisi([...args, "--transcripts"], { cwd })
       expect(code).toBe(0)
       expect(output).toMatch(/^policy +gym % +cost +steps +time\nsingle:professor +\d/)
       expect(output).toContain("48 samples, $")
@@ -48,7 +48,7 @@ describe("tutti eval", () => {
 
   it("stops at its cost limit, and goes on with a higher one", () =>
     inFolder(async (cwd) => {
-      const first = await tutti([...small, "--max-cost", "0.02"], { cwd })
+      const first = await divisi([...small, "--max-cost", "0.02"], { cwd })
       expect(first.code).toBe(3)
       expect(first.output).toContain("run the same again to go on")
       const out = path.join(cwd, "evaluation")
@@ -70,7 +70,7 @@ describe("tutti eval", () => {
       const chosen = await json([...mine, "--ids", "ids", "--out", "chosen"], cwd)
       expect(chosen.benchmarks[0]).toMatchObject({ benchmark: "mine", grader: "integer", available: 4, selected: 2 })
       expect(samplesIn(path.join(cwd, "chosen")).map(({ task }) => task)).toEqual(["q1", "q3"])
-      const refused = await tutti([...mine, "--trained", "trained.jsonl"], { cwd })
+      const refused = await divisi([...mine, "--trained", "trained.jsonl"], { cwd })
       expect(refused.code).toBe(2)
       expect(refused.errors).toContain("1 tasks were trained on: q2. Leave them out with --drop-overlap")
       const left = await json([...mine, "--trained", "trained.jsonl", "--drop-overlap"], cwd)
@@ -80,12 +80,12 @@ describe("tutti eval", () => {
   it("says what is wrong, and leaves nothing behind", () =>
     inFolder(async (cwd) => {
       const wrong = async (...args: ReadonlyArray<string>) => {
-        const { code, errors } = await tutti(["eval", ...args], { cwd })
+        const { code, errors } = await divisi(["eval", ...args], { cwd })
         return { code, errors: errors.trim().split("\n").at(-1) }
       }
       expect(await wrong("--benchmark", "vibes")).toEqual({
         code: 2,
-        errors: expect.stringMatching(/^tutti: There is no benchmark "vibes"\. There are gym, math500/)
+        errors: expect.stringMatching(/^divisi: There is no benchmark "vibes"\. There are gym, math500/)
       })
       expect(await wrong("--policy", "psychic")).toEqual({ code: 2, errors: expect.stringContaining('"psychic"') })
       expect(await wrong("--baselines", "best-of:x")).toEqual({ code: 2, errors: expect.stringContaining("best-of:x") })
@@ -102,7 +102,7 @@ describe("tutti eval", () => {
       const args = ["eval", "--limit", "1000", "--policy", "best-of:5", "--concurrency", "1"]
       const journal = path.join(cwd, "evaluation/journal.jsonl")
       let timer: NodeJS.Timeout | undefined
-      const ended = await tutti(args, {
+      const ended = await divisi(args, {
         cwd,
         onOutput: (_, child) => {
           timer ??= setInterval(() => {
@@ -120,28 +120,28 @@ describe("tutti eval", () => {
     }))
 })
 
-describe("tutti eval regrade and diff", () => {
+describe("divisi eval regrade and diff", () => {
   it("grade again without calls, and compare", () =>
     inFolder(async (cwd) => {
       await json([...small, "--out", "before"], cwd)
       await json([...small, "--out", "after"], cwd)
-      const regraded = await tutti(["eval", "regrade", "after", "--grader", "letter"], { cwd })
+      const regraded = await divisi(["eval", "regrade", "after", "--grader", "letter"], { cwd })
       expect(regraded.code).toBe(0)
       expect(regraded.output).toMatch(/gym-test-\d+, single:professor, answer 1: right \(gym\) is now wrong/)
       expect(regraded.output).toContain("8 answers graded again, ")
-      const { code, output } = await tutti(["eval", "diff", "before", "after"], { cwd })
+      const { code, output } = await divisi(["eval", "diff", "before", "after"], { cwd })
       expect(code).toBe(0)
       expect(output).toContain("8 tasks in both, 0 only in the first, 0 only in the second")
       expect(output).toContain('not at equal terms: grader of gym was "gym", and is "letter"')
-      const found = JSON.parse((await tutti(["eval", "diff", "before", "after", "--json"], { cwd })).output)
+      const found = JSON.parse((await divisi(["eval", "diff", "before", "after", "--json"], { cwd })).output)
       expect(found.rows[0].paired.worse).toBeGreaterThan(0)
-      const none = await tutti(["eval", "diff", "before", "nowhere"], { cwd })
+      const none = await divisi(["eval", "diff", "before", "nowhere"], { cwd })
       expect(none).toMatchObject({ code: 2, output: "" })
       expect(none.errors).toContain("give the folder of an evaluation, or its results.json")
     }))
 })
 
-describe("tutti eval, from what was recorded", () => {
+describe("divisi eval, from what was recorded", () => {
   it("replays an evaluation without a call, and counts what is not recorded as missing", () =>
     inFolder(async (cwd) => {
       const policies = ["--policy", "lexical", "--baselines", "self-consistency:3,masrouter-light"]
@@ -163,7 +163,7 @@ describe("tutti eval, from what was recorded", () => {
         cause: "harness",
         message: expect.stringContaining("nothing is recorded for")
       })
-      const nowhere = await tutti([...args, "--offline", "nowhere"], { cwd })
+      const nowhere = await divisi([...args, "--offline", "nowhere"], { cwd })
       expect(nowhere).toMatchObject({ code: 2, errors: expect.stringContaining("nowhere/answers.sqlite is not there") })
       expect(existsSync(path.join(cwd, "nowhere"))).toBe(false)
     }))
@@ -172,7 +172,7 @@ describe("tutti eval, from what was recorded", () => {
     inFolder(async (cwd) => {
       await json([...small, "--baselines", "best-of:3@professor", "--transcripts"], cwd)
       const exported = async (...args: ReadonlyArray<string>) => {
-        const { code, errors, output } = await tutti(["eval", "export", ...args], { cwd })
+        const { code, errors, output } = await divisi(["eval", "export", ...args], { cwd })
         const lines = output.trim() === "" ? [] : output.trim().split("\n")
         return { code, errors, records: lines.map((line) => JSON.parse(line)) }
       }
@@ -210,7 +210,7 @@ describe("--profiles", () => {
       expect(workers[0]).not.toEqual(workers[1])
       const shares = await json([...args, "--profiles", "seen/results.json"], cwd)
       expect(shares.config.policies[1]!.name).toBe(shown)
-      const run = await tutti(
+      const run = await divisi(
         ["run", "What is 6 times 7?", pool, "--policy", "lexical+profiles", "--profiles", "seen"],
         {
           cwd
@@ -218,7 +218,7 @@ describe("--profiles", () => {
       )
       expect(run.code).toBe(0)
       const wrong = async (...flags: ReadonlyArray<string>) =>
-        (await tutti(["eval", "--limit", "2", ...flags], { cwd })).errors
+        (await divisi(["eval", "--limit", "2", ...flags], { cwd })).errors
       expect(await wrong("--policy", "lexical+profiles")).toContain("name an evaluation or transcripts with --profiles")
       expect(await wrong("--policy", "moa+profiles", "--profiles", "seen")).toContain("cannot be shown profiles")
       expect(await wrong("--policy", "lexical+profiles", "--profiles", "no")).toContain(

@@ -1,6 +1,6 @@
 /** The events of runs as tests draw them. */
-import type { RunEvent } from "@tutti/core/RunEvent"
-import type { Workflow } from "@tutti/core/Workflow"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import type { Workflow } from "@divisi/core/Workflow"
 import * as RunView from "../src/view/RunView.ts"
 
 export const runId = "run-1"

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs"
 import path from "node:path"
-import { OpenAiChat, Script, WireServer } from "@tutti/providers-testkit"
+import { OpenAiChat, Script, WireServer } from "@divisi/providers-testkit"
 import { assert, describe, it } from "vitest"
-import { inFolder, tutti } from "./process.ts"
+import { divisi, inFolder } from "./process.ts"
 
 /** The verdicts of `--lines`, one to a line. */
 const verdictsOf = (output: string) =>
@@ -11,7 +11,7 @@ const verdictsOf = (output: string) =>
     .split("\n")
     .map((line) => JSON.parse(line))
 
-describe("tutti grade", () => {
+describe("divisi grade", () => {
   it("gives a verdict for every line, in their order, and goes on after one that it cannot read", async () => {
     const input = [
       { gold: "\\frac{1}{2}", answer: "So it is \\boxed{0.5}." },
@@ -19,7 +19,7 @@ describe("tutti grade", () => {
       { gold: "5" }
     ]
     const lines = `${input.map((line) => JSON.stringify(line)).join("\n")}\nnonsense\n`
-    const { code, errors, output } = await tutti(["grade", "--grader", "math", "--lines"], { input: lines })
+    const { code, errors, output } = await divisi(["grade", "--grader", "math", "--lines"], { input: lines })
     assert.deepStrictEqual(
       output
         .trim()
@@ -40,18 +40,18 @@ describe("tutti grade", () => {
     inFolder(async (folder) => {
       const file = path.join(folder, "answers.jsonl")
       writeFileSync(file, '{"gold":"385","answer":"\\\\sum_{k=1}^{10} k^2"}\n')
-      const sum = await tutti(["grade", "--lines", file])
+      const sum = await divisi(["grade", "--lines", file])
       assert.deepInclude(JSON.parse(sum.output), { correct: true, rung: "algebra" })
       assert.strictEqual(sum.code, 0)
       writeFileSync(file, '{"gold":"C","answer":"Answer: (C)"}\n')
-      const letter = await tutti(["grade", "--grader", "letter", "--lines", file])
+      const letter = await divisi(["grade", "--grader", "letter", "--lines", file])
       assert.deepInclude(JSON.parse(letter.output), { correct: true, rung: "letter" })
     }))
 
   it("grades one answer, and says by its exit code whether it is right", async () => {
-    const right = await tutti(["grade", "--gold", "x^2-1", "--answer", "(x+1)(x-1)"])
+    const right = await divisi(["grade", "--gold", "x^2-1", "--answer", "(x+1)(x-1)"])
     assert.deepStrictEqual([right.code, JSON.parse(right.output).rung], [0, "identity"])
-    assert.strictEqual((await tutti(["grade", "--gold", "1", "--answer", "2"])).code, 1)
+    assert.strictEqual((await divisi(["grade", "--gold", "1", "--answer", "2"])).code, 1)
   })
 
   it("runs programs in a sandbox, and ends with nothing left of it", async () => {
@@ -62,7 +62,7 @@ describe("tutti grade", () => {
       program("print(6)"),
       program("import os; os._exit(0)")
     ]
-    const { code, output } = await tutti(["grade", "--grader", "livecodebench", "--lines"], {
+    const { code, output } = await divisi(["grade", "--grader", "livecodebench", "--lines"], {
       input: lines.map((line) => JSON.stringify(line)).join("\n")
     })
     const verdicts = verdictsOf(output)
@@ -75,17 +75,17 @@ describe("tutti grade", () => {
       ]
     )
     assert.strictEqual(code, 0)
-    const unknown = await tutti(["grade", "--sandbox", "hope", "--lines"])
+    const unknown = await divisi(["grade", "--sandbox", "hope", "--lines"])
     assert.strictEqual(unknown.code, 2)
     assert.include(unknown.errors, "There are pyodide, bubblewrap")
   })
 
   it("says which graders there are, and what is missing", async () => {
-    const unknown = await tutti(["grade", "--grader", "vibes", "--lines"])
+    const unknown = await divisi(["grade", "--grader", "vibes", "--lines"])
     assert.strictEqual(unknown.code, 2)
     assert.include(unknown.errors, "There are math, math500")
-    assert.strictEqual((await tutti(["grade"])).code, 2)
-    const absent = await tutti(["grade", "--lines", "nowhere.jsonl"])
+    assert.strictEqual((await divisi(["grade"])).code, 2)
+    const absent = await divisi(["grade", "--lines", "nowhere.jsonl"])
     assert.strictEqual(absent.code, 2)
     assert.include(absent.errors, "nowhere.jsonl")
   })
@@ -99,7 +99,7 @@ describe("tutti grade", () => {
     try {
       const line = (answer: string, label: boolean) =>
         JSON.stringify({ question: "Where is the Louvre?", gold: "Paris", answer, label })
-      const { code, errors, output } = await tutti(["grade", "--grader", "judge:my-judge:m", "--lines"], {
+      const { code, errors, output } = await divisi(["grade", "--grader", "judge:my-judge:m", "--lines"], {
         input: [line("In France's capital", true), line("Lyon", false), line("London", false)].join("\n"),
         environment: { MY_JUDGE_BASE_URL: `${server.url}/v1` }
       })

@@ -1,13 +1,13 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as WorkflowText from "@divisi/core/WorkflowText"
+import * as GymPool from "@divisi/gym/GymPool"
+import * as GymWorker from "@divisi/gym/GymWorker"
+import type { Example } from "@divisi/trainer/ExampleSource"
+import * as Trainer from "@divisi/trainer/Trainer"
 import { assert, describe, it } from "@effect/vitest"
-import * as WorkerPool from "@tutti/core/WorkerPool"
-import * as WorkflowText from "@tutti/core/WorkflowText"
-import * as GymPool from "@tutti/gym/GymPool"
-import * as GymWorker from "@tutti/gym/GymWorker"
-import type { Example } from "@tutti/trainer/ExampleSource"
-import * as Trainer from "@tutti/trainer/Trainer"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { heldOutPools } from "../src/train/recipes/gym/heldOut.ts"
@@ -180,7 +180,7 @@ describe("the gym recipe", () => {
     "goes through all its phases, and leaves a model",
     () =>
       Effect.gen(function* () {
-        const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-gym-recipe-"))
+        const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-gym-recipe-"))
         const sizes = { finding: 1, reading: 1, learning: 1, recursing: 1, examples: 4, questions: 2, group: 2 }
         const recipe = Recipe.make(sizes, { seed: 3 })
         const engine = yield* recipe.engine

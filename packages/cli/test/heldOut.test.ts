@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
-import * as WorkerPool from "@tutti/core/WorkerPool"
-import * as GymPool from "@tutti/gym/GymPool"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as GymPool from "@divisi/gym/GymPool"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
 import { heldOutPools } from "../src/train/recipes/gym/heldOut.ts"

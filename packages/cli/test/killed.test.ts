@@ -11,7 +11,7 @@ const script = fileURLToPath(new URL("fixtures/killable.ts", import.meta.url))
 
 /** Runs it to its end, or kills it once it says that so many samples are there. */
 const evaluate = async (at: string, calls: string, killAt = Number.POSITIVE_INFINITY) => {
-  const child = spawn(process.execPath, ["--conditions=@tutti/source", script, at, calls], {
+  const child = spawn(process.execPath, ["--conditions=@divisi/source", script, at, calls], {
     stdio: ["ignore", "pipe", "inherit"]
   })
   let first: number | undefined

@@ -1,14 +1,15 @@
 /** The limits of a vendor over its own wire format: the gate is fed by its headers, and keeps calls from being refused. */
+
+import * as Conductor from "@divisi/core/Conductor"
+import * as Policy from "@divisi/core/Policy"
+import * as ProviderGate from "@divisi/core/ProviderGate"
+import * as Resilience from "@divisi/core/Resilience"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { anthropic } from "@divisi/providers-anthropic"
+import { openai } from "@divisi/providers-openai"
+import { AnthropicMessages, type Dialect, OpenAiResponses, Script, WireServer } from "@divisi/providers-testkit"
 import { assert, describe, it } from "@effect/vitest"
-import * as Conductor from "@tutti/core/Conductor"
-import * as Policy from "@tutti/core/Policy"
-import * as ProviderGate from "@tutti/core/ProviderGate"
-import * as Resilience from "@tutti/core/Resilience"
-import type { Worker } from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
-import { anthropic } from "@tutti/providers-anthropic"
-import { openai } from "@tutti/providers-openai"
-import { AnthropicMessages, type Dialect, OpenAiResponses, Script, WireServer } from "@tutti/providers-testkit"
 import * as Effect from "effect/Effect"
 
 const capacity = 4

@@ -2,12 +2,12 @@ import fs from "node:fs"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import * as TinyModel from "@tutti/gguf/TinyModel"
+import * as Model from "@divisi/gguf/Model"
+import * as TinyModel from "@divisi/gguf/TinyModel"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { make } from "../src/local/DownloadProgress.ts"
-import { inFolder, tutti } from "./process.ts"
+import { divisi, inFolder } from "./process.ts"
 
 const tiny = async (folder: string): Promise<string> => {
   const file = path.join(folder, "owner", "tiny.gguf")
@@ -22,7 +22,7 @@ describe.concurrent("local models", () => {
     inFolder(async (folder) => {
       const file = await tiny(folder)
       const args = ["run", "What is 6 times 7?", "--policy", `llamacpp:${file}`, "--max-steps", "1", "--seed", "5"]
-      const { code, errors, output } = await tutti([
+      const { code, errors, output } = await divisi([
         ...args,
         "--pool",
         `llamacpp:${file}`,
@@ -54,11 +54,11 @@ describe.concurrent("local models", () => {
       try {
         const environment = {
           HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
-          TUTTI_MODELS: path.join(folder, "models")
+          DIVISI_MODELS: path.join(folder, "models")
         }
         const limits = ["--max-steps", "1", "--max-output-tokens", "8", "--seed", "5", "--json"]
         const local = ["--policy", "llamacpp:default", "--pool", "llamacpp:default"]
-        const { errors, output } = await tutti(["run", "What is 6 times 7?", ...local, ...limits], { environment })
+        const { errors, output } = await divisi(["run", "What is 6 times 7?", ...local, ...limits], { environment })
         const [started] = output.split("\n").map((line) => (line === "" ? undefined : JSON.parse(line)))
         assert.deepStrictEqual(
           started.pool.map(({ id }: { readonly id: string }) => id),
@@ -78,37 +78,37 @@ describe.concurrent("local models", () => {
   it("are listed, inspected and removed", () =>
     inFolder(async (folder) => {
       const file = await tiny(folder)
-      const environment = { TUTTI_MODELS: folder }
-      const list = await tutti(["models", "list"], { environment })
+      const environment = { DIVISI_MODELS: folder }
+      const list = await divisi(["models", "list"], { environment })
       assert.match(list.output, /owner\/tiny\.gguf +\d+ KiB +here/)
       assert.match(list.output, /qwen2\.5-7b-instruct +4\.7 GB +can be downloaded +Apache-2\.0/)
-      const inspected = JSON.parse((await tutti(["models", "inspect", file, "--json"], { environment })).output)
+      const inspected = JSON.parse((await divisi(["models", "inspect", file, "--json"], { environment })).output)
       assert.deepInclude(inspected, { architecture: "llama", quantisation: "F32", trainedContext: 8192, fits: true })
       assert.match(
-        (await tutti(["models", "inspect", file])).output,
+        (await divisi(["models", "inspect", file])).output,
         /main memory +[\d.]+ \w+ of [\d.]+ GiB that are free/
       )
       assert.match(
-        (await tutti(["models", "remove", "owner/tiny.gguf"], { environment })).output,
+        (await divisi(["models", "remove", "owner/tiny.gguf"], { environment })).output,
         /^Removed owner\/tiny\.gguf/
       )
-      const again = await tutti(["models", "remove", "owner/tiny.gguf"], { environment })
+      const again = await divisi(["models", "remove", "owner/tiny.gguf"], { environment })
       assert.strictEqual(again.code, 1)
       assert.match(again.errors, /there is no such file/)
     }))
 
   it("are refused by name with what to do", async () => {
-    const { code, errors } = await tutti(["models", "download", "nonsense"])
+    const { code, errors } = await divisi(["models", "download", "nonsense"])
     assert.strictEqual(code, 1)
     assert.match(errors, /nonsense: There is no such model\. Write the path of a \.gguf file/)
   })
 
   it("have a doctor", async () => {
-    const { output } = await tutti(["doctor", "--json"])
+    const { output } = await divisi(["doctor", "--json"])
     const diagnosis = JSON.parse(output)
     assert.include(["processor", "cuda", "vulkan", "metal"], diagnosis.backend)
     assert.isAbove(diagnosis.mainMemory.total, 0)
-    assert.match((await tutti(["doctor"])).output, /^backend +\w+: .+\ndevices +.+\ncores +\d+/)
+    assert.match((await divisi(["doctor"])).output, /^backend +\w+: .+\ndevices +.+\ncores +\d+/)
   })
 })
 

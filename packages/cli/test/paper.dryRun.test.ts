@@ -2,7 +2,7 @@
 import fs from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { inFolder, tutti } from "./process.ts"
+import { divisi, inFolder } from "./process.ts"
 
 const packages = path.resolve(import.meta.dirname, "../..")
 const fixtures = path.join(packages, "evals/test/fixtures")
@@ -29,7 +29,7 @@ const noKeys = Object.fromEntries(
     "VLLM_BASE_URL",
     "TINKER_PRICES",
     "TINKER_SPEED",
-    "TUTTI_WORKER_PRICES"
+    "DIVISI_WORKER_PRICES"
   ].map((name) => [name, ""])
 )
 
@@ -49,15 +49,15 @@ const estimate = ({ environment = {}, json = false, left = [] }: Setting = {}) =
       if (!left.includes(name)) fs.copyFileSync(path.join(fixtures, from), path.join(data, name))
     }
     const args = ["train", "--recipe", "paper", "--engine", "tinker", "--dry-run", ...(json ? ["--json"] : [])]
-    const ended = await tutti(args, {
+    const ended = await divisi(args, {
       cwd,
-      environment: { ...noKeys, ...offline, TINKER_TOKENIZER: tokenizer, TUTTI_BENCHMARKS: data, ...environment }
+      environment: { ...noKeys, ...offline, TINKER_TOKENIZER: tokenizer, DIVISI_BENCHMARKS: data, ...environment }
     })
     assert.deepStrictEqual(fs.readdirSync(cwd), ["data"])
     return ended
   })
 
-describe.concurrent("tutti train --recipe paper --dry-run", () => {
+describe.concurrent("divisi train --recipe paper --dry-run", () => {
   it("says what is known of the cost, and what is not, where there are neither keys nor a server", async () => {
     const { code, errors, output } = await estimate()
     assert.deepStrictEqual([code, errors], [0, ""])
@@ -80,7 +80,7 @@ describe.concurrent("tutti train --recipe paper --dry-run", () => {
       environment: {
         TINKER_PRICES: "0.1,0.3,0.4",
         TINKER_SPEED: "2000,8000",
-        TUTTI_WORKER_PRICES: open.map((id) => `${id}=0.1/0.3`).join(",")
+        DIVISI_WORKER_PRICES: open.map((id) => `${id}=0.1/0.3`).join(",")
       }
     })
     const { costUsd, missing, seconds, unpriced, workerSeconds } = JSON.parse(output)
@@ -107,8 +107,8 @@ describe.concurrent("tutti train --recipe paper --dry-run", () => {
 
   for (const [setting, value, message] of [
     ["TINKER_PRICES", "0.1", "write three prices"],
-    ["TUTTI_WORKER_PRICES", "qwen3-32b=cheap", "qwen3-32b=0.1/0.3"],
-    ["TUTTI_WORKER_PRICES", "mine=1/2", "not in the paper's pool"]
+    ["DIVISI_WORKER_PRICES", "qwen3-32b=cheap", "qwen3-32b=0.1/0.3"],
+    ["DIVISI_WORKER_PRICES", "mine=1/2", "not in the paper's pool"]
   ] as const) {
     it(`refuses ${setting}=${value} in a sentence`, async () => {
       const { code, errors } = await estimate({ environment: { [setting]: value } })

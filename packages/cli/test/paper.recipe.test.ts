@@ -1,5 +1,5 @@
-import * as Grader from "@tutti/core/Grader"
-import * as Task from "@tutti/core/Task"
+import * as Grader from "@divisi/core/Grader"
+import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { phasesOf, twentieth, whole } from "../src/train/recipes/paper.ts"

@@ -1,5 +1,5 @@
+import type { RunResult } from "@divisi/core/Conductor"
 import { assert, describe, it } from "@effect/vitest"
-import type { RunResult } from "@tutti/core/Conductor"
 import * as Progress from "../src/practice/Progress.ts"
 import * as ReportText from "../src/practice/ReportText.ts"
 import * as Tally from "../src/practice/Tally.ts"

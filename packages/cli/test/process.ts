@@ -1,4 +1,4 @@
-/** Runs `tutti` from its source as a process of its own, as a person would. */
+/** Runs `divisi` from its source as a process of its own, as a person would. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -26,10 +26,10 @@ export interface Options {
 export const config = (name: string): string => path.join(root, "test/configs", `${name}.config.ts`)
 
 /** Runs it to its end. Standard input is empty unless there is an input. */
-export const tutti = (args: ReadonlyArray<string>, options: Options = {}): Promise<Ended> =>
+export const divisi = (args: ReadonlyArray<string>, options: Options = {}): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const { CI: _, FORCE_COLOR: __, ...environment } = process.env
-    const child = spawn(process.execPath, ["--conditions=@tutti/source", path.join(root, "src/main.ts"), ...args], {
+    const child = spawn(process.execPath, ["--conditions=@divisi/source", path.join(root, "src/main.ts"), ...args], {
       cwd: options.cwd ?? root,
       env: { ...environment, NODE_COMPILE_CACHE: cache, ...options.environment }
     })
@@ -50,7 +50,7 @@ export const tutti = (args: ReadonlyArray<string>, options: Options = {}): Promi
 
 /** A folder that is there for as long as it is used. */
 export const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
-  const folder = mkdtempSync(path.join(tmpdir(), "tutti-"))
+  const folder = mkdtempSync(path.join(tmpdir(), "divisi-"))
   try {
     return await use(folder)
   } finally {

@@ -16,10 +16,10 @@ describe("names of providers", () => {
   })
 })
 
-describe("tutti provider new", () => {
+describe("divisi provider new", () => {
   let folder = ""
   beforeEach(async () => {
-    folder = await fs.mkdtemp(path.join(os.tmpdir(), "tutti-provider-"))
+    folder = await fs.mkdtemp(path.join(os.tmpdir(), "divisi-provider-"))
   })
   afterEach(() => fs.rm(folder, { recursive: true, force: true }))
 
@@ -32,20 +32,20 @@ describe("tutti provider new", () => {
     assert.include(await read("src/index.ts"), "acmeModels } from")
     assert.include(await read("test/contract.test.ts"), 'import { acmeModels } from "../src/index.ts"')
     assert.include(await read("test/contract.test.ts"), 'name: "acme-models"')
-    assert.include(await read("README.md"), 'import { acmeModels } from "tutti-provider-acme-models"')
+    assert.include(await read("README.md"), 'import { acmeModels } from "divisi-provider-acme-models"')
     assert.include(await read("src/request.ts"), "https://docs.ollama.com/api/chat")
   })
 
-  it("asks for the version of Tutti that wrote it", () => {
+  it("asks for the version of Divisi that wrote it", () => {
     const template = {
-      name: "tutti-provider-ollama",
-      peerDependencies: { "@tutti/core": "^0.0.0", effect: "~4.1.0" },
-      devDependencies: { "@tutti/providers-testkit": "^0.0.0" }
+      name: "divisi-provider-ollama",
+      peerDependencies: { "@divisi/core": "^0.0.0", effect: "~4.1.0" },
+      devDependencies: { "@divisi/providers-testkit": "^0.0.0" }
     }
     assert.deepInclude(JSON.parse(manifestOf(JSON.stringify(template), "acme", "1.2.3")), {
-      name: "tutti-provider-acme",
-      peerDependencies: { "@tutti/core": "^1.2.3", effect: "~4.1.0" },
-      devDependencies: { "@tutti/providers-testkit": "^1.2.3" }
+      name: "divisi-provider-acme",
+      peerDependencies: { "@divisi/core": "^1.2.3", effect: "~4.1.0" },
+      devDependencies: { "@divisi/providers-testkit": "^1.2.3" }
     })
   })
 

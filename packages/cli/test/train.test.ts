@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { config, inFolder, tutti } from "./process.ts"
+import { config, divisi, inFolder } from "./process.ts"
 
 const short = ["train", "--recipe", "toy", "--iterations", "3"]
 
@@ -20,9 +20,9 @@ const measured = (folder: string): ReadonlyArray<unknown> =>
     })
 
 // Each test waits for processes of its own, so they run side by side.
-describe.concurrent("tutti train", () => {
+describe.concurrent("divisi train", () => {
   it("teaches with examples, exit codes and subcommands", async () => {
-    const { code, output } = await tutti(["train", "--help"])
+    const { code, output } = await divisi(["train", "--help"])
     assert.strictEqual(code, 0)
     for (const text of ["EXAMPLES", "--dry-run", "3 stopped by --max-cost", "resume", "report", "export"]) {
       assert.include(output, text)
@@ -31,26 +31,26 @@ describe.concurrent("tutti train", () => {
 
   it("trains in plain lines where there is no terminal, and says how to go on", () =>
     inFolder(async (cwd) => {
-      const { code, errors, output } = await tutti(short, { cwd })
+      const { code, errors, output } = await divisi(short, { cwd })
       assert.deepStrictEqual([code, errors], [0, ""])
       assert.match(output, /^toy: table of order 5 trained by toy in runs\/toy, 3 workers, 23 iterations\n/)
       assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}right \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
-      assert.match(output, /\nFinished: 23 iterations, \$[\d.]+\. Read it with `tutti train report runs\/toy`\.\n$/)
+      assert.match(output, /\nFinished: 23 iterations, \$[\d.]+\. Read it with `divisi train report runs\/toy`\.\n$/)
       assert.notInclude(output, "\u001b")
       assert.deepInclude(JSON.parse(readFileSync(path.join(cwd, "runs/toy/recipe.json"), "utf8")), { recipe: "toy" })
 
-      const again = await tutti(short, { cwd })
+      const again = await divisi(short, { cwd })
       assert.include(again.output, "in runs/toy-2")
-      const taken = await tutti([...short, "--out", "runs/toy"], { cwd })
+      const taken = await divisi([...short, "--out", "runs/toy"], { cwd })
       assert.strictEqual(taken.code, 2)
-      assert.include(taken.errors, "`tutti train resume runs/toy`")
-      const done = await tutti(["train", "resume", "runs/toy"], { cwd })
+      assert.include(taken.errors, "`divisi train resume runs/toy`")
+      const done = await divisi(["train", "resume", "runs/toy"], { cwd })
       assert.deepStrictEqual([done.code, done.output.split("\n").length], [0, 3])
     }))
 
   it("says what happens in lines of JSON", () =>
     inFolder(async (cwd) => {
-      const { code, output } = await tutti([...short, "--json"], { cwd })
+      const { code, output } = await divisi([...short, "--json"], { cwd })
       const events = output
         .trim()
         .split("\n")
@@ -64,7 +64,7 @@ describe.concurrent("tutti train", () => {
   it("stops at a checkpoint when it is interrupted, and goes on to the same result", () =>
     inFolder(async (cwd) => {
       let isAsked = false
-      const stopped = await tutti(["train", "--recipe", "toy", "--iterations", "24", "--out", "a"], {
+      const stopped = await divisi(["train", "--recipe", "toy", "--iterations", "24", "--out", "a"], {
         cwd,
         onOutput: (output, child) => {
           if (isAsked || !output.includes("22/44 learn")) return
@@ -74,22 +74,22 @@ describe.concurrent("tutti train", () => {
       })
       assert.strictEqual(stopped.code, 130)
       assert.include(stopped.output, "Stopping at a checkpoint.\n")
-      assert.match(stopped.output, /Stopped after [234]\d of 44 iterations\. Go on with `tutti train resume a`\.\n/)
-      const resumed = await tutti(["train", "resume", "a"], { cwd })
+      assert.match(stopped.output, /Stopped after [234]\d of 44 iterations\. Go on with `divisi train resume a`\.\n/)
+      const resumed = await divisi(["train", "resume", "a"], { cwd })
       assert.strictEqual(resumed.code, 0)
       assert.match(resumed.output, /, from iteration [234]\d\n/)
-      const whole = await tutti(["train", "--recipe", "toy", "--iterations", "24", "--out", "b"], { cwd })
+      const whole = await divisi(["train", "--recipe", "toy", "--iterations", "24", "--out", "b"], { cwd })
       assert.strictEqual(whole.code, 0)
       assert.deepStrictEqual(measured(path.join(cwd, "a")), measured(path.join(cwd, "b")))
     }))
 
   it("stops at the limit of cost, and goes on with a higher one", () =>
     inFolder(async (cwd) => {
-      const { code, output } = await tutti([...short, "--max-cost", "0.00001", "--out", "a"], { cwd })
+      const { code, output } = await divisi([...short, "--max-cost", "0.00001", "--out", "a"], { cwd })
       assert.strictEqual(code, 3)
       assert.include(output, "Stopped by the limit of $0.00001 after 20 of 23 iterations.")
-      assert.include(output, "`tutti train resume a --max-cost <more>`")
-      const resumed = await tutti(["train", "resume", "a", "--max-cost", "1"], { cwd })
+      assert.include(output, "`divisi train resume a --max-cost <more>`")
+      const resumed = await divisi(["train", "resume", "a", "--max-cost", "1"], { cwd })
       assert.strictEqual(resumed.code, 0)
       assert.include(resumed.output, "Finished: 23 iterations")
     }))
@@ -106,7 +106,7 @@ describe.concurrent("tutti train", () => {
   ] as const) {
     it(`calls ${what} wrong usage, in a sentence and without a stack`, () =>
       inFolder(async (cwd) => {
-        const { code, errors, output } = await tutti(args, { cwd })
+        const { code, errors, output } = await divisi(args, { cwd })
         assert.deepStrictEqual([code, output], [2, ""])
         assert.include(errors, message)
         assert.notMatch(errors, /\n\s+at /)
@@ -115,10 +115,10 @@ describe.concurrent("tutti train", () => {
   }
 })
 
-describe.concurrent("tutti train --dry-run", () => {
+describe.concurrent("divisi train --dry-run", () => {
   it("says what a run would cost and take, and trains nothing", () =>
     inFolder(async (cwd) => {
-      const { code, output } = await tutti([...short, "--dry-run"], { cwd })
+      const { code, output } = await divisi([...short, "--dry-run"], { cwd })
       assert.strictEqual(code, 0)
       assert.match(output, /^phases {5}warm start: 20 steps of 3 examples\n/)
       assert.match(output, /\ncost {7}\$[\d.]+ \(\$[\d.]+ to \$[\d.]+\)\n/)
@@ -130,7 +130,7 @@ describe.concurrent("tutti train --dry-run", () => {
 
   it("says which prices are unknown, and shows no cost in all", () =>
     inFolder(async (cwd) => {
-      const { code, output } = await tutti(["train", "--recipe", "unpriced", "--dry-run", ...ours], { cwd })
+      const { code, output } = await divisi(["train", "--recipe", "unpriced", "--dry-run", ...ours], { cwd })
       assert.strictEqual(code, 0)
       assert.include(output, "\ncost       not known in all: see below\n  workers  unknown\n  engine   unknown\n")
       assert.include(output, "\ntime       unknown\n")
@@ -140,7 +140,7 @@ describe.concurrent("tutti train --dry-run", () => {
 
   it("is a value for programs", () =>
     inFolder(async (cwd) => {
-      const { output } = await tutti([...short, "--dry-run", "--json"], { cwd })
+      const { output } = await divisi([...short, "--dry-run", "--json"], { cwd })
       const estimate = JSON.parse(output)
       assert.strictEqual(estimate.plannedIterations, 23)
       assert.isAbove(estimate.costUsd.total.high, estimate.costUsd.total.low)
@@ -151,32 +151,32 @@ describe.concurrent("recipes of a config", () => {
   for (const recipe of ["mine", "effectful"]) {
     it(`trains and resumes ${recipe}`, () =>
       inFolder(async (cwd) => {
-        const { code, errors } = await tutti(
+        const { code, errors } = await divisi(
           ["train", "--recipe", recipe, "--iterations", "1", "--out", "a", ...ours],
           { cwd }
         )
         assert.deepStrictEqual([code, errors], [0, ""])
-        const resumed = await tutti(["train", "resume", "a", ...ours], { cwd })
+        const resumed = await divisi(["train", "resume", "a", ...ours], { cwd })
         assert.strictEqual(resumed.code, 0)
-        const lost = await tutti(["train", "resume", "a"], { cwd })
+        const lost = await divisi(["train", "resume", "a"], { cwd })
         assert.strictEqual(lost.code, 2)
         assert.include(lost.errors, `There is no recipe "${recipe}"`)
       }))
   }
 
   it("are named when another is asked for", async () => {
-    const { errors } = await tutti(["train", "--recipe", "none", ...ours])
+    const { errors } = await divisi(["train", "--recipe", "none", ...ours])
     assert.include(errors, "  mine: of the config\n")
   })
 
   for (const [recipe, message] of [
     ["broken", "The recipe broken cannot be used: There is no oven."],
     ["empty", "The recipe empty gave nothing"],
-    ["uninstalled", "the engine over the Tinker API. Install it beside @tutti/cli, as in `npm install"]
+    ["uninstalled", "the engine over the Tinker API. Install it beside @divisi/cli, as in `npm install"]
   ] as const) {
     it(`fails with a sentence where the recipe is ${recipe}`, () =>
       inFolder(async (cwd) => {
-        const { code, errors } = await tutti(["train", "--recipe", recipe, ...ours], { cwd })
+        const { code, errors } = await divisi(["train", "--recipe", recipe, ...ours], { cwd })
         assert.strictEqual(code, 1)
         assert.include(errors, message)
         assert.notMatch(errors, /\n\s+at /)
@@ -187,27 +187,27 @@ describe.concurrent("recipes of a config", () => {
 describe.concurrent("a run that was trained", () => {
   it("is written as a page, and its weights where the engine writes them", () =>
     inFolder(async (cwd) => {
-      await tutti([...short, "--out", "a"], { cwd })
-      const { code, output } = await tutti(["train", "report", "a"], { cwd })
+      await divisi([...short, "--out", "a"], { cwd })
+      const { code, output } = await divisi(["train", "report", "a"], { cwd })
       assert.deepStrictEqual([code, output], [0, "a/report.html\n"])
       const page = readFileSync(path.join(cwd, "a/report.html"), "utf8")
       for (const text of ["What it learned", "Who is asked", "What it writes", "almanac"]) assert.include(page, text)
-      const other = await tutti(["train", "report", "a", "--out", "page.html"], { cwd })
+      const other = await divisi(["train", "report", "a", "--out", "page.html"], { cwd })
       assert.strictEqual(other.output, "page.html\n")
       assert.strictEqual(readFileSync(path.join(cwd, "page.html"), "utf8"), page)
 
-      const exported = await tutti(["train", "export", "a", "--to", "gguf", "--out", "x.gguf"], { cwd })
+      const exported = await divisi(["train", "export", "a", "--to", "gguf", "--out", "x.gguf"], { cwd })
       assert.strictEqual(exported.code, 2)
       assert.include(exported.errors, "The engine toy exports nothing.")
-      const best = await tutti(["train", "export", "a", "--to", "gguf", "--checkpoint", "best", "--out", "x"], { cwd })
+      const best = await divisi(["train", "export", "a", "--to", "gguf", "--checkpoint", "best", "--out", "x"], { cwd })
       assert.include(best.errors, "Take --checkpoint last.")
-      const none = await tutti(["train", "export", "a", "--to", "gguf", "--checkpoint", "7", "--out", "x"], { cwd })
+      const none = await divisi(["train", "export", "a", "--to", "gguf", "--checkpoint", "7", "--out", "x"], { cwd })
       assert.include(none.errors, "There is no checkpoint 7. There are: best, last, ")
 
       rmSync(path.join(cwd, "a/recipe.json"))
-      const foreign = await tutti(["train", "resume", "a"], { cwd })
+      const foreign = await divisi(["train", "resume", "a"], { cwd })
       assert.strictEqual(foreign.code, 2)
-      assert.include(foreign.errors, "it was not started by `tutti train`")
+      assert.include(foreign.errors, "it was not started by `divisi train`")
       assert.isFalse(existsSync(path.join(cwd, "x.gguf")))
     }))
 
@@ -222,7 +222,7 @@ describe.concurrent("a run that was trained", () => {
       })
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
       const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-      const { code } = await tutti(short, { cwd, environment: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } })
+      const { code } = await divisi(short, { cwd, environment: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } })
       server.close()
       assert.strictEqual(code, 0)
       const sent = received.filter(({ url }) => url === "/v1/metrics")
@@ -231,8 +231,8 @@ describe.concurrent("a run that was trained", () => {
         ({ name }: { readonly name: string }) => name
       )
       assert.includeMembers(names, [
-        "tutti.training.reward",
-        "tutti.training.worker.steps",
+        "divisi.training.reward",
+        "divisi.training.worker.steps",
         "gen_ai.client.token.usage"
       ])
     }))

@@ -2,18 +2,18 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
+import type { Engine } from "@divisi/trainer/Engine"
+import * as RunFolder from "@divisi/trainer/RunFolder"
+import * as Trainer from "@divisi/trainer/Trainer"
+import * as LocalTinkerServer from "@divisi/trainer-tinker/LocalTinkerServer"
+import * as TinkerEngine from "@divisi/trainer-tinker/TinkerEngine"
 import { assert, describe, it } from "@effect/vitest"
-import type { Engine } from "@tutti/trainer/Engine"
-import * as RunFolder from "@tutti/trainer/RunFolder"
-import * as Trainer from "@tutti/trainer/Trainer"
-import * as LocalTinkerServer from "@tutti/trainer-tinker/LocalTinkerServer"
-import * as TinkerEngine from "@tutti/trainer-tinker/TinkerEngine"
 import * as Effect from "effect/Effect"
 import type { Training } from "../src/train/Recipe.ts"
 import { toy } from "../src/train/recipes/toy.ts"
 
 const temporary = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-train-tinker-"))),
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-train-tinker-"))),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
 
@@ -30,7 +30,7 @@ const curve = (engine: Engine) =>
     return metrics.flatMap((one) => (one.type === "grpo" ? [one.rewardMean] : []))
   })
 
-describe("tutti train with the Tinker API", () => {
+describe("divisi train with the Tinker API", () => {
   for (const dialect of ["hosted", "skyrl-jax"] as const) {
     it.live(
       `learns in the gym through a server like ${dialect} as it does in this process`,

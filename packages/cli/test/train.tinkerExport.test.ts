@@ -1,16 +1,16 @@
-/** From `tutti train` at a server of the Tinker API to an adapter for llama.cpp, as a person would come to it. */
+/** From `divisi train` at a server of the Tinker API to an adapter for llama.cpp, as a person would come to it. */
 import fs from "node:fs"
 import path from "node:path"
+import * as GgufReader from "@divisi/gguf/GgufReader"
+import * as Model from "@divisi/gguf/Model"
+import * as TinyModel from "@divisi/gguf/TinyModel"
+import type { Engine } from "@divisi/trainer/Engine"
+import * as LocalTinkerServer from "@divisi/trainer-tinker/LocalTinkerServer"
 import { assert, describe, it } from "@effect/vitest"
-import * as GgufReader from "@tutti/gguf/GgufReader"
-import * as Model from "@tutti/gguf/Model"
-import * as TinyModel from "@tutti/gguf/TinyModel"
-import type { Engine } from "@tutti/trainer/Engine"
-import * as LocalTinkerServer from "@tutti/trainer-tinker/LocalTinkerServer"
 import * as Effect from "effect/Effect"
 import type { Training } from "../src/train/Recipe.ts"
 import { toy } from "../src/train/recipes/toy.ts"
-import { config, inFolder, tutti } from "./process.ts"
+import { config, divisi, inFolder } from "./process.ts"
 
 const adapter = path.resolve(import.meta.dirname, "../../trainer-tinker/test/fixtures/adapter")
 
@@ -23,7 +23,7 @@ const serve = (folder: string) =>
     apiKey: "tml-key"
   })
 
-describe("tutti train export of a run at a server", () => {
+describe("divisi train export of a run at a server", () => {
   it("writes adapters for llama.cpp and PEFT, from a server that was started anew", () =>
     inFolder((cwd) =>
       Effect.runPromise(
@@ -40,7 +40,7 @@ describe("tutti train export of a run at a server", () => {
               TINKER_BASE_GGUF: base
             }
             const run = (...args: ReadonlyArray<string>) =>
-              Effect.promise(() => tutti([...args, "--config", config("tinker")], { cwd, environment }))
+              Effect.promise(() => divisi([...args, "--config", config("tinker")], { cwd, environment }))
 
             const trained = yield* run("train", "--recipe", "there", "--iterations", "1", "--out", "run")
             assert.strictEqual(trained.code, 0, trained.errors)

@@ -2,17 +2,17 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
+import type { Engine } from "@divisi/trainer/Engine"
+import * as RunFolder from "@divisi/trainer/RunFolder"
+import * as Trainer from "@divisi/trainer/Trainer"
+import * as LocalTinkerServer from "@divisi/trainer-tinker/LocalTinkerServer"
+import * as TinkerEngine from "@divisi/trainer-tinker/TinkerEngine"
 import { assert, describe, it } from "@effect/vitest"
-import type { Engine } from "@tutti/trainer/Engine"
-import * as RunFolder from "@tutti/trainer/RunFolder"
-import * as Trainer from "@tutti/trainer/Trainer"
-import * as LocalTinkerServer from "@tutti/trainer-tinker/LocalTinkerServer"
-import * as TinkerEngine from "@tutti/trainer-tinker/TinkerEngine"
 import * as Effect from "effect/Effect"
 import * as Recipe from "../src/train/recipes/gym/Recipe.ts"
 
 const temporary = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-train-jax-"))),
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-train-jax-"))),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
 
@@ -42,12 +42,12 @@ describe("the gym recipe with the Tinker API", () => {
         const server = yield* LocalTinkerServer.make({
           engine: training().engine,
           folder: yield* temporary,
-          baseModel: "tutti-tiny",
+          baseModel: "divisi-tiny",
           dialect: "hosted"
         })
         const remote = yield* TinkerEngine.make({
           baseUrl: server.url,
-          baseModel: "tutti-tiny",
+          baseModel: "divisi-tiny",
           dialect: "hosted",
           tokenizer: local.tokenizer
         })

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import { assert, describe, it } from "@effect/vitest"
-import type { Transcript } from "@tutti/core/Transcript"
-import * as Wire from "@tutti/core/Wire"
+import type { Transcript } from "@divisi/core/Transcript"
+import * as Wire from "@divisi/core/Wire"
 import {
   AnthropicMessages,
   GoogleGenerateContent,
@@ -10,9 +9,10 @@ import {
   OpenAiResponses,
   Script,
   WireServer
-} from "@tutti/providers-testkit"
+} from "@divisi/providers-testkit"
+import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import { inFolder, tutti } from "./process.ts"
+import { divisi, inFolder } from "./process.ts"
 import * as Vendors from "./vendors.ts"
 
 const team = ["--pool", Vendors.pool, "--policy", Vendors.policy]
@@ -27,7 +27,7 @@ describe.concurrent("three vendors at once", () => {
     await using vendors = await Vendors.start()
     await inFolder(async (folder) => {
       const file = path.join(folder, "run.json")
-      const { code, errors, output } = await tutti(
+      const { code, errors, output } = await divisi(
         ["run", Vendors.question, ...team, "--max-cost", "1", "--timeout", "50s", "--transcript", file],
         { cwd: folder, environment: vendors.environment }
       )
@@ -70,7 +70,7 @@ describe.concurrent("three vendors at once", () => {
     await using vendors = await Vendors.start()
     await inFolder(async (folder) => {
       const run = (seed: string) =>
-        tutti(["run", Vendors.question, ...team, "--cache", "cache.sqlite", "--seed", seed, "--json"], {
+        divisi(["run", Vendors.question, ...team, "--cache", "cache.sqlite", "--seed", seed, "--json"], {
           cwd: folder,
           environment: vendors.environment
         })
@@ -86,17 +86,17 @@ describe.concurrent("three vendors at once", () => {
     })
   })
 
-  it("are checked by `tutti pool check`, each in a line, errors and all", async () => {
+  it("are checked by `divisi pool check`, each in a line, errors and all", async () => {
     await using vendors = await Vendors.start()
     const args = ["pool", "check", "--pool", `${Vendors.pool},anthropic:claude-haiku-4-5`]
-    const { code, errors, output } = await tutti(args, { environment: vendors.environment })
+    const { code, errors, output } = await divisi(args, { environment: vendors.environment })
     assert.deepStrictEqual([code, errors], [1, ""])
     assert.match(output, /✓ openai:gpt-5 +\d+ ms +[\d.]+ +\$1\.25 \/ \$10\.00/)
     assert.match(output, /✓ google:gemini-2\.5-pro /)
     assert.match(output, /^✗ anthropic:claude-\S+ is overloaded \(.*\): .*\.$/m)
     assert.include(output, "3 of 4 workers reachable")
     for (const secret of secrets) assert.notInclude(output, secret)
-    const lines = (await tutti([...args, "--json"], { environment: vendors.environment })).output.trim().split("\n")
+    const lines = (await divisi([...args, "--json"], { environment: vendors.environment })).output.trim().split("\n")
     assert.deepStrictEqual(
       lines.map((line) => (JSON.parse(line) as { worker: string }).worker),
       args[3]!.split(",")
@@ -116,7 +116,7 @@ describe.concurrent("three vendors at once", () => {
         Script.answer(index === 0 ? plan : "It is 42.")
       )
       const team = ["--pool", `${vendor}:worker`, "--policy", `${vendor}:planner`, "--seed", "3"]
-      const { code, output } = await tutti(["run", "What is it?", ...team], {
+      const { code, output } = await divisi(["run", "What is it?", ...team], {
         environment: { ...keys, [variable]: `${server.url}${path}` }
       })
       assert.strictEqual(code, 0)
@@ -134,31 +134,31 @@ describe.concurrent("what is missing", () => {
   const nothing = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", GEMINI_API_KEY: "", GOOGLE_API_KEY: "" }
 
   it("is named before anything is asked", async () => {
-    const { code, errors, output } = await tutti(["run", "Why?", ...team], { environment: nothing })
+    const { code, errors, output } = await divisi(["run", "Why?", ...team], { environment: nothing })
     assert.deepStrictEqual([code, output], [2, ""])
     assert.strictEqual(
       errors,
       [
-        "tutti: openai:gpt-5 needs a key: set OPENAI_API_KEY.",
+        "divisi: openai:gpt-5 needs a key: set OPENAI_API_KEY.",
         "anthropic:claude-sonnet-4-6 needs a key: set ANTHROPIC_API_KEY.",
         "google:gemini-2.5-pro needs a key: set GEMINI_API_KEY or GOOGLE_API_KEY.\n"
       ].join("\n")
     )
-    const policy = await tutti(["run", "Why?", "--policy", "openai:gpt-5-mini"], { environment: nothing })
+    const policy = await divisi(["run", "Why?", "--policy", "openai:gpt-5-mini"], { environment: nothing })
     assert.deepStrictEqual(
       [policy.code, policy.errors],
-      [2, "tutti: openai:gpt-5-mini needs a key: set OPENAI_API_KEY.\n"]
+      [2, "divisi: openai:gpt-5-mini needs a key: set OPENAI_API_KEY.\n"]
     )
   })
 
   it("may be a vendor, a worker, or a cache that is none", async () => {
-    const unknown = await tutti(["run", "Why?", "--pool", "nobody:model"])
+    const unknown = await divisi(["run", "Why?", "--pool", "nobody:model"])
     assert.strictEqual(unknown.code, 2)
     assert.include(unknown.errors, "or set NOBODY_BASE_URL to a server that speaks Chat Completions.")
-    const worker = await tutti(["run", "Why?", "--policy", "model:nobody"])
+    const worker = await divisi(["run", "Why?", "--policy", "model:nobody"])
     assert.strictEqual(worker.code, 2)
     assert.include(worker.errors, "names no worker of the pool")
-    const cache = await tutti(["run", "What is 2 + 2?", "--cache", "package.json"])
+    const cache = await divisi(["run", "What is 2 + 2?", "--cache", "package.json"])
     assert.strictEqual(cache.code, 2)
     assert.include(cache.errors, "package.json is a file of something else, and was left as it is")
   })

@@ -2,7 +2,7 @@
  * Three vendors on this machine, each speaking its own wire format, one of which refuses half of its calls. OpenAI's
  * small model plans; the pool is a model of each vendor.
  */
-import type { Message } from "@tutti/core/Task"
+import type { Message } from "@divisi/core/Task"
 import {
   AnthropicMessages,
   type Dialect,
@@ -10,7 +10,7 @@ import {
   OpenAiResponses,
   Script,
   WireServer
-} from "@tutti/providers-testkit"
+} from "@divisi/providers-testkit"
 
 export const question =
   "A train leaves at 09:40 and arrives at 13:05 the same day. How many minutes does it travel, and what is its average speed over 287 km?"

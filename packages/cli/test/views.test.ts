@@ -1,5 +1,5 @@
+import type { RunEvent } from "@divisi/core/RunEvent"
 import { assert, describe, expect, it } from "@effect/vitest"
-import type { RunEvent } from "@tutti/core/RunEvent"
 import * as Block from "../src/view/Block.ts"
 import * as BlockView from "../src/view/BlockView.ts"
 import * as Line from "../src/view/Line.ts"

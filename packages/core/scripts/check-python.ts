@@ -1,7 +1,7 @@
 /**
  * Compares strict reading with Python on a generated corpus, and what WorkflowText.write writes with what Python reads.
  *
- *     node --conditions=@tutti/source packages/core/scripts/check-python.ts [--seed 1] [--cases 40000] [--sample 400]
+ *     node --conditions=@divisi/source packages/core/scripts/check-python.ts [--seed 1] [--cases 40000] [--sample 400]
  *
  * Needs a python3. Prints JSON: the counts of each verdict and the first disagreements; exits 1 on any. With `--sample`,
  * prints that many of the cases instead, one JSON value per line, as test/fixtures/python-verdicts.jsonl holds them.

@@ -1,7 +1,7 @@
 /**
  * How long WorkflowText.read takes: on a typical completion, and on two megabytes that were made to hurt it.
  *
- *     node --conditions=@tutti/source packages/core/scripts/measure-workflow-text.ts
+ *     node --conditions=@divisi/source packages/core/scripts/measure-workflow-text.ts
  *
  * Prints JSON: microseconds for the completion, milliseconds for each adversarial text.
  */

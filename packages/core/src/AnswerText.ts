@@ -95,11 +95,11 @@ const learnt = (state: AnswerText, event: RunEvent): AnswerText => {
  * **Example**
  *
  * ```ts
- * import * as AnswerText from "@tutti/core/AnswerText"
- * import * as Conductor from "@tutti/core/Conductor"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as AnswerText from "@divisi/core/AnswerText"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])

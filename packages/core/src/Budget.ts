@@ -256,7 +256,7 @@ const add = (total: Spend, used: Used): Spend => ({
  * **Example**
  *
  * ```ts
- * import * as Budget from "@tutti/core/Budget"
+ * import * as Budget from "@divisi/core/Budget"
  * import * as Effect from "effect/Effect"
  *
  * const ledger = Budget.make({ calls: 1 })

@@ -128,10 +128,10 @@ export interface Run {
  * **Example**
  *
  * ```ts
- * import * as Conductor from "@tutti/core/Conductor"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
@@ -155,7 +155,7 @@ export class Conductor extends Context.Service<
     /** The events of a run, which starts when the stream does and is interrupted when the stream is. */
     readonly stream: (task: Task.Input, options?: RunOptions) => Stream.Stream<RunEvent.RunEvent>
   }
->()("@tutti/core/Conductor") {}
+>()("@divisi/core/Conductor") {}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors

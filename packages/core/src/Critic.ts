@@ -58,8 +58,8 @@ const scoreOf = (text: string): number | undefined => {
  * **Example**
  *
  * ```ts
- * import * as Critic from "@tutti/core/Critic"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as Critic from "@divisi/core/Critic"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  *
  * const critic = Critic.fromWorker(ScriptedWorker.make({ id: "judge", replies: ["A digit is missing. Score: 4"] }))
  * critic.name // => "judge"

@@ -59,7 +59,7 @@ const explain = (reason: DiskCacheReason): string => {
     case "Foreign":
       return "is a file of something else, and was left as it is: name another file"
     case "Newer":
-      return "was written by a newer version of Tutti: update, or name another file"
+      return "was written by a newer version of Divisi: update, or name another file"
     case "Damaged":
       return `is damaged (${reason.detail}): delete it, its answers are only copies`
   }
@@ -180,7 +180,7 @@ export const store = Effect.fnUntraced(function* (
  * **Example**
  *
  * ```ts
- * import * as DiskCache from "@tutti/core/DiskCache"
+ * import * as DiskCache from "@divisi/core/DiskCache"
  * import * as Effect from "effect/Effect"
  *
  * const answer = { text: "42", finishReason: "stop" as const, usage: { inputTokens: 9, outputTokens: 1 } }
@@ -206,9 +206,9 @@ export const make = (options: Options): Effect.Effect<ResponseCache.ResponseCach
  * **Example**
  *
  * ```ts
- * import * as DiskCache from "@tutti/core/DiskCache"
+ * import * as DiskCache from "@divisi/core/DiskCache"
  *
- * const cache = DiskCache.layer({ file: ".cache/tutti.sqlite", maxBytes: 500_000_000, timeToLive: "30 days" })
+ * const cache = DiskCache.layer({ file: ".cache/divisi.sqlite", maxBytes: 500_000_000, timeToLive: "30 days" })
  * ```
  */
 export const layer = (options: Options): Layer.Layer<never, DiskCacheError> =>

@@ -52,7 +52,7 @@ export const verdict = (correct: boolean, explanation?: string): Grade => ({
  * **Example**
  *
  * ```ts
- * import * as Grader from "@tutti/core/Grader"
+ * import * as Grader from "@divisi/core/Grader"
  *
  * const sameLength = Grader.fromComparison("same-length", (answer, reference) => answer.length === reference.length)
  * ```

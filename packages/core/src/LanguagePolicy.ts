@@ -130,9 +130,9 @@ const fallBack = (fallback: Policy.Policy, context: Policy.Context, { message }:
  * **Example**
  *
  * ```ts
- * import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  *
  * const model = ScriptedWorker.make({
  *   id: "conductor-7b",

@@ -178,7 +178,7 @@ const plan = ({ general, route }: Router, question: string, maxSteps: number, sp
  * **Example**
  *
  * ```ts
- * import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
+ * import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
  *
  * const policy = LexicalPolicy.make()
  * policy.name // => "lexical"

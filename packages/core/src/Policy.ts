@@ -134,7 +134,7 @@ const planned = (
  * **Example**
  *
  * ```ts
- * import * as Policy from "@tutti/core/Policy"
+ * import * as Policy from "@divisi/core/Policy"
  *
  * const longQuestionsToTheLast = Policy.fixed("by-length", (pool, task) => ({
  *   steps: [

@@ -176,10 +176,10 @@ const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) =
  * **Example**
  *
  * ```ts
- * import * as Prompt from "@tutti/core/Prompt"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as Task from "@tutti/core/Task"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as Prompt from "@divisi/core/Prompt"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Task from "@divisi/core/Task"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
  *
  * const messages = Prompt.conductorMessages({
  *   task: Task.make("Why is the sky blue?"),

@@ -384,7 +384,7 @@ export const make = Effect.fnUntraced(function* (
  * **Example**
  *
  * ```ts
- * import * as ProviderGate from "@tutti/core/ProviderGate"
+ * import * as ProviderGate from "@divisi/core/ProviderGate"
  *
  * const gate = ProviderGate.layer({
  *   limits: { openai: { requestsPerMinute: 500, tokensPerMinute: 200_000 }, "*": { concurrency: 8 } },

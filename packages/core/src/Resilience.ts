@@ -98,7 +98,7 @@ const share = (seed: number, attempt: number): number =>
  * **Example**
  *
  * ```ts
- * import * as Resilience from "@tutti/core/Resilience"
+ * import * as Resilience from "@divisi/core/Resilience"
  *
  * const retry = { maxAttempts: 3, jitter: false }
  * Resilience.delay(retry, { attempt: 0, reason: { _tag: "Network" }, seed: 1 }) // => 500
@@ -140,10 +140,10 @@ export const delay = (
  * **Example**
  *
  * ```ts
- * import * as Resilience from "@tutti/core/Resilience"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import { WorkerError } from "@tutti/core/Worker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as Resilience from "@divisi/core/Resilience"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import { WorkerError } from "@divisi/core/Worker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.echo("a"), ScriptedWorker.echo("b")])
  * const error = new WorkerError({ worker: "b", reason: { _tag: "Quota" } })
@@ -172,6 +172,6 @@ export const reassign = (rule: Reassign, failure: Failure): number | undefined =
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The gate of all calls; none by default. `ProviderGate.layer` sets it. */
-export const Gate: Context.Reference<Gate | undefined> = Context.Reference("@tutti/core/Resilience/Gate", {
+export const Gate: Context.Reference<Gate | undefined> = Context.Reference("@divisi/core/Resilience/Gate", {
   defaultValue: (): Gate | undefined => undefined
 })

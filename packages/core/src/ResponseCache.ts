@@ -64,7 +64,7 @@ export interface MemoryOptions {
 
 /** The cache of all calls; none by default. */
 export const ResponseCache: Context.Reference<ResponseCache | undefined> = Context.Reference(
-  "@tutti/core/ResponseCache",
+  "@divisi/core/ResponseCache",
   { defaultValue: (): ResponseCache | undefined => undefined }
 )
 
@@ -95,7 +95,7 @@ const canonical = (value: unknown): string =>
  * **Example**
  *
  * ```ts
- * import * as ResponseCache from "@tutti/core/ResponseCache"
+ * import * as ResponseCache from "@divisi/core/ResponseCache"
  *
  * const messages = [{ role: "user" as const, content: "Hello" }]
  * ResponseCache.key("a", { messages, seed: 1 }, 0) === ResponseCache.key("a", { seed: 1, messages }, 1) // => true
@@ -131,7 +131,7 @@ type Flight = Set<Waiter>
  * **Example**
  *
  * ```ts
- * import * as ResponseCache from "@tutti/core/ResponseCache"
+ * import * as ResponseCache from "@divisi/core/ResponseCache"
  * import * as Effect from "effect/Effect"
  *
  * const kept = new Map<string, ResponseCache.Answer>()
@@ -253,7 +253,7 @@ export const makeMemory = (options: MemoryOptions): ResponseCache => make(memory
  * **Example**
  *
  * ```ts
- * import * as ResponseCache from "@tutti/core/ResponseCache"
+ * import * as ResponseCache from "@divisi/core/ResponseCache"
  *
  * const cache = ResponseCache.layerMemory({ maxEntries: 10_000, maxBytes: 64_000_000, timeToLive: "1 hour" })
  * ```

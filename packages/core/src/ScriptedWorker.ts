@@ -70,7 +70,7 @@ const answerParts = (text: string, request: WorkerRequest): ReadonlyArray<Worker
  * **Example**
  *
  * ```ts
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  *
  * const flaky = ScriptedWorker.make({ id: "flaky", replies: [{ fail: { _tag: "Overloaded" } }, "42"] })
  * ```

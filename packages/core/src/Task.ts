@@ -58,7 +58,7 @@ const idOf = (messages: ReadonlyArray<Message>): string =>
  * **Example**
  *
  * ```ts
- * import * as Task from "@tutti/core/Task"
+ * import * as Task from "@divisi/core/Task"
  *
  * const task = Task.make({ question: "What is 6 times 7?", reference: "42" })
  * task.messages // => [{ role: "user", content: "What is 6 times 7?" }]
@@ -88,7 +88,7 @@ export const make = (input: Input): Task => {
  * **Example**
  *
  * ```ts
- * import * as Task from "@tutti/core/Task"
+ * import * as Task from "@divisi/core/Task"
  *
  * Task.question(Task.make("How long is a leap year?")) // => "How long is a leap year?"
  * ```

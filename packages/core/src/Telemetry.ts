@@ -3,7 +3,7 @@
  *
  * Each run, round, completion of a policy and step is a span, named and attributed by the semantic conventions for
  * generative AI (`gen_ai.*`; `invoke_workflow`, `plan` and `chat` operations). What these have no word for stands under
- * `tutti.*`. What people and models wrote is left out unless it is asked for.
+ * `divisi.*`. What people and models wrote is left out unless it is asked for.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -83,7 +83,7 @@ const setPaid = (span: Tracer.Span, { costUsd, usage }: Paid) => {
   if (usage.reasoningTokens !== undefined) {
     span.attribute("gen_ai.usage.reasoning.output_tokens", usage.reasoningTokens)
   }
-  if (costUsd !== undefined) span.attribute("tutti.cost_usd", costUsd)
+  if (costUsd !== undefined) span.attribute("divisi.cost_usd", costUsd)
 }
 
 const messagesText = (messages: ReadonlyArray<Message>, finishReason?: FinishReason): string =>
@@ -107,9 +107,9 @@ const fail = (span: Tracer.Span, at: number, type: string, message: string) => {
 const callFailure = (event: Of<"call-failed">, content: boolean): Record<string, unknown> => ({
   "error.type": event.reason._tag,
   "gen_ai.request.model": event.worker,
-  "tutti.attempt": event.attempt,
-  ...(content ? { "tutti.message": event.message } : {}),
-  ...(event.retryInMillis === undefined ? {} : { "tutti.retry_in_ms": event.retryInMillis })
+  "divisi.attempt": event.attempt,
+  ...(content ? { "divisi.message": event.message } : {}),
+  ...(event.retryInMillis === undefined ? {} : { "divisi.retry_in_ms": event.retryInMillis })
 })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -139,16 +139,16 @@ const startRun = (recording: Recording, { at, parent, policy, runId, seed, task 
   const span = start(recording, `invoke_workflow ${policy}`, "internal", at, step ?? recording.parent)
   span.attribute("gen_ai.operation.name", "invoke_workflow")
   span.attribute("gen_ai.workflow.name", policy)
-  span.attribute("tutti.run.id", runId)
-  span.attribute("tutti.task.id", task.id)
-  span.attribute("tutti.seed", seed)
+  span.attribute("divisi.run.id", runId)
+  span.attribute("divisi.task.id", task.id)
+  span.attribute("divisi.seed", seed)
   if (recording.content) span.attribute("gen_ai.input.messages", messagesText(task.messages))
   recording.runs.set(runId, { span, policy, round: undefined })
 }
 
 const startRound = (recording: Recording, run: OpenRun, { at, round }: Of<"round-started">) => {
   const span = start(recording, `round ${round}`, "internal", at, run.span)
-  span.attribute("tutti.round", round)
+  span.attribute("divisi.round", round)
   run.round = { span, steps: new Map(), planningSince: at }
 }
 
@@ -157,8 +157,8 @@ const recordCompletion = (recording: Recording, run: OpenRun, round: OpenRound, 
   round.planningSince = event.at
   span.attribute("gen_ai.operation.name", "plan")
   span.attribute("gen_ai.agent.name", run.policy)
-  span.attribute("tutti.attempt", event.attempt)
-  span.attribute("tutti.cached", event.cached)
+  span.attribute("divisi.attempt", event.attempt)
+  span.attribute("divisi.cached", event.cached)
   setPaid(span, event)
   if (recording.content) span.attribute("gen_ai.output.messages", answerText(event.completion, "stop"))
   if (event.error === undefined) span.end(nanos(event.at), Exit.void)
@@ -171,14 +171,14 @@ const startStep = (recording: Recording, round: OpenRound, { at, step, worker }:
   span.attribute("gen_ai.request.model", worker)
   const provider = recording.provider?.(worker)
   if (provider !== undefined) span.attribute("gen_ai.provider.name", provider)
-  span.attribute("tutti.step", step)
+  span.attribute("divisi.step", step)
   round.steps.set(step, span)
 }
 
 const finishStep = (recording: Recording, round: OpenRound, span: Tracer.Span, event: Of<"step-finished">) => {
   round.steps.delete(event.step)
   span.attribute("gen_ai.response.finish_reasons", [finishReasons[event.finishReason]])
-  span.attribute("tutti.cached", event.cached)
+  span.attribute("divisi.cached", event.cached)
   setPaid(span, event)
   if (recording.content) span.attribute("gen_ai.output.messages", answerText(event.answer, event.finishReason))
   span.end(nanos(event.at), Exit.void)
@@ -195,12 +195,12 @@ const finishRun = (recording: Recording, run: OpenRun, event: Of<"run-finished">
   const { span } = run
   if (run.round !== undefined) endRound(run, run.round, at, Exit.interrupt())
   recording.runs.delete(event.runId)
-  span.attribute("tutti.outcome", outcome)
-  span.attribute("tutti.spend.cost_usd", spend.costUsd)
-  span.attribute("tutti.spend.calls", spend.calls)
-  span.attribute("tutti.spend.unpriced_calls", spend.unpricedCalls)
-  span.attribute("tutti.spend.input_tokens", spend.usage.inputTokens)
-  span.attribute("tutti.spend.output_tokens", spend.usage.outputTokens)
+  span.attribute("divisi.outcome", outcome)
+  span.attribute("divisi.spend.cost_usd", spend.costUsd)
+  span.attribute("divisi.spend.calls", spend.calls)
+  span.attribute("divisi.spend.unpriced_calls", spend.unpricedCalls)
+  span.attribute("divisi.spend.input_tokens", spend.usage.inputTokens)
+  span.attribute("divisi.spend.output_tokens", spend.usage.outputTokens)
   if (recording.content && event.answer !== undefined) {
     span.attribute("gen_ai.output.messages", answerText(event.answer, "stop"))
   }
@@ -212,7 +212,7 @@ const finishRun = (recording: Recording, run: OpenRun, event: Of<"run-finished">
 const onStep = (recording: Recording, round: OpenRound, span: Tracer.Span, event: RunEvent) => {
   switch (event.type) {
     case "step-reassigned":
-      span.event("step_reassigned", nanos(event.at), { "tutti.from": event.from, "tutti.to": event.to })
+      span.event("step_reassigned", nanos(event.at), { "divisi.from": event.from, "divisi.to": event.to })
       return span.attribute("gen_ai.request.model", event.to)
     case "step-finished":
       return finishStep(recording, round, span, event)
@@ -227,9 +227,9 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
     case "completion-finished":
       return recordCompletion(recording, run, round, event)
     case "workflow-proposed":
-      round.span.attribute("tutti.policy", event.policy)
-      if (recording.content) round.span.attribute("tutti.workflow", JSON.stringify(event.workflow))
-      return round.span.attribute("tutti.steps", event.workflow.steps.length)
+      round.span.attribute("divisi.policy", event.policy)
+      if (recording.content) round.span.attribute("divisi.workflow", JSON.stringify(event.workflow))
+      return round.span.attribute("divisi.steps", event.workflow.steps.length)
     case "step-started":
       return startStep(recording, round, event)
     case "call-failed": {
@@ -238,13 +238,13 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
     }
     case "step-skipped":
       return round.span.event("step_skipped", nanos(event.at), {
-        "tutti.step": event.step,
-        "tutti.reason": event.reason
+        "divisi.step": event.step,
+        "divisi.reason": event.reason
       })
     case "answer-graded":
-      return round.span.attribute("tutti.score", event.grade.score)
+      return round.span.attribute("divisi.score", event.grade.score)
     case "round-finished":
-      round.span.attribute("tutti.confirmed", event.confirmed)
+      round.span.attribute("divisi.confirmed", event.confirmed)
       return endRound(run, round, event.at, Exit.void)
     case "step-finished":
     case "step-failed":
@@ -270,7 +270,7 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
  * **Example**
  *
  * ```ts
- * import * as Telemetry from "@tutti/core/Telemetry"
+ * import * as Telemetry from "@divisi/core/Telemetry"
  * import * as Tracer from "effect/Tracer"
  *
  * const recorder = Telemetry.recorder(Tracer.nativeTracer)
@@ -311,11 +311,11 @@ export const recorder = (
  * **Example**
  *
  * ```ts
- * import * as Conductor from "@tutti/core/Conductor"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as Telemetry from "@tutti/core/Telemetry"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Telemetry from "@divisi/core/Telemetry"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])

@@ -77,7 +77,7 @@ export interface DiagramOptions {
  * **Example**
  *
  * ```ts
- * import * as Topology from "@tutti/core/Topology"
+ * import * as Topology from "@divisi/core/Topology"
  *
  * const topology = Topology.make({
  *   steps: [
@@ -255,7 +255,7 @@ const arrange = (slots: Array<Slot>, lanes: number, neighbours?: "before" | "aft
  * **Example**
  *
  * ```ts
- * import * as Topology from "@tutti/core/Topology"
+ * import * as Topology from "@divisi/core/Topology"
  *
  * const step = (access: "all" | ReadonlyArray<number>) => ({ worker: 0, subtask: "", access })
  * const layout = Topology.layout(Topology.make({ steps: [step([]), step([]), step("all")] }))

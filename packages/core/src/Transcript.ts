@@ -300,11 +300,11 @@ export const append = (transcript: Transcript, event: RunEvent): Transcript => {
  * **Example**
  *
  * ```ts
- * import * as Conductor from "@tutti/core/Conductor"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as Transcript from "@tutti/core/Transcript"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Transcript from "@divisi/core/Transcript"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])

@@ -56,7 +56,7 @@ const hide = (text: string, secrets: ReadonlyArray<string>): string =>
  * **Example**
  *
  * ```ts
- * import * as VendorError from "@tutti/core/VendorError"
+ * import * as VendorError from "@divisi/core/VendorError"
  *
  * VendorError.detail("<h1>No\n  entry</h1> for hunter2", ["hunter2"]) // => "No entry for <hidden>"
  * ```
@@ -165,7 +165,7 @@ const sizes = (message: string) => {
  * **Example**
  *
  * ```ts
- * import * as VendorError from "@tutti/core/VendorError"
+ * import * as VendorError from "@divisi/core/VendorError"
  *
  * const header = (name: string) => (name === "retry-after" ? "2" : undefined)
  * const reason = VendorError.fromRefusal({ status: 429, message: "Slow down.", header }, { nowMillis: 0 })

@@ -287,9 +287,9 @@ class Reader<Event, State> {
  * **Example**
  *
  * ```ts
- * import * as VendorError from "@tutti/core/VendorError"
- * import * as VendorStream from "@tutti/core/VendorStream"
- * import type { Worker } from "@tutti/core/Worker"
+ * import * as VendorError from "@divisi/core/VendorError"
+ * import * as VendorStream from "@divisi/core/VendorStream"
+ * import type { Worker } from "@divisi/core/Worker"
  * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"
  *

@@ -377,7 +377,7 @@ export class WireError extends Data.TaggedError("WireError")<{
       case "Syntax":
         return `${subject} is not JSON: ${reason.detail}.`
       case "Version":
-        return `${subject} has version ${JSON.stringify(reason.found)}, but only version ${version} can be read: use the release of Tutti that wrote it, or a newer one.`
+        return `${subject} has version ${JSON.stringify(reason.found)}, but only version ${version} can be read: use the release of Divisi that wrote it, or a newer one.`
       case "Shape":
         return reason.path === ""
           ? `${subject} cannot be read: ${reason.detail}.`
@@ -464,7 +464,7 @@ export const decodeWorkflow = textReader("workflow", readWorkflow)
  *
  * ```ts
  * import * as Result from "effect/Result"
- * import * as Wire from "@tutti/core/Wire"
+ * import * as Wire from "@divisi/core/Wire"
  *
  * const event = Wire.decodeRunEvent('{"type":"round-started","runId":"r","at":0,"round":"first"}')
  * Result.isFailure(event) && event.failure.message // => 'The run event cannot be read at "round": expected number.'

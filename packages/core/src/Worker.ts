@@ -225,7 +225,7 @@ export const addUsage = (left: Usage, right: Usage): Usage => {
  * **Example**
  *
  * ```ts
- * import * as Worker from "@tutti/core/Worker"
+ * import * as Worker from "@divisi/core/Worker"
  *
  * const pricing = { inputPerMillion: 2, outputPerMillion: 10, cachedInputPerMillion: 0.5 }
  * Worker.cost(pricing, { inputTokens: 1_000_000, cachedInputTokens: 400_000, outputTokens: 100_000 }) // => 2.4

@@ -69,8 +69,8 @@ export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, Worke
  * **Example**
  *
  * ```ts
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.echo("a"), ScriptedWorker.echo("b")])
  * WorkerPool.ids(pool) // => ["a", "b"]

@@ -114,7 +114,7 @@ const checkAccess = (access: Access, step: number): Result.Result<Access, Workfl
  *
  * ```ts
  * import * as Result from "effect/Result"
- * import * as Workflow from "@tutti/core/Workflow"
+ * import * as Workflow from "@divisi/core/Workflow"
  *
  * const plan = { steps: [{ worker: 7, subtask: "Solve it.", access: [] }] }
  * const checked = Workflow.check(plan, { poolSize: 3 })
@@ -148,7 +148,7 @@ export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow,
  * **Example**
  *
  * ```ts
- * import * as Workflow from "@tutti/core/Workflow"
+ * import * as Workflow from "@divisi/core/Workflow"
  *
  * const workflow = Workflow.fromLists({ workers: [1, 0], subtasks: ["Plan.", "Do it."], access: [[], "all"] }, { poolSize: 2 })
  * ```

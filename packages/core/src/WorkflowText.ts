@@ -185,7 +185,7 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
  *
  * ```ts
  * import * as Result from "effect/Result"
- * import * as WorkflowText from "@tutti/core/WorkflowText"
+ * import * as WorkflowText from "@divisi/core/WorkflowText"
  *
  * const completion = "One call will do.\nmodels: [2]\nsubtasks: ['Name the capital of France.']\naccess: [[]]"
  *
@@ -242,7 +242,7 @@ const writeAccess = (access: Workflow.Access): string => (access === "all" ? '"a
  * **Example**
  *
  * ```ts
- * import * as WorkflowText from "@tutti/core/WorkflowText"
+ * import * as WorkflowText from "@divisi/core/WorkflowText"
  *
  * const text = WorkflowText.write({ steps: [{ worker: 1, subtask: "Name it.", access: [] }] })
  * text // => 'model_id = [1]\nsubtasks = ["Name it."]\naccess_list = [[]]\n'

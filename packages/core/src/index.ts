@@ -1,5 +1,5 @@
 /**
- * The domain and the one loop of Tutti. Import a module by its subpath (`@tutti/core/Conductor`) where start-up time
+ * The domain and the one loop of Divisi. Import a module by its subpath (`@divisi/core/Conductor`) where start-up time
  * matters: this file loads them all, the schemas of `Wire` included.
  */
 

@@ -108,7 +108,7 @@ const thrown = (worker: string, error: unknown): WorkerError => {
  * **Example**
  *
  * ```ts
- * import { worker } from "@tutti/core/promise"
+ * import { worker } from "@divisi/core/promise"
  *
  * const shouting = worker({
  *   id: "shouting",
@@ -157,7 +157,7 @@ export const worker = ({ answer, ...about }: WorkerOptions): Worker => {
  * **Example**
  *
  * ```ts
- * import { policy } from "@tutti/core/promise"
+ * import { policy } from "@divisi/core/promise"
  *
  * const two = policy("ask twice", ({ pool }) => ({
  *   steps: [
@@ -203,7 +203,7 @@ const open = async <S extends object, E>(key: Context.Key<never, S | undefined>,
  * **Example**
  *
  * ```ts
- * import { conduct, openCache, single, worker } from "@tutti/core/promise"
+ * import { conduct, openCache, single, worker } from "@divisi/core/promise"
  *
  * let calls = 0
  * const pool = [worker({ id: "calculator", answer: () => `${(calls += 1) * 42}` })]
@@ -227,7 +227,7 @@ export const openCache = async (options: CacheOptions): Promise<ResponseCache & 
  * **Example**
  *
  * ```ts
- * import { conduct, openGate, single, worker } from "@tutti/core/promise"
+ * import { conduct, openGate, single, worker } from "@divisi/core/promise"
  *
  * const pool = [worker({ id: "calculator", provider: "me", answer: () => "42" })]
  * const gate = await openGate({ limits: { me: { requestsPerMinute: 60, concurrency: 2 } } })
@@ -275,7 +275,7 @@ const start = Effect.fnUntraced(function* (options: ConductOptions, listener: (e
  * **Example**
  *
  * ```ts
- * import { conduct, single, worker } from "@tutti/core/promise"
+ * import { conduct, single, worker } from "@divisi/core/promise"
  *
  * const result = await conduct({
  *   question: "What is 6 times 7?",
@@ -304,7 +304,7 @@ export const conduct = (options: ConductOptions): Promise<ConductResult> => {
  * **Example**
  *
  * ```ts
- * import { single, streamRun, worker } from "@tutti/core/promise"
+ * import { single, streamRun, worker } from "@divisi/core/promise"
  *
  * const pool = [worker({ id: "calculator", answer: () => "42" })]
  * for await (const event of streamRun({ question: "What is 6 times 7?", pool, policy: single(0) })) {

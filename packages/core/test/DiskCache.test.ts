@@ -14,7 +14,7 @@ import * as DiskCache from "../src/DiskCache.ts"
 import { applicationId } from "../src/internal/answerTable.ts"
 import * as ResponseCache from "../src/ResponseCache.ts"
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-disk-cache-"))
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-disk-cache-"))
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
 
 let files = 0
@@ -210,7 +210,7 @@ describe("a file that cannot be used", () => {
       const newer = new DatabaseSync(file)
       newer.exec(`CREATE TABLE something (x); PRAGMA application_id = ${applicationId}; PRAGMA user_version = 99`)
       newer.close()
-      expect((yield* reasonOf({ file })).message).toContain("was written by a newer version of Tutti: update")
+      expect((yield* reasonOf({ file })).message).toContain("was written by a newer version of Divisi: update")
     })
   )
 

@@ -79,9 +79,9 @@ describe("recorder", () => {
       expect(attributesOf(run!)).toMatchObject({
         "gen_ai.operation.name": "invoke_workflow",
         "gen_ai.workflow.name": "two steps",
-        "tutti.run.id": "run-1",
-        "tutti.outcome": "answered",
-        "tutti.spend.calls": 2
+        "divisi.run.id": "run-1",
+        "divisi.outcome": "answered",
+        "divisi.spend.calls": 2
       })
       expect(first!.kind).toBe("client")
       expect(attributesOf(first!)).toMatchObject({
@@ -90,9 +90,9 @@ describe("recorder", () => {
         "gen_ai.request.model": "a",
         "gen_ai.usage.output_tokens": 2,
         "gen_ai.response.finish_reasons": ["stop"],
-        "tutti.cached": false
+        "divisi.cached": false
       })
-      const { "gen_ai.usage.input_tokens": inputTokens, "tutti.cost_usd": costUsd } = attributesOf(first!)
+      const { "gen_ai.usage.input_tokens": inputTokens, "divisi.cost_usd": costUsd } = attributesOf(first!)
       expect(costUsd).toBe(Number(inputTokens) + 2)
       expect(attributesOf(second!)).not.toHaveProperty("gen_ai.provider.name")
       expect(second!.status).toMatchObject({ startTime: 50_000_000n, endTime: 120_000_000n })
@@ -152,7 +152,7 @@ describe("recorder", () => {
         ["call_failed", "Overloaded"],
         ["call_failed", "Quota"]
       ])
-      expect(attributesOf(named("invoke_workflow two steps"))).toMatchObject({ "tutti.outcome": "interrupted" })
+      expect(attributesOf(named("invoke_workflow two steps"))).toMatchObject({ "divisi.outcome": "interrupted" })
       expect(recorder.open()).toBe(0)
     })
   )
@@ -171,7 +171,7 @@ describe("recorder", () => {
         const recorder = Telemetry.recorder(tracer)
         yield* Conductor.make({ policy: plan, pool, budget }).run("Why?", { listener: recorder.listener })
         expect(endOf(spans[0]!)).toBe("Fail")
-        expect(attributesOf(spans[0]!)).toMatchObject({ "error.type": outcome, "tutti.outcome": outcome })
+        expect(attributesOf(spans[0]!)).toMatchObject({ "error.type": outcome, "divisi.outcome": outcome })
         expect(recorder.open()).toBe(0)
       }
     })
@@ -211,8 +211,8 @@ describe("recorder", () => {
       "gen_ai.usage.output_tokens": 5,
       "gen_ai.usage.cache_read.input_tokens": 4,
       "gen_ai.usage.reasoning.output_tokens": 2,
-      "tutti.attempt": 1,
-      "tutti.cached": false
+      "divisi.attempt": 1,
+      "divisi.cached": false
     })
   })
 
@@ -232,7 +232,7 @@ describe("recorder", () => {
       yield* conductor.run("Why?", { runId: "r", listener: recorder.listener })
       const runs = spans.filter((span) => span.name === "invoke_workflow outer")
       expect(runs.length).toBe(2)
-      const step = spans.find((span) => span.attributes.get("tutti.step") === 0)!
+      const step = spans.find((span) => span.attributes.get("divisi.step") === 0)!
       expect(parentOf(runs[1]!)).toBe(step)
       expect(endOf(named("chat a"))).toBe("well")
       expect(recorder.open()).toBe(0)

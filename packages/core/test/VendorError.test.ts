@@ -1,5 +1,5 @@
+import * as VendorError from "@divisi/core/VendorError"
 import { assert, describe, it } from "@effect/vitest"
-import * as VendorError from "@tutti/core/VendorError"
 
 const nowMillis = Date.parse("2026-11-20T12:00:00Z")
 

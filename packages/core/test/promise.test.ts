@@ -119,7 +119,7 @@ describe("conduct", () => {
   })
 
   it("keeps answers in a file for as long as it is open, and says why one cannot be", async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), "tutti-promise-"))
+    const folder = mkdtempSync(path.join(tmpdir(), "divisi-promise-"))
     const file = path.join(folder, "cache.sqlite")
     let calls = 0
     const options = {

@@ -1,8 +1,8 @@
 /** Counts of right and wrong verdicts of the maths grader, and every case that it got wrong. */
 
-import * as Task from "@tutti/core/Task"
-import * as Algebra from "@tutti/evals/Algebra"
-import * as MathGrader from "@tutti/evals/MathGrader"
+import * as Task from "@divisi/core/Task"
+import * as Algebra from "@divisi/evals/Algebra"
+import * as MathGrader from "@divisi/evals/MathGrader"
 import * as Effect from "effect/Effect"
 import type { Case, Suite } from "./Suites.ts"
 

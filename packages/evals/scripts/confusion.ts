@@ -1,13 +1,13 @@
 /**
  * Prints the confusion matrix of the maths grader for every suite, as Markdown, and every miss as a line of JSON.
  *
- * With a folder that holds math500.test.jsonl and gsm8k.test.jsonl in `TUTTI_EVALS_DATA`, their references too.
+ * With a folder that holds math500.test.jsonl and gsm8k.test.jsonl in `DIVISI_EVALS_DATA`, their references too.
  */
 import * as Effect from "effect/Effect"
 import { measure } from "./Measure.ts"
 import { ofReferences, own } from "./Suites.ts"
 
-const data = process.env.TUTTI_EVALS_DATA
+const data = process.env.DIVISI_EVALS_DATA
 const suites = [...own(), ...(data === undefined ? [] : ofReferences(data))]
 
 process.stdout.write(

@@ -2,14 +2,14 @@
  * Measures the sandbox of WebAssembly and prints JSON: how long a program takes to start with the warm pool, from the
  * snapshot without a spare process, and with a whole start of Pyodide for each; samples a second with one and two
  * processes; and how much slower it computes than `python3`:
- * `node --conditions=@tutti/source scripts/sandbox.ts 40`.
+ * `node --conditions=@divisi/source scripts/sandbox.ts 40`.
  */
 import { execFileSync } from "node:child_process"
 import os from "node:os"
-import * as Task from "@tutti/core/Task"
-import * as CodeGrader from "@tutti/evals/CodeGrader"
-import * as PyodideSandbox from "@tutti/evals/PyodideSandbox"
-import * as Sandbox from "@tutti/evals/Sandbox"
+import * as Task from "@divisi/core/Task"
+import * as CodeGrader from "@divisi/evals/CodeGrader"
+import * as PyodideSandbox from "@divisi/evals/PyodideSandbox"
+import * as Sandbox from "@divisi/evals/Sandbox"
 import * as Effect from "effect/Effect"
 
 const samples = Number(process.argv[2] ?? 40)

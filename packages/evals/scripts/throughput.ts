@@ -1,14 +1,14 @@
 /**
  * Grades many answers and prints, as JSON, how many a second and how much memory is held at the start, the middle and
- * the end: `node --expose-gc --conditions=@tutti/source scripts/throughput.ts 100000`.
+ * the end: `node --expose-gc --conditions=@divisi/source scripts/throughput.ts 100000`.
  */
-import * as Task from "@tutti/core/Task"
-import * as MathGrader from "@tutti/evals/MathGrader"
+import * as Task from "@divisi/core/Task"
+import * as MathGrader from "@divisi/evals/MathGrader"
 import * as Effect from "effect/Effect"
 import { ofReferences, own } from "./Suites.ts"
 
 const total = Number(process.argv[2] ?? 100_000)
-const data = process.env.TUTTI_EVALS_DATA
+const data = process.env.DIVISI_EVALS_DATA
 const cases = [...own(), ...(data === undefined ? [] : ofReferences(data))].flatMap((suite) => suite.cases)
 
 /** In use after a collection, in MB. */

@@ -1,5 +1,5 @@
 /** AIME25: thirty problems of the American Invitational Mathematics Examination of 2025; answers are 0 to 999. */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import type { Graded } from "./Benchmark.ts"
 import * as IntegerGrader from "./IntegerGrader.ts"
 import { short } from "./internal/digest.ts"

@@ -98,7 +98,7 @@ const start = (options: Options) =>
  * **Example**
  *
  * ```ts
- * import * as Algebra from "@tutti/evals/Algebra"
+ * import * as Algebra from "@divisi/evals/Algebra"
  * import * as Effect from "effect/Effect"
  *
  * const algebra = Algebra.make()

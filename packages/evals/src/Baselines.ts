@@ -8,8 +8,8 @@
  * `single,self-consistency:5,best-of:3@openai:gpt-5`. Where a worker is wanted and none is named it is the best: by the
  * recorded samples, where there are any, else the pool's first.
  */
-import * as Policy from "@tutti/core/Policy"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
+import * as Policy from "@divisi/core/Policy"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -246,7 +246,7 @@ const readOne = (text: string): Result.Result<Named, BaselineError> => {
  * **Example**
  *
  * ```ts
- * import * as Baselines from "@tutti/evals/Baselines"
+ * import * as Baselines from "@divisi/evals/Baselines"
  * import * as Result from "effect/Result"
  *
  * const named = Result.getOrThrow(Baselines.read("single, self-consistency:5@professor"))
@@ -300,9 +300,9 @@ const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<voi
  * **Example**
  *
  * ```ts
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import * as Baselines from "@tutti/evals/Baselines"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Baselines from "@divisi/evals/Baselines"
  * import * as Effect from "effect/Effect"
  * import * as Result from "effect/Result"
  *

@@ -5,7 +5,7 @@
  * the seed, and a hash of the ids. Its licence and terms come along, to be shown. Tasks of a confidential benchmark may
  * be run, but {@link shareable} keeps their text out of anything that is shared.
  */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -193,11 +193,11 @@ const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: 
  * import fs from "node:fs"
  * import os from "node:os"
  * import path from "node:path"
- * import * as Benchmark from "@tutti/evals/Benchmark"
- * import * as UserBenchmark from "@tutti/evals/UserBenchmark"
+ * import * as Benchmark from "@divisi/evals/Benchmark"
+ * import * as UserBenchmark from "@divisi/evals/UserBenchmark"
  * import * as Effect from "effect/Effect"
  *
- * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "tutti-")), "mine.jsonl")
+ * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "divisi-")), "mine.jsonl")
  * fs.writeFileSync(file, '{"id":"one","question":"6 times 7?","answer":"42"}\n')
  *
  * const mine = UserBenchmark.make({ file, grader: "integer" })

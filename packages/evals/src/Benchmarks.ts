@@ -43,8 +43,8 @@ export const names: ReadonlyArray<string> = [...makers.keys()]
  * **Example**
  *
  * ```ts
- * import * as Benchmark from "@tutti/evals/Benchmark"
- * import * as Benchmarks from "@tutti/evals/Benchmarks"
+ * import * as Benchmark from "@divisi/evals/Benchmark"
+ * import * as Benchmarks from "@divisi/evals/Benchmarks"
  *
  * const gpqa = Benchmarks.named("gpqa-diamond")
  * gpqa?.isGated // => true

@@ -1,5 +1,5 @@
 /** BigCodeBench-Hard (complete): 148 functions to be completed from their docstring, tested with many libraries. */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Result from "effect/Result"
 import type { Benchmark } from "./Benchmark.ts"
 import * as Row from "./internal/Row.ts"

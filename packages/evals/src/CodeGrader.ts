@@ -4,8 +4,8 @@
  * A sandbox that fails gives no verdict; whatever the program does is its own doing and counts.
  */
 import { randomUUID } from "node:crypto"
-import { GraderError } from "@tutti/core/Grader"
-import type { Task } from "@tutti/core/Task"
+import { GraderError } from "@divisi/core/Grader"
+import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as BigCodeBenchHard from "./BigCodeBenchHard.ts"
@@ -179,9 +179,9 @@ const missingLibrary = (outcome: Sandbox.Outcome | undefined): string | undefine
  * **Example**
  *
  * ````ts
- * import * as Task from "@tutti/core/Task"
- * import * as CodeGrader from "@tutti/evals/CodeGrader"
- * import * as PyodideSandbox from "@tutti/evals/PyodideSandbox"
+ * import * as Task from "@divisi/core/Task"
+ * import * as CodeGrader from "@divisi/evals/CodeGrader"
+ * import * as PyodideSandbox from "@divisi/evals/PyodideSandbox"
  * import * as Effect from "effect/Effect"
  *
  * const tests = [{ input: "2 3", output: "5", testtype: "stdin" }]

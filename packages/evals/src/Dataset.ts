@@ -36,7 +36,7 @@ export interface HubFiles {
 
 /** How files are found and kept. */
 export interface Options {
-  /** Where files of a hub are kept; `~/.cache/tutti/datasets` by default. */
+  /** Where files of a hub are kept; `~/.cache/divisi/datasets` by default. */
   readonly cacheFolder?: string
   /** Sent to the hub alone. `HF_TOKEN` of the environment by default. */
   readonly token?: string
@@ -112,7 +112,7 @@ const publicHub = "https://huggingface.co"
 export const url = ({ dataset, revision = "main" }: HubFiles, file: string, endpoint: string = publicHub): string =>
   `${endpoint.replace(/\/+$/, "")}/datasets/${dataset}/resolve/${encodeURIComponent(revision)}/${file.split("/").map(encodeURIComponent).join("/")}`
 
-const cacheFolder = (options: Options) => options.cacheFolder ?? path.join(os.homedir(), ".cache", "tutti", "datasets")
+const cacheFolder = (options: Options) => options.cacheFolder ?? path.join(os.homedir(), ".cache", "divisi", "datasets")
 
 /** What a hub served, and the commit it was of. */
 interface Served {
@@ -279,11 +279,11 @@ async function* parquet(file: string): AsyncGenerator<Row> {
  * import fs from "node:fs"
  * import os from "node:os"
  * import path from "node:path"
- * import * as Dataset from "@tutti/evals/Dataset"
+ * import * as Dataset from "@divisi/evals/Dataset"
  * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"
  *
- * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "tutti-")), "questions.jsonl")
+ * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "divisi-")), "questions.jsonl")
  * fs.writeFileSync(file, '{"question":"6 times 7?","answer":"42"}\n')
  * await Effect.runPromise(Stream.runCollect(Dataset.records(file))) // => [{ question: "6 times 7?", answer: "42" }]
  * ```

@@ -6,17 +6,17 @@
  * its cost limit, goes on where it was when it is run again in the same folder, and pays for no answer twice.
  */
 import path from "node:path"
-import * as Budget from "@tutti/core/Budget"
-import type * as Conductor from "@tutti/core/Conductor"
-import * as DiskCache from "@tutti/core/DiskCache"
-import type { WorkerSettings } from "@tutti/core/Executor"
-import type { Policy } from "@tutti/core/Policy"
-import { Gate, type Reassign, type Retry } from "@tutti/core/Resilience"
-import type * as ResponseCache from "@tutti/core/ResponseCache"
-import type { Task } from "@tutti/core/Task"
-import type * as Transcript from "@tutti/core/Transcript"
-import { noUsage } from "@tutti/core/Worker"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
+import * as Budget from "@divisi/core/Budget"
+import type * as Conductor from "@divisi/core/Conductor"
+import * as DiskCache from "@divisi/core/DiskCache"
+import type { WorkerSettings } from "@divisi/core/Executor"
+import type { Policy } from "@divisi/core/Policy"
+import { Gate, type Reassign, type Retry } from "@divisi/core/Resilience"
+import type * as ResponseCache from "@divisi/core/ResponseCache"
+import type { Task } from "@divisi/core/Task"
+import type * as Transcript from "@divisi/core/Transcript"
+import { noUsage } from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Graded, Loaded } from "./Benchmark.ts"
@@ -330,15 +330,15 @@ export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.D
  * import fs from "node:fs"
  * import os from "node:os"
  * import path from "node:path"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as Task from "@tutti/core/Task"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import * as Evaluation from "@tutti/evals/Evaluation"
- * import * as IntegerGrader from "@tutti/evals/IntegerGrader"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Task from "@divisi/core/Task"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Evaluation from "@divisi/evals/Evaluation"
+ * import * as IntegerGrader from "@divisi/evals/IntegerGrader"
  * import * as Effect from "effect/Effect"
  *
- * const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-"))
+ * const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-"))
  * const products = Evaluation.madeSuite({
  *   id: "products",
  *   title: "Products",

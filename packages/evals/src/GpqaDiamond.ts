@@ -4,7 +4,7 @@
  * Its authors ask that questions are not put in plain text on the web, so it is confidential: reports name ids and
  * hashes. The right option's place follows from the seed and the record's id, so it is the same in every process.
  */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import type { Graded } from "./Benchmark.ts"
 import { ask, letterAt } from "./internal/choices.ts"
 import { fraction } from "./internal/digest.ts"

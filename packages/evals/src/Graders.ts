@@ -42,7 +42,7 @@ export const names: ReadonlyArray<string> = [...graders, ...gradersOf(Sandboxes.
  * **Example**
  *
  * ```ts
- * import * as Graders from "@tutti/evals/Graders"
+ * import * as Graders from "@divisi/evals/Graders"
  *
  * Graders.named("rlpr-strict")?.name // => "rlpr-strict"
  * Graders.named("vibes") // => undefined

@@ -1,5 +1,5 @@
 /** GSM8K: word problems of grade school, whose answers are whole numbers. */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import type { Graded } from "./Benchmark.ts"
 import * as IntegerGrader from "./IntegerGrader.ts"
 import { short } from "./internal/digest.ts"

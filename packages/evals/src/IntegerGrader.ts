@@ -40,7 +40,7 @@ const isMarked = /\\f?box|<answer>|####|answer|ANSWER|Answer/
  * **Example**
  *
  * ```ts
- * import * as IntegerGrader from "@tutti/evals/IntegerGrader"
+ * import * as IntegerGrader from "@divisi/evals/IntegerGrader"
  *
  * IntegerGrader.extract("Therefore, the final answer is: $\\boxed{033}$. I hope it is correct.") // => "33"
  * IntegerGrader.extract("She pays 70,000 dollars.") // => "70000"

@@ -5,9 +5,9 @@
  * that shows a judge's figures should show that, too. A judge that fails, or whose judgement cannot be read, gives no
  * verdict: that is a `GraderError`, never a wrong answer.
  */
-import { GraderError } from "@tutti/core/Grader"
-import * as Task from "@tutti/core/Task"
-import * as Worker from "@tutti/core/Worker"
+import { GraderError } from "@divisi/core/Grader"
+import * as Task from "@divisi/core/Task"
+import * as Worker from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Verdict from "./Verdict.ts"
@@ -89,9 +89,9 @@ const ask = (options: Options, task: Task.Task, answer: string) => {
  * **Example**
  *
  * ```ts
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as Task from "@tutti/core/Task"
- * import * as JudgeGrader from "@tutti/evals/JudgeGrader"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Task from "@divisi/core/Task"
+ * import * as JudgeGrader from "@divisi/evals/JudgeGrader"
  * import * as Effect from "effect/Effect"
  *
  * const worker = ScriptedWorker.make({ id: "judge", replies: ["Both name the same city.\nVerdict: CORRECT"] })

@@ -64,7 +64,7 @@ const chosen = (text: string, way: RegExp): string | undefined =>
  * **Example**
  *
  * ```ts
- * import * as LetterGrader from "@tutti/evals/LetterGrader"
+ * import * as LetterGrader from "@divisi/evals/LetterGrader"
  *
  * LetterGrader.extract("A hexagon has 6 sides, so the answer is **C**.") // => "C"
  * LetterGrader.extract("A hexagon has 6 sides.") // => undefined

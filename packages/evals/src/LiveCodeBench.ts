@@ -5,7 +5,7 @@
  * reader accepts the one shape that these have, a single text, and refuses everything else.
  */
 import { inflateSync } from "node:zlib"
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import type { Benchmark } from "./Benchmark.ts"
@@ -100,7 +100,7 @@ const parseTests = (json: string): Result.Result<ReadonlyArray<Test>, string> =>
  * **Example**
  *
  * ```ts
- * import * as LiveCodeBench from "@tutti/evals/LiveCodeBench"
+ * import * as LiveCodeBench from "@divisi/evals/LiveCodeBench"
  * import * as Result from "effect/Result"
  *
  * const read = LiveCodeBench.readTests('[{"input":"1 2","output":"3","testtype":"stdin"}]')
@@ -154,7 +154,7 @@ const format = (starterCode: string): string =>
  * **Example**
  *
  * ````ts
- * import * as LiveCodeBench from "@tutti/evals/LiveCodeBench"
+ * import * as LiveCodeBench from "@divisi/evals/LiveCodeBench"
  *
  * LiveCodeBench.extract("So:\n```python\nprint(42)\n```\nDone.") // => "print(42)"
  * ````

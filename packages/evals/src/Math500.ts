@@ -1,5 +1,5 @@
 /** MATH500: 500 problems of competition mathematics, with answers in LaTeX. */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./internal/Row.ts"
 import * as MathGrader from "./MathGrader.ts"
@@ -25,7 +25,7 @@ const instructions = {
  * **Example**
  *
  * ```ts
- * import * as Math500 from "@tutti/evals/Math500"
+ * import * as Math500 from "@divisi/evals/Math500"
  *
  * const task = Math500.make().toTask(
  *   { problem: "What is $1+1$?", answer: "2", subject: "Algebra", level: 1, unique_id: "test/algebra/1.json" },

@@ -156,7 +156,7 @@ const asserted = (text: string): string | undefined => {
  * **Example**
  *
  * ```ts
- * import * as MathAnswer from "@tutti/evals/MathAnswer"
+ * import * as MathAnswer from "@divisi/evals/MathAnswer"
  *
  * MathAnswer.extract("So there are $\\boxed{\\frac{1}{2}}$ of them.") // => "\\frac{1}{2}"
  * MathAnswer.extract("Hence the answer is 42. I hope it helps.") // => "42"

@@ -68,7 +68,7 @@ const isForAlgebra = (gold: string, answer: string): boolean =>
  * **Example**
  *
  * ```ts
- * import * as MathGrader from "@tutti/evals/MathGrader"
+ * import * as MathGrader from "@divisi/evals/MathGrader"
  *
  * MathGrader.compare("\\frac{1}{2}", "0.5") // => { correct: true, rung: "rational" }
  * MathGrader.compare("(x+1)^2", "x^2+2x+1") // => { correct: true, rung: "identity" }
@@ -118,8 +118,8 @@ const isSameText = (gold: string, answer: string) => {
  * **Example**
  *
  * ```ts
- * import * as MathGrader from "@tutti/evals/MathGrader"
- * import * as Task from "@tutti/core/Task"
+ * import * as MathGrader from "@divisi/evals/MathGrader"
+ * import * as Task from "@divisi/core/Task"
  * import * as Effect from "effect/Effect"
  *
  * const task = Task.make({ question: "What is 1/2 + 1/3?", reference: "\\frac{5}{6}" })

@@ -1,5 +1,5 @@
 /** MMLU: multiple choice questions of 57 subjects. */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import type { Graded } from "./Benchmark.ts"
 import { ask, type ChoiceFormat, letterAt } from "./internal/choices.ts"
 import { short } from "./internal/digest.ts"

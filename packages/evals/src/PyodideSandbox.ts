@@ -67,7 +67,7 @@ const find = (given: string | undefined): Effect.Effect<Installed, SandboxError>
 const temporaryFolder = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
-      const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "tutti-pyodide-"))
+      const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "divisi-pyodide-"))
       const remove = () => fs.rmSync(folder, { recursive: true, force: true })
       process.once("exit", remove)
       return { folder, remove }
@@ -212,7 +212,7 @@ const runIn = (processes: Pool, program: Program, goesOn: (outcome: Outcome, ind
  * **Example**
  *
  * ```ts
- * import * as PyodideSandbox from "@tutti/evals/PyodideSandbox"
+ * import * as PyodideSandbox from "@divisi/evals/PyodideSandbox"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {

@@ -4,13 +4,13 @@
  *
  * A recording is made by the same Conductor as everything else, so what learning costs is counted like anything else.
  */
-import * as Budget from "@tutti/core/Budget"
-import * as Conductor from "@tutti/core/Conductor"
-import type { Grader, GraderError } from "@tutti/core/Grader"
-import { type Policy, PolicyError } from "@tutti/core/Policy"
-import { Gate } from "@tutti/core/Resilience"
-import * as ResponseCache from "@tutti/core/ResponseCache"
-import type { Task } from "@tutti/core/Task"
+import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import type { Grader, GraderError } from "@divisi/core/Grader"
+import { type Policy, PolicyError } from "@divisi/core/Policy"
+import { Gate } from "@divisi/core/Resilience"
+import * as ResponseCache from "@divisi/core/ResponseCache"
+import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Calls from "./internal/calls.ts"
 
@@ -109,12 +109,12 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
  * **Example**
  *
  * ```ts
- * import * as Grader from "@tutti/core/Grader"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as Task from "@tutti/core/Task"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import * as Recording from "@tutti/evals/Recording"
+ * import * as Grader from "@divisi/core/Grader"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Task from "@divisi/core/Task"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Recording from "@divisi/evals/Recording"
  * import * as Effect from "effect/Effect"
  *
  * const record = Recording.make({

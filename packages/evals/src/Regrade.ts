@@ -4,7 +4,7 @@
  * The report is then as if the answers had been graded so from the start. Samples without an answer stay as they are.
  */
 import path from "node:path"
-import type { Task } from "@tutti/core/Task"
+import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import { EvaluationError, type Suite } from "./Evaluation.ts"
 import * as Atomic from "./internal/atomic.ts"

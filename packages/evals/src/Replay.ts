@@ -4,12 +4,12 @@
  * What a policy was shown and what a worker was sent are not in a transcript, as they follow from it: they are rendered
  * again by the same pure functions. So a record is right as long as the prompt's options are those of the run.
  */
-import type { Grader, GraderError } from "@tutti/core/Grader"
-import { reward } from "@tutti/core/Grader"
-import type { Previous } from "@tutti/core/Policy"
-import * as Prompt from "@tutti/core/Prompt"
-import type { Message, Task } from "@tutti/core/Task"
-import type { CompletionRecord, RoundRecord, StepRecord, Transcript } from "@tutti/core/Transcript"
+import type { Grader, GraderError } from "@divisi/core/Grader"
+import { reward } from "@divisi/core/Grader"
+import type { Previous } from "@divisi/core/Policy"
+import * as Prompt from "@divisi/core/Prompt"
+import type { Message, Task } from "@divisi/core/Task"
+import type { CompletionRecord, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
 import {
   noUsage,
   type Usage,
@@ -17,10 +17,10 @@ import {
   WorkerError,
   type WorkerErrorReason,
   type WorkerPart
-} from "@tutti/core/Worker"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
-import { defaultMaxSteps, type Workflow } from "@tutti/core/Workflow"
-import * as WorkflowText from "@tutti/core/WorkflowText"
+} from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import { defaultMaxSteps, type Workflow } from "@divisi/core/Workflow"
+import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -311,12 +311,12 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
  * **Example**
  *
  * ```ts
- * import * as Conductor from "@tutti/core/Conductor"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as Transcript from "@tutti/core/Transcript"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import * as Replay from "@tutti/evals/Replay"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Transcript from "@divisi/core/Transcript"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Replay from "@divisi/evals/Replay"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])

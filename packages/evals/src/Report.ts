@@ -5,11 +5,11 @@
  * needed to compute the report again: {@link make} is a function of them. What cannot be known is `null`, never 0.
  * Nothing of it quotes a confidential benchmark.
  */
-import type { Limits } from "@tutti/core/Budget"
-import type { Outcome } from "@tutti/core/RunEvent"
-import type { Shape } from "@tutti/core/Topology"
-import type { Pricing, WorkerErrorReason } from "@tutti/core/Worker"
-import type { Access } from "@tutti/core/Workflow"
+import type { Limits } from "@divisi/core/Budget"
+import type { Outcome } from "@divisi/core/RunEvent"
+import type { Shape } from "@divisi/core/Topology"
+import type { Pricing, WorkerErrorReason } from "@divisi/core/Worker"
+import type { Access } from "@divisi/core/Workflow"
 import type { Provenance } from "./Benchmark.ts"
 import { comparisonsOf } from "./internal/compared.ts"
 import { short } from "./internal/digest.ts"

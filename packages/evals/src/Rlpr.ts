@@ -1,5 +1,5 @@
 /** RLPR: questions of many fields from the web, with short reference answers. */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import type { Graded } from "./Benchmark.ts"
 import { short } from "./internal/digest.ts"
 import * as Row from "./internal/Row.ts"

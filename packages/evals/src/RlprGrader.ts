@@ -126,8 +126,8 @@ const make = (name: string, rule: Rule, options: Options): Verdict.AnswerGrader 
  * **Example**
  *
  * ```ts
- * import * as RlprGrader from "@tutti/evals/RlprGrader"
- * import * as Task from "@tutti/core/Task"
+ * import * as RlprGrader from "@divisi/evals/RlprGrader"
+ * import * as Task from "@divisi/core/Task"
  * import * as Effect from "effect/Effect"
  *
  * const task = Task.make({ question: "How much?", reference: "1/3" })

@@ -132,8 +132,8 @@ export const isMemoryError = (outcome: Outcome): boolean =>
  * **Example**
  *
  * ```ts
- * import * as PyodideSandbox from "@tutti/evals/PyodideSandbox"
- * import * as Sandbox from "@tutti/evals/Sandbox"
+ * import * as PyodideSandbox from "@divisi/evals/PyodideSandbox"
+ * import * as Sandbox from "@divisi/evals/Sandbox"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {

@@ -25,7 +25,7 @@ export const names: ReadonlyArray<string> = ["pyodide", "bubblewrap", "container
  * **Example**
  *
  * ```ts
- * import * as Sandboxes from "@tutti/evals/Sandboxes"
+ * import * as Sandboxes from "@divisi/evals/Sandboxes"
  *
  * Sandboxes.named("pyodide") === undefined // => false
  * Sandboxes.named("vibes") // => undefined

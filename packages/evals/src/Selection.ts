@@ -1,5 +1,5 @@
 /** Which tasks of a benchmark are used: given ones, a seeded sample of every subject, and none that was trained on. */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import { fraction, sha256 } from "./internal/digest.ts"
@@ -73,8 +73,8 @@ const quotas = (sizes: ReadonlyArray<number>, limit: number): ReadonlyArray<numb
  * **Example**
  *
  * ```ts
- * import * as Task from "@tutti/core/Task"
- * import * as Selection from "@tutti/evals/Selection"
+ * import * as Task from "@divisi/core/Task"
+ * import * as Selection from "@divisi/evals/Selection"
  *
  * const tasks = Array.from({ length: 30 }, (_, index) =>
  *   Task.make({ question: `${index}?`, metadata: { subject: index < 20 ? "algebra" : "geometry" } })

@@ -84,7 +84,7 @@ export const standardError = (values: ReadonlyArray<number>): number =>
  * **Example**
  *
  * ```ts
- * import * as Statistics from "@tutti/evals/Statistics"
+ * import * as Statistics from "@divisi/evals/Statistics"
  *
  * const answers = [1, 1, 0, 0].map((value, index) => ({ value, cluster: index < 2 ? "a" : "b" }))
  * Statistics.clusteredStandardError(answers) // => 0.5
@@ -155,7 +155,7 @@ const separation = (power: number, significance: number) => normalQuantile(1 - s
  * **Example**
  *
  * ```ts
- * import * as Statistics from "@tutti/evals/Statistics"
+ * import * as Statistics from "@divisi/evals/Statistics"
  *
  * Statistics.minimumDetectable(0.01).toFixed(3) // => "0.028"
  * ```
@@ -207,7 +207,7 @@ const isBinary = (values: ReadonlyArray<number>) => values.every((value) => valu
  * **Example**
  *
  * ```ts
- * import * as Statistics from "@tutti/evals/Statistics"
+ * import * as Statistics from "@divisi/evals/Statistics"
  *
  * const samples = [1, 1, 1, 0].map((score, index) => ({ question: `q${index}`, score }))
  * const { interval, mean, missing } = Statistics.score([...samples, { question: "q4" }])
@@ -261,7 +261,7 @@ const correlationOf = (pairs: ReadonlyArray<readonly [number, number]>): number 
  * **Example**
  *
  * ```ts
- * import * as Statistics from "@tutti/evals/Statistics"
+ * import * as Statistics from "@divisi/evals/Statistics"
  *
  * Statistics.mcnemar(1, 5) // => 0.21875
  * ```
@@ -331,7 +331,7 @@ const clustersOf = (samples: ReadonlyArray<Sample>) =>
  * **Example**
  *
  * ```ts
- * import * as Statistics from "@tutti/evals/Statistics"
+ * import * as Statistics from "@divisi/evals/Statistics"
  *
  * const answers = (scores: ReadonlyArray<number>) => scores.map((score, index) => ({ question: `q${index}`, score }))
  * const { mean, p, test } = Statistics.difference(answers([1, 1, 1, 1, 0]), answers([1, 0, 0, 1, 0]))
@@ -373,7 +373,7 @@ export const difference = (
  * **Example**
  *
  * ```ts
- * import * as Statistics from "@tutti/evals/Statistics"
+ * import * as Statistics from "@divisi/evals/Statistics"
  *
  * Statistics.holm([0.01, 0.04, 0.03]) // => [0.03, 0.06, 0.06]
  * ```
@@ -400,7 +400,7 @@ export const holm = (ps: ReadonlyArray<number>): ReadonlyArray<number> => {
  * **Example**
  *
  * ```ts
- * import * as Statistics from "@tutti/evals/Statistics"
+ * import * as Statistics from "@divisi/evals/Statistics"
  *
  * Statistics.passAtK({ samples: 4, correct: 2, k: 2 }).toFixed(4) // => "0.8333"
  * Statistics.passHatK({ samples: 4, correct: 2, k: 2 }).toFixed(4) // => "0.1667"

@@ -26,7 +26,7 @@ export const extract = (answer: string): string => {
  * **Example**
  *
  * ```ts
- * import * as TextGrader from "@tutti/evals/TextGrader"
+ * import * as TextGrader from "@divisi/evals/TextGrader"
  *
  * TextGrader.normalise("The  Eiffel Tower.") // => "eiffel tower"
  * ```

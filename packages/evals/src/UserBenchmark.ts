@@ -3,7 +3,7 @@
  * `id`, `system` and `subject` may be there, too.
  */
 import path from "node:path"
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Graded } from "./Benchmark.ts"
 import * as Graders from "./Graders.ts"
@@ -54,7 +54,7 @@ const answerOf = (row: Row.Row): string => {
  * **Example**
  *
  * ```ts
- * import * as UserBenchmark from "@tutti/evals/UserBenchmark"
+ * import * as UserBenchmark from "@divisi/evals/UserBenchmark"
  *
  * const mine = UserBenchmark.make({ file: "questions.jsonl", grader: "math" })
  * mine.toTask({ id: "one", question: "6 times 7?", answer: 42 }, 0)?.reference // => "42"

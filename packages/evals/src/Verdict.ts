@@ -3,9 +3,9 @@
  *
  * Every grader here is one of core's; what it gives also tells which text was taken for the answer, and what decided.
  */
-import type { Grade, Grader, GraderError } from "@tutti/core/Grader"
-import { GraderError as NoVerdict } from "@tutti/core/Grader"
-import type { Task } from "@tutti/core/Task"
+import type { Grade, Grader, GraderError } from "@divisi/core/Grader"
+import { GraderError as NoVerdict } from "@divisi/core/Grader"
+import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explan
  * **Example**
  *
  * ```ts
- * import * as Verdict from "@tutti/evals/Verdict"
+ * import * as Verdict from "@divisi/evals/Verdict"
  *
  * const sameLength = Verdict.grader("same-length", (gold, answer) =>
  *   Verdict.make({ correct: gold.length === answer.length, rung: "length", extracted: answer })

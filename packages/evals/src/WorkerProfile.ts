@@ -5,11 +5,11 @@
  * Where a worker answered alone, the score is its own. Where it worked in a team, only the team's is known, so that is
  * kept apart. Counts are small, so estimates are drawn towards a mean, and come with intervals.
  */
-import type { Grader, GraderError } from "@tutti/core/Grader"
-import type { Policy } from "@tutti/core/Policy"
-import type { StepRecord, Transcript } from "@tutti/core/Transcript"
-import type { Worker } from "@tutti/core/Worker"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
+import type { Grader, GraderError } from "@divisi/core/Grader"
+import type { Policy } from "@divisi/core/Policy"
+import type { StepRecord, Transcript } from "@divisi/core/Transcript"
+import type { Worker } from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import { figure } from "./internal/summary.ts"
@@ -210,7 +210,7 @@ const profileOf = (worker: string, observations: ReadonlyArray<Observation>, ove
  * **Example**
  *
  * ```ts
- * import * as WorkerProfile from "@tutti/evals/WorkerProfile"
+ * import * as WorkerProfile from "@divisi/evals/WorkerProfile"
  *
  * const seen = (question: string, kind: string, score: number) => ({
  *   worker: "almanac", kind, question, score, isAlone: true, isAnswered: true, millis: 400, costUsd: 0.001

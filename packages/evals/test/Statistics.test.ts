@@ -1,5 +1,5 @@
+import * as Statistics from "@divisi/evals/Statistics"
 import { assert, describe, it } from "@effect/vitest"
-import * as Statistics from "@tutti/evals/Statistics"
 import { normalQuantile, studentQuantile } from "../src/internal/distribution.ts"
 
 const close = (actual: number, expected: number, within = 1e-9) => assert.closeTo(actual, expected, within)

@@ -1,20 +1,20 @@
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import * as Task from "@divisi/core/Task"
+import * as Aime25 from "@divisi/evals/Aime25"
+import * as Benchmark from "@divisi/evals/Benchmark"
+import * as Benchmarks from "@divisi/evals/Benchmarks"
+import * as BigCodeBenchHard from "@divisi/evals/BigCodeBenchHard"
+import * as GpqaDiamond from "@divisi/evals/GpqaDiamond"
+import * as Gsm8k from "@divisi/evals/Gsm8k"
+import * as LiveCodeBench from "@divisi/evals/LiveCodeBench"
+import * as Math500 from "@divisi/evals/Math500"
+import * as Mmlu from "@divisi/evals/Mmlu"
+import * as Rlpr from "@divisi/evals/Rlpr"
+import * as Selection from "@divisi/evals/Selection"
+import * as UserBenchmark from "@divisi/evals/UserBenchmark"
 import { assert, describe, it } from "@effect/vitest"
-import * as Task from "@tutti/core/Task"
-import * as Aime25 from "@tutti/evals/Aime25"
-import * as Benchmark from "@tutti/evals/Benchmark"
-import * as Benchmarks from "@tutti/evals/Benchmarks"
-import * as BigCodeBenchHard from "@tutti/evals/BigCodeBenchHard"
-import * as GpqaDiamond from "@tutti/evals/GpqaDiamond"
-import * as Gsm8k from "@tutti/evals/Gsm8k"
-import * as LiveCodeBench from "@tutti/evals/LiveCodeBench"
-import * as Math500 from "@tutti/evals/Math500"
-import * as Mmlu from "@tutti/evals/Mmlu"
-import * as Rlpr from "@tutti/evals/Rlpr"
-import * as Selection from "@tutti/evals/Selection"
-import * as UserBenchmark from "@tutti/evals/UserBenchmark"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import pickles from "./fixtures/pickles.json" with { type: "json" }
@@ -254,11 +254,11 @@ it("benchmarks are found by their names", () => {
   assert.isUndefined(Benchmarks.named("toString"))
 })
 
-const data = process.env.TUTTI_EVALS_DATA
+const data = process.env.DIVISI_EVALS_DATA
 
 describe("whole data sets", () => {
   it.effect.skipIf(data === undefined)(
-    "have the counts they should have (needs TUTTI_EVALS_DATA, see the README)",
+    "have the counts they should have (needs DIVISI_EVALS_DATA, see the README)",
     () =>
       Effect.gen(function* () {
         const whole = (benchmark: Benchmark.Benchmark, file: string) =>

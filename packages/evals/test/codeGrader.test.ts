@@ -1,14 +1,14 @@
 import fs from "node:fs"
 import path from "node:path"
-import * as Task from "@tutti/core/Task"
-import * as Benchmark from "@tutti/evals/Benchmark"
-import * as Benchmarks from "@tutti/evals/Benchmarks"
-import * as BigCodeBenchHard from "@tutti/evals/BigCodeBenchHard"
-import * as CodeGrader from "@tutti/evals/CodeGrader"
-import * as Graders from "@tutti/evals/Graders"
-import * as LiveCodeBench from "@tutti/evals/LiveCodeBench"
-import * as PyodideSandbox from "@tutti/evals/PyodideSandbox"
-import { type Sandbox, SandboxError } from "@tutti/evals/Sandbox"
+import * as Task from "@divisi/core/Task"
+import * as Benchmark from "@divisi/evals/Benchmark"
+import * as Benchmarks from "@divisi/evals/Benchmarks"
+import * as BigCodeBenchHard from "@divisi/evals/BigCodeBenchHard"
+import * as CodeGrader from "@divisi/evals/CodeGrader"
+import * as Graders from "@divisi/evals/Graders"
+import * as LiveCodeBench from "@divisi/evals/LiveCodeBench"
+import * as PyodideSandbox from "@divisi/evals/PyodideSandbox"
+import { type Sandbox, SandboxError } from "@divisi/evals/Sandbox"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
@@ -292,7 +292,7 @@ describe("BigCodeBench", () => {
     assert.isFalse((await run(unchecked.grade(taskOf({ ...record, ...task }), fenced(right)))).correct)
   })
 
-  const data = process.env.TUTTI_EVALS_DATA
+  const data = process.env.DIVISI_EVALS_DATA
   /** Those whose libraries are Python's own, of the version that runs here, and that need neither process nor socket. */
   const ownLibraries = [
     13, 19, 147, 310, 326, 368, 454, 592, 594, 720, 765, 771, 777, 800, 854, 857, 906, 928, 963, 988, 990, 998, 999,
@@ -300,7 +300,7 @@ describe("BigCodeBench", () => {
   ]
 
   it.skipIf(data === undefined)(
-    "passes canonical solutions whose libraries are present, and fails broken ones (needs TUTTI_EVALS_DATA)",
+    "passes canonical solutions whose libraries are present, and fails broken ones (needs DIVISI_EVALS_DATA)",
     async () => {
       const file = path.join(data!, "bigcodebench_hard.v0.1.4.jsonl")
       const { tasks } = await run(Benchmark.load(BigCodeBenchHard.make(), { files: [file] }))

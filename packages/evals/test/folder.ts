@@ -11,7 +11,7 @@ afterAll(() => {
 })
 
 export const folder = (): string => {
-  const one = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-evals-"))
+  const one = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-evals-"))
   made.push(one)
   return one
 }

@@ -1,7 +1,7 @@
+import * as Task from "@divisi/core/Task"
+import * as MathAnswer from "@divisi/evals/MathAnswer"
+import * as MathGrader from "@divisi/evals/MathGrader"
 import { assert, describe, it } from "@effect/vitest"
-import * as Task from "@tutti/core/Task"
-import * as MathAnswer from "@tutti/evals/MathAnswer"
-import * as MathGrader from "@tutti/evals/MathGrader"
 import * as Effect from "effect/Effect"
 import { measure } from "../scripts/Measure.ts"
 import { ofReferences, own } from "../scripts/Suites.ts"
@@ -113,7 +113,7 @@ describe("computer algebra", () => {
   )
 })
 
-const data = process.env.TUTTI_EVALS_DATA
+const data = process.env.DIVISI_EVALS_DATA
 
 /** Every miss is known, and so is every reason; there is no credit for a wrong answer. */
 const holds = (suite: Parameters<typeof measure>[0]) =>
@@ -131,7 +131,7 @@ describe("suites", () => {
   for (const suite of own()) it.effect(`no false credit and no unknown miss in ${suite.name}`, () => holds(suite))
 
   it.effect.skipIf(data === undefined)(
-    "references against themselves, rewritten and changed (needs TUTTI_EVALS_DATA, see the README)",
+    "references against themselves, rewritten and changed (needs DIVISI_EVALS_DATA, see the README)",
     () => Effect.forEach(ofReferences(data!), holds)
   )
 })

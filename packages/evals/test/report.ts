@@ -90,7 +90,7 @@ export const report = (
       benchmarkOf(name, options.isConfidential ?? false)
     ),
     pool: [{ id: "a", pricing: { inputPerMillion: 1, outputPerMillion: 2 } }, { id: "b" }],
-    versions: { "@tutti/evals": "0.0.0" }
+    versions: { "@divisi/evals": "0.0.0" }
   }
   const progress = { status: "complete", samples: samples.length, planned: samples.length, paidUsd: 0.5 } as const
   return Report.make(plan, samples, progress)

@@ -4,12 +4,12 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
-import * as BubblewrapSandbox from "@tutti/evals/BubblewrapSandbox"
-import * as ContainerSandbox from "@tutti/evals/ContainerSandbox"
-import * as LocalPythonSandbox from "@tutti/evals/LocalPythonSandbox"
-import * as PyodideSandbox from "@tutti/evals/PyodideSandbox"
-import * as Sandbox from "@tutti/evals/Sandbox"
-import * as Sandboxes from "@tutti/evals/Sandboxes"
+import * as BubblewrapSandbox from "@divisi/evals/BubblewrapSandbox"
+import * as ContainerSandbox from "@divisi/evals/ContainerSandbox"
+import * as LocalPythonSandbox from "@divisi/evals/LocalPythonSandbox"
+import * as PyodideSandbox from "@divisi/evals/PyodideSandbox"
+import * as Sandbox from "@divisi/evals/Sandbox"
+import * as Sandboxes from "@divisi/evals/Sandboxes"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -159,7 +159,7 @@ Function = core.to_js([1]).constructor.constructor
 
   it.skipIf(process.platform !== "linux")("ends with whoever started it, even when that is killed", async () => {
     const source = `
-      import * as PyodideSandbox from "@tutti/evals/PyodideSandbox"
+      import * as PyodideSandbox from "@divisi/evals/PyodideSandbox"
       import * as Effect from "effect/Effect"
       const run = Effect.flatMap(PyodideSandbox.make(), (sandbox) => {
         setTimeout(() => console.log("running"), 2000)
@@ -167,7 +167,7 @@ Function = core.to_js([1]).constructor.constructor
       })
       await Effect.runPromise(Effect.scoped(run))`
     const temporary = folder()
-    const child = spawn(process.execPath, ["--conditions=@tutti/source", "--input-type=module", "-e", source], {
+    const child = spawn(process.execPath, ["--conditions=@divisi/source", "--input-type=module", "-e", source], {
       cwd: path.join(import.meta.dirname, ".."),
       env: { ...process.env, TMPDIR: temporary },
       stdio: ["ignore", "pipe", "inherit"]

@@ -3,8 +3,8 @@ import fs from "node:fs"
 import net from "node:net"
 import os from "node:os"
 import path from "node:path"
-import type { Sandbox } from "@tutti/evals/Sandbox"
-import * as SandboxModule from "@tutti/evals/Sandbox"
+import type { Sandbox } from "@divisi/evals/Sandbox"
+import * as SandboxModule from "@divisi/evals/Sandbox"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 
@@ -175,7 +175,7 @@ export const contract = (name: string, { hasProcesses, hasWalls, sandbox }: Subj
 
   describe.skipIf(!hasWalls)(`${name} lets nothing out`, () => {
     it("no file of the machine is read, written or listed", async () => {
-      const folder = fs.mkdtempSync(path.join(os.homedir(), ".tutti-canary-"))
+      const folder = fs.mkdtempSync(path.join(os.homedir(), ".divisi-canary-"))
       try {
         const canary = path.join(folder, "canary")
         fs.writeFileSync(canary, "secret-canary")
@@ -190,7 +190,7 @@ export const contract = (name: string, { hasProcesses, hasWalls, sandbox }: Subj
           "import os\nprint(open('/proc/self/environ').read())",
           "import os\nprint(open(f'/proc/{os.getppid()}/environ').read())"
         ]
-        process.env.TUTTI_CANARY = "secret-canary"
+        process.env.DIVISI_CANARY = "secret-canary"
         for (const attempt of attempts) {
           const outcome = await run(attempt, "", { wallMillis: 3000 })
           assert.notInclude(JSON.stringify(outcome), "secret-canary", attempt)
@@ -198,7 +198,7 @@ export const contract = (name: string, { hasProcesses, hasWalls, sandbox }: Subj
         assert.deepStrictEqual(fs.readdirSync(folder), ["canary"])
         assert.strictEqual(fs.readFileSync(canary, "utf8"), "secret-canary")
       } finally {
-        delete process.env.TUTTI_CANARY
+        delete process.env.DIVISI_CANARY
         fs.rmSync(folder, { recursive: true, force: true })
       }
     })
@@ -227,7 +227,7 @@ export const contract = (name: string, { hasProcesses, hasWalls, sandbox }: Subj
     })
 
     it("no process of the machine is started or reached", async () => {
-      const mark = path.join(os.tmpdir(), `tutti-mark-${process.pid}`)
+      const mark = path.join(os.tmpdir(), `divisi-mark-${process.pid}`)
       const attempts = [
         `import os\nos.system('touch ${mark}')`,
         `import subprocess\nsubprocess.run(['touch', '${mark}'])`,

@@ -8,9 +8,9 @@
 import fs from "node:fs/promises"
 import os from "node:os"
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import * as Tensor from "@tutti/gguf/Tensor"
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
+import * as Model from "@divisi/gguf/Model"
+import * as Tensor from "@divisi/gguf/Tensor"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import * as Effect from "effect/Effect"
 
 const [gigabytes = "1", type = "F32", folder = os.tmpdir()] = process.argv.slice(2)
@@ -77,7 +77,7 @@ const plain = async (file: string, bytes: number) => {
   await handle.close()
 }
 
-const own = await fs.mkdtemp(path.join(folder, "tutti-bench-"))
+const own = await fs.mkdtemp(path.join(folder, "divisi-bench-"))
 const file = path.join(own, "model.gguf")
 try {
   const write = Model.write(model, file, { type: type === "F16" ? "F16" : "F32" })

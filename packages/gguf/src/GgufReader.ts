@@ -97,7 +97,7 @@ const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
  * **Example**
  *
  * ```ts
- * import * as GgufReader from "@tutti/gguf/GgufReader"
+ * import * as GgufReader from "@divisi/gguf/GgufReader"
  * import * as Effect from "effect/Effect"
  *
  * const problem = await Effect.runPromise(Effect.flip(GgufReader.read("missing.gguf")))

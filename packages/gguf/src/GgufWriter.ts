@@ -141,8 +141,8 @@ const writeTensor = async (sink: FileSink, tensor: NamedTensor, alignment: numbe
  * **Example**
  *
  * ```ts
- * import * as GgufWriter from "@tutti/gguf/GgufWriter"
- * import * as Metadata from "@tutti/gguf/Metadata"
+ * import * as GgufWriter from "@divisi/gguf/GgufWriter"
+ * import * as Metadata from "@divisi/gguf/Metadata"
  * import * as Effect from "effect/Effect"
  * import os from "node:os"
  * import path from "node:path"

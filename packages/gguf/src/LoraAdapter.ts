@@ -228,7 +228,7 @@ export const write = (
  * **Example**
  *
  * ```ts no-run
- * import * as LoraAdapter from "@tutti/gguf/LoraAdapter"
+ * import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
  * import * as Effect from "effect/Effect"
  *
  * await Effect.runPromise(

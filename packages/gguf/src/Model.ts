@@ -85,8 +85,8 @@ export interface WriteOptions {
  * **Example**
  *
  * ```ts
- * import * as Model from "@tutti/gguf/Model"
- * import * as TinyModel from "@tutti/gguf/TinyModel"
+ * import * as Model from "@divisi/gguf/Model"
+ * import * as TinyModel from "@divisi/gguf/TinyModel"
  *
  * const { config } = TinyModel.random({ architecture: "qwen2", seed: 1, keyValueHeads: 2 })
  * Model.shapes(config)["model.layers.1.self_attn.v_proj.bias"] // => [32]
@@ -208,8 +208,8 @@ const tensorOf = (tensor: Tensor.Tensor, slot: Slot, type: GgufWriter.TensorType
  * **Example**
  *
  * ```ts
- * import * as Model from "@tutti/gguf/Model"
- * import * as TinyModel from "@tutti/gguf/TinyModel"
+ * import * as Model from "@divisi/gguf/Model"
+ * import * as TinyModel from "@divisi/gguf/TinyModel"
  * import * as Effect from "effect/Effect"
  * import os from "node:os"
  * import path from "node:path"
@@ -252,8 +252,8 @@ export const write = (
  * **Example**
  *
  * ```ts
- * import * as Model from "@tutti/gguf/Model"
- * import * as TinyModel from "@tutti/gguf/TinyModel"
+ * import * as Model from "@divisi/gguf/Model"
+ * import * as TinyModel from "@divisi/gguf/TinyModel"
  * import * as Effect from "effect/Effect"
  * import os from "node:os"
  * import path from "node:path"

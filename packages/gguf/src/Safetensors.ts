@@ -158,7 +158,7 @@ export interface Content {
  * **Example**
  *
  * ```ts
- * import * as Safetensors from "@tutti/gguf/Safetensors"
+ * import * as Safetensors from "@divisi/gguf/Safetensors"
  * import * as Effect from "effect/Effect"
  * import os from "node:os"
  * import path from "node:path"

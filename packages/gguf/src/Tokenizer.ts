@@ -94,7 +94,7 @@ export const makeUnsafe = (options: Options = {}): Tokenizer => Result.getOrThro
  * **Example**
  *
  * ```ts
- * import * as Tokenizer from "@tutti/gguf/Tokenizer"
+ * import * as Tokenizer from "@divisi/gguf/Tokenizer"
  *
  * const tokenizer = Tokenizer.train(["the thin thing"], { merges: 2 })
  * tokenizer.merges // => ["t h", "Ġ th"]

@@ -1,10 +1,10 @@
 /** Files that are not what they should be: each gives a typed error, none a half-read model. */
 
 import fs from "node:fs"
+import * as GgufReader from "@divisi/gguf/GgufReader"
+import * as Model from "@divisi/gguf/Model"
+import * as TinyModel from "@divisi/gguf/TinyModel"
 import { assert, describe, it } from "@effect/vitest"
-import * as GgufReader from "@tutti/gguf/GgufReader"
-import * as Model from "@tutti/gguf/Model"
-import * as TinyModel from "@tutti/gguf/TinyModel"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"

@@ -1,7 +1,8 @@
 /** What llama.cpp computes of a written model, held to the forward pass in plain TypeScript. */
+
+import * as Model from "@divisi/gguf/Model"
+import * as TinyModel from "@divisi/gguf/TinyModel"
 import { assert, describe, it } from "@effect/vitest"
-import * as Model from "@tutti/gguf/Model"
-import * as TinyModel from "@tutti/gguf/TinyModel"
 import * as Effect from "effect/Effect"
 import { temporaryFile } from "./files.ts"
 import { largestDifference, logitsOf } from "./llama.ts"

@@ -1,11 +1,11 @@
 /** Models that do not hold together are refused by name before anything is written. */
 
 import fs from "node:fs"
+import * as GgufReader from "@divisi/gguf/GgufReader"
+import * as Model from "@divisi/gguf/Model"
+import * as Tensor from "@divisi/gguf/Tensor"
+import * as TinyModel from "@divisi/gguf/TinyModel"
 import { assert, describe, it } from "@effect/vitest"
-import * as GgufReader from "@tutti/gguf/GgufReader"
-import * as Model from "@tutti/gguf/Model"
-import * as Tensor from "@tutti/gguf/Tensor"
-import * as TinyModel from "@tutti/gguf/TinyModel"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { temporaryFile } from "./files.ts"

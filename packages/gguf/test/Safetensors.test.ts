@@ -1,9 +1,9 @@
 /** safetensors: numbers of every readable kind, and files that are not whole. */
 
 import fs from "node:fs"
+import * as Safetensors from "@divisi/gguf/Safetensors"
+import * as Tensor from "@divisi/gguf/Tensor"
 import { assert, describe, it } from "@effect/vitest"
-import * as Safetensors from "@tutti/gguf/Safetensors"
-import * as Tensor from "@tutti/gguf/Tensor"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Raw, raw, safetensors, temporaryFile } from "./files.ts"

@@ -1,6 +1,7 @@
 /** Random models: the same for the same seed, and fit to be asked. */
+
+import * as TinyModel from "@divisi/gguf/TinyModel"
 import { assert, describe, it } from "@effect/vitest"
-import * as TinyModel from "@tutti/gguf/TinyModel"
 
 describe("a random model", () => {
   it("is the same for the same seed and another for another", () => {

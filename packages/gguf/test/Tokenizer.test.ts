@@ -2,10 +2,10 @@
 
 import fs from "node:fs"
 import path from "node:path"
+import * as Model from "@divisi/gguf/Model"
+import * as TinyModel from "@divisi/gguf/TinyModel"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import { assert, describe, it } from "@effect/vitest"
-import * as Model from "@tutti/gguf/Model"
-import * as TinyModel from "@tutti/gguf/TinyModel"
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"

@@ -1,10 +1,11 @@
 /** Models come out of a file as they went in. */
+
+import * as Model from "@divisi/gguf/Model"
+import * as Safetensors from "@divisi/gguf/Safetensors"
+import * as Tensor from "@divisi/gguf/Tensor"
+import * as TinyModel from "@divisi/gguf/TinyModel"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import { assert, describe, it } from "@effect/vitest"
-import * as Model from "@tutti/gguf/Model"
-import * as Safetensors from "@tutti/gguf/Safetensors"
-import * as Tensor from "@tutti/gguf/Tensor"
-import * as TinyModel from "@tutti/gguf/TinyModel"
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
 import * as Effect from "effect/Effect"
 import { temporaryFile } from "./files.ts"
 

@@ -2,14 +2,14 @@
  * How much there is to gain in the gym: the accuracy of every single worker, of the usual baselines, of a majority of
  * all, of the lexical policy and of the oracle on test tasks. One JSON line for each; with `--table`, a table in Markdown.
  *
- *   node --conditions=@tutti/source scripts/headroom.ts [--tasks 500] [--seed 0] [--families] [--table]
+ *   node --conditions=@divisi/source scripts/headroom.ts [--tasks 500] [--seed 0] [--families] [--table]
  */
 import { parseArgs } from "node:util"
-import * as Conductor from "@tutti/core/Conductor"
-import type { Policy } from "@tutti/core/Policy"
-import * as Gym from "@tutti/gym/Gym"
-import * as GymGrader from "@tutti/gym/GymGrader"
-import * as GymPool from "@tutti/gym/GymPool"
+import * as Conductor from "@divisi/core/Conductor"
+import type { Policy } from "@divisi/core/Policy"
+import * as Gym from "@divisi/gym/Gym"
+import * as GymGrader from "@divisi/gym/GymGrader"
+import * as GymPool from "@divisi/gym/GymPool"
 import * as Effect from "effect/Effect"
 import { policies, retry } from "./policies.ts"
 

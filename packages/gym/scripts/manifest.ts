@@ -1,13 +1,13 @@
 /**
  * The manifest of the gym's tasks: what anyone who generates them must get. Writes `manifest.json`, or checks it.
  *
- *   node --conditions=@tutti/source scripts/manifest.ts [--check]
+ *   node --conditions=@divisi/source scripts/manifest.ts [--check]
  */
 import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { question } from "@tutti/core/Task"
-import * as Gym from "@tutti/gym/Gym"
+import { question } from "@divisi/core/Task"
+import * as Gym from "@divisi/gym/Gym"
 
 const file = fileURLToPath(new URL("../manifest.json", import.meta.url))
 

@@ -4,7 +4,7 @@
  * A task is the same for the same options, everywhere. The splits have seed ranges of their own, and a question goes to
  * the one split that its text hashes to: no question stands in two splits, however many are drawn.
  */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Hash from "effect/Hash"
 import { type Difficulty, type FamilyName, families, names } from "./Family.ts"
 import * as Composite from "./internal/composite.ts"
@@ -125,7 +125,7 @@ const firstSeed = ({ seed = 0, split }: Options): number => {
  * **Example**
  *
  * ```ts
- * import * as Gym from "@tutti/gym/Gym"
+ * import * as Gym from "@divisi/gym/Gym"
  *
  * for (const task of Gym.stream({ split: "train", seed: 7 })) {
  *   if (task.metadata?.family === "calendar") break
@@ -160,7 +160,7 @@ export function* stream(options: Omit<Options, "count">): Generator<Task.Task, v
  * **Example**
  *
  * ```ts
- * import * as Gym from "@tutti/gym/Gym"
+ * import * as Gym from "@divisi/gym/Gym"
  *
  * const tasks = Gym.tasks({ split: "test", count: 3, families: ["calendar"] })
  * tasks.length // => 3

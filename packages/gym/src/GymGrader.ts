@@ -4,7 +4,7 @@
  * The final answer is what follows the last "Answer:" or "answer is", or else the whole text. Numbers are compared as
  * exact decimals, dates as days, words and truth values by their letters. An answer that gives two values is wrong.
  */
-import * as Grader from "@tutti/core/Grader"
+import * as Grader from "@divisi/core/Grader"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading answers
@@ -20,7 +20,7 @@ const marker = /\banswer(?: is|:|\s*=)\s*/i
  * **Example**
  *
  * ```ts
- * import * as GymGrader from "@tutti/gym/GymGrader"
+ * import * as GymGrader from "@divisi/gym/GymGrader"
  *
  * GymGrader.finalAnswer("That makes 6 weeks.\nAnswer: **42** days.") // => "42 days"
  * ```
@@ -63,7 +63,7 @@ const asNumber = (text: string): string | undefined => {
  * **Example**
  *
  * ```ts
- * import * as GymGrader from "@tutti/gym/GymGrader"
+ * import * as GymGrader from "@divisi/gym/GymGrader"
  *
  * GymGrader.normalise("1,234.50 metres") // => "1234.5"
  * GymGrader.normalise("the 14th of March 2031") // => "2031-03-14"

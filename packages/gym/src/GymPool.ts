@@ -2,7 +2,7 @@
  * The pool of the gym: workers shaped like a real pool. Generalists with different strengths, exact specialists, a
  * careless genius, a checker, cheap and flaky ones. No one of them is right on more than three quarters of the tasks.
  */
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { FamilyName } from "./Family.ts"
 import * as GymWorker from "./GymWorker.ts"
 
@@ -247,8 +247,8 @@ export const defaultLatencyMillis = 250
  * **Example**
  *
  * ```ts
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import * as GymPool from "@tutti/gym/GymPool"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as GymPool from "@divisi/gym/GymPool"
  *
  * const pool = GymPool.make({ latencyMillis: 0 })
  * WorkerPool.ids(pool)[0] // => "professor"

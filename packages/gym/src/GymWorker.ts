@@ -5,8 +5,8 @@
  * work on; and solves them with the solver of their family, its own habits and its own share of slips. It knows nothing
  * else of a task: neither its family nor its reference. The same seed and messages give the same answer.
  */
-import type { Message } from "@tutti/core/Task"
-import { type Pricing, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import { type Pricing, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { FamilyName } from "./Family.ts"
@@ -116,7 +116,7 @@ const spread = (parts: ReadonlyArray<WorkerPart>, millis: number): Stream.Stream
  * **Example**
  *
  * ```ts
- * import * as GymWorker from "@tutti/gym/GymWorker"
+ * import * as GymWorker from "@divisi/gym/GymWorker"
  *
  * GymWorker.isDecline("I cannot do this: none of the answers above is right.") // => true
  * GymWorker.isDecline("42") // => false
@@ -136,7 +136,7 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  * **Example**
  *
  * ```ts
- * import * as GymWorker from "@tutti/gym/GymWorker"
+ * import * as GymWorker from "@divisi/gym/GymWorker"
  *
  * const clerk = GymWorker.make({
  *   id: "clerk",

@@ -5,9 +5,9 @@
  * the answer. It gives each part to the best worker for its family, shows it the answers that it needs and no others,
  * and has a careless worker try twice and be checked where the pool has a checker.
  */
-import * as Policy from "@tutti/core/Policy"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
-import type { Step, Workflow } from "@tutti/core/Workflow"
+import * as Policy from "@divisi/core/Policy"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { Step, Workflow } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import type { FamilyName } from "./Family.ts"
 import * as Gym from "./Gym.ts"
@@ -103,9 +103,9 @@ const plan = (parts: ReadonlyArray<Gym.Part>, workers: ReadonlyArray<Known>, max
  * **Example**
  *
  * ```ts
- * import * as Conductor from "@tutti/core/Conductor"
- * import * as GymPool from "@tutti/gym/GymPool"
- * import * as OraclePolicy from "@tutti/gym/OraclePolicy"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as GymPool from "@divisi/gym/GymPool"
+ * import * as OraclePolicy from "@divisi/gym/OraclePolicy"
  *
  * const conductor = Conductor.make({ policy: OraclePolicy.make(), pool: GymPool.make() })
  * ```

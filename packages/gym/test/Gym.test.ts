@@ -1,5 +1,5 @@
+import * as Task from "@divisi/core/Task"
 import { assert, describe, it } from "@effect/vitest"
-import * as Task from "@tutti/core/Task"
 import { manifest, written } from "../scripts/manifest.ts"
 import { names } from "../src/Family.ts"
 import * as Gym from "../src/Gym.ts"

@@ -1,5 +1,5 @@
+import * as Task from "@divisi/core/Task"
 import { assert, describe, it } from "@effect/vitest"
-import * as Task from "@tutti/core/Task"
 import * as Effect from "effect/Effect"
 import * as GymGrader from "../src/GymGrader.ts"
 

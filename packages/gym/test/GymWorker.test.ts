@@ -1,6 +1,6 @@
+import * as Task from "@divisi/core/Task"
+import type { Worker, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import { assert, describe, it } from "@effect/vitest"
-import * as Task from "@tutti/core/Task"
-import type { Worker, WorkerPart, WorkerRequest } from "@tutti/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"

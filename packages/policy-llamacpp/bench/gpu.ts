@@ -2,17 +2,17 @@
  * A model of the paper's size and random weights on this machine: tokens per second of one run and of many, memory, the
  * time to the first token cold and warm, beside node-llama-cpp's own loop for one run.
  *
- *     node --conditions=@tutti/source bench/gpu.ts                  # 7.6 billion weights in F16: 15 GB of disk and of memory
- *     node --conditions=@tutti/source bench/gpu.ts --size small     # the same with half a million, as in CI
- *     node --conditions=@tutti/source bench/gpu.ts --model x.gguf   # a model that is here
+ *     node --conditions=@divisi/source bench/gpu.ts                  # 7.6 billion weights in F16: 15 GB of disk and of memory
+ *     node --conditions=@divisi/source bench/gpu.ts --size small     # the same with half a million, as in CI
+ *     node --conditions=@divisi/source bench/gpu.ts --model x.gguf   # a model that is here
  */
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import * as Tensor from "@tutti/gguf/Tensor"
-import * as TinyModel from "@tutti/gguf/TinyModel"
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
+import * as Model from "@divisi/gguf/Model"
+import * as Tensor from "@divisi/gguf/Tensor"
+import * as TinyModel from "@divisi/gguf/TinyModel"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as LlamaCppModel from "../src/LlamaCppModel.ts"
@@ -64,7 +64,7 @@ const small = () => {
 
 /** Writes the model; matrices are made while they are written, so that none of them has to be in memory. */
 const write = async (): Promise<string> => {
-  const folder = fs.mkdtempSync(path.join(text("folder", os.tmpdir()), "tutti-gpu-"))
+  const folder = fs.mkdtempSync(path.join(text("folder", os.tmpdir()), "divisi-gpu-"))
   process.once("exit", () => fs.rmSync(folder, { recursive: true, force: true }))
   const file = path.join(folder, "random.gguf")
   await Effect.runPromise(isSmall ? Model.write(small(), file) : Model.write(large(), file, { type: "F16" }))

@@ -1,9 +1,9 @@
 /**
  * Completions of random weights under the grammar, for pools of 1 to 12 and limits of 1 to 8 steps: how many read.
  *
- *     node --conditions=@tutti/source bench/grammar.ts [--completions 10000]
+ *     node --conditions=@divisi/source bench/grammar.ts [--completions 10000]
  */
-import * as WorkflowText from "@tutti/core/WorkflowText"
+import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"

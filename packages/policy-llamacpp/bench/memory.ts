@@ -1,7 +1,7 @@
 /**
  * The memory of a process that makes plans without end.
  *
- *     node --expose-gc --conditions=@tutti/source bench/memory.ts [--plans 20000]
+ *     node --expose-gc --conditions=@divisi/source bench/memory.ts [--plans 20000]
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

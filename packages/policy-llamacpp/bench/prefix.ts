@@ -1,12 +1,12 @@
 /**
  * What a warm prefix saves: tokens evaluated, and the time to the first token, of the first run and of the second.
  *
- *     node --conditions=@tutti/source bench/prefix.ts [--model path.gguf]
+ *     node --conditions=@divisi/source bench/prefix.ts [--model path.gguf]
  */
-import * as Prompt from "@tutti/core/Prompt"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
-import * as Task from "@tutti/core/Task"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Prompt from "@divisi/core/Prompt"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Task from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as LlamaCppModel from "../src/LlamaCppModel.ts"

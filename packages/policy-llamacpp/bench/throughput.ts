@@ -1,9 +1,9 @@
 /**
  * Many plans at once, beside node-llama-cpp called directly with the same batch, alternately in one process.
  *
- *     node --conditions=@tutti/source bench/throughput.ts [--plans 200] [--sequences 16] [--rounds 7]
+ *     node --conditions=@divisi/source bench/throughput.ts [--plans 200] [--sequences 16] [--rounds 7]
  */
-import * as WorkflowText from "@tutti/core/WorkflowText"
+import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"

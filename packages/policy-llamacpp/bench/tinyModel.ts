@@ -2,13 +2,13 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import * as TinyModel from "@tutti/gguf/TinyModel"
+import * as Model from "@divisi/gguf/Model"
+import * as TinyModel from "@divisi/gguf/TinyModel"
 import * as Effect from "effect/Effect"
 
 /** Writes it to a folder that is removed when the process ends. */
 export const tinyModel = async (options: Partial<TinyModel.Options> = {}): Promise<string> => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-bench-"))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-bench-"))
   process.once("exit", () => fs.rmSync(folder, { recursive: true, force: true }))
   const file = path.join(folder, "tiny.gguf")
   const sizes = { hiddenSize: 128, layers: 3, heads: 4, feedForwardSize: 256, contextLength: 4096 }

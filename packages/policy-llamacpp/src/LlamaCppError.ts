@@ -70,7 +70,7 @@ const refusals: Readonly<Record<number, string>> = {
 const describe = (reason: LlamaCppErrorReason): string => {
   switch (reason._tag) {
     case "Reference":
-      return `${reason.detail} Write the path of a .gguf file, hf:owner/repository/file.gguf, an https address, or a name that \`tutti models list\` shows.`
+      return `${reason.detail} Write the path of a .gguf file, hf:owner/repository/file.gguf, an https address, or a name that \`divisi models list\` shows.`
     case "Missing":
       return "there is no such file: check the path, or name a model that can be downloaded."
     case "Damaged":

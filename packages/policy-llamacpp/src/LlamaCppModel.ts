@@ -7,7 +7,7 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import type { Worker } from "@tutti/core/Worker"
+import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as RcMap from "effect/RcMap"
 import * as Scope from "effect/Scope"
@@ -251,8 +251,8 @@ const adaptersOf = (adapters: ReadonlyArray<Context.Adapter>) =>
  * **Example**
  *
  * ```ts no-run
- * import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
- * import * as LlamaCppModel from "@tutti/policy-llamacpp/LlamaCppModel"
+ * import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+ * import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {

@@ -21,11 +21,11 @@ export type { Progress } from "./internal/download.ts"
 
 /** Where models are kept, and who is told how they come. */
 export interface Options {
-  /** `TUTTI_MODELS`, or `tutti/models` in the cache folder of this user, by default. */
+  /** `DIVISI_MODELS`, or `divisi/models` in the cache folder of this user, by default. */
   readonly folder?: string
   /** Told of every piece that arrives. */
   readonly onProgress?: (progress: Download.Progress) => void
-  /** Instead of `process.env`: `TUTTI_MODELS`, `HF_TOKEN`, `HF_ENDPOINT`. */
+  /** Instead of `process.env`: `DIVISI_MODELS`, `HF_TOKEN`, `HF_ENDPOINT`. */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
@@ -53,7 +53,7 @@ export const folderOf = (options: Options = {}): string => {
     environment.XDG_CACHE_HOME ??
     (process.platform === "win32" ? environment.LOCALAPPDATA : undefined) ??
     path.join(os.homedir(), ".cache")
-  return path.resolve(options.folder ?? environment.TUTTI_MODELS ?? path.join(cache, "tutti", "models"))
+  return path.resolve(options.folder ?? environment.DIVISI_MODELS ?? path.join(cache, "divisi", "models"))
 }
 
 const parse = (source: string, options: Options): Effect.Effect<Reference.Reference, Errors.LlamaCppError> =>

@@ -3,7 +3,7 @@
  *
  * Models that are loaded so stay until {@link release}, or the end of the process. Those of the same settings are one.
  */
-import { free, type Worker } from "@tutti/core/Worker"
+import { free, type Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -32,7 +32,7 @@ const unusable = (id: string, cause: unknown) =>
  * **Example**
  *
  * ```ts
- * import { llamacpp } from "@tutti/policy-llamacpp"
+ * import { llamacpp } from "@divisi/policy-llamacpp"
  *
  * const conductor = llamacpp("qwen2.5-7b-instruct", { sequences: 8 })
  * conductor.id // => "llamacpp:qwen2.5-7b-instruct"

@@ -1,4 +1,4 @@
-import * as WorkflowText from "@tutti/core/WorkflowText"
+import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Result from "effect/Result"
 import { assert, describe, it } from "vitest"
 import * as WorkflowGrammar from "../src/WorkflowGrammar.ts"

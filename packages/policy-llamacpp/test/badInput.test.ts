@@ -1,9 +1,9 @@
 /** What can be wrong with a model, an adapter or a machine, and the one message that says so. */
 import fs from "node:fs"
 import path from "node:path"
+import * as GgufReader from "@divisi/gguf/GgufReader"
+import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
 import { assert, describe, it } from "@effect/vitest"
-import * as GgufReader from "@tutti/gguf/GgufReader"
-import * as LoraAdapter from "@tutti/gguf/LoraAdapter"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { getLlama } from "node-llama-cpp"

@@ -6,7 +6,7 @@ import { assert, it } from "vitest"
 
 const run = async (script: string, ...args: ReadonlyArray<string>) => {
   const file = path.join(import.meta.dirname, "..", "bench", script)
-  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=@tutti/source", file, ...args])
+  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=@divisi/source", file, ...args])
   return JSON.parse(stdout)
 }
 

@@ -1,6 +1,6 @@
 import path from "node:path"
+import type { WorkerPart } from "@divisi/core/Worker"
 import { assert, describe, it } from "@effect/vitest"
-import type { WorkerPart } from "@tutti/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { knownModels } from "../src/knownModels.ts"

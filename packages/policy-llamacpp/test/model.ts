@@ -2,13 +2,13 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import * as TinyModel from "@tutti/gguf/TinyModel"
+import * as Model from "@divisi/gguf/Model"
+import * as TinyModel from "@divisi/gguf/TinyModel"
 import * as Effect from "effect/Effect"
 import { afterAll } from "vitest"
 
 /** A folder of this test file, gone when it has ended. */
-export const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-llamacpp-"))
+export const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-llamacpp-"))
 
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
 

@@ -1,9 +1,9 @@
 /**
  * Writes what the card says of the file into model/card.json, and CARD.md from it.
  *
- *     node --conditions=@tutti/source packages/policy-tiny/scripts/card.ts
+ *     node --conditions=@divisi/source packages/policy-tiny/scripts/card.ts
  *
- * Both follow from model/tutti-tiny.gguf and the rest of model/card.json, so they cannot disagree; a test holds them to
+ * Both follow from model/divisi-tiny.gguf and the rest of model/card.json, so they cannot disagree; a test holds them to
  * it.
  */
 import { createHash } from "node:crypto"
@@ -12,12 +12,12 @@ import * as ModelCard from "../src/ModelCard.ts"
 
 const at = (name: string) => new URL(`../${name}`, import.meta.url)
 
-const model = fs.readFileSync(at("model/tutti-tiny.gguf"))
+const model = fs.readFileSync(at("model/divisi-tiny.gguf"))
 
 const card = ModelCard.decodeUnsafe({
   ...JSON.parse(fs.readFileSync(at("model/card.json"), "utf8")),
   file: {
-    name: "tutti-tiny.gguf",
+    name: "divisi-tiny.gguf",
     bytes: model.length,
     sha256: createHash("sha256").update(model).digest("hex")
   }

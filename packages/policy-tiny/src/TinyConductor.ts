@@ -7,13 +7,13 @@
  */
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
-import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
-import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
-import type * as Policy from "@tutti/core/Policy"
-import type { Message } from "@tutti/core/Task"
-import type { Worker } from "@tutti/core/Worker"
-import type { LlamaCppError } from "@tutti/policy-llamacpp/LlamaCppError"
-import * as LlamaCppModel from "@tutti/policy-llamacpp/LlamaCppModel"
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
+import type * as Policy from "@divisi/core/Policy"
+import type { Message } from "@divisi/core/Task"
+import type { Worker } from "@divisi/core/Worker"
+import type { LlamaCppError } from "@divisi/policy-llamacpp/LlamaCppError"
+import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { knownWorkers } from "./knownWorkers.ts"
@@ -26,7 +26,7 @@ import * as TinyPrompt from "./TinyPrompt.ts"
 
 /** How it plans. */
 export interface PlanOptions {
-  /** `"tutti-tiny"` by default. */
+  /** `"divisi-tiny"` by default. */
   readonly name?: string
   /** 0 by default: the plan that it holds for the best. */
   readonly temperature?: number
@@ -38,7 +38,7 @@ export interface PlanOptions {
 
 /** How it plans and runs. */
 export interface Options extends PlanOptions {
-  /** Another model that `tutti train --recipe gym` has made; {@link file} by default. */
+  /** Another model that `divisi train --recipe gym` has made; {@link file} by default. */
   readonly file?: string
   /** Plans at once; 4 by default, and more wait for their turn. */
   readonly sequences?: number
@@ -51,7 +51,7 @@ export interface Options extends PlanOptions {
 const inPackage = (name: string): string => fileURLToPath(new URL(`../model/${name}`, import.meta.url))
 
 /** Where the GGUF is. */
-export const file: string = inPackage("tutti-tiny.gguf")
+export const file: string = inPackage("divisi-tiny.gguf")
 
 /** What the model is: its data, its recipe, what it reaches, and what it must not be used for. */
 export const card = (): ModelCard => JSON.parse(fs.readFileSync(inPackage("card.json"), "utf8"))
@@ -107,7 +107,7 @@ export const settings = {
  * the fallback's; the notes of the proposal say why. Plans never seat the Conductor itself, as it cannot answer.
  */
 export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy => {
-  const { fallback = LexicalPolicy.make(), maxOutputTokens = 128, name = "tutti-tiny", temperature = 0 } = options
+  const { fallback = LexicalPolicy.make(), maxOutputTokens = 128, name = "divisi-tiny", temperature = 0 } = options
   const policy = LanguagePolicy.make({
     model,
     name,
@@ -153,9 +153,9 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
  * **Example**
  *
  * ```ts no-run
- * import * as Conductor from "@tutti/core/Conductor"
- * import * as GymPool from "@tutti/gym/GymPool"
- * import * as TinyConductor from "@tutti/policy-tiny/TinyConductor"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as GymPool from "@divisi/gym/GymPool"
+ * import * as TinyConductor from "@divisi/policy-tiny/TinyConductor"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {

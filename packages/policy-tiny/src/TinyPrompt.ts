@@ -2,7 +2,7 @@
  * The prompt of the tiny Conductor: the pool and the question, and nothing that would have to be explained to a model
  * that knows nothing else. It is the prompt of every language policy with other words in it.
  */
-import * as Prompt from "@tutti/core/Prompt"
+import * as Prompt from "@divisi/core/Prompt"
 
 /** The wording: workers by ordinal with their published description, the question, and a previous round. */
 export const template: Prompt.Template = {

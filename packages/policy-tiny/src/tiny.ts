@@ -1,10 +1,10 @@
 /**
  * The tiny Conductor for programs that keep no scopes: a policy that loads its model with its first plan.
  *
- * The model stays in memory until `release` of `@tutti/policy-llamacpp`, or the end of the process.
+ * The model stays in memory until `release` of `@divisi/policy-llamacpp`, or the end of the process.
  */
-import type { Policy } from "@tutti/core/Policy"
-import { llamacpp } from "@tutti/policy-llamacpp/llamacpp"
+import type { Policy } from "@divisi/core/Policy"
+import { llamacpp } from "@divisi/policy-llamacpp/llamacpp"
 import * as TinyConductor from "./TinyConductor.ts"
 
 /**
@@ -13,9 +13,9 @@ import * as TinyConductor from "./TinyConductor.ts"
  * **Example**
  *
  * ```ts no-run
- * import { conduct } from "@tutti/core/promise"
- * import { make } from "@tutti/gym/GymPool"
- * import { tiny } from "@tutti/policy-tiny"
+ * import { conduct } from "@divisi/core/promise"
+ * import { make } from "@divisi/gym/GymPool"
+ * import { tiny } from "@divisi/policy-tiny"
  *
  * const question = "How many minutes are there in 3 days?"
  * const { answer } = await conduct({ question, policy: tiny(), pool: make().workers })

@@ -1,12 +1,12 @@
+import * as Conductor from "@divisi/core/Conductor"
+import type * as Critic from "@divisi/core/Critic"
+import type * as Policy from "@divisi/core/Policy"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as GymPool from "@divisi/gym/GymPool"
+import { release } from "@divisi/policy-llamacpp"
 import { assert, describe, it } from "@effect/vitest"
-import * as Conductor from "@tutti/core/Conductor"
-import type * as Critic from "@tutti/core/Critic"
-import type * as Policy from "@tutti/core/Policy"
-import type { RunEvent } from "@tutti/core/RunEvent"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
-import * as GymPool from "@tutti/gym/GymPool"
-import { release } from "@tutti/policy-llamacpp"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { knownWorkers } from "../src/knownWorkers.ts"
@@ -43,7 +43,7 @@ describe("TinyConductor", () => {
       const policy = yield* standIn()
       const first = yield* planOf(policy, few)
       const second = yield* planOf(policy, few, { seed: 2 })
-      assert.deepInclude(first.plan, { policy: "tutti-tiny", notes: [] })
+      assert.deepInclude(first.plan, { policy: "divisi-tiny", notes: [] })
       assert.deepStrictEqual(second.plan.workflow, first.plan.workflow)
       assert.isTrue(first.events.some(({ type }) => type === "completion-finished"))
     }).pipe(Effect.scoped)
@@ -91,7 +91,7 @@ describe("TinyConductor", () => {
         judge: () => Effect.succeed({ correct: false, score: 0, explanation: "Think again." })
       }
       const { last, plan } = yield* planOf(yield* standIn(), few, { recursion: 1, critic })
-      assert.strictEqual(plan.policy, "tutti-tiny")
+      assert.strictEqual(plan.policy, "divisi-tiny")
       assert.strictEqual(last.policy, "lexical")
       assert.match(last.notes[0]!, /cannot read what a critic says/)
     }).pipe(Effect.scoped)
@@ -101,7 +101,7 @@ describe("TinyConductor", () => {
     Effect.gen(function* () {
       const policy = tiny({ file: StandIn.file, sequences: 1, maxOutputTokens: 32 })
       const { plan } = yield* planOf(policy, few)
-      assert.strictEqual(plan.policy, "tutti-tiny")
+      assert.strictEqual(plan.policy, "divisi-tiny")
       yield* Effect.promise(release)
     })
   )

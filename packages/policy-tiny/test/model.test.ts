@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Resilience from "@divisi/core/Resilience"
+import * as Gym from "@divisi/gym/Gym"
+import * as GymGrader from "@divisi/gym/GymGrader"
+import * as GymPool from "@divisi/gym/GymPool"
 import { assert, describe, it } from "@effect/vitest"
-import * as Conductor from "@tutti/core/Conductor"
-import * as Resilience from "@tutti/core/Resilience"
-import * as Gym from "@tutti/gym/Gym"
-import * as GymGrader from "@tutti/gym/GymGrader"
-import * as GymPool from "@tutti/gym/GymPool"
 import * as Effect from "effect/Effect"
 import * as ModelCard from "../src/ModelCard.ts"
 import * as TinyConductor from "../src/TinyConductor.ts"
@@ -15,7 +15,7 @@ const inPackage = (name: string) => path.join(import.meta.dirname, "..", name)
 
 describe("what comes with the package", () => {
   it("is where source and build look for it, and is published", () => {
-    assert.strictEqual(TinyConductor.file, inPackage("model/tutti-tiny.gguf"))
+    assert.strictEqual(TinyConductor.file, inPackage("model/divisi-tiny.gguf"))
     const { files } = JSON.parse(fs.readFileSync(inPackage("package.json"), "utf8"))
     assert.includeMembers(files, ["model", "CARD.md"])
   })

@@ -2,12 +2,12 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import * as TinyModel from "@tutti/gguf/TinyModel"
+import * as Model from "@divisi/gguf/Model"
+import * as TinyModel from "@divisi/gguf/TinyModel"
 import * as Effect from "effect/Effect"
 import { afterAll } from "vitest"
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-tiny-"))
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-tiny-"))
 
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
 

@@ -2,7 +2,7 @@
  * What a call of a worker costs over `streamText` of the AI SDK with the same model: CPU time of this process for the
  * same streams, in turns within one run, and the memory that many calls leave behind. Prints JSON.
  *
- *   node --conditions=@tutti/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
+ *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
  */
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
@@ -23,7 +23,7 @@ const { values } = parseArgs({
 })
 
 const child = fork(new URL("server.ts", import.meta.url), [values.deltas], {
-  execArgv: ["--conditions=@tutti/source"],
+  execArgv: ["--conditions=@divisi/source"],
   stdio: ["ignore", "pipe", "inherit", "ipc"]
 })
 const port = await new Promise<number>((resolve) => child.stdout?.once("data", (data) => resolve(Number(data))))

@@ -5,9 +5,9 @@
  * `streamText`, so nothing retries, logs or buffers in between, and a stream that was cut is seen as such.
  */
 import type { LanguageModelV3, LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import type { HeaderNames } from "@tutti/core/Allowance"
-import type { Limits, Pricing, Reasoning, Worker, WorkerRequest } from "@tutti/core/Worker"
-import { WorkerError, type WorkerPart } from "@tutti/core/Worker"
+import type { HeaderNames } from "@divisi/core/Allowance"
+import type { Limits, Pricing, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
+import { WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -95,8 +95,8 @@ const idOf = ({ modelId, provider }: Model): string => `${provider.split(".")[0]
  *
  * ```ts no-run
  * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
- * import { conduct, single } from "@tutti/core/promise"
- * import { aiSdk } from "@tutti/providers-ai-sdk"
+ * import { conduct, single } from "@divisi/core/promise"
+ * import { aiSdk } from "@divisi/providers-ai-sdk"
  *
  * const lab = createOpenAICompatible({ name: "lab", baseURL: "https://llm.example.org/v1", includeUsage: true })
  * const result = await conduct({

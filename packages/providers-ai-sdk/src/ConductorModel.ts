@@ -3,8 +3,8 @@
  * tomorrow, by one changed line.
  */
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
-import * as AnswerText from "@tutti/core/AnswerText"
-import type { Conductor, RunOptions } from "@tutti/core/Conductor"
+import * as AnswerText from "@divisi/core/AnswerText"
+import type { Conductor, RunOptions } from "@divisi/core/Conductor"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -25,7 +25,7 @@ export { ConductorModelError } from "./internal/answer.ts"
 export interface Options {
   /** The model's name; `conductor` by default. */
   readonly modelId?: string
-  /** The provider's name; `tutti` by default. */
+  /** The provider's name; `divisi` by default. */
   readonly provider?: string
   /** Whether the plan, and what becomes of its steps, are told as reasoning; false by default. */
   readonly progress?: boolean
@@ -50,7 +50,7 @@ export interface Options {
  *   (recursion, a critic) that is at the end. If a call fails after some of its text was streamed and its retry says
  *   something else, the stream fails; it never goes on with another text.
  * - Usage is that of the whole run: the policy's and every worker's.
- * - `providerMetadata.tutti` says the run's id, outcome, cost, calls, rounds and workers.
+ * - `providerMetadata.divisi` says the run's id, outcome, cost, calls, rounds and workers.
  * - Aborting the call stops the run, and every call of a worker with it.
  * - A run without an answer fails with a {@link ConductorModelError}, which the AI SDK does not retry: the run has
  *   retried what can be.
@@ -60,10 +60,10 @@ export interface Options {
  * **Example**
  *
  * ```ts
- * import * as Conductor from "@tutti/core/Conductor"
- * import { selfReflection, worker } from "@tutti/core/promise"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import { conductorModel } from "@tutti/providers-ai-sdk"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import { selfReflection, worker } from "@divisi/core/promise"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import { conductorModel } from "@divisi/providers-ai-sdk"
  * import { generateText } from "ai"
  *
  * const pool = WorkerPool.makeUnsafe([worker({ id: "calculator", answer: () => "42" })])
@@ -74,11 +74,11 @@ export interface Options {
  *   prompt: "What is 6 times 7?"
  * })
  * text // => "42"
- * finalStep.providerMetadata?.tutti?.calls // => 3
+ * finalStep.providerMetadata?.divisi?.calls // => 3
  * ```
  */
 export const conductorModel = (conductor: Conductor["Service"], options: Options = {}): LanguageModelV4 => {
-  const { context = Context.empty(), modelId = "conductor", provider = "tutti" } = options
+  const { context = Context.empty(), modelId = "conductor", provider = "divisi" } = options
 
   const parts = (call: LanguageModelV4CallOptions) => {
     const task = taskOf(call.prompt)

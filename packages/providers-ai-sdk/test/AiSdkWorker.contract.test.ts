@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import { aiSdk } from "@tutti/providers-ai-sdk"
-import { AnthropicMessages, Contract, OpenAiChat } from "@tutti/providers-testkit"
+import { aiSdk } from "@divisi/providers-ai-sdk"
+import { AnthropicMessages, Contract, OpenAiChat } from "@divisi/providers-testkit"
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "openai-compatible-v3"
 import { describe, it } from "vitest"
 

@@ -1,14 +1,14 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Policy from "@divisi/core/Policy"
+import * as ResponseCache from "@divisi/core/ResponseCache"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import type { WorkerPart } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { aiSdk, ConductorModel, conductorModel } from "@divisi/providers-ai-sdk"
+import { OpenAiChat, Script, WireServer } from "@divisi/providers-testkit"
 import { assert, describe, it } from "@effect/vitest"
-import * as Budget from "@tutti/core/Budget"
-import * as Conductor from "@tutti/core/Conductor"
-import * as Policy from "@tutti/core/Policy"
-import * as ResponseCache from "@tutti/core/ResponseCache"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
-import type { WorkerPart } from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
-import { aiSdk, ConductorModel, conductorModel } from "@tutti/providers-ai-sdk"
-import { OpenAiChat, Script, WireServer } from "@tutti/providers-testkit"
 import { generateText, jsonSchema, type LanguageModel, streamText, tool } from "ai"
 import * as Context from "effect/Context"
 import { beforeAll } from "vitest"
@@ -64,7 +64,7 @@ describe("generateText over a Conductor", () => {
     assert.strictEqual(result.usage.outputTokens, 12)
     assert.strictEqual(result.usage.inputTokenDetails.cacheReadTokens, 8)
     assert.strictEqual(result.usage.outputTokenDetails.reasoningTokens, 4)
-    const { durationMillis: _, runId, ...metadata } = result.finalStep.providerMetadata?.tutti ?? {}
+    const { durationMillis: _, runId, ...metadata } = result.finalStep.providerMetadata?.divisi ?? {}
     assert.strictEqual(result.finalStep.response.id, runId)
     assert.deepStrictEqual(metadata, {
       outcome: "answered",
@@ -193,7 +193,7 @@ describe("streamText over a Conductor", () => {
     assert.isFalse(parts.some((part) => part.type.startsWith("reasoning") || part.type === "raw"))
     const end = parts.find((part) => part.type === "finish-step")
     assert.strictEqual(end?.usage.inputTokens, 20)
-    assert.strictEqual(end?.providerMetadata?.tutti?.costUsd, 2.4)
+    assert.strictEqual(end?.providerMetadata?.divisi?.costUsd, 2.4)
   })
 
   it("waits for the end where another round may follow", async () => {

@@ -1,12 +1,12 @@
 /**
  * Checks every request body that this package sends against Anthropic's published OpenAPI description.
  *
- *   node --conditions=@tutti/source scripts/check-openapi.ts PATH
+ *   node --conditions=@divisi/source scripts/check-openapi.ts PATH
  *
  * PATH is the description whose address is `openapi_spec_url` in
  * https://github.com/anthropics/anthropic-sdk-typescript/blob/main/.stats.yml.
  */
-import { AnthropicMessages, type Contract, OpenApi } from "@tutti/providers-testkit"
+import { AnthropicMessages, type Contract, OpenApi } from "@divisi/providers-testkit"
 import { anthropic } from "../src/index.ts"
 
 const models = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-sonnet-4-6", "claude-haiku-4-5", "claude-of-tomorrow"]

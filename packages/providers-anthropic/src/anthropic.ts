@@ -1,9 +1,9 @@
 /** A model of Anthropic as a worker, through the Messages API. */
 import type Anthropic from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
-import * as Allowance from "@tutti/core/Allowance"
-import * as VendorStream from "@tutti/core/VendorStream"
-import type { Limits, Worker } from "@tutti/core/Worker"
+import * as Allowance from "@divisi/core/Allowance"
+import * as VendorStream from "@divisi/core/VendorStream"
+import type { Limits, Worker } from "@divisi/core/Worker"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
@@ -105,7 +105,7 @@ const generator = (worker: string, options: AnthropicOptions, target: Target): W
  * **Example**
  *
  * ```ts
- * import { anthropic } from "@tutti/providers-anthropic"
+ * import { anthropic } from "@divisi/providers-anthropic"
  *
  * const worker = anthropic("claude-opus-5-5", { apiKey: "sk-ant-…", reasoning: { type: "effort", effort: "low" } })
  * worker.id // => "anthropic:claude-opus-5-5"

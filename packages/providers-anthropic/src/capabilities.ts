@@ -6,7 +6,7 @@
  * pages of the models under https://platform.claude.com/docs/en/models, and
  * https://platform.claude.com/docs/en/build-with-claude/thinking and …/effort, read in November 2026.
  */
-import type { Limits } from "@tutti/core/Worker"
+import type { Limits } from "@divisi/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -2,7 +2,7 @@
  * Anthropic's list prices, as data: those of the standard tier. A model that is not here is of unknown price, which is
  * not 0. Give a worker `pricing` to say otherwise.
  */
-import type { Pricing } from "@tutti/core/Worker"
+import type { Pricing } from "@divisi/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -83,7 +83,7 @@ export interface Choice {
  * **Example**
  *
  * ```ts
- * import { priceOf } from "@tutti/providers-anthropic/prices"
+ * import { priceOf } from "@divisi/providers-anthropic/prices"
  *
  * priceOf("claude-haiku-4-5-20251001")?.outputPerMillion // => 5
  * priceOf("claude-haiku-5-5", { longPrompts: true })?.outputPerMillion // => 2.5

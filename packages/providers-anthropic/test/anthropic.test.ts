@@ -1,6 +1,6 @@
+import { cost } from "@divisi/core/Worker"
+import { AnthropicMessages, Contract, Script, WireServer } from "@divisi/providers-testkit"
 import { assert, describe, it } from "@effect/vitest"
-import { cost } from "@tutti/core/Worker"
-import { AnthropicMessages, Contract, Script, WireServer } from "@tutti/providers-testkit"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type AnthropicOptions, anthropic } from "../src/index.ts"

@@ -2,8 +2,8 @@
  * A Conductor as a `LanguageModel` of Effect: what uses one by its service today asks a team tomorrow, by one changed
  * layer.
  */
-import * as AnswerText from "@tutti/core/AnswerText"
-import { Conductor, type RunOptions } from "@tutti/core/Conductor"
+import * as AnswerText from "@divisi/core/AnswerText"
+import { Conductor, type RunOptions } from "@divisi/core/Conductor"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
@@ -37,7 +37,7 @@ export interface Options {
  * - `streamText` gives the text of the step that answers as it is written, as soon as nothing can replace it: with more
  *   than one round (recursion, a critic) that is at the end. If a call fails after some of its text was told and its
  *   retry says something else, the stream fails.
- * - The finish part has the usage of the whole run, and `metadata.tutti` its id, outcome, cost, calls, rounds and workers.
+ * - The finish part has the usage of the whole run, and `metadata.divisi` its id, outcome, cost, calls, rounds and workers.
  * - Interrupting stops the run, and every call of a worker with it.
  * - A toolkit, a schema for the answer and files in the prompt fail with an `InvalidRequestError`; a run without an
  *   answer fails with an `UnknownError`, which is not retried: the run has retried what can be.
@@ -73,11 +73,11 @@ export const make = Effect.fnUntraced(function* (
  * **Example**
  *
  * ```ts
- * import * as Conductor from "@tutti/core/Conductor"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import { ConductorLanguageModel } from "@tutti/providers-effect"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import { ConductorLanguageModel } from "@divisi/providers-effect"
  * import * as LanguageModel from "effect/ai/LanguageModel"
  * import * as Effect from "effect/Effect"
  * import * as Layer from "effect/Layer"

@@ -12,7 +12,7 @@ import {
   WorkerError,
   type WorkerPart,
   type WorkerRequest
-} from "@tutti/core/Worker"
+} from "@divisi/core/Worker"
 import type * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
@@ -69,9 +69,9 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
  * **Example**
  *
  * ```ts
- * import * as Policy from "@tutti/core/Policy"
- * import { conduct } from "@tutti/core/promise"
- * import { fromLanguageModel } from "@tutti/providers-effect"
+ * import * as Policy from "@divisi/core/Policy"
+ * import { conduct } from "@divisi/core/promise"
+ * import { fromLanguageModel } from "@divisi/providers-effect"
  * import * as LanguageModel from "effect/ai/LanguageModel"
  * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"
@@ -122,12 +122,12 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
  * **Example**
  *
  * ```ts
- * import * as ConductorLanguageModel from "@tutti/providers-effect/ConductorLanguageModel"
- * import * as LanguageModelWorker from "@tutti/providers-effect/LanguageModelWorker"
- * import * as Conductor from "@tutti/core/Conductor"
- * import * as Policy from "@tutti/core/Policy"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
+ * import * as ConductorLanguageModel from "@divisi/providers-effect/ConductorLanguageModel"
+ * import * as LanguageModelWorker from "@divisi/providers-effect/LanguageModelWorker"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"
  * import * as Layer from "effect/Layer"
  *

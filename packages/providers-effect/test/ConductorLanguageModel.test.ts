@@ -1,10 +1,10 @@
+import * as Conductor from "@divisi/core/Conductor"
+import * as Policy from "@divisi/core/Policy"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import type { WorkerPart } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { ConductorLanguageModel } from "@divisi/providers-effect"
 import { assert, describe, it } from "@effect/vitest"
-import * as Conductor from "@tutti/core/Conductor"
-import * as Policy from "@tutti/core/Policy"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
-import type { WorkerPart } from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
-import { ConductorLanguageModel } from "@tutti/providers-effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Tool from "effect/ai/Tool"
@@ -46,7 +46,7 @@ describe("ConductorLanguageModel", () => {
       assert.strictEqual(response.usage.inputTokens.cacheRead, 8)
       assert.strictEqual(response.usage.outputTokens.reasoning, 4)
       const finish = response.content.find((part) => part.type === "finish")
-      assert.deepInclude(finish?.metadata.tutti, { outcome: "answered", calls: 2, workers: ["draft", "editor"] })
+      assert.deepInclude(finish?.metadata.divisi, { outcome: "answered", calls: 2, workers: ["draft", "editor"] })
     }).pipe(Effect.provide(team(editor(said("the ", "answer")))))
   )
 

@@ -1,5 +1,5 @@
-import { fromLanguageModel } from "@tutti/providers-effect"
-import { Contract, OpenAiChat } from "@tutti/providers-testkit"
+import { fromLanguageModel } from "@divisi/providers-effect"
+import { Contract, OpenAiChat } from "@divisi/providers-testkit"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { describe, it } from "vitest"

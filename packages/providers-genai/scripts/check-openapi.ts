@@ -1,11 +1,11 @@
 /**
  * Checks every request body that this package sends against Google's published OpenAPI description.
  *
- *   node --conditions=@tutti/source scripts/check-openapi.ts PATH
+ *   node --conditions=@divisi/source scripts/check-openapi.ts PATH
  *
  * PATH is what https://generativelanguage.googleapis.com/$discovery/OPENAPI3_0?version=v1beta answers.
  */
-import { type Contract, GoogleGenerateContent, OpenApi } from "@tutti/providers-testkit"
+import { type Contract, GoogleGenerateContent, OpenApi } from "@divisi/providers-testkit"
 import { genai } from "../src/index.ts"
 
 const models = [

@@ -6,7 +6,7 @@
  * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/thinking and, for the budget that stands for an
  * effort, https://ai.google.dev/gemini-api/docs/openai, read in November 2026.
  */
-import type { Limits } from "@tutti/core/Worker"
+import type { Limits } from "@divisi/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -1,6 +1,7 @@
 /** A model of Google as a worker, through `@google/genai`. */
+
+import type { Worker } from "@divisi/core/Worker"
 import type { GenerateContentConfig } from "@google/genai"
-import type { Worker } from "@tutti/core/Worker"
 import { sdk } from "./internal/sdk.ts"
 import { makeWorker } from "./internal/worker.ts"
 import type { GeminiOptions } from "./options.ts"
@@ -25,7 +26,7 @@ export interface GenaiOptions extends GeminiOptions {
  * **Example**
  *
  * ```ts
- * import { genai } from "@tutti/providers-genai"
+ * import { genai } from "@divisi/providers-genai"
  *
  * const worker = genai("gemini-2.5-flash", { apiKey: "AIza…", reasoning: { type: "off" } })
  * worker.id // => "genai:gemini-2.5-flash"

@@ -1,5 +1,5 @@
 /** What a worker of this package can be given. */
-import type { Limits, Pricing, WorkerRequest } from "@tutti/core/Worker"
+import type { Limits, Pricing, WorkerRequest } from "@divisi/core/Worker"
 import type * as Redacted from "effect/Redacted"
 import type { Capabilities } from "./capabilities.ts"
 

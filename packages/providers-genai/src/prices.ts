@@ -2,7 +2,7 @@
  * Google's list prices, as data: those of the paid tier for text. A model that is not here is of unknown price, which is
  * not 0. Give a worker `pricing` to say otherwise.
  */
-import type { Pricing } from "@tutti/core/Worker"
+import type { Pricing } from "@divisi/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -80,7 +80,7 @@ export interface Choice {
  * **Example**
  *
  * ```ts
- * import { priceOf } from "@tutti/providers-genai"
+ * import { priceOf } from "@divisi/providers-genai"
  *
  * priceOf("gemini-2.5-pro")?.outputPerMillion // => 10
  * priceOf("gemini-2.5-pro", { longPrompts: true })?.outputPerMillion // => 15

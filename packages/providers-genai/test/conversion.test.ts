@@ -1,5 +1,5 @@
+import type { WorkerRequest } from "@divisi/core/Worker"
 import { assert, describe, it } from "@effect/vitest"
-import type { WorkerRequest } from "@tutti/core/Worker"
 import * as Result from "effect/Result"
 import { capabilitiesOf } from "../src/capabilities.ts"
 import { reasonOf } from "../src/internal/errors.ts"

@@ -1,5 +1,5 @@
+import { Contract, GoogleGenerateContent, WireServer } from "@divisi/providers-testkit"
 import { assert, describe, it } from "@effect/vitest"
-import { Contract, GoogleGenerateContent, WireServer } from "@tutti/providers-testkit"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { genai } from "../src/index.ts"

@@ -1,7 +1,7 @@
 /**
  * What a call costs over the bare SDK. Prints JSON.
  *
- *   node --conditions=@tutti/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
+ *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
  */
 import { GoogleGenerativeAI } from "@google/generative-ai"
 import { main, question } from "../../providers-testkit/bench/overhead.ts"

@@ -1,6 +1,7 @@
 /** A model of Google as a worker, through `@google/generative-ai`. */
+
+import type { Worker } from "@divisi/core/Worker"
 import type { SafetySetting } from "@google/generative-ai"
-import type { Worker } from "@tutti/core/Worker"
 import { makeWorker } from "../../providers-genai/src/internal/worker.ts"
 import { sdk } from "./internal/sdk.ts"
 import type { GeminiOptions } from "./options.ts"
@@ -12,7 +13,7 @@ export interface GoogleOptions extends GeminiOptions {
 }
 
 /**
- * A model of Google, through the SDK that Google no longer maintains; `@tutti/providers-genai` uses its successor.
+ * A model of Google, through the SDK that Google no longer maintains; `@divisi/providers-genai` uses its successor.
  *
  * **Details**
  *
@@ -27,7 +28,7 @@ export interface GoogleOptions extends GeminiOptions {
  * **Example**
  *
  * ```ts
- * import { google } from "@tutti/providers-google"
+ * import { google } from "@divisi/providers-google"
  *
  * const worker = google("gemini-2.5-pro", { apiKey: "AIza…", reasoning: { type: "budget", tokens: 4096 } })
  * worker.id // => "google:gemini-2.5-pro"

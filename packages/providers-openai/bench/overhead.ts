@@ -2,7 +2,7 @@
  * What a call costs over the bare SDK: CPU time of this process for the same streams, side by side in one run, and what
  * memory is kept after many calls. Prints JSON.
  *
- *   node --conditions=@tutti/source --expose-gc bench/overhead.ts [--calls 2000] [--rounds 7] [--concurrency 100] [--memory 100000]
+ *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 2000] [--rounds 7] [--concurrency 100] [--memory 100000]
  */
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
@@ -26,7 +26,7 @@ const concurrency = Number(values.concurrency)
 
 const serve = async () => {
   const child = fork(new URL("server.ts", import.meta.url), [values.deltas], {
-    execArgv: ["--conditions=@tutti/source"],
+    execArgv: ["--conditions=@divisi/source"],
     stdio: ["ignore", "pipe", "inherit", "ipc"]
   })
   const port = await new Promise<number>((resolve) => child.stdout?.once("data", (data) => resolve(Number(data))))

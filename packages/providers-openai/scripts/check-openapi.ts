@@ -1,11 +1,11 @@
 /**
  * Checks every request body that this package sends against OpenAI's published OpenAPI description.
  *
- *   node --conditions=@tutti/source scripts/check-openapi.ts PATH
+ *   node --conditions=@divisi/source scripts/check-openapi.ts PATH
  *
  * PATH is `openapi.json` or `openapi.yaml` of https://github.com/openai/openai-openapi.
  */
-import { type Contract, OpenAiChat, OpenAiResponses, OpenApi } from "@tutti/providers-testkit"
+import { type Contract, OpenAiChat, OpenAiResponses, OpenApi } from "@divisi/providers-testkit"
 import { openai, openaiChat } from "../src/index.ts"
 
 const models = ["gpt-5.4", "gpt-5", "gpt-4.1", "o3", "a-model-of-tomorrow"]

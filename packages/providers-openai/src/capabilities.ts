@@ -6,7 +6,7 @@
  * https://developers.openai.com/api/docs/guides/reasoning, and the published description
  * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration). Where a source left a doubt, the model is taken to be able.
  */
-import type { Limits } from "@tutti/core/Worker"
+import type { Limits } from "@divisi/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

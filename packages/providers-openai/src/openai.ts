@@ -1,5 +1,5 @@
 /** A model of OpenAI as a worker, through the Responses API. */
-import type { Worker } from "@tutti/core/Worker"
+import type { Worker } from "@divisi/core/Worker"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
 import { rateLimitHeaders, resolveKey } from "./internal/client.ts"
 import * as Request from "./internal/responsesRequest.ts"
@@ -25,7 +25,7 @@ export interface ResponsesOptions extends OpenAiOptions {
  * **Example**
  *
  * ```ts
- * import { openai } from "@tutti/providers-openai"
+ * import { openai } from "@divisi/providers-openai"
  *
  * const worker = openai("gpt-5-mini", { apiKey: "sk-…", maxOutputTokens: 4096, reasoning: { type: "effort", effort: "low" } })
  * worker.id // => "openai:gpt-5-mini"

@@ -1,5 +1,5 @@
 /** A model of OpenAI as a worker, through Chat Completions. */
-import type { Worker } from "@tutti/core/Worker"
+import type { Worker } from "@divisi/core/Worker"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
@@ -25,7 +25,7 @@ const dialect: Dialect = {
  * **Example**
  *
  * ```ts
- * import { openaiChat } from "@tutti/providers-openai"
+ * import { openaiChat } from "@divisi/providers-openai"
  *
  * const worker = openaiChat("gpt-4.1", { apiKey: "sk-…", temperature: 0, seed: 7, stopSequences: ["END"] })
  * worker.limits?.contextTokens // => 1047576

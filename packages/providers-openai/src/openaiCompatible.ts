@@ -1,6 +1,6 @@
 /** A model behind any server that speaks Chat Completions, as a worker. */
-import type { HeaderNames } from "@tutti/core/Allowance"
-import type { Worker } from "@tutti/core/Worker"
+import type { HeaderNames } from "@divisi/core/Allowance"
+import type { Worker } from "@divisi/core/Worker"
 import { capabilitiesOf } from "./capabilities.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
@@ -34,8 +34,8 @@ export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Diale
  * **Example**
  *
  * ```ts
- * import { free } from "@tutti/core/Worker"
- * import { openaiCompatible, presets } from "@tutti/providers-openai"
+ * import { free } from "@divisi/core/Worker"
+ * import { openaiCompatible, presets } from "@divisi/providers-openai"
  *
  * const local = openaiCompatible({ ...presets.ollama, model: "qwen3:8b", pricing: free })
  * local.id // => "ollama:qwen3:8b"

@@ -1,5 +1,5 @@
 /** Texts as points, by a model of OpenAI or of any server that has its embeddings endpoint. */
-import { WorkerError } from "@tutti/core/Worker"
+import { WorkerError } from "@divisi/core/Worker"
 import * as Redacted from "effect/Redacted"
 import { makeClient, resolveKey, timeoutMillis } from "./internal/client.ts"
 import { reasonOf } from "./internal/errors.ts"
@@ -31,13 +31,13 @@ export type Embed = (
  * **Details**
  *
  * The key is `OPENAI_API_KEY` unless there is another. With a `baseURL` the server is somebody else's: a key is sent
- * only where `apiKey` names one. One call is one request; `Embedder.fromPromise` of `@tutti/evals` makes batches.
+ * only where `apiKey` names one. One call is one request; `Embedder.fromPromise` of `@divisi/evals` makes batches.
  * Failures are thrown as `WorkerError`s.
  *
  * **Example**
  *
  * ```ts no-run
- * import { openaiEmbeddings, presets } from "@tutti/providers-openai"
+ * import { openaiEmbeddings, presets } from "@divisi/providers-openai"
  *
  * const embed = openaiEmbeddings("text-embedding-3-small")
  * const [first, second] = await embed(["a violin", "a viola"])

@@ -1,5 +1,5 @@
 /** What every worker of this package can be given. */
-import type { Limits, Pricing } from "@tutti/core/Worker"
+import type { Limits, Pricing } from "@divisi/core/Worker"
 import type * as Redacted from "effect/Redacted"
 import type { Capabilities } from "./capabilities.ts"
 import type { Defaults } from "./internal/settings.ts"

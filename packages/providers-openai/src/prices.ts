@@ -2,7 +2,7 @@
  * OpenAI's list prices, as data. They are those of the standard tier, for prompts of usual length; a model that is not
  * here is of unknown price, which is not 0. Give a worker `pricing` to say otherwise.
  */
-import type { Pricing } from "@tutti/core/Worker"
+import type { Pricing } from "@divisi/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -85,7 +85,7 @@ const snapshot = /-\d{4}-\d{2}-\d{2}$/
  * **Example**
  *
  * ```ts
- * import { priceOf } from "@tutti/providers-openai"
+ * import { priceOf } from "@divisi/providers-openai"
  *
  * priceOf("gpt-5-mini-2025-08-07")?.inputPerMillion // => 0.25
  * priceOf("gpt-5-whatever") // => undefined

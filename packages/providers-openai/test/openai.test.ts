@@ -1,4 +1,4 @@
-import { Contract, OpenAiResponses } from "@tutti/providers-testkit"
+import { Contract, OpenAiResponses } from "@divisi/providers-testkit"
 import { describe, it } from "vitest"
 import { openai } from "../src/index.ts"
 

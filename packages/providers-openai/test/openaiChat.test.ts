@@ -1,4 +1,4 @@
-import { Contract, OpenAiChat } from "@tutti/providers-testkit"
+import { Contract, OpenAiChat } from "@divisi/providers-testkit"
 import { describe, it } from "vitest"
 import { openaiChat } from "../src/index.ts"
 

@@ -1,4 +1,4 @@
-import { Contract, OpenAiChat } from "@tutti/providers-testkit"
+import { Contract, OpenAiChat } from "@divisi/providers-testkit"
 import { describe, it } from "vitest"
 import { openaiCompatible, type Preset, presets } from "../src/index.ts"
 

@@ -1,6 +1,6 @@
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
-import { WorkerError } from "@tutti/core/Worker"
+import { WorkerError } from "@divisi/core/Worker"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { type EmbeddingsOptions, openaiEmbeddings } from "../src/index.ts"
 

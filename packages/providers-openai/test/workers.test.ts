@@ -1,6 +1,6 @@
+import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
+import { type Dialect, OpenAiChat, OpenAiResponses, Script, WireServer } from "@divisi/providers-testkit"
 import { assert, describe, it } from "@effect/vitest"
-import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@tutti/core/Worker"
-import { type Dialect, OpenAiChat, OpenAiResponses, Script, WireServer } from "@tutti/providers-testkit"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"

@@ -4,7 +4,7 @@
  */
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
-import type { Worker } from "@tutti/core/Worker"
+import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 
@@ -43,7 +43,7 @@ export const question = "Say something."
 
 const serve = async (dialect: string, deltas: number) => {
   const child = fork(new URL("server.ts", import.meta.url), [dialect, String(deltas)], {
-    execArgv: ["--conditions=@tutti/source"],
+    execArgv: ["--conditions=@divisi/source"],
     stdio: ["ignore", "pipe", "inherit", "ipc"]
   })
   const port = await new Promise<number>((resolve) => child.stdout?.once("data", (data) => resolve(Number(data))))

@@ -2,11 +2,11 @@
  * The server of a provider's bench, a process of its own so that its work is not counted: it answers every request with
  * the same stream, a few events in each packet, as they come from a vendor that is far away. Prints its port.
  *
- *   node --conditions=@tutti/source server.ts DIALECT DELTAS
+ *   node --conditions=@divisi/source server.ts DIALECT DELTAS
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
-import { AnthropicMessages, type Dialect, GoogleGenerateContent, Script } from "@tutti/providers-testkit"
+import { AnthropicMessages, type Dialect, GoogleGenerateContent, Script } from "@divisi/providers-testkit"
 
 const dialects: Readonly<Record<string, Dialect.Dialect>> = {
   anthropic: AnthropicMessages.dialect,

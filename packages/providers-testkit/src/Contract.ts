@@ -93,8 +93,8 @@ const notes = (expectations: Expectations | undefined, gaps: Gaps): ReadonlyArra
  *
  * ```ts
  * import { it } from "node:test"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import { Contract, OpenAiChat } from "@tutti/providers-testkit"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import { Contract, OpenAiChat } from "@divisi/providers-testkit"
  *
  * const names: Array<string> = []
  * Contract.contract({

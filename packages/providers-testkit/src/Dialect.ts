@@ -2,9 +2,9 @@
  * A dialect: how one vendor writes answers and refusals down, and how it is asked. Data and pure functions; the server
  * that speaks it is `WireServer`.
  */
-import type { Allowance } from "@tutti/core/Allowance"
-import type { Message } from "@tutti/core/Task"
-import type { Reasoning } from "@tutti/core/Worker"
+import type { Allowance } from "@divisi/core/Allowance"
+import type { Message } from "@divisi/core/Task"
+import type { Reasoning } from "@divisi/core/Worker"
 import type { Answer, Refusal } from "./Script.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

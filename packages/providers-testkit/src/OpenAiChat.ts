@@ -2,8 +2,8 @@
  * The wire format of OpenAI's Chat Completions (`POST /chat/completions`), and of the many servers that speak it with
  * small differences: {@link compatible} writes those down.
  */
-import type { Message } from "@tutti/core/Task"
-import type { Reasoning, Usage } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import type { Reasoning, Usage } from "@divisi/core/Worker"
 import {
   bearer,
   type Captured,
@@ -180,7 +180,7 @@ const refuseInStream = (refusal: Refusal): string => event({ error: OpenAiErrors
  * **Example**
  *
  * ```ts
- * import { OpenAiChat } from "@tutti/providers-testkit"
+ * import { OpenAiChat } from "@divisi/providers-testkit"
  *
  * const dialect = OpenAiChat.compatible({ name: "llama-server", usage: "final", reasoningField: "reasoning_content" })
  * dialect.name // => "llama-server"

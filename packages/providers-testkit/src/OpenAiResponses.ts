@@ -1,6 +1,6 @@
 /** The wire format of OpenAI's Responses API (`POST /responses`). */
-import type { Message } from "@tutti/core/Task"
-import type { Reasoning, Usage } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import type { Reasoning, Usage } from "@divisi/core/Worker"
 import {
   bearer,
   type Captured,

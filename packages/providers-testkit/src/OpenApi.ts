@@ -3,7 +3,7 @@
  * and may have no field that the description does not know.
  */
 import { readFile } from "node:fs/promises"
-import type { WorkerRequest } from "@tutti/core/Worker"
+import type { WorkerRequest } from "@divisi/core/Worker"
 import type { ValidateFunction } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"

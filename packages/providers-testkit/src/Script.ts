@@ -3,7 +3,7 @@
  * one of the ways in which networks break. A {@link Dialect} says how a vendor writes an answer or a refusal down; a
  * fault is the same for all of them.
  */
-import type { Usage } from "@tutti/core/Worker"
+import type { Usage } from "@divisi/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -103,7 +103,7 @@ const defaultUsage: Usage = { inputTokens: 9, outputTokens: 5 }
  * **Example**
  *
  * ```ts
- * import { Script } from "@tutti/providers-testkit"
+ * import { Script } from "@divisi/providers-testkit"
  *
  * Script.answer(["Hel", "lo"]).deltas // => [{ type: "text", text: "Hel" }, { type: "text", text: "lo" }]
  * ```

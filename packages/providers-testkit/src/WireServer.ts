@@ -186,7 +186,7 @@ const scriptOf = (scripts: Scripts, captured: Captured, index: number): Script |
  * **Example**
  *
  * ```ts
- * import { OpenAiChat, Script, WireServer } from "@tutti/providers-testkit"
+ * import { OpenAiChat, Script, WireServer } from "@divisi/providers-testkit"
  *
  * const server = await WireServer.start(OpenAiChat.dialect, [Script.answer("Hello")])
  * const response = await fetch(`${server.url}/chat/completions`, {

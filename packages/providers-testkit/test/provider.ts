@@ -6,7 +6,7 @@ import {
   type WorkerErrorReason,
   type WorkerPart,
   type WorkerRequest
-} from "@tutti/core/Worker"
+} from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Contract } from "../src/index.ts"

@@ -2,9 +2,9 @@
  * Whether memory stays flat: samples, learns and steps as training does, for some minutes, and tells what the process
  * holds.
  *
- *     node --expose-gc --conditions=@tutti/source packages/trainer-jax/bench/memory.ts [--minutes 20] [--sampling llamacpp]
+ *     node --expose-gc --conditions=@divisi/source packages/trainer-jax/bench/memory.ts [--minutes 20] [--sampling llamacpp]
  */
-import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import { configOf, load, number, print, text, tokenizer, tokens } from "./options.ts"
 

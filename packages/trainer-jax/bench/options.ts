@@ -1,8 +1,8 @@
 /** What benchmarks have in common: options of the command line, a model of the sizes that matter, and their report. */
 import os from "node:os"
-import type * as Model from "@tutti/gguf/Model"
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
-import * as ChatTemplate from "@tutti/trainer-jax/ChatTemplate"
+import type * as Model from "@divisi/gguf/Model"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
 
 /** A text of the command line, as in `--size 192x4`. */
 export const text = (name: string, otherwise: string): string => {

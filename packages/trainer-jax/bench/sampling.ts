@@ -1,10 +1,10 @@
 /**
  * How fast completions are sampled, by the engine itself and by llama.cpp, and what a new sampler costs.
  *
- *     node --conditions=@tutti/source packages/trainer-jax/bench/sampling.ts [--sampling llamacpp] [--prompt 200] [--singles]
+ *     node --conditions=@divisi/source packages/trainer-jax/bench/sampling.ts [--sampling llamacpp] [--prompt 200] [--singles]
  */
-import type { Engine } from "@tutti/trainer/Engine"
-import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
+import type { Engine } from "@divisi/trainer/Engine"
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import { configOf, load, number, print, text, tokenizer, tokens } from "./options.ts"
 

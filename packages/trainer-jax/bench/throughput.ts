@@ -2,10 +2,10 @@
  * How fast the engine trains: tokens of completions per second, with shared prompts and with the prompt repeated for
  * each completion.
  *
- *     node --conditions=@tutti/source packages/trainer-jax/bench/throughput.ts [--size 128x3] [--threads 1] [--groups 4]
+ *     node --conditions=@divisi/source packages/trainer-jax/bench/throughput.ts [--size 128x3] [--threads 1] [--groups 4]
  */
-import type { Datum } from "@tutti/trainer/Engine"
-import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
+import type { Datum } from "@divisi/trainer/Engine"
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import { configOf, load, number, print, text, tokenizer, tokens } from "./options.ts"
 

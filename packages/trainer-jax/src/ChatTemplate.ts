@@ -4,9 +4,9 @@
  * A GGUF carries its chat template as a text in Jinja's language, which this package does not run. It knows the
  * templates of this module and renders them itself, into the very tokens that llama.cpp finds.
  */
-import type { Message } from "@tutti/core/Task"
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
-import type { Tokenizer as EngineTokenizer } from "@tutti/trainer/Engine"
+import type { Message } from "@divisi/core/Task"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import type { Tokenizer as EngineTokenizer } from "@divisi/trainer/Engine"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Templates

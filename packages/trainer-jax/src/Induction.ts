@@ -7,7 +7,7 @@
  * word. Trained from noise, small models take very long until all of them appear by chance; with them in the first
  * weights they look up right after some dozen steps. Everything else is noise as usual, and all of it learns.
  */
-import type { Config, DenseModel } from "@tutti/gguf/Model"
+import type { Config, DenseModel } from "@divisi/gguf/Model"
 import { initial } from "./internal/initial.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ const layer = (index: number, name: string) => `model.layers.${index}.self_attn.
  * **Example**
  *
  * ```ts
- * import * as Induction from "@tutti/trainer-jax/Induction"
+ * import * as Induction from "@divisi/trainer-jax/Induction"
  *
  * const tensors = Induction.tensors(
  *   {

@@ -7,9 +7,9 @@
 import fs from "node:fs/promises"
 import os from "node:os"
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import type { Tokenizer } from "@tutti/gguf/Tokenizer"
-import type * as Engine from "@tutti/trainer/Engine"
+import * as Model from "@divisi/gguf/Model"
+import type { Tokenizer } from "@divisi/gguf/Tokenizer"
+import type * as Engine from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -96,7 +96,7 @@ const modelOf = (options: Options): Effect.Effect<Model.DenseModel, Engine.Engin
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.tryPromise({
-    try: () => fs.mkdtemp(path.join(os.tmpdir(), "tutti-sampler-")),
+    try: () => fs.mkdtemp(path.join(os.tmpdir(), "divisi-sampler-")),
     catch: (cause) => Problem.errorOf("open", cause)
   }),
   (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true }))
@@ -121,9 +121,9 @@ const tokensPerPass = 1024
  * **Example**
  *
  * ```ts
- * import * as Tokenizer from "@tutti/gguf/Tokenizer"
- * import * as ChatTemplate from "@tutti/trainer-jax/ChatTemplate"
- * import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
+ * import * as Tokenizer from "@divisi/gguf/Tokenizer"
+ * import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
+ * import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
  * import * as Effect from "effect/Effect"
  *
  * const { linesControlTokens: controlTokens, lines: chatTemplate } = ChatTemplate
@@ -148,7 +148,7 @@ export const make = Effect.fnUntraced(function* (
   const given = yield* modelOf(options)
   const { config, tensors, tokenizer } = given
   yield* checkModel(given)
-  const name = options.name ?? given.name ?? "tutti-tiny"
+  const name = options.name ?? given.name ?? "divisi-tiny"
   const render = yield* renderOf(tokenizer, options.render)
   const threads = yield* Threads.make({ count, mostBytes: 3 * memoryBytes })
   const folder = yield* temporaryFolder

@@ -1,7 +1,8 @@
 /** First weights: they look up in a list before any step of training. */
+
+import * as TinyModel from "@divisi/gguf/TinyModel"
+import * as Induction from "@divisi/trainer-jax/Induction"
 import { assert, describe, it } from "@effect/vitest"
-import * as TinyModel from "@tutti/gguf/TinyModel"
-import * as Induction from "@tutti/trainer-jax/Induction"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 
 const config = {

@@ -1,9 +1,9 @@
 /** The engine, held to the forward pass in plain TypeScript, to finite differences and to llama.cpp. */
 import fs from "node:fs"
 import path from "node:path"
+import type { Datum, Engine, Loss } from "@divisi/trainer/Engine"
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import { assert, describe, it } from "@effect/vitest"
-import type { Datum, Engine, Loss } from "@tutti/trainer/Engine"
-import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import { difference, distributions, make, temporaryFolder, tokenizer, tokens } from "./model.ts"
 

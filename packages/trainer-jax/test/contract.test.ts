@@ -1,7 +1,8 @@
 /** The engine keeps the contract of engines. */
+
+import * as EngineContract from "@divisi/trainer/EngineContract"
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import { afterAll, describe, it } from "@effect/vitest"
-import * as EngineContract from "@tutti/trainer/EngineContract"
-import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
 import { make } from "./model.ts"
 
 const { config, tokenizer } = make({ contextLength: 192 })

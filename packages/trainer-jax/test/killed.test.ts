@@ -4,8 +4,8 @@ import { once } from "node:events"
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import * as RunFolder from "@divisi/trainer/RunFolder"
 import { assert, describe, it } from "@effect/vitest"
-import * as RunFolder from "@tutti/trainer/RunFolder"
 import * as Effect from "effect/Effect"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 import { temporaryFolder } from "./model.ts"
@@ -16,7 +16,7 @@ const script = fileURLToPath(new URL("fixtures/train.ts", import.meta.url))
 const train = async (folder: string, killedAfter?: number): Promise<number | undefined> => {
   const child = spawn(
     process.execPath,
-    ["--conditions=@tutti/source", "--disable-warning=ExperimentalWarning", script, folder],
+    ["--conditions=@divisi/source", "--disable-warning=ExperimentalWarning", script, folder],
     { stdio: ["ignore", "pipe", "pipe"] }
   )
   let complaints = ""

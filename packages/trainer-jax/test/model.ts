@@ -2,10 +2,10 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import * as TinyModel from "@tutti/gguf/TinyModel"
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
-import * as ChatTemplate from "@tutti/trainer-jax/ChatTemplate"
-import type * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
+import * as TinyModel from "@divisi/gguf/TinyModel"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
+import type * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import * as State from "../src/internal/state.ts"
 import * as Threads from "../src/internal/threads.ts"
@@ -70,6 +70,6 @@ export const tokens = (count: number, seed: number): Array<number> =>
 
 /** A folder that goes when the test ends. */
 export const temporaryFolder = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-jax-"))),
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-jax-"))),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )

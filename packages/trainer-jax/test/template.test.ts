@@ -1,10 +1,10 @@
 /** Prompts: what is trained on is what llama.cpp sees when the model is served. */
 import path from "node:path"
+import type { Message } from "@divisi/core/Task"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import { assert, describe, it } from "@effect/vitest"
-import type { Message } from "@tutti/core/Task"
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
-import * as LlamaCppModel from "@tutti/policy-llamacpp/LlamaCppModel"
-import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import { make, temporaryFolder, tokenizer } from "./model.ts"
 

@@ -1,6 +1,7 @@
 /** Threads: however many there are, what is computed has the same bits, and is what the forward pass in TypeScript says. */
+
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import { assert, describe, it } from "@effect/vitest"
-import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
 import * as Verbs from "../src/internal/verbs.ts"

@@ -2,7 +2,7 @@
  * What the client itself costs: an iteration of 64 questions with 4 rollouts of 1,000 tokens is tokenised, sampled, packed,
  * sent, read and stepped with, over real HTTP, against a server in another process that answers at once.
  *
- *     pnpm --filter @tutti/trainer-tinker bench
+ *     pnpm --filter @divisi/trainer-tinker bench
  *
  * Prints JSON: CPU and wall time of the client's process for each part of an iteration, the first not counted.
  */
@@ -10,7 +10,7 @@ import { fork } from "node:child_process"
 import http from "node:http"
 import type { AddressInfo } from "node:net"
 import path from "node:path"
-import type { Datum } from "@tutti/trainer/Engine"
+import type { Datum } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as HuggingFaceTokenizer from "../src/HuggingFaceTokenizer.ts"
 import * as TinkerEngine from "../src/TinkerEngine.ts"
@@ -160,7 +160,7 @@ const perIteration = (spent: ReadonlyArray<Spent>, part: string, field: "cpuMill
 
 if (process.send !== undefined) serve()
 else {
-  const child = fork(import.meta.filename, { execArgv: ["--conditions=@tutti/source"] })
+  const child = fork(import.meta.filename, { execArgv: ["--conditions=@divisi/source"] })
   const port = await new Promise<number>((resolve) => child.once("message", (message) => resolve(Number(message))))
   const { promptTokens, spent } = await Effect.runPromise(measure(`http://127.0.0.1:${port}`))
   child.kill()

@@ -2,7 +2,7 @@
  * Holds a real server of the Tinker API to what a run needs of it: supervised learning, reinforcement learning, saving,
  * resuming, and an adapter that llama.cpp loads and that says there what it said at the server.
  *
- *     node --conditions=@tutti/source scripts/skyrl-check.ts URL --tokenizer FOLDER [--base-gguf FILE]
+ *     node --conditions=@divisi/source scripts/skyrl-check.ts URL --tokenizer FOLDER [--base-gguf FILE]
  *       [--base-model NAME] [--dialect skyrl-jax|skyrl-fsdp|hosted] [--rank 8] [--rate 0.01] [--wire json|protobuf]
  *
  * A slow server is waited for: the first pass of each length is compiled, and a large model takes minutes to load.
@@ -11,8 +11,8 @@ import fs from "node:fs/promises"
 import os from "node:os"
 import path from "node:path"
 import { parseArgs } from "node:util"
-import * as LlamaCppModel from "@tutti/policy-llamacpp/LlamaCppModel"
-import type { Datum, Engine } from "@tutti/trainer/Engine"
+import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
+import type { Datum, Engine } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"

@@ -2,14 +2,14 @@
  * Makes a model of random weights that a real server can train on a CPU: a folder in Hugging Face's layout for the server,
  * and the same model as GGUF for llama.cpp, so that what is trained can be checked where it will be served.
  *
- *     node --conditions=@tutti/source scripts/tiny-base.ts FOLDER
+ *     node --conditions=@divisi/source scripts/tiny-base.ts FOLDER
  */
 import fs from "node:fs/promises"
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import * as Safetensors from "@tutti/gguf/Safetensors"
-import * as TinyModel from "@tutti/gguf/TinyModel"
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
+import * as Model from "@divisi/gguf/Model"
+import * as Safetensors from "@divisi/gguf/Safetensors"
+import * as TinyModel from "@divisi/gguf/TinyModel"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import * as Effect from "effect/Effect"
 
 const corpus = [

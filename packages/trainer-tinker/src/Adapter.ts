@@ -11,9 +11,9 @@ import os from "node:os"
 import path from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import * as LoraAdapter from "@tutti/gguf/LoraAdapter"
-import * as Safetensors from "@tutti/gguf/Safetensors"
-import { EngineError, type EngineErrorReason } from "@tutti/trainer/Engine"
+import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
+import * as Safetensors from "@divisi/gguf/Safetensors"
+import { EngineError, type EngineErrorReason } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as tar from "tar"
@@ -64,7 +64,7 @@ const attempt = <A>(what: string, run: (signal: AbortSignal) => Promise<A>): Eff
 // -------------------------------------------------------------------------------------------------------------------
 
 const scratch: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-adapter-"))),
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-adapter-"))),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
 

@@ -5,7 +5,7 @@
  * The client behaves alike towards all three and looks here for what to send. {@link detect} tells them apart as far as
  * they can be; whoever knows the server says so.
  */
-import type { LossName, OptimizerSettings } from "@tutti/trainer/Engine"
+import type { LossName, OptimizerSettings } from "@divisi/trainer/Engine"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -143,7 +143,7 @@ export interface Signs {
  * **Example**
  *
  * ```ts
- * import * as Dialect from "@tutti/trainer-tinker/Dialect"
+ * import * as Dialect from "@divisi/trainer-tinker/Dialect"
  *
  * Dialect.detect({ created: { request_id: "a" } })?.name // => "hosted"
  * Dialect.detect({ created: { request_id: "1", status: "created", base_model: "m" } }) // => undefined

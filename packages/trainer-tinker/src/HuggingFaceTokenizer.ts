@@ -8,10 +8,10 @@
 import fs from "node:fs/promises"
 import os from "node:os"
 import path from "node:path"
+import type { Message } from "@divisi/core/Task"
+import type { Tokenizer } from "@divisi/trainer/Engine"
 import { Template } from "@huggingface/jinja"
 import { Tokenizer as Encoder } from "@huggingface/tokenizers"
-import type { Message } from "@tutti/core/Task"
-import type { Tokenizer } from "@tutti/trainer/Engine"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -101,8 +101,8 @@ const readFiles = (tokenizer: string, config: string): Effect.Effect<Files, Toke
 // -------------------------------------------------------------------------------------------------------------------
 
 const cacheFolder = () =>
-  process.env.TUTTI_TOKENIZERS ??
-  path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), ".cache"), "tutti", "tokenizers")
+  process.env.DIVISI_TOKENIZERS ??
+  path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), ".cache"), "divisi", "tokenizers")
 
 const endpoint = () => (process.env.HF_ENDPOINT ?? "https://huggingface.co").replace(/\/+$/, "")
 
@@ -227,7 +227,7 @@ const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer | Tok
  * **Example**
  *
  * ```ts no-run
- * import * as HuggingFaceTokenizer from "@tutti/trainer-tinker/HuggingFaceTokenizer"
+ * import * as HuggingFaceTokenizer from "@divisi/trainer-tinker/HuggingFaceTokenizer"
  * import * as Effect from "effect/Effect"
  *
  * const tokenizer = await Effect.runPromise(HuggingFaceTokenizer.load({ model: "Qwen/Qwen2.5-7B-Instruct" }))

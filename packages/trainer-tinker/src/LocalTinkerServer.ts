@@ -8,7 +8,7 @@
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Engine, EngineError } from "@tutti/trainer/Engine"
+import type { Engine, EngineError } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -160,9 +160,9 @@ const serve = async (
  * **Example**
  *
  * ```ts
- * import * as ToyEngine from "@tutti/trainer/ToyEngine"
- * import * as LocalTinkerServer from "@tutti/trainer-tinker/LocalTinkerServer"
- * import * as TinkerEngine from "@tutti/trainer-tinker/TinkerEngine"
+ * import * as ToyEngine from "@divisi/trainer/ToyEngine"
+ * import * as LocalTinkerServer from "@divisi/trainer-tinker/LocalTinkerServer"
+ * import * as TinkerEngine from "@divisi/trainer-tinker/TinkerEngine"
  * import * as Effect from "effect/Effect"
  * import fs from "node:fs"
  * import os from "node:os"

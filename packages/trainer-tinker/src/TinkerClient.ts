@@ -3,7 +3,7 @@
  *
  * It keeps the protocol's promises for its callers: a session is kept alive by heartbeats, a model's requests are sent in
  * order and carried out once however many replies are lost, results are waited for by long polls, and what is opened is
- * closed with the scope. It knows nothing of engines: {@link @tutti/trainer-tinker/TinkerEngine} makes one of it.
+ * closed with the scope. It knows nothing of engines: {@link @divisi/trainer-tinker/TinkerEngine} makes one of it.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -162,7 +162,7 @@ const startSession = (settings: Transport.Settings, options: Options) =>
     const outgoing = {
       path: "create_session",
       body: JSON.stringify({
-        tags: options.tags ?? ["tutti"],
+        tags: options.tags ?? ["divisi"],
         user_metadata: options.metadata ?? {},
         sdk_version: Protocol.sdkVersion,
         type: "create_session"
@@ -191,7 +191,7 @@ const startSession = (settings: Transport.Settings, options: Options) =>
  * **Example**
  *
  * ```ts no-run
- * import * as TinkerClient from "@tutti/trainer-tinker/TinkerClient"
+ * import * as TinkerClient from "@divisi/trainer-tinker/TinkerClient"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {

@@ -5,7 +5,7 @@
  * no longer has refuse to sample, rather than to sample others. And where a lost reply leaves open whether the gradient
  * or a step was taken, nothing more is trained until a saved state is loaded: nothing is lost or done twice.
  */
-import { type Capabilities, type Engine, EngineError, type LossName, type Tokenizer } from "@tutti/trainer/Engine"
+import { type Capabilities, type Engine, EngineError, type LossName, type Tokenizer } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Adapter from "./Adapter.ts"
@@ -147,8 +147,8 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
  * **Example**
  *
  * ```ts no-run
- * import * as HuggingFaceTokenizer from "@tutti/trainer-tinker/HuggingFaceTokenizer"
- * import * as TinkerEngine from "@tutti/trainer-tinker/TinkerEngine"
+ * import * as HuggingFaceTokenizer from "@divisi/trainer-tinker/HuggingFaceTokenizer"
+ * import * as TinkerEngine from "@divisi/trainer-tinker/TinkerEngine"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {

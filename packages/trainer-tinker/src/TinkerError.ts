@@ -4,7 +4,7 @@
  * One error for the whole protocol, with a closed set of reasons; each says whether sending the same again can help. The
  * engine's callers see it as core's `EngineError`: {@link toEngineError}.
  */
-import { EngineError, type EngineErrorReason } from "@tutti/trainer/Engine"
+import { EngineError, type EngineErrorReason } from "@divisi/trainer/Engine"
 import * as Data from "effect/Data"
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@
  */
 import fs from "node:fs"
 import path from "node:path"
+import type { Message } from "@divisi/core/Task"
 import { assert, describe, it } from "@effect/vitest"
-import type { Message } from "@tutti/core/Task"
 import * as Effect from "effect/Effect"
 import * as HuggingFaceTokenizer from "../src/HuggingFaceTokenizer.ts"
 

@@ -1,5 +1,5 @@
+import type { Datum, Engine, Loss } from "@divisi/trainer/Engine"
 import { assert, describe, it } from "@effect/vitest"
-import type { Datum, Engine, Loss } from "@tutti/trainer/Engine"
 import * as Effect from "effect/Effect"
 import { connect, data, names, serve, tokenizer, toy } from "./world.ts"
 

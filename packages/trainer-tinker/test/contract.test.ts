@@ -1,4 +1,4 @@
-import * as EngineContract from "@tutti/trainer/EngineContract"
+import * as EngineContract from "@divisi/trainer/EngineContract"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"

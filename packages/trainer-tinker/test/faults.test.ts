@@ -1,5 +1,5 @@
+import type { Engine } from "@divisi/trainer/Engine"
 import { assert, describe, it } from "@effect/vitest"
-import type { Engine } from "@tutti/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"

@@ -2,8 +2,8 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import type { Datum } from "@tutti/trainer/Engine"
-import * as ToyEngine from "@tutti/trainer/ToyEngine"
+import type { Datum } from "@divisi/trainer/Engine"
+import * as ToyEngine from "@divisi/trainer/ToyEngine"
 import * as Effect from "effect/Effect"
 import type * as Dialect from "../src/Dialect.ts"
 import * as LocalTinkerServer from "../src/LocalTinkerServer.ts"
@@ -16,7 +16,7 @@ export const tokenizer = ToyEngine.tokenizer(["yes", "no"])
 
 /** A folder that is gone after the test. */
 export const folder = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-tinker-"))),
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-tinker-"))),
   (made) => Effect.sync(() => fs.rmSync(made, { recursive: true, force: true }))
 )
 
@@ -54,5 +54,5 @@ export const data: ReadonlyArray<Datum> = [
   { prompt: [120], completion: [256], weights: [0.75], advantages: [2], logProbs: [-4] }
 ]
 
-/** An adapter as SkyRL's JAX engine leaves it, for two layers of a tiny model of `@tutti/gguf`. */
+/** An adapter as SkyRL's JAX engine leaves it, for two layers of a tiny model of `@divisi/gguf`. */
 export const adapterFolder = path.join(import.meta.dirname, "fixtures", "adapter")

@@ -7,10 +7,10 @@
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
-import * as Grader from "@tutti/core/Grader"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
-import * as Task from "@tutti/core/Task"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Grader from "@divisi/core/Grader"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Task from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import type { Engine } from "../src/Engine.ts"
 import * as RunFolder from "../src/RunFolder.ts"
@@ -69,7 +69,7 @@ const parts: Trainer.Parts = {
 }
 
 const measure = async (questions: number, groupSize: number, recordRollouts: boolean) => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-bench-"))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-bench-"))
   const iterations = 10
   const phases = [TrainingConfig.grpo({ iterations, questions, groupSize })]
   await Effect.runPromise(Trainer.start(parts, { phases, recordRollouts }, { folder }))

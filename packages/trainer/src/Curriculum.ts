@@ -4,9 +4,9 @@
  * A place decides everything by itself, so a run that is resumed at a place goes on as if it had never stopped.
  */
 
-import type { Task } from "@tutti/core/Task"
-import { type Worker, WorkerError } from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import type { Task } from "@divisi/core/Task"
+import { type Worker, WorkerError } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -69,9 +69,9 @@ const nameOf = (ids: ReadonlyArray<string>) => [...ids].sort().join("\n")
  * **Example**
  *
  * ```ts
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import * as Curriculum from "@tutti/trainer/Curriculum"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Curriculum from "@divisi/trainer/Curriculum"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe(["a", "b", "c"].map(ScriptedWorker.echo))
@@ -114,7 +114,7 @@ export const drawPool = (
  * **Example**
  *
  * ```ts
- * import * as Curriculum from "@tutti/trainer/Curriculum"
+ * import * as Curriculum from "@divisi/trainer/Curriculum"
  *
  * const half = { share: 0.5, rounds: 2 }
  * const places = [0, 1, 2, 3]

@@ -56,7 +56,7 @@ const checkGap = async (one: Case, shared: Shared, reason: string): Promise<void
  * **Example**
  *
  * ```ts
- * import { EngineContract, ToyEngine } from "@tutti/trainer"
+ * import { EngineContract, ToyEngine } from "@divisi/trainer"
  * import * as Effect from "effect/Effect"
  *
  * const names: Array<string> = []

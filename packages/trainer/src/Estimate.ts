@@ -5,7 +5,7 @@
  * workflows become, how many recursive rounds are run) is drawn anew each time, so the result is a range. A price that is
  * unknown is said, and never counted as 0.
  */
-import type { Worker } from "@tutti/core/Worker"
+import type { Worker } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Datum, Engine, EngineError, EnginePricing, Tokenizer } from "./Engine.ts"

@@ -1,7 +1,7 @@
 /**
  * Sources of examples for supervised learning: prompts with completions that are to be learned.
  */
-import type { Message } from "@tutti/core/Task"
+import type { Message } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Datum, Tokenizer } from "./Engine.ts"
 import * as Seed from "./internal/seed.ts"
@@ -52,7 +52,7 @@ export interface ExampleSource {
  * **Example**
  *
  * ```ts
- * import * as ExampleSource from "@tutti/trainer/ExampleSource"
+ * import * as ExampleSource from "@divisi/trainer/ExampleSource"
  *
  * const source = ExampleSource.make("counting", (_, index) => ({
  *   messages: [{ role: "user", content: `After ${index}?` }],
@@ -92,7 +92,7 @@ export const fromExamples = (name: string, examples: ReadonlyArray<Example>): Ex
  * **Example**
  *
  * ```ts
- * import * as ExampleSource from "@tutti/trainer/ExampleSource"
+ * import * as ExampleSource from "@divisi/trainer/ExampleSource"
  *
  * const examples = ExampleSource.ofRollouts([], ({ messages }) => messages)
  * examples // => []

@@ -42,7 +42,7 @@ const at = (values: PerToken | undefined, index: number, otherwise: number) =>
  * **Example**
  *
  * ```ts
- * import * as LossTerms from "@tutti/trainer/LossTerms"
+ * import * as LossTerms from "@divisi/trainer/LossTerms"
  *
  * const datum = { prompt: [1], completion: [7, 9], weights: [1, 2] }
  * LossTerms.of({ type: "crossEntropy" }, datum, [-0.5, -1], [0, 0]).loss // => 2.5

@@ -131,7 +131,7 @@ const policy = "default-src 'none'; style-src 'unsafe-inline'"
  * **Example**
  *
  * ```ts
- * import * as Report from "@tutti/trainer/Report"
+ * import * as Report from "@divisi/trainer/Report"
  * import * as Effect from "effect/Effect"
  *
  * const page = Effect.map(Report.read("runs/gym"), Report.render)

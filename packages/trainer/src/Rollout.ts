@@ -4,14 +4,14 @@
  * A rollout is one run with a language policy whose model is the engine's sampler, graded and rewarded round by round. The
  * response cache, budgets, retries and reassignment are core's. A group is the rollouts of one question.
  */
-import * as Budget from "@tutti/core/Budget"
-import * as Conductor from "@tutti/core/Conductor"
-import * as Grader from "@tutti/core/Grader"
-import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
-import type { Policy } from "@tutti/core/Policy"
-import { ResponseCache } from "@tutti/core/ResponseCache"
-import type { Worker } from "@tutti/core/Worker"
-import type { Workflow } from "@tutti/core/Workflow"
+import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Grader from "@divisi/core/Grader"
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import type { Policy } from "@divisi/core/Policy"
+import { ResponseCache } from "@divisi/core/ResponseCache"
+import type { Worker } from "@divisi/core/Worker"
+import type { Workflow } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Semaphore from "effect/Semaphore"
@@ -123,7 +123,7 @@ export type RolloutFailure = EngineError | CostLimitReached | RolloutError
  * **Example**
  *
  * ```ts
- * import * as Rollout from "@tutti/trainer/Rollout"
+ * import * as Rollout from "@divisi/trainer/Rollout"
  *
  * const spent = { calls: 3, criticalPathMillis: 2000, costUsd: 0.01 }
  * Rollout.reward("correct", spent, { perCall: 0, perSecond: 0, perUsd: 0 }) // => 1
@@ -324,12 +324,12 @@ const one = (
  * **Example**
  *
  * ```ts
- * import * as Budget from "@tutti/core/Budget"
- * import * as Grader from "@tutti/core/Grader"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as Task from "@tutti/core/Task"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import { Rollout, ToyEngine, TrainingConfig } from "@tutti/trainer"
+ * import * as Budget from "@divisi/core/Budget"
+ * import * as Grader from "@divisi/core/Grader"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Task from "@divisi/core/Task"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import { Rollout, ToyEngine, TrainingConfig } from "@divisi/trainer"
  * import * as Effect from "effect/Effect"
  * import * as Semaphore from "effect/Semaphore"
  *

@@ -3,9 +3,9 @@
  *
  * A rollout with recursive rounds has one line per round. Dropped rollouts have lines, too, without an advantage.
  */
-import type { Grade } from "@tutti/core/Grader"
-import type { Message } from "@tutti/core/Task"
-import type { Workflow } from "@tutti/core/Workflow"
+import type { Grade } from "@divisi/core/Grader"
+import type { Message } from "@divisi/core/Task"
+import type { Workflow } from "@divisi/core/Workflow"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -79,7 +79,7 @@ const attempt = <A>(folder: string, run: () => A): Effect.Effect<A, RunFolderErr
  * **Example**
  *
  * ```ts
- * import * as RunFolder from "@tutti/trainer/RunFolder"
+ * import * as RunFolder from "@divisi/trainer/RunFolder"
  * import * as Effect from "effect/Effect"
  *
  * const error = Effect.runSync(Effect.flip(RunFolder.readConfig("no/such/run")))

@@ -1,7 +1,7 @@
 /**
  * A sampler as a worker: present weights wherever a model is wanted, such as in the policy of a held-out evaluation.
  */
-import { free, type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@tutti/core/Worker"
+import { free, type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Engine, EngineError, Sampler } from "./Engine.ts"
@@ -41,9 +41,9 @@ const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
  * **Example**
  *
  * ```ts
- * import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
- * import * as SamplerWorker from "@tutti/trainer/SamplerWorker"
- * import * as ToyEngine from "@tutti/trainer/ToyEngine"
+ * import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+ * import * as SamplerWorker from "@divisi/trainer/SamplerWorker"
+ * import * as ToyEngine from "@divisi/trainer/ToyEngine"
  * import * as Effect from "effect/Effect"
  *
  * const engine = ToyEngine.make()

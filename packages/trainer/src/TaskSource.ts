@@ -3,7 +3,7 @@
  *
  * A place in a source is a number, so that a run which is resumed goes on with the very next question.
  */
-import type { Task } from "@tutti/core/Task"
+import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Seed from "./internal/seed.ts"
 
@@ -41,8 +41,8 @@ export const kindOf = ({ metadata }: Task): string => String(metadata?.family ??
  * **Example**
  *
  * ```ts
- * import * as Task from "@tutti/core/Task"
- * import * as TaskSource from "@tutti/trainer/TaskSource"
+ * import * as Task from "@divisi/core/Task"
+ * import * as TaskSource from "@divisi/trainer/TaskSource"
  * import * as Effect from "effect/Effect"
  *
  * const sums = TaskSource.make("sums", (seed, index) =>
@@ -71,8 +71,8 @@ export const make = (
  * **Example**
  *
  * ```ts
- * import * as Task from "@tutti/core/Task"
- * import * as TaskSource from "@tutti/trainer/TaskSource"
+ * import * as Task from "@divisi/core/Task"
+ * import * as TaskSource from "@divisi/trainer/TaskSource"
  *
  * const source = TaskSource.fromTasks("two", [Task.make("One?"), Task.make("Two?")])
  * source.name // => "two"
@@ -104,8 +104,8 @@ export const fromTasks = (
  * **Example**
  *
  * ```ts
- * import * as Task from "@tutti/core/Task"
- * import * as TaskSource from "@tutti/trainer/TaskSource"
+ * import * as Task from "@divisi/core/Task"
+ * import * as TaskSource from "@divisi/trainer/TaskSource"
  *
  * const easy = TaskSource.make("easy", (_, index) => Task.make(`Easy ${index}?`))
  * const hard = TaskSource.make("hard", (_, index) => Task.make(`Hard ${index}?`))

@@ -2,7 +2,7 @@
  * Telemetry: a training run as metrics of Effect's `Metric`, which OpenTelemetry exporters read.
  *
  * Gauges hold what the last iteration came to, counters what the run has done since it started. Names stand under
- * `tutti.training.*`, the tokens of workers under the semantic conventions' `gen_ai.client.token.usage`. Every series
+ * `divisi.training.*`, the tokens of workers under the semantic conventions' `gen_ai.client.token.usage`. Every series
  * says which run and phase it belongs to. What models and people wrote is not in them.
  */
 import * as Effect from "effect/Effect"
@@ -36,7 +36,7 @@ const gaugesOfBoth = (metrics: Metrics): ReadonlyArray<Reading> => [
     description: "The held-out evaluation",
     unit: "1",
     value,
-    attributes: { "tutti.measure": measure }
+    attributes: { "divisi.measure": measure }
   }))
 ]
 
@@ -60,7 +60,7 @@ const gaugesOfGrpo = (metrics: GrpoMetrics): ReadonlyArray<Reading> => [
     description: "Share whose answer is right, by kind of task",
     unit: "1",
     value: correct,
-    attributes: { "tutti.task.kind": kind }
+    attributes: { "divisi.task.kind": kind }
   }))
 ]
 
@@ -76,7 +76,7 @@ const workersOf = ({ kinds }: GrpoMetrics): ReadonlyArray<Reading> =>
       description: "Steps given to a worker",
       unit: "{step}",
       value: steps,
-      attributes: { "gen_ai.request.model": worker, "tutti.task.kind": kind }
+      attributes: { "gen_ai.request.model": worker, "divisi.task.kind": kind }
     }))
   )
 
@@ -98,7 +98,7 @@ const countersOf = (metrics: GrpoMetrics): ReadonlyArray<Reading> => [
   ...tokensOf(metrics)
 ]
 
-const nameOf = (name: string): string => (name.startsWith("gen_ai.") ? name : `tutti.training.${name}`)
+const nameOf = (name: string): string => (name.startsWith("gen_ai.") ? name : `divisi.training.${name}`)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Recording
@@ -120,7 +120,7 @@ const recordAll = (
   Effect.forEach(
     readings.filter(({ value }) => value !== undefined && Number.isFinite(value)),
     ({ attributes, description, name, unit, value }) => {
-      const all = { "tutti.training.run": run, "tutti.training.phase": phase, unit, ...attributes }
+      const all = { "divisi.training.run": run, "divisi.training.phase": phase, unit, ...attributes }
       return Metric.update(make(nameOf(name), { description, attributes: all }), value!)
     },
     { discard: true }
@@ -132,8 +132,8 @@ const recordAll = (
  * **Example**
  *
  * ```ts
- * import * as Telemetry from "@tutti/trainer/Telemetry"
- * import type { WarmStartMetrics } from "@tutti/trainer/Metrics"
+ * import * as Telemetry from "@divisi/trainer/Telemetry"
+ * import type { WarmStartMetrics } from "@divisi/trainer/Metrics"
  * import * as Effect from "effect/Effect"
  * import * as Metric from "effect/Metric"
  *
@@ -143,7 +143,7 @@ const recordAll = (
  *   return (yield* Metric.snapshot).map(({ id }) => id)
  * })
  * const names = Effect.runSync(Effect.provideService(program, Metric.MetricRegistry, new Map()))
- * names.includes("tutti.training.loss") // => true
+ * names.includes("divisi.training.loss") // => true
  * ```
  */
 export const record = (run: string, metrics: Metrics): Effect.Effect<void> => {

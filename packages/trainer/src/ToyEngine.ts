@@ -9,7 +9,7 @@
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as v8 from "node:v8"
-import type { Message } from "@tutti/core/Task"
+import type { Message } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import {
   type Datum,
@@ -65,7 +65,7 @@ const endToken = 256
  * **Example**
  *
  * ```ts
- * import * as ToyEngine from "@tutti/trainer/ToyEngine"
+ * import * as ToyEngine from "@divisi/trainer/ToyEngine"
  *
  * const tokenizer = ToyEngine.tokenizer(["model_id = "])
  * tokenizer.encode("model_id = [") // => [257, 91]
@@ -127,7 +127,7 @@ const flaw = (datum: Datum, loss: Loss | undefined, size: number): string | unde
  * **Example**
  *
  * ```ts
- * import * as ToyEngine from "@tutti/trainer/ToyEngine"
+ * import * as ToyEngine from "@divisi/trainer/ToyEngine"
  * import * as Effect from "effect/Effect"
  *
  * const engine = ToyEngine.make({ pieces: ["yes", "no"] })

@@ -4,11 +4,11 @@
  * A run can be stopped, killed or run out of money at any moment, and is resumed from its last checkpoint to the same
  * result. It says what it does only through its events (`TrainingEvent`).
  */
-import * as Budget from "@tutti/core/Budget"
-import type { Grader } from "@tutti/core/Grader"
-import type { Policy } from "@tutti/core/Policy"
-import type { Worker } from "@tutti/core/Worker"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
+import * as Budget from "@divisi/core/Budget"
+import type { Grader } from "@divisi/core/Grader"
+import type { Policy } from "@divisi/core/Policy"
+import type { Worker } from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
@@ -139,10 +139,10 @@ export type TrainingError =
  * **Example**
  *
  * ```ts
- * import * as Grader from "@tutti/core/Grader"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import { ToyEngine, Trainer, TrainingConfig } from "@tutti/trainer"
+ * import * as Grader from "@divisi/core/Grader"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import { ToyEngine, Trainer, TrainingConfig } from "@divisi/trainer"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.echo("a")])
  * const parts = { engine: ToyEngine.make(), pool, grader: Grader.exact }
@@ -316,10 +316,10 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
  * import fs from "node:fs"
  * import os from "node:os"
  * import path from "node:path"
- * import * as Grader from "@tutti/core/Grader"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import { ExampleSource, ToyEngine, Trainer, TrainingConfig } from "@tutti/trainer"
+ * import * as Grader from "@divisi/core/Grader"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import { ExampleSource, ToyEngine, Trainer, TrainingConfig } from "@divisi/trainer"
  * import * as Effect from "effect/Effect"
  *
  * const parts: Trainer.Parts = {
@@ -359,10 +359,10 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
  * **Example**
  *
  * ```ts
- * import * as Grader from "@tutti/core/Grader"
- * import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
- * import * as WorkerPool from "@tutti/core/WorkerPool"
- * import { ToyEngine, Trainer } from "@tutti/trainer"
+ * import * as Grader from "@divisi/core/Grader"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import { ToyEngine, Trainer } from "@divisi/trainer"
  * import * as Effect from "effect/Effect"
  *
  * const parts: Trainer.Parts = {

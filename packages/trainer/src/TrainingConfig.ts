@@ -6,7 +6,7 @@
  * by name. A run is a list of phases, each with its own settings; the defaults are the paper's. Left out of the textbook
  * method: a critic network, and a reference model that is synchronised (paper section 2: no KL term).
  */
-import type { ConductorOptions } from "@tutti/core/Prompt"
+import type { ConductorOptions } from "@divisi/core/Prompt"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Optimiser
@@ -326,7 +326,7 @@ export type GrpoInput = Settings<Omit<GrpoConfig, "type">>
  * **Example**
  *
  * ```ts
- * import * as TrainingConfig from "@tutti/trainer/TrainingConfig"
+ * import * as TrainingConfig from "@divisi/trainer/TrainingConfig"
  *
  * const phase = TrainingConfig.grpo({ questions: 16, groupSize: 16, optimizer: { learningRate: 3e-4 } })
  * phase.optimizer.beta2 // => 0.999
@@ -360,7 +360,7 @@ export const grpo = (input: GrpoInput = {}): GrpoConfig => ({
  * **Example**
  *
  * ```ts
- * import * as TrainingConfig from "@tutti/trainer/TrainingConfig"
+ * import * as TrainingConfig from "@divisi/trainer/TrainingConfig"
  *
  * TrainingConfig.recursion({ recursion: { rounds: 2 } }).recursion // => { share: 0.5, rounds: 2 }
  * ```
@@ -374,7 +374,7 @@ export const recursion = (input: GrpoInput = {}): GrpoConfig =>
  * **Example**
  *
  * ```ts
- * import * as TrainingConfig from "@tutti/trainer/TrainingConfig"
+ * import * as TrainingConfig from "@divisi/trainer/TrainingConfig"
  *
  * TrainingConfig.warmStart({ steps: 300, batch: 32 }).optimizer.learningRate // => 0.001
  * ```

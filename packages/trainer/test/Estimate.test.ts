@@ -1,6 +1,6 @@
+import * as Prompt from "@divisi/core/Prompt"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
-import * as Prompt from "@tutti/core/Prompt"
-import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Estimate from "../src/Estimate.ts"

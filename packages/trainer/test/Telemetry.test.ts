@@ -39,20 +39,20 @@ describe("telemetry", () => {
       const last = all.at(-1)!
       assert.strictEqual(last.type, "grpo")
       if (last.type !== "grpo") return
-      const [reward] = of("tutti.training.reward")
+      const [reward] = of("divisi.training.reward")
       assert.deepInclude(reward!.state, { value: last.rewardMean })
       assert.deepInclude(reward!.attributes, {
-        "tutti.training.run": "mine",
-        "tutti.training.phase": "learn",
+        "divisi.training.run": "mine",
+        "divisi.training.phase": "learn",
         unit: "1"
       })
-      assert.deepInclude(of("tutti.training.rollouts")[0]!.state, { count: 4 * 160 })
+      assert.deepInclude(of("divisi.training.rollouts")[0]!.state, { count: 4 * 160 })
       const [tokens] = of("gen_ai.client.token.usage", { "gen_ai.token.type": "output" })
       assert.deepInclude(tokens!.state, { count: 4 * 9_000 })
       const steps = all.reduce((sum, one) => sum + (one.type === "grpo" ? one.kinds.logic!.workers.abacus! : 0), 0)
-      const series = { "gen_ai.request.model": "abacus", "tutti.task.kind": "logic" }
-      assert.deepInclude(of("tutti.training.worker.steps", series)[0]!.state, { count: steps })
-      assert.strictEqual(of("tutti.training.loss", { "tutti.training.phase": "warm start" }).length, 1)
+      const series = { "gen_ai.request.model": "abacus", "divisi.task.kind": "logic" }
+      assert.deepInclude(of("divisi.training.worker.steps", series)[0]!.state, { count: steps })
+      assert.strictEqual(of("divisi.training.loss", { "divisi.training.phase": "warm start" }).length, 1)
     }))
 
   it("records nothing that an engine does not tell", () =>
@@ -60,8 +60,8 @@ describe("telemetry", () => {
       write(folder, { warmStart: 0, iterations: 1, rollouts: false })
       const { entropy: _, gradientNorm: __, ...rest } = metricsOf(folder)[0]! as Metrics & { entropy?: number }
       const names = recorded([rest as Metrics]).map(({ id }) => id)
-      assert.include(names, "tutti.training.surprisal")
-      assert.notInclude(names, "tutti.training.entropy")
-      assert.notInclude(names, "tutti.training.gradient_norm")
+      assert.include(names, "divisi.training.surprisal")
+      assert.notInclude(names, "divisi.training.entropy")
+      assert.notInclude(names, "divisi.training.gradient_norm")
     }))
 })

@@ -1,10 +1,10 @@
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
+import * as Grader from "@divisi/core/Grader"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
-import * as Grader from "@tutti/core/Grader"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
@@ -21,7 +21,7 @@ import type { TrainingEvent } from "../src/TrainingEvent.ts"
 import { engine, grpo, parts, pieces, warmStart } from "./world.ts"
 
 const temporary = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-trainer-"))),
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-trainer-"))),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
 

@@ -11,7 +11,7 @@ import type { PhaseConfig } from "../src/TrainingConfig.ts"
 import { engine, grpo, parts, warmStart } from "./world.ts"
 
 const temporary = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-trainer-"))),
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-trainer-"))),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
 

@@ -215,7 +215,7 @@ export const write = (
 
 /** A folder that is there for as long as it is used. */
 export const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
-  const folder = mkdtempSync(path.join(tmpdir(), "tutti-run-"))
+  const folder = mkdtempSync(path.join(tmpdir(), "divisi-run-"))
   try {
     return await use(folder)
   } finally {

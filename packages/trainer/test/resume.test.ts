@@ -22,7 +22,7 @@ import * as Trainer from "../src/Trainer.ts"
 import { parts, phases } from "./world.ts"
 
 const temporary = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "tutti-trainer-"))),
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-trainer-"))),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
 
@@ -53,7 +53,7 @@ const script = fileURLToPath(new URL("fixtures/train.ts", import.meta.url))
 const run = promisify(execFile)
 
 const childArguments = (folder: string, ...rest: ReadonlyArray<string>) => [
-  "--conditions=@tutti/source",
+  "--conditions=@divisi/source",
   "--disable-warning=ExperimentalWarning",
   script,
   folder,

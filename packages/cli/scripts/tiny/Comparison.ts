@@ -1,5 +1,5 @@
 /** The tiny Conductor against every single worker, the usual baselines, and itself before training. */
-import * as Statistics from "@tutti/evals/Statistics"
+import * as Statistics from "@divisi/evals/Statistics"
 import * as Effect from "effect/Effect"
 import { policies } from "../../../gym/scripts/policies.ts"
 import * as Markdown from "./Markdown.ts"

@@ -1,5 +1,5 @@
 /** What penalties buy: right answers against calls, USD and time, at the end of runs that were trained with them. */
-import type { GrpoMetrics } from "@tutti/trainer/Metrics"
+import type { GrpoMetrics } from "@divisi/trainer/Metrics"
 import * as Markdown from "./Markdown.ts"
 import type { Found } from "./Part.ts"
 import * as Runs from "./Runs.ts"

@@ -1,5 +1,5 @@
 /** What runs learned, iteration by iteration: ablations beside the whole recipe, and seeds beside each other. */
-import type { GrpoMetrics } from "@tutti/trainer/Metrics"
+import type { GrpoMetrics } from "@divisi/trainer/Metrics"
 import * as Markdown from "./Markdown.ts"
 import type { Found } from "./Part.ts"
 import * as Runs from "./Runs.ts"

@@ -2,14 +2,14 @@
  * An oracle whose knowledge of the workers is measured and not guessed: how often each is right in each family, on
  * tasks for validation.
  */
-import * as Policy from "@tutti/core/Policy"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
-import * as Statistics from "@tutti/evals/Statistics"
-import * as Family from "@tutti/gym/Family"
-import * as Gym from "@tutti/gym/Gym"
-import * as GymPool from "@tutti/gym/GymPool"
-import type { Profile } from "@tutti/gym/GymWorker"
-import * as OraclePolicy from "@tutti/gym/OraclePolicy"
+import * as Policy from "@divisi/core/Policy"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import * as Statistics from "@divisi/evals/Statistics"
+import * as Family from "@divisi/gym/Family"
+import * as Gym from "@divisi/gym/Gym"
+import * as GymPool from "@divisi/gym/GymPool"
+import type { Profile } from "@divisi/gym/GymWorker"
+import * as OraclePolicy from "@divisi/gym/OraclePolicy"
 import * as Effect from "effect/Effect"
 import * as Sample from "./Sample.ts"
 

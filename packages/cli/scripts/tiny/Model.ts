@@ -1,9 +1,9 @@
 /** A GGUF as the tiny Conductor, as it is served. */
-import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
-import * as Policy from "@tutti/core/Policy"
-import * as LlamaCppModel from "@tutti/policy-llamacpp/LlamaCppModel"
-import * as TinyConductor from "@tutti/policy-tiny/TinyConductor"
-import * as TinyPrompt from "@tutti/policy-tiny/TinyPrompt"
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import * as Policy from "@divisi/core/Policy"
+import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
+import * as TinyConductor from "@divisi/policy-tiny/TinyConductor"
+import * as TinyPrompt from "@divisi/policy-tiny/TinyPrompt"
 import * as Effect from "effect/Effect"
 import type { Contender } from "./Part.ts"
 

@@ -1,7 +1,7 @@
 /** Parts of the measurement: each gives records for machines and a table for people. */
-import type { Policy } from "@tutti/core/Policy"
-import type { Task } from "@tutti/core/Task"
-import type { WorkerPool } from "@tutti/core/WorkerPool"
+import type { Policy } from "@divisi/core/Policy"
+import type { Task } from "@divisi/core/Task"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type * as Effect from "effect/Effect"
 import type { Sample } from "./Sample.ts"
 

@@ -1,7 +1,7 @@
 /** The folders of training runs, and what is read of them: iterations of reinforcement learning. */
-import * as Statistics from "@tutti/evals/Statistics"
-import type { GrpoMetrics } from "@tutti/trainer/Metrics"
-import * as RunFolder from "@tutti/trainer/RunFolder"
+import * as Statistics from "@divisi/evals/Statistics"
+import type { GrpoMetrics } from "@divisi/trainer/Metrics"
+import * as RunFolder from "@divisi/trainer/RunFolder"
 import * as Effect from "effect/Effect"
 import * as Sample from "./Sample.ts"
 

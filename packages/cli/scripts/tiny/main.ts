@@ -2,7 +2,7 @@
  * Measures the tiny Conductor on the gym's test tasks. One JSON line for each figure; with `--table`, tables in
  * Markdown; with `--write FILE`, the same tables in the places that the file has for them.
  *
- *   pnpm --filter @tutti/cli tiny --model FILE [--part table,pools,recursion,adaptivity] [--tasks 500] [--pool-tasks 100]
+ *   pnpm --filter @divisi/cli tiny --model FILE [--part table,pools,recursion,adaptivity] [--tasks 500] [--pool-tasks 100]
  *     [--untrained FILE] [--warm FILE] [--ablations name=FILE,...] [--without-subtasks name,...]
  *     [--runs name=FOLDER,...] [--picture FILE.svg] [--penalties name=FOLDER,...] [--table] [--write FILE]
  *
@@ -12,8 +12,8 @@
 import fs from "node:fs"
 import path from "node:path"
 import { parseArgs } from "node:util"
-import * as Gym from "@tutti/gym/Gym"
-import * as GymPool from "@tutti/gym/GymPool"
+import * as Gym from "@divisi/gym/Gym"
+import * as GymPool from "@divisi/gym/GymPool"
 import * as Effect from "effect/Effect"
 import * as Ablations from "./Ablations.ts"
 import * as Adaptivity from "./Adaptivity.ts"

@@ -1,4 +1,4 @@
-/** `tutti eval`: its subcommands, flags and help. */
+/** `divisi eval`: its subcommands, flags and help. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -62,7 +62,7 @@ const evalFlags = {
   policy: Flag.String("policy").pipe(
     Flag.withMetavar("<names>"),
     Flag.withDescription(
-      "The policies, the first of which the others are compared with: those of `tutti run`; in the gym also oracle"
+      "The policies, the first of which the others are compared with: those of `divisi run`; in the gym also oracle"
     ),
     Flag.optional
   ),
@@ -121,7 +121,7 @@ const evalFlags = {
     Flag.withDefault(8)
   ),
   retryMissing: toggle("retry-missing", "Try again what the infrastructure lost in an earlier run"),
-  transcripts: toggle("transcripts", "Keep the whole record of each run, for `tutti replay` and for training"),
+  transcripts: toggle("transcripts", "Keep the whole record of each run, for `divisi replay` and for training"),
   out: Flag.String("out").pipe(
     Flag.withMetavar("<folder>"),
     Flag.withDescription("Where everything is kept (default evaluation); an evaluation that is there goes on"),
@@ -130,7 +130,7 @@ const evalFlags = {
   json: toggle("json", "Print results.json on one line instead of a table")
 }
 
-/** What `tutti eval` is asked for. */
+/** What `divisi eval` is asked for. */
 export type EvalInput = Command.Command.Config.Infer<typeof evalFlags>
 
 const regradeFlags = {
@@ -145,7 +145,7 @@ const regradeFlags = {
   json: toggle("json", "Print each changed verdict as a line of JSON")
 }
 
-/** What `tutti eval regrade` is asked for. */
+/** What `divisi eval regrade` is asked for. */
 export type RegradeInput = Command.Command.Config.Infer<typeof regradeFlags>
 
 const regrade = Command.make("regrade", regradeFlags, (input) =>
@@ -162,8 +162,8 @@ const regrade = Command.make("regrade", regradeFlags, (input) =>
   ),
   Command.withShortDescription("Grade the answers of an evaluation again"),
   Command.withExamples([
-    { command: "tutti eval regrade evaluation", description: "After a grader was mended" },
-    { command: "tutti eval regrade evaluation --grader rlpr-paper", description: "With another grader" }
+    { command: "divisi eval regrade evaluation", description: "After a grader was mended" },
+    { command: "divisi eval regrade evaluation --grader rlpr-paper", description: "With another grader" }
   ])
 )
 
@@ -178,7 +178,7 @@ const exportFlags = {
   out: file("out", "Where to write it; to standard output by default")
 }
 
-/** What `tutti eval export` is asked for. */
+/** What `divisi eval export` is asked for. */
 export type ExportInput = Command.Command.Config.Infer<typeof exportFlags>
 
 const exported = Command.make("export", exportFlags, (input) =>
@@ -196,7 +196,7 @@ const exported = Command.make("export", exportFlags, (input) =>
   Command.withShortDescription("Write recorded runs as training data"),
   Command.withExamples([
     {
-      command: "tutti eval export evaluation --to decisions --out decisions.jsonl",
+      command: "divisi eval export evaluation --to decisions --out decisions.jsonl",
       description: "What policies were shown, what they wrote, what it was worth"
     }
   ])
@@ -213,7 +213,7 @@ const diffFlags = {
   json: toggle("json", "Print the differences as JSON")
 }
 
-/** What `tutti eval diff` is asked for. */
+/** What `divisi eval diff` is asked for. */
 export type DiffInput = Command.Command.Config.Infer<typeof diffFlags>
 
 const diff = Command.make("diff", diffFlags, (input) =>
@@ -226,7 +226,7 @@ const diff = Command.make("diff", diffFlags, (input) =>
     "Compares two reports, question by question where the tasks are the same, with what was not the same between them."
   ),
   Command.withShortDescription("Compare two evaluations"),
-  Command.withExamples([{ command: "tutti eval diff before after", description: "The policies that both have" }])
+  Command.withExamples([{ command: "divisi eval diff before after", description: "The policies that both have" }])
 )
 
 export const evaluate = Command.make("eval", evalFlags, (input) =>
@@ -251,13 +251,16 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
   Command.withShortDescription("Measure policies on benchmarks, against baselines"),
   Command.withSubcommands([regrade, diff, exported]),
   Command.withExamples([
-    { command: "tutti eval --policy lexical --baselines single,moa,random", description: "In the gym, free of charge" },
     {
-      command: "tutti eval --benchmark math500,mmlu --limit 100 --epochs 3 --max-cost 20 --policy openai:gpt-5-mini",
+      command: "divisi eval --policy lexical --baselines single,moa,random",
+      description: "In the gym, free of charge"
+    },
+    {
+      command: "divisi eval --benchmark math500,mmlu --limit 100 --epochs 3 --max-cost 20 --policy openai:gpt-5-mini",
       description: "On benchmarks, with a limit for all of it"
     },
     {
-      command: "tutti eval --benchmark questions.jsonl --grader math --policy single:openai:gpt-5",
+      command: "divisi eval --benchmark questions.jsonl --grader math --policy single:openai:gpt-5",
       description: "On questions of yours"
     }
   ])

@@ -1,4 +1,4 @@
-/** `tutti grade`: its flags and help. */
+/** `divisi grade`: its flags and help. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -29,7 +29,7 @@ const gradeFlags = {
   answer: Flag.String("answer").pipe(Flag.withDescription("The answer to be graded"), Flag.optional)
 }
 
-/** What `tutti grade` is asked for. */
+/** What `divisi grade` is asked for. */
 export type GradeInput = Command.Command.Config.Infer<typeof gradeFlags>
 
 export const grade = Command.make("grade", gradeFlags, (input) =>
@@ -57,15 +57,15 @@ export const grade = Command.make("grade", gradeFlags, (input) =>
   ),
   Command.withShortDescription("Grade answers, one or a file of them"),
   Command.withExamples([
-    { command: "tutti grade --grader math --lines answers.jsonl > verdicts.jsonl", description: "A whole file" },
+    { command: "divisi grade --grader math --lines answers.jsonl > verdicts.jsonl", description: "A whole file" },
     {
-      command: "tutti grade --grader livecodebench --sandbox bubblewrap --lines programs.jsonl",
+      command: "divisi grade --grader livecodebench --sandbox bubblewrap --lines programs.jsonl",
       description: "Programs, in a sandbox"
     },
     {
-      command: "tutti grade --grader judge:openai:gpt-5-mini --lines labelled.jsonl",
+      command: "divisi grade --grader judge:openai:gpt-5-mini --lines labelled.jsonl",
       description: "A model as a judge, and how it agrees with labels"
     },
-    { command: "tutti grade --gold '\\frac{1}{2}' --answer 0.5", description: "One answer" }
+    { command: "divisi grade --gold '\\frac{1}{2}' --answer 0.5", description: "One answer" }
   ])
 )

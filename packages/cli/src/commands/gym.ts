@@ -1,4 +1,4 @@
-/** `tutti gym`: its subcommands, flags and help. */
+/** `divisi gym`: its subcommands, flags and help. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ const sampleFlags = {
   json: toggle("json", "Print each task as a line of JSON")
 }
 
-/** What `tutti gym sample` is asked for. */
+/** What `divisi gym sample` is asked for. */
 export type SampleInput = Command.Command.Config.Infer<typeof sampleFlags>
 
 const sample = Command.make("sample", sampleFlags, (input) =>
@@ -29,8 +29,8 @@ const sample = Command.make("sample", sampleFlags, (input) =>
 ).pipe(
   Command.withDescription("Prints generated tasks with their exact answers."),
   Command.withExamples([
-    { command: "tutti gym sample --count 3", description: "Three tasks" },
-    { command: "tutti gym sample --count 1000 --split train --json", description: "A thousand training tasks as JSON" }
+    { command: "divisi gym sample --count 3", description: "Three tasks" },
+    { command: "divisi gym sample --count 1000 --split train --json", description: "A thousand training tasks as JSON" }
   ])
 )
 
@@ -53,7 +53,7 @@ const solveFlags = {
   json: toggle("json", "Print the figures of each policy as a line of JSON")
 }
 
-/** What `tutti gym solve` is asked for. */
+/** What `divisi gym solve` is asked for. */
 export type SolveInput = Command.Command.Config.Infer<typeof solveFlags>
 
 const solve = Command.make("solve", solveFlags, (input) =>
@@ -67,9 +67,9 @@ const solve = Command.make("solve", solveFlags, (input) =>
   ),
   Command.withShortDescription("Measure a policy over generated tasks"),
   Command.withExamples([
-    { command: "tutti gym solve --tasks 500", description: "The default policy on 500 test tasks" },
-    { command: "tutti gym solve --policy all", description: "All policies side by side" },
-    { command: "tutti gym solve --policy moa --json", description: "The last line of the output is JSON" }
+    { command: "divisi gym solve --tasks 500", description: "The default policy on 500 test tasks" },
+    { command: "divisi gym solve --policy all", description: "All policies side by side" },
+    { command: "divisi gym solve --policy moa --json", description: "The last line of the output is JSON" }
   ])
 )
 

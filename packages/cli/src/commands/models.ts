@@ -1,4 +1,4 @@
-/** `tutti models` and `tutti doctor`: their subcommands, flags and help. What they do is loaded when they are called. */
+/** `divisi models` and `divisi doctor`: their subcommands, flags and help. What they do is loaded when they are called. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ const commands = Effect.promise(() => import("../local/ModelCommands.ts"))
 
 const model = Argument.String("model").pipe(
   Argument.withDescription(
-    "A name that `tutti models list` shows, hf:owner/repository/file.gguf, an https address or a path"
+    "A name that `divisi models list` shows, hf:owner/repository/file.gguf, an https address or a path"
   )
 )
 
@@ -26,8 +26,8 @@ const download = Command.make("download", { model }, (input) =>
   ),
   Command.withShortDescription("Bring a model here"),
   Command.withExamples([
-    { command: "tutti models download qwen2.5-1.5b-instruct", description: "The default Conductor" },
-    { command: "tutti models download qwen2.5-7b-instruct", description: "One of the paper's size" }
+    { command: "divisi models download qwen2.5-1.5b-instruct", description: "The default Conductor" },
+    { command: "divisi models download qwen2.5-7b-instruct", description: "One of the paper's size" }
   ])
 )
 

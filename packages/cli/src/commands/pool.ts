@@ -1,4 +1,4 @@
-/** `tutti pool`: its subcommands, flags and help. */
+/** `divisi pool`: its subcommands, flags and help. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { toggle } from "./flags.ts"
@@ -11,7 +11,7 @@ const checkFlags = {
   json: toggle("json", "Print a line of JSON for each worker")
 }
 
-/** What `tutti pool check` is asked for. */
+/** What `divisi pool check` is asked for. */
 export type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
 
 const check = Command.make("check", checkFlags, (input) =>
@@ -25,9 +25,9 @@ const check = Command.make("check", checkFlags, (input) =>
   ),
   Command.withShortDescription("Call each worker once"),
   Command.withExamples([
-    { command: "tutti pool check", description: "The workers of the config" },
-    { command: "tutti pool check --pool openai:gpt-5,ollama:qwen3:8b", description: "Models of vendors and servers" },
-    { command: "tutti pool check --pool paper:controlled --json", description: "The pool of the paper, for programs" }
+    { command: "divisi pool check", description: "The workers of the config" },
+    { command: "divisi pool check --pool openai:gpt-5,ollama:qwen3:8b", description: "Models of vendors and servers" },
+    { command: "divisi pool check --pool paper:controlled --json", description: "The pool of the paper, for programs" }
   ])
 )
 

@@ -1,4 +1,4 @@
-/** `tutti provider`: its subcommands, flags and help. */
+/** `divisi provider`: its subcommands, flags and help. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -10,12 +10,12 @@ const flags = {
   ),
   directory: Flag.String("directory").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Where to write it; by default the new folder tutti-provider-<name>"),
+    Flag.withDescription("Where to write it; by default the new folder divisi-provider-<name>"),
     Flag.optional
   )
 }
 
-/** What `tutti provider new` is asked for. */
+/** What `divisi provider new` is asked for. */
 export type NewInput = Command.Command.Config.Infer<typeof flags>
 
 const create = Command.make("new", flags, (input) =>
@@ -25,16 +25,16 @@ const create = Command.make("new", flags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Writes the project of a provider: workers for models that Tutti does not know. It works and passes the contract of providers as it is; its README says which file to change for what."
+    "Writes the project of a provider: workers for models that Divisi does not know. It works and passes the contract of providers as it is; its README says which file to change for what."
   ),
   Command.withShortDescription("Write the project of a provider"),
   Command.withExamples([
-    { command: "tutti provider new acme-models", description: "Into the folder tutti-provider-acme-models" }
+    { command: "divisi provider new acme-models", description: "Into the folder divisi-provider-acme-models" }
   ])
 )
 
 export const provider = Command.make("provider").pipe(
-  Command.withDescription("Workers for models that Tutti does not know yet."),
+  Command.withDescription("Workers for models that Divisi does not know yet."),
   Command.withShortDescription("Write a provider of your own"),
   Command.withSubcommands([create])
 )

@@ -1,4 +1,4 @@
-/** `tutti replay`: its flags and help. */
+/** `divisi replay`: its flags and help. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -18,7 +18,7 @@ const flags = {
   )
 }
 
-/** What `tutti replay` is asked for. */
+/** What `divisi replay` is asked for. */
 export type Input = Command.Command.Config.Infer<typeof flags>
 
 export const replay = Command.make("replay", flags, (input) =>
@@ -30,8 +30,8 @@ export const replay = Command.make("replay", flags, (input) =>
   Command.withDescription("Shows a run again as it happened, from what `run --transcript` or `run --json` wrote."),
   Command.withShortDescription("Show a run again as it happened"),
   Command.withExamples([
-    { command: "tutti replay run.json", description: "In its own time" },
-    { command: "tutti replay run.json --speed 10", description: "Ten times as fast" },
-    { command: "tutti replay events.ndjson --speed 0", description: "At once" }
+    { command: "divisi replay run.json", description: "In its own time" },
+    { command: "divisi replay run.json --speed 10", description: "Ten times as fast" },
+    { command: "divisi replay events.ndjson --speed 0", description: "At once" }
   ])
 )

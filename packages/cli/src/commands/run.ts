@@ -1,4 +1,4 @@
-/** `tutti run`: its flags and help. What it does is loaded when it is called. */
+/** `divisi run`: its flags and help. What it does is loaded when it is called. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { paragraphs, parseDuration, seed, toggle, whole } from "./flags.ts"
 
-/** The flags that choose who answers; `tutti gym solve` has them, too. */
+/** The flags that choose who answers; `divisi gym solve` has them, too. */
 export const team = {
   pool: Flag.String("pool").pipe(
     Flag.withMetavar("<ids>"),
@@ -27,12 +27,12 @@ export const team = {
   ),
   config: Flag.String("config").pipe(
     Flag.withMetavar("<file>"),
-    Flag.withDescription("The config to use; by default the next tutti.config.ts, .mjs or .js from here upwards"),
+    Flag.withDescription("The config to use; by default the next divisi.config.ts, .mjs or .js from here upwards"),
     Flag.optional
   )
 }
 
-/** `--profiles`; `tutti eval` has it, too. */
+/** `--profiles`; `divisi eval` has it, too. */
 export const profiles = Flag.String("profiles").pipe(
   Flag.withMetavar("<folder>"),
   Flag.withDescription(
@@ -91,12 +91,12 @@ const flags = {
   json: toggle("json", "Print the run's events as lines of JSON"),
   transcript: Flag.String("transcript").pipe(
     Flag.withMetavar("<file>"),
-    Flag.withDescription("Write the run to a file, for `tutti replay`; also when it fails or is interrupted"),
+    Flag.withDescription("Write the run to a file, for `divisi replay`; also when it fails or is interrupted"),
     Flag.optional
   )
 }
 
-/** What `tutti run` is asked for. */
+/** What `divisi run` is asked for. */
 export type Input = Command.Command.Config.Infer<typeof flags>
 
 export const run = Command.make("run", flags, (input) =>
@@ -117,17 +117,20 @@ export const run = Command.make("run", flags, (input) =>
   ),
   Command.withShortDescription("Answer a question with a team of workers"),
   Command.withExamples([
-    { command: "tutti run", description: "A built-in question that shows steps that run at once" },
-    { command: 'tutti run "What is 17% of 2,350, in words?"', description: "A question of yours" },
-    { command: "tutti run --file question.txt --transcript run.json", description: "From a file; keep the transcript" },
-    { command: "cat question.txt | tutti run - --json", description: "From a pipe; events as lines of JSON" },
+    { command: "divisi run", description: "A built-in question that shows steps that run at once" },
+    { command: 'divisi run "What is 17% of 2,350, in words?"', description: "A question of yours" },
     {
-      command: 'tutti run "…" --max-cost 0.01 --timeout 30s',
+      command: "divisi run --file question.txt --transcript run.json",
+      description: "From a file; keep the transcript"
+    },
+    { command: "cat question.txt | divisi run - --json", description: "From a pipe; events as lines of JSON" },
+    {
+      command: 'divisi run "…" --max-cost 0.01 --timeout 30s',
       description: "With limits (exit code 3 when one is reached)"
     },
-    { command: 'tutti run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" },
+    { command: 'divisi run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" },
     {
-      command: 'tutti run "…" --pool openai:gpt-5,google:gemini-2.5-pro --policy openai:gpt-5-mini',
+      command: 'divisi run "…" --pool openai:gpt-5,google:gemini-2.5-pro --policy openai:gpt-5-mini',
       description: "With models of vendors; their keys come from the environment"
     }
   ])

@@ -1,4 +1,4 @@
-/** `tutti train`: its subcommands, flags and help. What they do is loaded when they are called. */
+/** `divisi train`: its subcommands, flags and help. What they do is loaded when they are called. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -10,7 +10,7 @@ const folder = Argument.String("run").pipe(Argument.withDescription("The folder 
 const config = Flag.String("config").pipe(
   Flag.withMetavar("<file>"),
   Flag.withDescription(
-    "The config with your recipes; by default the next tutti.config.ts, .mjs or .js from here upwards"
+    "The config with your recipes; by default the next divisi.config.ts, .mjs or .js from here upwards"
   ),
   Flag.optional
 )
@@ -63,12 +63,12 @@ const flags = {
   json
 }
 
-/** What `tutti train` is asked for. */
+/** What `divisi train` is asked for. */
 export type TrainInput = Command.Command.Config.Infer<typeof flags>
 
 const resumeFlags = { folder, maxCost, config, json }
 
-/** What `tutti train resume` is asked for. */
+/** What `divisi train resume` is asked for. */
 export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>
 
 const training = Effect.promise(() => import("../train/Train.ts"))
@@ -79,8 +79,8 @@ const resume = Command.make("resume", resumeFlags, (input) =>
   Command.withDescription("Goes on with a run from its last checkpoint, as if it had never stopped."),
   Command.withShortDescription("Go on with a run"),
   Command.withExamples([
-    { command: "tutti train resume runs/gym", description: "After Ctrl-C, a crash or a power cut" },
-    { command: "tutti train resume runs/gym --max-cost 20", description: "With a higher limit of cost" }
+    { command: "divisi train resume runs/gym", description: "After Ctrl-C, a crash or a power cut" },
+    { command: "divisi train resume runs/gym --max-cost 20", description: "With a higher limit of cost" }
   ])
 )
 
@@ -93,7 +93,7 @@ const reportFlags = {
   )
 }
 
-/** What `tutti train report` is asked for. */
+/** What `divisi train report` is asked for. */
 export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 
 const report = Command.make("report", reportFlags, (input) =>
@@ -106,7 +106,7 @@ const report = Command.make("report", reportFlags, (input) =>
     "Writes a run, finished or not, as one page: curves, who is asked, and workflows from the beginning and the end."
   ),
   Command.withShortDescription("Write a run as a page"),
-  Command.withExamples([{ command: "tutti train report runs/gym", description: "Writes runs/gym/report.html" }])
+  Command.withExamples([{ command: "divisi train report runs/gym", description: "Writes runs/gym/report.html" }])
 )
 
 const exportFlags = {
@@ -123,7 +123,7 @@ const exportFlags = {
   config
 }
 
-/** What `tutti train export` is asked for. */
+/** What `divisi train export` is asked for. */
 export type ExportInput = Command.Command.Config.Infer<typeof exportFlags>
 
 const exporting = Command.make("export", exportFlags, (input) =>
@@ -135,9 +135,9 @@ const exporting = Command.make("export", exportFlags, (input) =>
   Command.withDescription("Writes the weights of a run for others to run."),
   Command.withShortDescription("Write the weights of a run"),
   Command.withExamples([
-    { command: "tutti train export runs/gym --to gguf --out conductor.gguf", description: "The best checkpoint" },
+    { command: "divisi train export runs/gym --to gguf --out conductor.gguf", description: "The best checkpoint" },
     {
-      command: "tutti train export runs/gym --to gguf --checkpoint 40 --out conductor.gguf",
+      command: "divisi train export runs/gym --to gguf --checkpoint 40 --out conductor.gguf",
       description: "The state after 40 iterations"
     }
   ])
@@ -150,7 +150,7 @@ export const train = Command.make("train", flags, (input) =>
     paragraphs(
       "Trains a Conductor by reinforcement learning, in a folder from which it can be resumed whatever happens.",
       "",
-      "A recipe says what is trained, in what, and how; yours stand under `recipes` in a tutti.config.ts. Ctrl-C stops at",
+      "A recipe says what is trained, in what, and how; yours stand under `recipes` in a divisi.config.ts. Ctrl-C stops at",
       "a checkpoint and says how to go on. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
       "",
       "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
@@ -159,8 +159,8 @@ export const train = Command.make("train", flags, (input) =>
   Command.withShortDescription("Train a Conductor"),
   Command.withSubcommands([resume, report, exporting]),
   Command.withExamples([
-    { command: "tutti train --recipe toy", description: "See what training is, in seconds" },
-    { command: "tutti train --recipe gym --dry-run", description: "What a run would cost and how long it would take" },
-    { command: "tutti train --recipe gym --out runs/mine --max-cost 5", description: "Never dearer than 5 USD" }
+    { command: "divisi train --recipe toy", description: "See what training is, in seconds" },
+    { command: "divisi train --recipe gym --dry-run", description: "What a run would cost and how long it would take" },
+    { command: "divisi train --recipe gym --out runs/mine --max-cost 5", description: "Never dearer than 5 USD" }
   ])
 )

@@ -1,4 +1,4 @@
-/** `tutti workflow`: its subcommands, flags and help. */
+/** `divisi workflow`: its subcommands, flags and help. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -24,7 +24,7 @@ const reading = {
   allowEmpty: toggle("allow-empty", "Accept three empty lists, which let the previous answer stand in a later round")
 }
 
-/** What all of `tutti workflow` is asked for. */
+/** What all of `divisi workflow` is asked for. */
 export type Reading = Command.Command.Config.Infer<typeof reading>
 
 const formats = ["text", "mermaid", "dot", "svg"] as const
@@ -42,7 +42,7 @@ const check = Command.make("check", reading, (input) => plan((Plan) => Plan.chec
   Command.withDescription("Says whether a completion is a valid workflow; if not, shows where and why (exit code 1)."),
   Command.withShortDescription("Say whether a completion is a valid workflow"),
   Command.withExamples([
-    { command: "tutti workflow check completion.txt --pool-size 7", description: "Check for a pool of seven" }
+    { command: "divisi workflow check completion.txt --pool-size 7", description: "Check for a pool of seven" }
   ])
 )
 
@@ -56,8 +56,8 @@ const render = Command.make(
 ).pipe(
   Command.withDescription("Draws a workflow."),
   Command.withExamples([
-    { command: "tutti workflow render completion.txt", description: "In the terminal" },
-    { command: "tutti workflow render completion.txt --format svg > plan.svg", description: "As a picture" }
+    { command: "divisi workflow render completion.txt", description: "In the terminal" },
+    { command: "divisi workflow render completion.txt --format svg > plan.svg", description: "As a picture" }
   ])
 )
 
@@ -80,8 +80,8 @@ const read = Command.make(
   ),
   Command.withShortDescription("Print the workflow of a completion as JSON"),
   Command.withExamples([
-    { command: "tutti workflow read completion.txt", description: "One completion" },
-    { command: "tutti workflow read --lines completions.jsonl > results.jsonl", description: "A whole file of them" }
+    { command: "divisi workflow read completion.txt", description: "One completion" },
+    { command: "divisi workflow read --lines completions.jsonl > results.jsonl", description: "A whole file of them" }
   ])
 )
 

@@ -1,6 +1,6 @@
-/** `tutti eval diff`: two reports side by side. */
-import * as ReportDiff from "@tutti/evals/ReportDiff"
-import * as ReportFile from "@tutti/evals/ReportFile"
+/** `divisi eval diff`: two reports side by side. */
+import * as ReportDiff from "@divisi/evals/ReportDiff"
+import * as ReportFile from "@divisi/evals/ReportFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { DiffInput } from "../commands/eval.ts"

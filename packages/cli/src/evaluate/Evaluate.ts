@@ -1,13 +1,13 @@
-/** `tutti eval`: policies on benchmarks, to a report. */
+/** `divisi eval`: policies on benchmarks, to a report. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import * as DiskCache from "@tutti/core/DiskCache"
-import type * as ResponseCache from "@tutti/core/ResponseCache"
-import type { Transcript } from "@tutti/core/Transcript"
-import * as Benchmark from "@tutti/evals/Benchmark"
-import * as Benchmarks from "@tutti/evals/Benchmarks"
-import * as Evaluation from "@tutti/evals/Evaluation"
-import * as ReportFile from "@tutti/evals/ReportFile"
+import * as DiskCache from "@divisi/core/DiskCache"
+import type * as ResponseCache from "@divisi/core/ResponseCache"
+import type { Transcript } from "@divisi/core/Transcript"
+import * as Benchmark from "@divisi/evals/Benchmark"
+import * as Benchmarks from "@divisi/evals/Benchmarks"
+import * as Evaluation from "@divisi/evals/Evaluation"
+import * as ReportFile from "@divisi/evals/ReportFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -190,7 +190,7 @@ const evaluateAll = (
         store,
         isOffline,
         versions: {
-          "@tutti/cli": manifest.version,
+          "@divisi/cli": manifest.version,
           ...(Option.isNone(input.embeddings) ? {} : { embeddings: input.embeddings.value })
         },
         paidElsewhereUsd: isGym || isOffline ? 0 : paidUsd,
@@ -206,7 +206,7 @@ const evaluateAll = (
 const farewell = (input: EvalInput) =>
   Effect.sync(() => {
     if (existsSync(path.join(input.out, ReportFile.names.results))) {
-      say(`tutti: stopped; what is done is kept in ${input.out}. Run the same again to go on.`)
+      say(`divisi: stopped; what is done is kept in ${input.out}. Run the same again to go on.`)
     }
   })
 
@@ -230,6 +230,6 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
   yield* Outputs.write(input.out, report, samples, suites)
   process.stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report)}\n`)
   if (!input.json) say(`Written to ${path.join(input.out, "report.html")}, and beside it`)
-  if (stoppedBy !== undefined) say(`tutti: ${stoppedBy.message}`)
+  if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)
   if (report.progress.status === "stopped") return yield* silent(exitCodes.budget)
 })

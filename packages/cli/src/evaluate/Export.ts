@@ -1,11 +1,11 @@
-/** `tutti eval export`: recorded runs as training data. */
+/** `divisi eval export`: recorded runs as training data. */
 import { closeSync, existsSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import path from "node:path"
-import type { Grader } from "@tutti/core/Grader"
-import type { Transcript } from "@tutti/core/Transcript"
-import * as Replay from "@tutti/evals/Replay"
-import * as Report from "@tutti/evals/Report"
-import * as ReportFile from "@tutti/evals/ReportFile"
+import type { Grader } from "@divisi/core/Grader"
+import type { Transcript } from "@divisi/core/Transcript"
+import * as Replay from "@divisi/evals/Replay"
+import * as Report from "@divisi/evals/Report"
+import * as ReportFile from "@divisi/evals/ReportFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ExportInput } from "../commands/eval.ts"
@@ -40,7 +40,7 @@ const ofEvaluation = (folder: string): Effect.Effect<Recorded, Failure> =>
     const confidential = report.benchmarks.filter(({ isConfidential }) => isConfidential)
     if (confidential.length > 0) {
       say(
-        `tutti: it quotes ${confidential.map(({ title }) => title).join(", ")}, whose questions are not to be published.`
+        `divisi: it quotes ${confidential.map(({ title }) => title).join(", ")}, whose questions are not to be published.`
       )
     }
     const verdicts = new Map(samples.map((sample) => [Report.runId(sample), sample.correct]))

@@ -1,7 +1,7 @@
 /** Evaluations that make no call: their answers are those of another. */
 import { existsSync } from "node:fs"
 import path from "node:path"
-import * as ReportFile from "@tutti/evals/ReportFile"
+import * as ReportFile from "@divisi/evals/ReportFile"
 import * as Effect from "effect/Effect"
 import { type Failure, usage } from "../Failure.ts"
 import { type Environment, vendors } from "../providers/Vendor.ts"

@@ -1,5 +1,5 @@
 /** How far an evaluation is, with the time and the money that are left: a bar on a terminal, else a line now and then. */
-import type * as Evaluation from "@tutti/evals/Evaluation"
+import type * as Evaluation from "@divisi/evals/Evaluation"
 import { bar } from "../practice/Progress.ts"
 import * as Format from "../view/Format.ts"
 import { cut } from "../view/Line.ts"

@@ -1,8 +1,8 @@
-/** `tutti eval regrade`: the answers of an evaluation graded again. */
-import * as Regrading from "@tutti/evals/Regrade"
-import type { BenchmarkRecord, Sample } from "@tutti/evals/Report"
-import * as ReportFile from "@tutti/evals/ReportFile"
-import type { Sandbox } from "@tutti/evals/Sandbox"
+/** `divisi eval regrade`: the answers of an evaluation graded again. */
+import * as Regrading from "@divisi/evals/Regrade"
+import type { BenchmarkRecord, Sample } from "@divisi/evals/Report"
+import * as ReportFile from "@divisi/evals/ReportFile"
+import type { Sandbox } from "@divisi/evals/Sandbox"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"

@@ -1,5 +1,5 @@
 /** A report on a terminal. */
-import type { Comparison, Report } from "@tutti/evals/Report"
+import type { Comparison, Report } from "@divisi/evals/Report"
 import * as Format from "../view/Format.ts"
 import { percent, points, pValue, table, withError } from "./Table.ts"
 

@@ -1,6 +1,6 @@
 /** Files that name tasks: an id on each line, or JSON lines with an id or a question. */
 import { readFileSync } from "node:fs"
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../Failure.ts"
 

@@ -2,12 +2,12 @@
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
 import { createInterface } from "node:readline"
-import * as Task from "@tutti/core/Task"
-import * as Graders from "@tutti/evals/Graders"
-import * as JudgeGrader from "@tutti/evals/JudgeGrader"
-import type { Sandbox } from "@tutti/evals/Sandbox"
-import * as Sandboxes from "@tutti/evals/Sandboxes"
-import type { AnswerGrader, Verdict } from "@tutti/evals/Verdict"
+import * as Task from "@divisi/core/Task"
+import * as Graders from "@divisi/evals/Graders"
+import * as JudgeGrader from "@divisi/evals/JudgeGrader"
+import type { Sandbox } from "@divisi/evals/Sandbox"
+import * as Sandboxes from "@divisi/evals/Sandboxes"
+import type { AnswerGrader, Verdict } from "@divisi/evals/Verdict"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -113,7 +113,7 @@ const tellAgreement = ({ labelled }: Tally): void => {
       : [`kappa ${kappa.toFixed(2)}`, `${falsePositives} wrongly right`, `${falseNegatives} wrongly wrong`]),
     ...(unjudged === 0 ? [] : [`${unjudged} without a verdict`])
   ]
-  process.stderr.write(`tutti: ${parts.join(", ")}\n`)
+  process.stderr.write(`divisi: ${parts.join(", ")}\n`)
 }
 
 const gradeFile = (grader: AnswerGrader, file: string) =>

@@ -1,5 +1,5 @@
-/** `tutti models`: the local models that are here, and those that can be. */
-import type { Inspection, LlamaCppError } from "@tutti/policy-llamacpp"
+/** `divisi models`: the local models that are here, and those that can be. */
+import type { Inspection, LlamaCppError } from "@divisi/policy-llamacpp"
 import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../Failure.ts"
 import * as Package from "./Package.ts"
@@ -90,7 +90,7 @@ export const inspect = Effect.fnUntraced(function* (
   yield* print(table(describe(inspection, LlamaCppError.formatBytes)))
 })
 
-/** `tutti doctor`: what would run local models here, why, and what is missing. */
+/** `divisi doctor`: what would run local models here, why, and what is missing. */
 export const doctor = Effect.fnUntraced(function* (input: { readonly json: boolean }): Effect.fn.Return<void, Failure> {
   const { Inspection, LlamaCppError } = yield* Package.loaded
   const diagnosis = yield* orFail(Inspection.diagnose())

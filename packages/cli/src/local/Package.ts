@@ -4,12 +4,12 @@ import { type Failure, failed, messageOf } from "../Failure.ts"
 import * as Optional from "../Optional.ts"
 import * as DownloadProgress from "./DownloadProgress.ts"
 
-type Package = typeof import("@tutti/policy-llamacpp")
+type Package = typeof import("@divisi/policy-llamacpp")
 
 /** Loads it; throws what to do where it is not installed. */
 export const load = async (): Promise<Package> => {
   try {
-    return await import("@tutti/policy-llamacpp")
+    return await import("@divisi/policy-llamacpp")
   } catch (error) {
     throw new Error(Optional.explain(error), { cause: error })
   }
@@ -24,5 +24,5 @@ export const loaded: Effect.Effect<Package, Failure> = Effect.tryPromise({
 /** How local models are loaded by the command line: downloads and notices are told on the error output. */
 export const loading = () => ({
   onProgress: DownloadProgress.make(process.stderr, Date.now),
-  onNotice: (notice: string) => void process.stderr.write(`tutti: ${notice}\n`)
+  onNotice: (notice: string) => void process.stderr.write(`divisi: ${notice}\n`)
 })

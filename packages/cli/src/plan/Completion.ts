@@ -1,6 +1,6 @@
 /** A completion read as a workflow, and what is said when it is none. */
-import type { Workflow } from "@tutti/core/Workflow"
-import * as WorkflowText from "@tutti/core/WorkflowText"
+import type { Workflow } from "@divisi/core/Workflow"
+import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Reading } from "../commands/workflow.ts"

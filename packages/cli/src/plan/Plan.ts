@@ -1,6 +1,6 @@
-/** `tutti workflow check`, `render` and `read`: what a model wrote, as a workflow. */
+/** `divisi workflow check`, `render` and `read`: what a model wrote, as a workflow. */
 import { readFileSync } from "node:fs"
-import type { Workflow } from "@tutti/core/Workflow"
+import type { Workflow } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Format, Reading } from "../commands/workflow.ts"
@@ -28,7 +28,7 @@ const readWorkflow = (input: Reading) =>
 
 const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
 
-/** `tutti workflow check`. */
+/** `divisi workflow check`. */
 export const check = Effect.fnUntraced(function* (input: Reading) {
   const { notes, workflow } = yield* readWorkflow(input)
   const { summary } = yield* Effect.promise(() => import("./RenderText.ts"))
@@ -39,30 +39,30 @@ export const check = Effect.fnUntraced(function* (input: Reading) {
 const renderers: { readonly [F in Format]: () => Promise<(workflow: Workflow) => string> } = {
   text: async () => (await import("./RenderText.ts")).renderText,
   mermaid: async () => {
-    const Topology = await import("@tutti/core/Topology")
+    const Topology = await import("@divisi/core/Topology")
     return (workflow) => Topology.toMermaid(Topology.make(workflow)).trimEnd()
   },
   dot: async () => {
-    const Topology = await import("@tutti/core/Topology")
+    const Topology = await import("@divisi/core/Topology")
     return (workflow) => Topology.toDot(Topology.make(workflow)).trimEnd()
   },
   svg: async () => (await import("./RenderSvg.ts")).renderSvg
 }
 
-/** `tutti workflow render`. */
+/** `divisi workflow render`. */
 export const render = Effect.fnUntraced(function* (input: Reading & { readonly format: Format }) {
   const { workflow } = yield* readWorkflow(input)
   const draw = yield* Effect.promise(renderers[input.format])
   yield* print(draw(workflow))
 })
 
-/** `tutti workflow read`. */
+/** `divisi workflow read`. */
 export const read = Effect.fnUntraced(function* (input: Reading) {
   const { workflow } = yield* readWorkflow(input)
   yield* print(JSON.stringify(Completion.toJson(workflow)))
 })
 
-/** `tutti workflow read --lines`. */
+/** `divisi workflow read --lines`. */
 export const readLines = (input: Reading): Effect.Effect<void, Failure> => {
   const reader = Completion.reader(input)
   return Effect.tryPromise({

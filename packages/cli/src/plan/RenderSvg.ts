@@ -2,8 +2,8 @@
  * A workflow drawn as a picture that follows the reader's light or dark theme. The text stays text: it can be selected,
  * and a screen reader reads the steps in their order.
  */
-import * as Topology from "@tutti/core/Topology"
-import type { Workflow } from "@tutti/core/Workflow"
+import * as Topology from "@divisi/core/Topology"
+import type { Workflow } from "@divisi/core/Workflow"
 import { cut, wrap } from "../view/Line.ts"
 import { sees } from "../view/PlainView.ts"
 import { summary } from "./RenderText.ts"

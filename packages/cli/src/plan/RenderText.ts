@@ -1,6 +1,6 @@
 /** A workflow drawn in plain text: its steps with the topology beside them. */
-import * as Topology from "@tutti/core/Topology"
-import type { Workflow } from "@tutti/core/Workflow"
+import * as Topology from "@divisi/core/Topology"
+import type { Workflow } from "@divisi/core/Workflow"
 import * as Format from "../view/Format.ts"
 import { wrap } from "../view/Line.ts"
 import { sees } from "../view/PlainView.ts"

@@ -1,5 +1,5 @@
-/** `tutti gym sample`: generated tasks with their answers. */
-import * as Task from "@tutti/core/Task"
+/** `divisi gym sample`: generated tasks with their answers. */
+import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SampleInput } from "../commands/gym.ts"

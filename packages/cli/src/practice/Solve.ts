@@ -1,8 +1,8 @@
-/** `tutti gym solve`: policies over tasks whose answers are known. */
-import * as Conductor from "@tutti/core/Conductor"
-import type { Policy } from "@tutti/core/Policy"
-import type { Task } from "@tutti/core/Task"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+/** `divisi gym solve`: policies over tasks whose answers are known. */
+import * as Conductor from "@divisi/core/Conductor"
+import type { Policy } from "@divisi/core/Policy"
+import type { Task } from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"

@@ -1,5 +1,5 @@
 /** What a policy has done over a number of tasks, counted as they end. */
-import type { RunResult } from "@tutti/core/Conductor"
+import type { RunResult } from "@divisi/core/Conductor"
 
 /** Sums over the tasks that have ended. */
 export interface Tally {

@@ -1,4 +1,4 @@
-/** `tutti provider new`: writes a provider that works and passes its tests, for its author to change step by step. */
+/** `divisi provider new`: writes a provider that works and passes its tests, for its author to change step by step. */
 import fs from "node:fs/promises"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
@@ -25,7 +25,7 @@ const functionOf = (name: string): string =>
  */
 export const renamed = (text: string, name: string): string =>
   text
-    .replaceAll("tutti-provider-ollama", `tutti-provider-${name}`)
+    .replaceAll("divisi-provider-ollama", `divisi-provider-${name}`)
     .replaceAll(/\bollama(?=\()/g, functionOf(name))
     .replaceAll(/(?<=\bexport const )ollama\b/g, functionOf(name))
     .replaceAll(/\bollama(?= \} from)/g, functionOf(name))
@@ -38,17 +38,17 @@ interface ProviderManifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** The manifest of the template for another name, and for this version of Tutti. */
+/** The manifest of the template for another name, and for this version of Divisi. */
 export const manifestOf = (text: string, name: string, version: string): string => {
   const template = JSON.parse(text) as ProviderManifest
   const ranges = (dependencies: Readonly<Record<string, string>>) =>
     Object.fromEntries(
-      Object.entries(dependencies).map(([key, range]) => [key, key.startsWith("@tutti/") ? `^${version}` : range])
+      Object.entries(dependencies).map(([key, range]) => [key, key.startsWith("@divisi/") ? `^${version}` : range])
     )
   const own = {
     ...template,
-    name: `tutti-provider-${name}`,
-    description: `Models of ${name} as workers of Tutti.`,
+    name: `divisi-provider-${name}`,
+    description: `Models of ${name} as workers of Divisi.`,
     peerDependencies: ranges(template.peerDependencies),
     devDependencies: ranges(template.devDependencies)
   }
@@ -60,7 +60,8 @@ export const manifestOf = (text: string, name: string, version: string): string 
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Where the build has put the template. */
-const template = () => fileURLToPath(new URL("dist/templates/provider", import.meta.resolve("@tutti/cli/package.json")))
+const template = () =>
+  fileURLToPath(new URL("dist/templates/provider", import.meta.resolve("@divisi/cli/package.json")))
 
 /** What the manifest is called in the template: a `package.json` inside of a package would be taken for one of its own. */
 const storedManifest = "package.json.template"
@@ -112,7 +113,7 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
   if (!isName(name)) {
     return yield* usage(`"${name}" cannot name a package: use small letters, digits and hyphens, such as acme-models.`)
   }
-  const folder = Option.getOrElse(input.directory, () => `tutti-provider-${name}`)
+  const folder = Option.getOrElse(input.directory, () => `divisi-provider-${name}`)
   const to = path.resolve(folder)
   if (yield* attempt(() => isOccupied(to))) {
     return yield* failed(`${folder} is there already, and not an empty folder: name another one with --directory.`)

@@ -1,5 +1,5 @@
-/** `tutti pool check`: whether each worker answers, how fast and at what price. */
-import { cost, estimateUsage, type Pricing, type Usage, type Worker, type WorkerError } from "@tutti/core/Worker"
+/** `divisi pool check`: whether each worker answers, how fast and at what price. */
+import { cost, estimateUsage, type Pricing, type Usage, type Worker, type WorkerError } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

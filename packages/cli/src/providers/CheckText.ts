@@ -1,5 +1,5 @@
 /** What was found of a pool's workers, for people. */
-import type { Pricing } from "@tutti/core/Worker"
+import type { Pricing } from "@divisi/core/Worker"
 import * as Format from "../view/Format.ts"
 import { clean, widthOf } from "../view/Line.ts"
 import type { Checked } from "./Check.ts"

@@ -1,5 +1,5 @@
 /** Workers of the vendors' models, by the names that `--pool` and `--policy` take. */
-import type { Worker } from "@tutti/core/Worker"
+import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../Failure.ts"
 import type { PaperSetting } from "./paperSeats.ts"

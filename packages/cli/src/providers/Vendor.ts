@@ -4,7 +4,7 @@
  * Keys and base URLs come from the environment. The package of a vendor, with its SDK, is loaded when the first of its
  * models is made.
  */
-import type { Worker, WorkerRequest } from "@tutti/core/Worker"
+import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
@@ -62,11 +62,11 @@ export type Problem =
 // Data
 // -------------------------------------------------------------------------------------------------------------------
 
-type PresetName = keyof typeof import("@tutti/providers-openai").presets
+type PresetName = keyof typeof import("@divisi/providers-openai").presets
 
 /** Embeddings of OpenAI, or of a server that has the same endpoint. */
 const embedWith = (model: string, connection: Connection) =>
-  Effect.promise(async () => (await import("@tutti/providers-openai")).openaiEmbeddings(model, connection))
+  Effect.promise(async () => (await import("@divisi/providers-openai")).openaiEmbeddings(model, connection))
 
 /** A server that speaks Chat Completions, in what it is known to differ. */
 const preset = (name: string, preset: PresetName, variable: string, needsKey: boolean): Vendor => ({
@@ -75,14 +75,14 @@ const preset = (name: string, preset: PresetName, variable: string, needsKey: bo
   needsKey,
   baseURLs: [`${variable}_BASE_URL`],
   make: async (model, settings) => {
-    const { openaiCompatible, presets } = await import("@tutti/providers-openai")
+    const { openaiCompatible, presets } = await import("@divisi/providers-openai")
     // Without a key of its own the preset's would be looked for in the environment once more.
     const { apiKey: _, ...known }: (typeof presets)[PresetName] & { readonly apiKey?: unknown } = presets[preset]
     return openaiCompatible({ ...known, ...settings, model, provider: name })
   },
   embed: (model, connection) =>
     Effect.flatMap(
-      Effect.promise(() => import("@tutti/providers-openai")),
+      Effect.promise(() => import("@divisi/providers-openai")),
       ({ presets }) => embedWith(model, { baseURL: presets[preset].baseURL, ...connection })
     )
 })
@@ -94,7 +94,7 @@ const unknownServer = (name: string, variable: string): Vendor => ({
   needsKey: false,
   baseURLs: [`${variable}_BASE_URL`],
   make: async (model, settings) => {
-    const { openaiCompatible } = await import("@tutti/providers-openai")
+    const { openaiCompatible } = await import("@divisi/providers-openai")
     return openaiCompatible({
       usage: "stream-options",
       systemRole: "system",
@@ -115,7 +115,7 @@ export const vendors: ReadonlyArray<Vendor> = [
     keys: ["OPENAI_API_KEY"],
     needsKey: true,
     baseURLs: ["OPENAI_BASE_URL"],
-    make: async (model, settings) => (await import("@tutti/providers-openai")).openai(model, settings),
+    make: async (model, settings) => (await import("@divisi/providers-openai")).openai(model, settings),
     embed: embedWith
   },
   {
@@ -123,21 +123,21 @@ export const vendors: ReadonlyArray<Vendor> = [
     keys: ["OPENAI_API_KEY"],
     needsKey: true,
     baseURLs: ["OPENAI_BASE_URL"],
-    make: async (model, settings) => (await import("@tutti/providers-openai")).openaiChat(model, settings)
+    make: async (model, settings) => (await import("@divisi/providers-openai")).openaiChat(model, settings)
   },
   {
     name: "anthropic",
     keys: ["ANTHROPIC_API_KEY"],
     needsKey: true,
     baseURLs: ["ANTHROPIC_BASE_URL"],
-    make: async (model, settings) => (await import("@tutti/providers-anthropic")).anthropic(model, settings)
+    make: async (model, settings) => (await import("@divisi/providers-anthropic")).anthropic(model, settings)
   },
   {
     name: "google",
     keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     needsKey: true,
     baseURLs: ["GEMINI_BASE_URL", "GOOGLE_BASE_URL"],
-    make: async (model, settings) => (await import("@tutti/providers-genai")).genai(model, settings)
+    make: async (model, settings) => (await import("@divisi/providers-genai")).genai(model, settings)
   },
   {
     name: "llamacpp",

@@ -14,7 +14,7 @@ import { type Failure, messageOf, usage } from "../Failure.ts"
 import { decode } from "./ConfigSchema.ts"
 
 /** The names that are looked for, the first first. */
-export const names = ["tutti.config.ts", "tutti.config.mjs", "tutti.config.js"] as const
+export const names = ["divisi.config.ts", "divisi.config.mjs", "divisi.config.js"] as const
 
 /** A config with the file that it comes from; none when there is no file. */
 export interface Loaded {
@@ -73,7 +73,7 @@ const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
   const keys = segments.map((segment) => (typeof segment === "object" ? segment.key : segment))
   const field = keys.length === 0 ? "" : `${pathText(keys)}: `
   if (message === "Missing key") return `${field}is missing`
-  if (message === "Expected no excess property") return `${field}is no setting of Tutti`
+  if (message === "Expected no excess property") return `${field}is no setting of Divisi`
   return `${field}${sentence(message)}, got ${kindOf(at(config, keys))}`
 }
 

@@ -1,9 +1,9 @@
 /** The policies that the command line knows by name. */
-import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
-import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
-import * as Policy from "@tutti/core/Policy"
-import type { Worker } from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
+import * as Policy from "@divisi/core/Policy"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, usage } from "../Failure.ts"
@@ -157,7 +157,7 @@ const uncounted = (
           : Effect.succeed(Policy.single(best))
       )
     case "oracle":
-      return Effect.fail(usage("The oracle knows the tasks of the gym only: use it with `tutti gym solve`."))
+      return Effect.fail(usage("The oracle knows the tasks of the gym only: use it with `divisi gym solve`."))
     default:
       return Effect.fail(unknown(name))
   }

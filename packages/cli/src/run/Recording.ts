@@ -1,6 +1,6 @@
 /** Reads what a run was recorded in: a transcript, or its events as lines of JSON. */
-import type { RunEvent } from "@tutti/core/RunEvent"
-import * as Wire from "@tutti/core/Wire"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Wire from "@divisi/core/Wire"
 import * as Result from "effect/Result"
 import { fromTranscript } from "./TranscriptEvents.ts"
 

@@ -1,6 +1,6 @@
-/** `tutti replay`: a recorded run, shown like one that happens. */
+/** `divisi replay`: a recorded run, shown like one that happens. */
 import { readFileSync } from "node:fs"
-import type { RunEvent } from "@tutti/core/RunEvent"
+import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"

@@ -1,7 +1,7 @@
-/** `tutti run`: one question through a Conductor, shown as it happens. */
-import * as Conductor from "@tutti/core/Conductor"
-import type { Outcome, RunEvent } from "@tutti/core/RunEvent"
-import * as Transcript from "@tutti/core/Transcript"
+/** `divisi run`: one question through a Conductor, shown as it happens. */
+import * as Conductor from "@divisi/core/Conductor"
+import type { Outcome, RunEvent } from "@divisi/core/RunEvent"
+import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"

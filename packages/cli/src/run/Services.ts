@@ -1,5 +1,5 @@
 /** What calls of real services pass through: answers kept on disk, and the limits of the vendors. */
-import type { Limits } from "@tutti/core/ProviderGate"
+import type { Limits } from "@divisi/core/ProviderGate"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -29,13 +29,13 @@ const breaker = { failures: 8, openMillis: 30_000 }
 /** What is logged goes to the error output: the other is the run's. */
 const logger = Logger.layer([
   Logger.make(({ message }) => {
-    process.stderr.write(`tutti: ${[message].flat().join(" ")}\n`)
+    process.stderr.write(`divisi: ${[message].flat().join(" ")}\n`)
   })
 ])
 
 const cacheLayer = (cache: NonNullable<Config["cache"]>): Effect.Effect<Layer.Layer<never, Failure>> =>
   Effect.map(
-    Effect.promise(() => import("@tutti/core/DiskCache")),
+    Effect.promise(() => import("@divisi/core/DiskCache")),
     (DiskCache) =>
       DiskCache.layer(typeof cache === "string" ? { file: cache } : cache).pipe(
         Layer.catch((error) => Layer.effectDiscard(Effect.fail(usage(error.message))))
@@ -44,7 +44,7 @@ const cacheLayer = (cache: NonNullable<Config["cache"]>): Effect.Effect<Layer.La
 
 const gateLayer = (limits: Readonly<Record<string, Limits>>): Effect.Effect<Layer.Layer<never>> =>
   Effect.map(
-    Effect.promise(() => import("@tutti/core/ProviderGate")),
+    Effect.promise(() => import("@divisi/core/ProviderGate")),
     (ProviderGate) => ProviderGate.layer({ limits, breaker })
   )
 

@@ -1,7 +1,7 @@
 /** Who answers: the pool, the policy and the limits of a run, from its flags, the config and the defaults. */
-import type * as Conductor from "@tutti/core/Conductor"
-import type { Worker } from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import type * as Conductor from "@divisi/core/Conductor"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"

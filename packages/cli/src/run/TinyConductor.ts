@@ -3,8 +3,8 @@
  * already, and has the lexical policy in its stead where it cannot be loaded. What measures policies has no such stand-in:
  * it would be measured under another's name.
  */
-import * as LexicalPolicy from "@tutti/core/LexicalPolicy"
-import type * as Policy from "@tutti/core/Policy"
+import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
+import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
@@ -13,7 +13,7 @@ import * as Optional from "../Optional.ts"
 
 const load: Effect.Effect<Policy.Policy, string, Scope.Scope> = Effect.gen(function* () {
   const TinyConductor = yield* Effect.tryPromise({
-    try: () => import("@tutti/policy-tiny/TinyConductor"),
+    try: () => import("@divisi/policy-tiny/TinyConductor"),
     catch: Optional.explain
   })
   return yield* Effect.mapError(TinyConductor.policy({ name: "conductor" }), ({ message }) => message)

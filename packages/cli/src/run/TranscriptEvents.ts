@@ -2,9 +2,9 @@
  * The events of a run again, from its transcript. A transcript keeps when steps began and how long they took, so they
  * happen at their own times; what it does not keep (when each piece of an answer came) is not made up.
  */
-import type { RunEvent } from "@tutti/core/RunEvent"
-import type { CompletionRecord, LostCall, RoundRecord, StepRecord, Transcript } from "@tutti/core/Transcript"
-import { noUsage } from "@tutti/core/Worker"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import type { CompletionRecord, LostCall, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
+import { noUsage } from "@divisi/core/Worker"
 
 type Distribute<E> = E extends RunEvent ? Omit<E, "runId"> : never
 

@@ -1,7 +1,7 @@
 /** Transcripts in files: written whole or not at all, and read again. */
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
-import type { Transcript } from "@tutti/core/Transcript"
+import type { Transcript } from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../Failure.ts"
 import * as WholeFile from "../WholeFile.ts"
@@ -37,7 +37,7 @@ export const within = (folder: string): Effect.Effect<ReadonlyArray<string>, Fai
 /** Reads one. */
 export const read = (file: string): Effect.Effect<Transcript, Failure> =>
   Effect.gen(function* () {
-    const Wire = yield* Effect.promise(() => import("@tutti/core/Wire"))
+    const Wire = yield* Effect.promise(() => import("@divisi/core/Wire"))
     const text = yield* Effect.try({
       try: () => readFileSync(file, "utf8"),
       catch: (error) => usage(`Cannot read the transcript: ${messageOf(error)}.`)

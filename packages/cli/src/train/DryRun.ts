@@ -1,8 +1,8 @@
-/** `tutti train --dry-run`: what a run will probably cost and take, before anything is spent. */
-import type { Engine, EngineError } from "@tutti/trainer/Engine"
-import * as Estimate from "@tutti/trainer/Estimate"
-import * as Trainer from "@tutti/trainer/Trainer"
-import type { GrpoConfig, TrainingConfig } from "@tutti/trainer/TrainingConfig"
+/** `divisi train --dry-run`: what a run will probably cost and take, before anything is spent. */
+import type { Engine, EngineError } from "@divisi/trainer/Engine"
+import * as Estimate from "@divisi/trainer/Estimate"
+import * as Trainer from "@divisi/trainer/Trainer"
+import type { GrpoConfig, TrainingConfig } from "@divisi/trainer/TrainingConfig"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../Failure.ts"

@@ -1,7 +1,7 @@
 /** An estimate, for people. */
-import type { Estimate, Range } from "@tutti/trainer/Estimate"
-import type { ConfigInput } from "@tutti/trainer/Trainer"
-import type { PhaseConfig } from "@tutti/trainer/TrainingConfig"
+import type { Estimate, Range } from "@divisi/trainer/Estimate"
+import type { ConfigInput } from "@divisi/trainer/Trainer"
+import type { PhaseConfig } from "@divisi/trainer/TrainingConfig"
 import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"
 

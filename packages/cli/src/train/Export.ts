@@ -1,6 +1,6 @@
-/** `tutti train export`: the weights of a checkpoint, for others to run. */
-import type { ExportFormat } from "@tutti/trainer/Engine"
-import * as RunFolder from "@tutti/trainer/RunFolder"
+/** `divisi train export`: the weights of a checkpoint, for others to run. */
+import type { ExportFormat } from "@divisi/trainer/Engine"
+import * as RunFolder from "@divisi/trainer/RunFolder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ExportInput } from "../commands/train.ts"

@@ -1,7 +1,7 @@
 /** Turns the name of a recipe into what a run is made of. */
-import type { Engine, EngineError } from "@tutti/trainer/Engine"
-import type { ConfigInput, Parts } from "@tutti/trainer/Trainer"
-import type { PhaseConfig } from "@tutti/trainer/TrainingConfig"
+import type { Engine, EngineError } from "@divisi/trainer/Engine"
+import type { ConfigInput, Parts } from "@divisi/trainer/Trainer"
+import type { PhaseConfig } from "@divisi/trainer/TrainingConfig"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Config } from "../config.ts"

@@ -1,5 +1,5 @@
 /** Metrics for a collector: where `OTEL_EXPORTER_OTLP_ENDPOINT` names one, a training run sends it what it measures. */
-import type { Listener } from "@tutti/trainer/TrainingEvent"
+import type { Listener } from "@divisi/trainer/TrainingEvent"
 import * as Effect from "effect/Effect"
 
 const isWanted = (environment: Readonly<Record<string, string | undefined>>): boolean =>
@@ -15,7 +15,7 @@ const layer = Effect.promise(async () => {
   ])
   // The specification's default, which the exporter does not have.
   const environment = ConfigProvider.fromEnv({ env: { OTEL_METRICS_EXPORTER: "otlp", ...process.env } })
-  return OtlpMetrics.layerFromConfig({ resource: { serviceName: process.env.OTEL_SERVICE_NAME ?? "tutti" } }).pipe(
+  return OtlpMetrics.layerFromConfig({ resource: { serviceName: process.env.OTEL_SERVICE_NAME ?? "divisi" } }).pipe(
     Layer.provide([FetchHttpClient.layer, OtlpSerialization.layerJson, ConfigProvider.layer(environment)])
   )
 })
@@ -24,6 +24,6 @@ const layer = Effect.promise(async () => {
 export const provide = <A, E>(use: (listener: Listener | undefined) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.gen(function* () {
     if (!isWanted(process.env)) return yield* use(undefined)
-    const Telemetry = yield* Effect.promise(() => import("@tutti/trainer/Telemetry"))
+    const Telemetry = yield* Effect.promise(() => import("@divisi/trainer/Telemetry"))
     return yield* Effect.provide(Effect.flatMap(Telemetry.listener, use), yield* layer)
   })

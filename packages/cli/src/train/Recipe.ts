@@ -1,11 +1,11 @@
 /**
- * Recipes: everything that a training run is made of, as `tutti train --recipe` takes it.
+ * Recipes: everything that a training run is made of, as `divisi train --recipe` takes it.
  *
  * This module holds types alone, so that a config that imports it costs nothing.
  */
-import type { Engine, EngineError, Tokenizer } from "@tutti/trainer/Engine"
-import type { EngineRates } from "@tutti/trainer/Estimate"
-import type { ConfigInput, Parts } from "@tutti/trainer/Trainer"
+import type { Engine, EngineError, Tokenizer } from "@divisi/trainer/Engine"
+import type { EngineRates } from "@divisi/trainer/Estimate"
+import type { ConfigInput, Parts } from "@divisi/trainer/Trainer"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 

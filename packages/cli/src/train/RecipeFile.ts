@@ -1,7 +1,7 @@
 /** What a run was asked for, kept in its folder beside what the trainer writes, so that it can be resumed by name. */
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import * as RunLayout from "@tutti/trainer/RunLayout"
+import * as RunLayout from "@divisi/trainer/RunLayout"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../Failure.ts"
 import * as WholeFile from "../WholeFile.ts"
@@ -35,7 +35,7 @@ const isAsked = (value: unknown): value is Asked =>
 /** What the run in a folder was asked for. */
 export const read = (folder: string): Effect.Effect<Asked, Failure> =>
   Effect.suspend(() => {
-    if (!isRun(folder)) return Effect.fail(usage(`There is no training run in ${folder}: \`tutti train\` starts one.`))
+    if (!isRun(folder)) return Effect.fail(usage(`There is no training run in ${folder}: \`divisi train\` starts one.`))
     try {
       const asked: unknown = JSON.parse(readFileSync(path.join(folder, name), "utf8"))
       if (isAsked(asked)) return Effect.succeed(asked)
@@ -43,7 +43,7 @@ export const read = (folder: string): Effect.Effect<Asked, Failure> =>
       // Said below: whatever is wrong with it, the run was not begun by this command.
     }
     return Effect.fail(
-      usage(`The run in ${folder} has no ${name}: it was not started by \`tutti train\`. Go on with it where it was.`)
+      usage(`The run in ${folder} has no ${name}: it was not started by \`divisi train\`. Go on with it where it was.`)
     )
   })
 
@@ -53,7 +53,7 @@ export const folderFor = (named: string | undefined, recipe: string): Effect.Eff
     if (named !== undefined) {
       return isRun(named)
         ? Effect.fail(
-            usage(`There is a run in ${named} already: \`tutti train resume ${named}\`, or name another --out.`)
+            usage(`There is a run in ${named} already: \`divisi train resume ${named}\`, or name another --out.`)
           )
         : Effect.succeed(named)
     }

@@ -1,4 +1,4 @@
-/** The recipes that come with `tutti`. Each is loaded when it is asked for; what it needs may not be installed. */
+/** The recipes that come with `divisi`. Each is loaded when it is asked for; what it needs may not be installed. */
 import type { Recipe } from "./Recipe.ts"
 
 /** A recipe with what is said of it. */

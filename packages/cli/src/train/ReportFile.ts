@@ -1,7 +1,7 @@
-/** `tutti train report`: a run as one page. */
+/** `divisi train report`: a run as one page. */
 import { writeFileSync } from "node:fs"
 import path from "node:path"
-import * as Report from "@tutti/trainer/Report"
+import * as Report from "@divisi/trainer/Report"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ReportInput } from "../commands/train.ts"

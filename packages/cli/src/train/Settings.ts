@@ -1,5 +1,5 @@
 /** Settings of recipes in the environment. */
-import type { Pricing } from "@tutti/core/Worker"
+import type { Pricing } from "@divisi/core/Worker"
 import { seats } from "../providers/paperSeats.ts"
 
 /** As `process.env`. */
@@ -19,16 +19,16 @@ const priceOf = (text: string): readonly [string, Pricing] => {
   const [inputPerMillion, outputPerMillion] = numbers(prices, 2, "/") ?? []
   if (inputPerMillion === undefined || outputPerMillion === undefined) {
     throw new SettingError(
-      `TUTTI_WORKER_PRICES has "${text}"; write USD per million tokens in and out: qwen3-32b=0.1/0.3.`
+      `DIVISI_WORKER_PRICES has "${text}"; write USD per million tokens in and out: qwen3-32b=0.1/0.3.`
     )
   }
   if (!seats.some((seat) => seat.id === id)) {
     const ids = seats.map((seat) => seat.id).join(", ")
-    throw new SettingError(`TUTTI_WORKER_PRICES names "${id}", which is not in the paper's pool: ${ids}.`)
+    throw new SettingError(`DIVISI_WORKER_PRICES names "${id}", which is not in the paper's pool: ${ids}.`)
   }
-  return [id, { inputPerMillion, outputPerMillion, source: "TUTTI_WORKER_PRICES" }]
+  return [id, { inputPerMillion, outputPerMillion, source: "DIVISI_WORKER_PRICES" }]
 }
 
-/** Prices of workers in the paper's pool: `TUTTI_WORKER_PRICES=qwen3-32b=0.1/0.3,gemma-3-27b-it=0/0`. */
-export const workerPrices = ({ TUTTI_WORKER_PRICES: prices }: Environment = process.env) =>
+/** Prices of workers in the paper's pool: `DIVISI_WORKER_PRICES=qwen3-32b=0.1/0.3,gemma-3-27b-it=0/0`. */
+export const workerPrices = ({ DIVISI_WORKER_PRICES: prices }: Environment = process.env) =>
   Object.fromEntries(prices ? prices.split(",").map(priceOf) : [])

@@ -1,8 +1,8 @@
 /** An engine of the Tinker API, from the settings in the environment. */
-import type { EngineError, Tokenizer } from "@tutti/trainer/Engine"
-import type { EngineRates } from "@tutti/trainer/Estimate"
-import * as HuggingFaceTokenizer from "@tutti/trainer-tinker/HuggingFaceTokenizer"
-import * as TinkerEngine from "@tutti/trainer-tinker/TinkerEngine"
+import type { EngineError, Tokenizer } from "@divisi/trainer/Engine"
+import type { EngineRates } from "@divisi/trainer/Estimate"
+import * as HuggingFaceTokenizer from "@divisi/trainer-tinker/HuggingFaceTokenizer"
+import * as TinkerEngine from "@divisi/trainer-tinker/TinkerEngine"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"

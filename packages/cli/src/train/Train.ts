@@ -1,6 +1,6 @@
-/** `tutti train` and `tutti train resume`: a run from a recipe, shown as it happens, stopped at a checkpoint. */
-import * as Trainer from "@tutti/trainer/Trainer"
-import type { TrainingEvent } from "@tutti/trainer/TrainingEvent"
+/** `divisi train` and `divisi train resume`: a run from a recipe, shown as it happens, stopped at a checkpoint. */
+import * as Trainer from "@divisi/trainer/Trainer"
+import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"

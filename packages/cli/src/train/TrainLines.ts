@@ -1,6 +1,6 @@
 /** A training run as lines of a terminal: a block that is drawn again and again, and plain lines for everywhere else. */
-import type { GrpoMetrics, Metrics, WarmStartMetrics } from "@tutti/trainer/Metrics"
-import type { TrainingEvent } from "@tutti/trainer/TrainingEvent"
+import type { GrpoMetrics, Metrics, WarmStartMetrics } from "@divisi/trainer/Metrics"
+import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
 import { bar } from "../practice/Progress.ts"
 import * as Format from "../view/Format.ts"
 import { blank, clean, fit, type Line, line, span } from "../view/Line.ts"
@@ -173,17 +173,17 @@ export const plain = (view: TrainView, event: TrainingEvent): ReadonlyArray<stri
 export const ending = (view: TrainView): ReadonlyArray<string> => {
   const { folder, iteration, iterations, outcome } = view
   const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd)}`
-  const report = `Read it with \`tutti train report ${folder}\`.`
+  const report = `Read it with \`divisi train report ${folder}\`.`
   if (outcome === undefined || outcome.type === "stopped") {
     return [
-      `Stopped after ${iteration} of ${iterations} iterations. Go on with \`tutti train resume ${folder}\`.`,
+      `Stopped after ${iteration} of ${iterations} iterations. Go on with \`divisi train resume ${folder}\`.`,
       report
     ]
   }
   if (outcome.type === "finished") return [`Finished: ${done}. ${report}`]
   return [
     `Stopped by the limit of ${Format.cost(outcome.limitUsd)} after ${iteration} of ${iterations} iterations.`,
-    `Go on with \`tutti train resume ${folder} --max-cost <more>\`. ${report}`
+    `Go on with \`divisi train resume ${folder} --max-cost <more>\`. ${report}`
   ]
 }
 

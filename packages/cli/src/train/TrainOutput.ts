@@ -1,5 +1,5 @@
 /** The three ways in which training is shown: redrawn on a terminal, in plain lines, and as events for programs. */
-import type { TrainingEvent } from "@tutti/trainer/TrainingEvent"
+import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
 import * as Block from "../view/Block.ts"
 import type { Line } from "../view/Line.ts"
 import { isLive, type Output } from "../view/View.ts"

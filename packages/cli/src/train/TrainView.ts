@@ -1,7 +1,7 @@
 /** What is known of a training run while it goes on: a fold of its events. */
-import type { GrpoMetrics, Metrics } from "@tutti/trainer/Metrics"
-import type { TrainingConfig } from "@tutti/trainer/TrainingConfig"
-import type { Outcome, TrainingEvent } from "@tutti/trainer/TrainingEvent"
+import type { GrpoMetrics, Metrics } from "@divisi/trainer/Metrics"
+import type { TrainingConfig } from "@divisi/trainer/TrainingConfig"
+import type { Outcome, TrainingEvent } from "@divisi/trainer/TrainingEvent"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -2,7 +2,7 @@
  * The view of a run for a terminal: `(state, width, now) => lines`. The live one fits the screen and leaves out what
  * does not; the final one holds everything.
  */
-import * as Topology from "@tutti/core/Topology"
+import * as Topology from "@divisi/core/Topology"
 import * as Format from "./Format.ts"
 import { blank, cut, fit, type Line, line, oneLine, type Span, span, toText, widthOf, wrap } from "./Line.ts"
 import type { RoundView, RunView, StepView } from "./RunView.ts"

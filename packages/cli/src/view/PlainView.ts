@@ -1,7 +1,7 @@
 /**
  * The view of a run for a pipe or a log: one line, or a few, for each thing that happens, never redrawn.
  */
-import type { RunEvent } from "@tutti/core/RunEvent"
+import type { RunEvent } from "@divisi/core/RunEvent"
 import { shapeOf } from "./BlockView.ts"
 import * as Format from "./Format.ts"
 import { clean, oneLine } from "./Line.ts"

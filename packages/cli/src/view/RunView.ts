@@ -1,11 +1,11 @@
 /**
  * What a run looks like at one moment: a fold of its events, `(state, event) => state`. Every view is drawn from this.
  */
-import * as Budget from "@tutti/core/Budget"
-import type { Of, Outcome, Paid, RunEvent } from "@tutti/core/RunEvent"
-import * as Task from "@tutti/core/Task"
-import { addUsage, type Usage } from "@tutti/core/Worker"
-import type { Workflow } from "@tutti/core/Workflow"
+import * as Budget from "@divisi/core/Budget"
+import type { Of, Outcome, Paid, RunEvent } from "@divisi/core/RunEvent"
+import * as Task from "@divisi/core/Task"
+import { addUsage, type Usage } from "@divisi/core/Worker"
+import type { Workflow } from "@divisi/core/Workflow"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -312,7 +312,7 @@ const applyWithin = (view: RunView, event: RunEvent, payment: Payment): RunView 
  * **Example**
  *
  * ```ts
- * import { RunView } from "@tutti/cli"
+ * import { RunView } from "@divisi/cli"
  *
  * const view = RunView.apply(RunView.empty, {
  *   type: "run-started",

@@ -9,8 +9,8 @@
  * ●─┴─┘  3
  * ```
  */
-import * as Topology from "@tutti/core/Topology"
-import type { Workflow } from "@tutti/core/Workflow"
+import * as Topology from "@divisi/core/Topology"
+import type { Workflow } from "@divisi/core/Workflow"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -1,5 +1,5 @@
 /** The three ways in which a run is shown: redrawn on a terminal, in plain lines, and as events for programs. */
-import type { RunEvent } from "@tutti/core/RunEvent"
+import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Block from "./Block.ts"
 import * as BlockView from "./BlockView.ts"
 import type { Line } from "./Line.ts"

@@ -1,5 +1,5 @@
-import { defineConfig } from "@tutti/cli/config"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+import { defineConfig } from "@divisi/cli/config"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 
 export default defineConfig({
   pool: [ScriptedWorker.make({ id: "broken", replies: [{ fail: { _tag: "Authentication" } }] })],

@@ -1,6 +1,6 @@
-import { defineConfig } from "@tutti/cli/config"
-import * as Policy from "@tutti/core/Policy"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+import { defineConfig } from "@divisi/cli/config"
+import * as Policy from "@divisi/core/Policy"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 
 export default defineConfig({
   pool: [

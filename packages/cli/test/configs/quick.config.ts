@@ -1,5 +1,5 @@
-import { defineConfig } from "@tutti/cli/config"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+import { defineConfig } from "@divisi/cli/config"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 
 const pricing = { inputPerMillion: 0, outputPerMillion: 0, perCall: 0.01 }
 

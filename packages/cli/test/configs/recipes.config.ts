@@ -1,5 +1,5 @@
-import { defineConfig, type Training } from "@tutti/cli/config"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import { defineConfig, type Training } from "@divisi/cli/config"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import { toy } from "../../src/train/recipes/toy.ts"
 
@@ -18,7 +18,7 @@ export default defineConfig({
       throw new Error("There is no oven.")
     },
     uninstalled: () => {
-      const message = "Cannot find package '@tutti/trainer-tinker' imported from recipe.ts"
+      const message = "Cannot find package '@divisi/trainer-tinker' imported from recipe.ts"
       throw Object.assign(new Error(message), { code: "ERR_MODULE_NOT_FOUND" })
     },
     empty: () => undefined as never

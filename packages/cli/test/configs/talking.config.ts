@@ -1,5 +1,5 @@
-import { defineConfig } from "@tutti/cli/config"
-import * as ScriptedWorker from "@tutti/core/ScriptedWorker"
+import { defineConfig } from "@divisi/cli/config"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 
 // Talks for longer than any test waits, and says on the error output that it has been asked.
 export default defineConfig({

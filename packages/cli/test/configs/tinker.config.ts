@@ -1,5 +1,5 @@
-import { defineConfig, type Training } from "@tutti/cli/config"
-import type { Engine } from "@tutti/trainer/Engine"
+import { defineConfig, type Training } from "@divisi/cli/config"
+import type { Engine } from "@divisi/trainer/Engine"
 import { toy } from "../../src/train/recipes/toy.ts"
 import * as Tinker from "../../src/train/Tinker.ts"
 

@@ -56,8 +56,8 @@ const outcome = (answer: StepAnswer | undefined): string => {
  * **Example**
  *
  * ```ts
- * import * as Prompt from "@tutti/core/Prompt"
- * import * as Task from "@tutti/core/Task"
+ * import * as Prompt from "@divisi/core/Prompt"
+ * import * as Task from "@divisi/core/Task"
  *
  * const workflow = {
  *   steps: [

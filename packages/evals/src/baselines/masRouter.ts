@@ -10,7 +10,7 @@
  * estimate from the nearest training questions, drawn towards the overall mean where there are few; the number of
  * workers follows from the shape; there are no roles.
  */
-import * as Policy from "@tutti/core/Policy"
+import * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import type { Embedder } from "../Embedder.ts"
 import type { Record, Sample } from "../Recording.ts"

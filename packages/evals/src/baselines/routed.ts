@@ -1,6 +1,6 @@
 /** Policies that ask one worker, chosen by the question's place among embedded questions. */
-import * as Policy from "@tutti/core/Policy"
-import * as Task from "@tutti/core/Task"
+import * as Policy from "@divisi/core/Policy"
+import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Embedder } from "../Embedder.ts"
 import type { Vector } from "./vectors.ts"

@@ -11,7 +11,7 @@
  * is, any embedder, and one linear map on top of it is learned. Clusters are those of the embeddings themselves, without
  * t-SNE; Adam instead of AdamW; the last parameters are kept, not the best on some validation set.
  */
-import type * as Policy from "@tutti/core/Policy"
+import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import type { Embedder } from "../Embedder.ts"
 import * as Routed from "./routed.ts"

@@ -1,5 +1,5 @@
 /** Samples of single workers, by task and worker. */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Embedder } from "../Embedder.ts"
 import type { Sample } from "../Recording.ts"

@@ -11,7 +11,7 @@
  * asked (the paper's train variant), so that it costs one call. A distance that comes out below zero, for which the
  * estimate says nothing, counts as very small.
  */
-import type * as Policy from "@tutti/core/Policy"
+import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import type { Embedder } from "../Embedder.ts"
 import { mean } from "../Statistics.ts"

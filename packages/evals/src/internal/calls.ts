@@ -8,11 +8,11 @@
  * Core's cache alone cannot do this: what it finds is free. So {@link Run.cache} names the call in the fiber that makes
  * it, and the worker, which is wrapped, looks there whether to play it again.
  */
-import type * as Budget from "@tutti/core/Budget"
-import type { Critic } from "@tutti/core/Critic"
-import type { Policy } from "@tutti/core/Policy"
-import type { Gate } from "@tutti/core/Resilience"
-import type * as ResponseCache from "@tutti/core/ResponseCache"
+import type * as Budget from "@divisi/core/Budget"
+import type { Critic } from "@divisi/core/Critic"
+import type { Policy } from "@divisi/core/Policy"
+import type { Gate } from "@divisi/core/Resilience"
+import type * as ResponseCache from "@divisi/core/ResponseCache"
 import {
   addUsage,
   cost,
@@ -23,8 +23,8 @@ import {
   WorkerError,
   type WorkerPart,
   type WorkerRequest
-} from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+} from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -114,7 +114,7 @@ interface Slot {
   failures: Failures
 }
 
-const Current: Context.Reference<Slot | undefined> = Context.Reference("@tutti/evals/calls/Current", {
+const Current: Context.Reference<Slot | undefined> = Context.Reference("@divisi/evals/calls/Current", {
   defaultValue: (): Slot | undefined => undefined
 })
 

@@ -8,7 +8,7 @@
 import fs from "node:fs"
 import path from "node:path"
 import readline from "node:readline"
-import type { Used } from "@tutti/core/Budget"
+import type { Used } from "@divisi/core/Budget"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

@@ -1,5 +1,5 @@
 /** What an evaluation is going to do: as its report says it, whether it can be done, and whether it was begun so. */
-import { defaultMaxSteps } from "@tutti/core/Workflow"
+import { defaultMaxSteps } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { Options, Settings, Terms } from "../Evaluation.ts"

@@ -1,6 +1,6 @@
 /** Calls that nobody has recorded: without a network they have no answer. */
-import type { Message } from "@tutti/core/Task"
-import { WorkerError } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import { WorkerError } from "@divisi/core/Worker"
 
 /** Why such a call fails; it is not tried again. */
 export const unrecorded = (worker: string, messages: ReadonlyArray<Message>): WorkerError => {

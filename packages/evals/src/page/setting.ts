@@ -1,6 +1,6 @@
 /** What was measured, and how: enough to do it again. */
 
-import type { Limits } from "@tutti/core/Budget"
+import type { Limits } from "@divisi/core/Budget"
 import { count, usd } from "../internal/format.ts"
 import type { BenchmarkRecord, Report } from "../Report.ts"
 import { table } from "./chart.ts"

@@ -128,7 +128,7 @@ const outcomeOf = (backend: Backend, run: Run, ended: Ended, millis: number): Ou
 const folders = (user: number | undefined) =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "tutti-python-"))
+      const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "divisi-python-"))
       const work = path.join(folder, "work")
       fs.mkdirSync(work)
       fs.mkdirSync(path.join(folder, "program"))
@@ -154,7 +154,7 @@ const runOne = (backend: Backend, program: Program, input: string) =>
     const about = { code, prelude, files, seconds, memoryMegabytes }
     fs.writeFileSync(path.join(folder, "program.json"), JSON.stringify(about))
     fs.writeFileSync(path.join(folder, "input"), input)
-    const run = { id: `tutti-${process.pid}-${++runs}`, folder, work, limits: allowed }
+    const run = { id: `divisi-${process.pid}-${++runs}`, folder, work, limits: allowed }
     const started = performance.now()
     const ended = yield* execute(backend, run)
     const outcome = outcomeOf(backend, run, ended, performance.now() - started)

@@ -1,5 +1,5 @@
 /** What a worker is asked to do: its messages read as a question, earlier turns, and an assignment. */
-import type { Message } from "@tutti/core/Task"
+import type { Message } from "@divisi/core/Task"
 import { finalAnswer, normalise } from "../GymGrader.ts"
 import type { Part } from "./parts.ts"
 

@@ -1,5 +1,5 @@
 /** What workers and samples have in common: settings that are checked, prompts that fit, errors by name. */
-import { WorkerError, type WorkerErrorReason } from "@tutti/core/Worker"
+import { WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import type { Token } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"
 import type { LlamaCppModel } from "../LlamaCppModel.ts"

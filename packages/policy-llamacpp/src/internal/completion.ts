@@ -1,5 +1,5 @@
 /** One completion: tokens are sampled on a sequence until something ends them. */
-import type { FinishReason, WorkflowFormat } from "@tutti/core/Worker"
+import type { FinishReason, WorkflowFormat } from "@divisi/core/Worker"
 import type { LlamaGrammarEvaluationState, LlamaModel, Token } from "node-llama-cpp"
 import * as WorkflowGrammar from "../WorkflowGrammar.ts"
 import * as Output from "./output.ts"

@@ -1,5 +1,5 @@
 /** Messages as the tokens of a prompt. */
-import type { Message } from "@tutti/core/Task"
+import type { Message } from "@divisi/core/Task"
 import type { ChatHistoryItem, ChatWrapper, LlamaModel, Token } from "node-llama-cpp"
 
 /**

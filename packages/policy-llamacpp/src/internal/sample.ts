@@ -1,6 +1,6 @@
 /** Completions for training: tokens and their log-probabilities. */
-import type { Message } from "@tutti/core/Task"
-import type { FinishReason, WorkerError, WorkflowFormat } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import type { FinishReason, WorkerError, WorkflowFormat } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import type { Token } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"

@@ -6,7 +6,7 @@ import {
   type WorkerError,
   type WorkerPart,
   type WorkerRequest
-} from "@tutti/core/Worker"
+} from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"

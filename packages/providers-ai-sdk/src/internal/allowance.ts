@@ -1,5 +1,5 @@
 /** What the vendors of AI SDK models say is left of their rate limits. */
-import * as Allowance from "@tutti/core/Allowance"
+import * as Allowance from "@divisi/core/Allowance"
 
 type Kind = "requests" | "tokens"
 

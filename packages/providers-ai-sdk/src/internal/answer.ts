@@ -8,10 +8,10 @@ import {
   type LanguageModelV4Usage,
   type SharedV4Warning
 } from "@ai-sdk/provider"
-import * as AnswerText from "@tutti/core/AnswerText"
-import { noSpend, type Spend } from "@tutti/core/Budget"
-import type { Of, Outcome, RunEvent } from "@tutti/core/RunEvent"
-import type { FinishReason } from "@tutti/core/Worker"
+import * as AnswerText from "@divisi/core/AnswerText"
+import { noSpend, type Spend } from "@divisi/core/Budget"
+import type { Of, Outcome, RunEvent } from "@divisi/core/RunEvent"
+import type { FinishReason } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import { progressOf } from "./progress.ts"
 
@@ -156,7 +156,7 @@ const finish = (state: State, event: Of<"run-finished">): LanguageModelV4StreamP
     raw: event.outcome
   },
   usage: usageOf(event.spend),
-  providerMetadata: { tutti: AnswerText.summary(state.answer, event) }
+  providerMetadata: { divisi: AnswerText.summary(state.answer, event) }
 })
 
 /** How a stream ends that has failed: the AI SDK wants errors as parts, and a finish all the same. */

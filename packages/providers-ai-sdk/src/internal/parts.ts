@@ -7,8 +7,8 @@ import {
   TypeValidationError,
   UnsupportedFunctionalityError
 } from "@ai-sdk/provider"
-import type { Message } from "@tutti/core/Task"
-import { estimateUsage, type FinishReason, type Usage, type WorkerPart } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import { estimateUsage, type FinishReason, type Usage, type WorkerPart } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 
 // -------------------------------------------------------------------------------------------------------------------

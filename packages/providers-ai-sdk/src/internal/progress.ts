@@ -1,6 +1,6 @@
 /** What a run does, in lines for people. */
-import type { RunEvent } from "@tutti/core/RunEvent"
-import type { Step } from "@tutti/core/Workflow"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import type { Step } from "@divisi/core/Workflow"
 
 /** The beginning of a text, on one line. */
 const short = (text: string, length = 100): string => {

@@ -1,7 +1,7 @@
 /** From a worker's request to the call options of an AI SDK model. Pure: a setting that cannot be sent is a failure. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import type { Message } from "@tutti/core/Task"
-import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 
 /** What the worker adds to each request. */

@@ -1,6 +1,6 @@
 /** From the AI SDK's prompt to a task. A prompt that a team cannot be asked fails, rather than losing a part of it. */
 import { InvalidPromptError, type LanguageModelV4Message, type LanguageModelV4Prompt } from "@ai-sdk/provider"
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Arr from "effect/Array"
 
 const invalid = (prompt: LanguageModelV4Prompt, message: string) => new InvalidPromptError({ prompt, message })

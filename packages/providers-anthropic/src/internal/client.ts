@@ -1,6 +1,6 @@
 /** The SDK's client, with everything off that is ours to do, and the key that it holds. */
 import Anthropic from "@anthropic-ai/sdk"
-import type { HeaderNames } from "@tutti/core/Allowance"
+import type { HeaderNames } from "@divisi/core/Allowance"
 import * as Redacted from "effect/Redacted"
 import type { AnthropicOptions, ApiKey } from "../options.ts"
 

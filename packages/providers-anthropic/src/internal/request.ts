@@ -1,7 +1,7 @@
 /** A worker's request, in the words of the Messages API. */
 import type { MessageCreateParamsStreaming, MessageParam, TextBlockParam } from "@anthropic-ai/sdk/resources/messages"
-import type { Message } from "@tutti/core/Task"
-import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
 

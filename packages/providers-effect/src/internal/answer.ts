@@ -1,7 +1,7 @@
 /** From the events of a run to the parts of a `LanguageModel`'s stream: one step of a fold. */
-import * as AnswerText from "@tutti/core/AnswerText"
-import type { Spend } from "@tutti/core/Budget"
-import type { Of, RunEvent } from "@tutti/core/RunEvent"
+import * as AnswerText from "@divisi/core/AnswerText"
+import type { Spend } from "@divisi/core/Budget"
+import type { Of, RunEvent } from "@divisi/core/RunEvent"
 import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
 import * as Result from "effect/Result"
@@ -72,7 +72,7 @@ const finish = ({ answer }: State, event: Of<"run-finished">): Response.FinishPa
   type: "finish",
   reason: event.outcome === "answered" ? answer.finishReason : "other",
   usage: usageOf(event.spend),
-  metadata: { tutti: AnswerText.summary(answer, event) }
+  metadata: { divisi: AnswerText.summary(answer, event) }
 })
 
 /** The parts of a stream that has ended well, as those of a whole answer. */

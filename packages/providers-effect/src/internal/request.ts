@@ -1,6 +1,6 @@
 /** From a worker's request to a prompt of Effect. */
-import type { Message } from "@tutti/core/Task"
-import type { WorkerRequest } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import type { WorkerRequest } from "@divisi/core/Worker"
 import type * as Prompt from "effect/ai/Prompt"
 
 /** One turn. */

@@ -1,5 +1,5 @@
 /** From what a `LanguageModel` is asked to a task. What a team cannot be asked fails, rather than being lost. */
-import * as Task from "@tutti/core/Task"
+import * as Task from "@divisi/core/Task"
 import * as Arr from "effect/Array"
 import * as AiError from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"

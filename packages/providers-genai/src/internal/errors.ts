@@ -1,6 +1,6 @@
 /** What Google says when it refuses, as a reason that the runtime knows: one pure function for status, body and headers. */
-import * as VendorError from "@tutti/core/VendorError"
-import type { WorkerErrorReason } from "@tutti/core/Worker"
+import * as VendorError from "@divisi/core/VendorError"
+import type { WorkerErrorReason } from "@divisi/core/Worker"
 
 type Tag = WorkerErrorReason["_tag"]
 

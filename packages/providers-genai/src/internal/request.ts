@@ -1,6 +1,6 @@
 /** A worker's request, in the words of `generateContent`. */
-import type { Message } from "@tutti/core/Task"
-import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import { budgetOf, type Capabilities, type Effort } from "../capabilities.ts"
 

@@ -1,6 +1,7 @@
 /** How `@google/genai` sends a body, and what it throws. */
+
+import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { ApiError, GoogleGenAI, type GenerateContentParameters as Parameters } from "@google/genai"
-import type { WorkerErrorReason } from "@tutti/core/Worker"
 import type { GenaiOptions } from "../genai.ts"
 import { type ErrorBody, ofConnection, reasonOf } from "./errors.ts"
 import type { Body } from "./request.ts"

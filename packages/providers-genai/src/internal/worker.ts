@@ -1,6 +1,6 @@
 /** A worker over the Gemini API, whichever SDK carries it. */
-import * as VendorStream from "@tutti/core/VendorStream"
-import type { Worker, WorkerErrorReason } from "@tutti/core/Worker"
+import * as VendorStream from "@divisi/core/VendorStream"
+import type { Worker, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { capabilitiesOf, limitsOf } from "../capabilities.ts"

@@ -1,11 +1,12 @@
 /** How `@google/generative-ai` sends a body, and what it throws. */
+
+import type { WorkerErrorReason } from "@divisi/core/Worker"
 import {
   type EnhancedGenerateContentResponse,
   GoogleGenerativeAI,
   GoogleGenerativeAIError,
   GoogleGenerativeAIFetchError
 } from "@google/generative-ai"
-import type { WorkerErrorReason } from "@tutti/core/Worker"
 import { type ErrorBody, ofConnection, reasonOf } from "../../../providers-genai/src/internal/errors.ts"
 import type { Body } from "../../../providers-genai/src/internal/request.ts"
 import type { Chunk } from "../../../providers-genai/src/internal/stream.ts"

@@ -1,5 +1,5 @@
 /** A request in the words of Chat Completions, in the way in which a server takes them. */
-import type { WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import type { Capabilities } from "../capabilities.ts"

@@ -1,6 +1,6 @@
 /** The chunks of Chat Completions as parts. */
-import type { Protocol, Step } from "@tutti/core/VendorStream"
-import type { FinishReason, Usage, WorkerPart } from "@tutti/core/Worker"
+import type { Protocol, Step } from "@divisi/core/VendorStream"
+import type { FinishReason, Usage, WorkerPart } from "@divisi/core/Worker"
 import type { ChatCompletionChunk } from "openai/resources/chat/completions"
 import type { Dialect } from "./chatRequest.ts"
 import { count } from "./usage.ts"

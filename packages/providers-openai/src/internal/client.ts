@@ -1,5 +1,5 @@
 /** The SDK's client, with everything off that is ours to do, and the key that it holds. */
-import type { HeaderNames } from "@tutti/core/Allowance"
+import type { HeaderNames } from "@divisi/core/Allowance"
 import * as Redacted from "effect/Redacted"
 import OpenAI from "openai"
 import type { ApiKey, WorkerOptions } from "../options.ts"

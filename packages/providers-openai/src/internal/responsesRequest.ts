@@ -1,5 +1,5 @@
 /** A request in the words of the Responses API. */
-import type { WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
 import type { Capabilities } from "../capabilities.ts"

@@ -1,5 +1,5 @@
 /** The settings of a call: those of the request before those of the worker, held to what the model can do. */
-import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
 

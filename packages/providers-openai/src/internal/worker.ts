@@ -1,7 +1,7 @@
 /** A worker from its options and one API of the SDK. */
-import * as Allowance from "@tutti/core/Allowance"
-import * as VendorStream from "@tutti/core/VendorStream"
-import type { Limits, Pricing, Worker, WorkerErrorReason, WorkerRequest } from "@tutti/core/Worker"
+import * as Allowance from "@divisi/core/Allowance"
+import * as VendorStream from "@divisi/core/VendorStream"
+import type { Limits, Pricing, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type OpenAI from "openai"

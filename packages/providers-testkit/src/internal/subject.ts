@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
-import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@tutti/core/Worker"
+import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

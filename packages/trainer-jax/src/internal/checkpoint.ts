@@ -1,12 +1,12 @@
 /** Training states in files: safetensors with weights, moments and a gradient that waits for its step. */
 import path from "node:path"
-import * as Safetensors from "@tutti/gguf/Safetensors"
-import type { DenseTensor } from "@tutti/gguf/Tensor"
-import * as Tensor from "@tutti/gguf/Tensor"
+import * as Safetensors from "@divisi/gguf/Safetensors"
+import type { DenseTensor } from "@divisi/gguf/Tensor"
+import * as Tensor from "@divisi/gguf/Tensor"
 import * as Effect from "effect/Effect"
 import * as State from "./state.ts"
 
-const format = "tutti-jax"
+const format = "divisi-jax"
 const formatVersion = "2"
 
 const prefixes = { weights: "", first: "optimizer.first.", second: "optimizer.second.", gradient: "gradient." } as const

@@ -4,8 +4,9 @@
  *
  * Shapes are named as in `network.ts`; S is how many tokens a completion may have.
  */
+
+import type * as Model from "@divisi/gguf/Model"
 import type * as Jax from "@jax-js/jax"
-import type * as Model from "@tutti/gguf/Model"
 import {
   attendToBoth,
   attendToSelf,

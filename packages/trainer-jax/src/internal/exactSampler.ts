@@ -5,8 +5,9 @@
  * Completions of one prompt are computed together. Requests for one completion are computed several at a time, in as
  * many places as there always are; what stands in the other places does not change a bit.
  */
+
+import type { Sample, SampleRequest } from "@divisi/trainer/Engine"
 import type * as Jax from "@jax-js/jax"
-import type { Sample, SampleRequest } from "@tutti/trainer/Engine"
 import { leastCompletion, leastPrompt, padded, powerOfTwo } from "./batch.ts"
 import { choose, uniforms } from "./choose.ts"
 import { type DecodingShape, makeDecode, makePrefill, type Place, placeOf } from "./decoding.ts"

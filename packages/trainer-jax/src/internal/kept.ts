@@ -1,5 +1,5 @@
 /** Weights of one moment, as threads keep them. */
-import type * as Model from "@tutti/gguf/Model"
+import type * as Model from "@divisi/gguf/Model"
 
 /** Where a tensor's numbers stand among all. */
 export interface Slice {

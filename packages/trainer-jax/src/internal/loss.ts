@@ -1,5 +1,5 @@
 /** The value of a loss, in double precision, from the log-probabilities and entropies that a pass found. */
-import type { Datum, Loss } from "@tutti/trainer/Engine"
+import type { Datum, Loss } from "@divisi/trainer/Engine"
 
 type Numbers = Float32Array | Float64Array
 

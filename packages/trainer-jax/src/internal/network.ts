@@ -9,8 +9,9 @@
  * its prompt, so that its C inputs predict its C tokens, and a prompt's own hidden states predict nothing: of its last
  * layer only keys and values are computed.
  */
+
+import type * as Model from "@divisi/gguf/Model"
 import type * as Jax from "@jax-js/jax"
-import type * as Model from "@tutti/gguf/Model"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -1,5 +1,5 @@
 /** AdamW (Loshchilov and Hutter 2019), over numbers in this process's own memory. */
-import type { OptimizerSettings } from "@tutti/trainer/Engine"
+import type { OptimizerSettings } from "@divisi/trainer/Engine"
 
 /** What a step multiplies with. */
 export interface Terms {

@@ -6,9 +6,10 @@
  * hand as one number for each token, from which that of the logits follows. Lookups of embeddings happen outside: what
  * is compiled sees their values, and gives back the gradient of these.
  */
+
+import type * as Model from "@divisi/gguf/Model"
+import type { Loss, LossName } from "@divisi/trainer/Engine"
 import type * as Jax from "@jax-js/jax"
-import type * as Model from "@tutti/gguf/Model"
-import type { Loss, LossName } from "@tutti/trainer/Engine"
 import { hiddenStates, type Inputs, type Library, logits, type Shape, type Weights } from "./network.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

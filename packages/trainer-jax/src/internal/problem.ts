@@ -1,5 +1,5 @@
 /** Whatever goes wrong, as an `EngineError` of this engine. */
-import { EngineError, type EngineErrorReason } from "@tutti/trainer/Engine"
+import { EngineError, type EngineErrorReason } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 
 /** The name of this engine. */

@@ -1,6 +1,6 @@
 /** Whether requests make sense, before anything is computed. */
-import * as Model from "@tutti/gguf/Model"
-import type { Datum, EngineError, Loss } from "@tutti/trainer/Engine"
+import * as Model from "@divisi/gguf/Model"
+import type { Datum, EngineError, Loss } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Settings } from "../JaxEngine.ts"

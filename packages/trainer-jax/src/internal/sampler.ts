@@ -1,8 +1,8 @@
 /** Samples from weights of one moment: in llama.cpp, or by the engine's own arithmetic. */
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import * as LlamaCppModel from "@tutti/policy-llamacpp/LlamaCppModel"
-import type { EngineError, Sample, SampleRequest, Sampler } from "@tutti/trainer/Engine"
+import * as Model from "@divisi/gguf/Model"
+import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
+import type { EngineError, Sample, SampleRequest, Sampler } from "@divisi/trainer/Engine"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,8 +1,8 @@
 /** What training changes: weights, moments of the optimiser, and the gradient since its last step, as plain numbers. */
-import * as Model from "@tutti/gguf/Model"
-import type { DenseTensor } from "@tutti/gguf/Tensor"
-import * as Tensor from "@tutti/gguf/Tensor"
-import type { OptimizerSettings } from "@tutti/trainer/Engine"
+import * as Model from "@divisi/gguf/Model"
+import type { DenseTensor } from "@divisi/gguf/Tensor"
+import * as Tensor from "@divisi/gguf/Tensor"
+import type { OptimizerSettings } from "@divisi/trainer/Engine"
 import type { Kept, Slice } from "./kept.ts"
 import * as Optimizer from "./optimizer.ts"
 

@@ -6,7 +6,7 @@
  */
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
-import type { EngineError } from "@tutti/trainer/Engine"
+import type { EngineError } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
 import type { Reply } from "./compute.worker.ts"

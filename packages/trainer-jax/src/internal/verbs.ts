@@ -1,8 +1,8 @@
 /** What an engine does: each function takes the parts that it is made of. */
 import path from "node:path"
-import * as Model from "@tutti/gguf/Model"
-import type { Tokenizer } from "@tutti/gguf/Tokenizer"
-import type * as Engine from "@tutti/trainer/Engine"
+import * as Model from "@divisi/gguf/Model"
+import type { Tokenizer } from "@divisi/gguf/Tokenizer"
+import type * as Engine from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Batch from "./batch.ts"

@@ -1,6 +1,7 @@
 /** What a thread does: passes and sampling with weights that it keeps, by jax-js. */
+
+import type { Sample } from "@divisi/trainer/Engine"
 import type * as Jax from "@jax-js/jax"
-import type { Sample } from "@tutti/trainer/Engine"
 import type { Tables } from "./batch.ts"
 import * as Decoding from "./exactSampler.ts"
 import { type Kept, tableName } from "./kept.ts"

@@ -1,6 +1,7 @@
 /** Gradients, held to differences of the loss that the forward pass in plain TypeScript gives. */
+
+import type { Datum, Loss } from "@divisi/trainer/Engine"
 import { assert, describe, it } from "@effect/vitest"
-import type { Datum, Loss } from "@tutti/trainer/Engine"
 import * as Effect from "effect/Effect"
 import { valueOf } from "../../src/internal/loss.ts"
 import * as State from "../../src/internal/state.ts"

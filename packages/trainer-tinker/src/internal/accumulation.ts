@@ -8,7 +8,7 @@
  * it up. When more come than were planned, a larger number is, and what was sent before is sent once more for the rest of
  * its factor. The gradient is exact either way; only the latter costs, and only where calls of a step grow.
  */
-import type { Datum, Loss } from "@tutti/trainer/Engine"
+import type { Datum, Loss } from "@divisi/trainer/Engine"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

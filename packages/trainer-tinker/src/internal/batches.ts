@@ -6,7 +6,7 @@
  * and the data of the step: means undone, sums again. Cross entropy has no advantages; there it is sent as CISPO with both
  * clips at 1, which is the same loss with them.
  */
-import type { Datum, Loss, PerToken } from "@tutti/trainer/Engine"
+import type { Datum, Loss, PerToken } from "@divisi/trainer/Engine"
 import type { Dialect } from "../Dialect.ts"
 import type * as Protocol from "../Protocol.ts"
 

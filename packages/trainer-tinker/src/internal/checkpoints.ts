@@ -1,5 +1,5 @@
 /** The engine's saved states. */
-import type { Saved } from "@tutti/trainer/Engine"
+import type { Saved } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Errors from "../TinkerError.ts"
 import * as Accumulation from "./accumulation.ts"

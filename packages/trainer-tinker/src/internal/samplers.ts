@@ -1,5 +1,5 @@
 /** The engine's samplers: each knows which weights it has, and whether the server still has them. */
-import { type Engine, EngineError, type Sample, type SampleRequest, type Sampler } from "@tutti/trainer/Engine"
+import { type Engine, EngineError, type Sample, type SampleRequest, type Sampler } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type { Dialect } from "../Dialect.ts"
 import type * as Protocol from "../Protocol.ts"

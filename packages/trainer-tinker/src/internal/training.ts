@@ -7,8 +7,8 @@ import {
   type OptimizerSettings,
   type Pass,
   type PerToken
-} from "@tutti/trainer/Engine"
-import * as LossTerms from "@tutti/trainer/LossTerms"
+} from "@divisi/trainer/Engine"
+import * as LossTerms from "@divisi/trainer/LossTerms"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { Dialect } from "../Dialect.ts"

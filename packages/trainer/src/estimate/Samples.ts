@@ -1,5 +1,5 @@
 /** What a rollout takes in tokens, as a rehearsal counts it. */
-import type { RunEvent } from "@tutti/core/RunEvent"
+import type { RunEvent } from "@divisi/core/RunEvent"
 
 /** A call of a worker, in tokens. */
 export interface CallSample {

@@ -2,13 +2,13 @@
  * A rehearsal: a few rollouts as training will make them, with a writer of random plans in the place of the model, and
  * with stand-ins that only count in the place of workers that would cost something.
  */
-import * as Conductor from "@tutti/core/Conductor"
-import * as LanguagePolicy from "@tutti/core/LanguagePolicy"
-import type { Message } from "@tutti/core/Task"
-import * as Worker from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
-import type { Workflow } from "@tutti/core/Workflow"
-import * as WorkflowText from "@tutti/core/WorkflowText"
+import * as Conductor from "@divisi/core/Conductor"
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import type { Message } from "@divisi/core/Task"
+import * as Worker from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import type { Workflow } from "@divisi/core/Workflow"
+import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Curriculum from "../Curriculum.ts"

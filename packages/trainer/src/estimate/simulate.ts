@@ -1,5 +1,5 @@
 /** One simulation of a training run: what is not known is drawn once for the whole run, and the run is added up. */
-import * as Worker from "@tutti/core/Worker"
+import * as Worker from "@divisi/core/Worker"
 import type { EngineRates, Options } from "../Estimate.ts"
 import * as Seed from "../internal/seed.ts"
 import type { GrpoConfig, TrainingConfig, WarmStartConfig } from "../TrainingConfig.ts"

@@ -1,5 +1,5 @@
 /** What an iteration's groups came to, as records and as numbers. */
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import { moments } from "../Advantage.ts"
 import type { GrpoMetrics, KindMetrics, RoundMetrics } from "../Metrics.ts"
 import type { Rollout, Round } from "../Rollout.ts"

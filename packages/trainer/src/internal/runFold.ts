@@ -1,6 +1,6 @@
 /** What a run did, round by round, folded from its events as far as a rollout needs it. */
-import type { RunEvent } from "@tutti/core/RunEvent"
-import * as Workflow from "@tutti/core/Workflow"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Workflow from "@divisi/core/Workflow"
 
 /** What one round did. */
 export interface RoundFold {

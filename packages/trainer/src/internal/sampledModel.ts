@@ -4,8 +4,8 @@
  * The first completions of a group have one prompt, so they are sampled in one request when the first of them is asked
  * for; those of recursive rounds have prompts of their own.
  */
-import type { Message } from "@tutti/core/Task"
-import { free, type Worker, WorkerError, type WorkerPart } from "@tutti/core/Worker"
+import type { Message } from "@divisi/core/Task"
+import { free, type Worker, WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import type * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"

@@ -1,5 +1,5 @@
 /** What the phases of one run share while it goes on: where it stands, and how it says and saves that. */
-import type * as Budget from "@tutti/core/Budget"
+import type * as Budget from "@divisi/core/Budget"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"

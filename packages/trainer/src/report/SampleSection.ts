@@ -1,5 +1,5 @@
 /** Workflows side by side: what was written for a kind of task early, and what late. */
-import type { Access } from "@tutti/core/Workflow"
+import type { Access } from "@divisi/core/Workflow"
 import { type Html, html } from "./Html.ts"
 import { short } from "./Numbers.ts"
 import type { Sample } from "./Samples.ts"

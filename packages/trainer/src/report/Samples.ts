@@ -1,5 +1,5 @@
 /** Workflows as they were written, early and late: one of each kind of task, drawn at random. */
-import type { Workflow } from "@tutti/core/Workflow"
+import type { Workflow } from "@divisi/core/Workflow"
 import * as Hash from "effect/Hash"
 import type { CompletionRecord, GroupRecord, RolloutRecord } from "../RolloutRecord.ts"
 import { excerpt } from "./Html.ts"

@@ -1,6 +1,6 @@
 /** A workflow as a small graph: a box for each step, an arrow to each step that builds on it. */
-import * as Topology from "@tutti/core/Topology"
-import type { Workflow } from "@tutti/core/Workflow"
+import * as Topology from "@divisi/core/Topology"
+import type { Workflow } from "@divisi/core/Workflow"
 import { type Html, html } from "./Html.ts"
 import { place } from "./Numbers.ts"
 

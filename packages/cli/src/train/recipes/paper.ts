@@ -5,9 +5,9 @@
  * The hyperparameters are the paper's but for the learning rate: 1e-6 is for all weights, and LoRA wants about ten times
  * that. The paper does not say how its 960 problems are divided; here each benchmark gives a quarter.
  */
-import * as WorkerPool from "@tutti/core/WorkerPool"
-import { EngineError, type Tokenizer } from "@tutti/trainer/Engine"
-import { type GrpoConfig, type GrpoInput, grpo } from "@tutti/trainer/TrainingConfig"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { EngineError, type Tokenizer } from "@divisi/trainer/Engine"
+import { type GrpoConfig, type GrpoInput, grpo } from "@divisi/trainer/TrainingConfig"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type PaperPoolError, paperPool } from "../../paperPool.ts"

@@ -1,11 +1,11 @@
 /** The problems of the paper's run: those of four benchmarks, from files of this machine or from where they are kept. */
 import { existsSync } from "node:fs"
 import path from "node:path"
-import type * as Grader from "@tutti/core/Grader"
-import type { Task } from "@tutti/core/Task"
-import * as Benchmark from "@tutti/evals/Benchmark"
-import * as Benchmarks from "@tutti/evals/Benchmarks"
-import * as TaskSource from "@tutti/trainer/TaskSource"
+import type * as Grader from "@divisi/core/Grader"
+import type { Task } from "@divisi/core/Task"
+import * as Benchmark from "@divisi/evals/Benchmark"
+import * as Benchmarks from "@divisi/evals/Benchmarks"
+import * as TaskSource from "@divisi/trainer/TaskSource"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Environment } from "../Settings.ts"
@@ -44,8 +44,8 @@ export interface Options {
 
 const endings = ["jsonl", "jsonl.gz", "parquet"]
 
-/** The file of a benchmark in the folder `TUTTI_BENCHMARKS`: `math500.jsonl` and the like. */
-const fileOf = (name: Name, { TUTTI_BENCHMARKS: folder }: Environment): string | undefined =>
+/** The file of a benchmark in the folder `DIVISI_BENCHMARKS`: `math500.jsonl` and the like. */
+const fileOf = (name: Name, { DIVISI_BENCHMARKS: folder }: Environment): string | undefined =>
   folder ? endings.map((ending) => path.join(folder, `${name}.${ending}`)).find(existsSync) : undefined
 
 const loadOne = (name: Name, { environment = process.env, limit, seed }: Options) => {

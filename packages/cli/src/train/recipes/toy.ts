@@ -2,15 +2,15 @@
  * The toy recipe: twelve questions of the gym, three of its workers, and a table of numbers that learns by heart whom to
  * ask. It needs nothing that is not installed, and shows in seconds what a training run is.
  */
-import * as Prompt from "@tutti/core/Prompt"
-import * as WorkerPool from "@tutti/core/WorkerPool"
-import * as Gym from "@tutti/gym/Gym"
-import * as GymGrader from "@tutti/gym/GymGrader"
-import * as GymPool from "@tutti/gym/GymPool"
-import * as ExampleSource from "@tutti/trainer/ExampleSource"
-import * as TaskSource from "@tutti/trainer/TaskSource"
-import * as ToyEngine from "@tutti/trainer/ToyEngine"
-import { grpo, warmStart } from "@tutti/trainer/TrainingConfig"
+import * as Prompt from "@divisi/core/Prompt"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Gym from "@divisi/gym/Gym"
+import * as GymGrader from "@divisi/gym/GymGrader"
+import * as GymPool from "@divisi/gym/GymPool"
+import * as ExampleSource from "@divisi/trainer/ExampleSource"
+import * as TaskSource from "@divisi/trainer/TaskSource"
+import * as ToyEngine from "@divisi/trainer/ToyEngine"
+import { grpo, warmStart } from "@divisi/trainer/TrainingConfig"
 import * as Result from "effect/Result"
 import type { Recipe } from "../Recipe.ts"
 

@@ -1,6 +1,6 @@
 /** What becomes of an answer. */
 import assert from "node:assert/strict"
-import type { FinishReason, Usage } from "@tutti/core/Worker"
+import type { FinishReason, Usage } from "@divisi/core/Worker"
 import type { Case } from "../../Contract.ts"
 import * as Script from "../../Script.ts"
 import { assertSucceeds, type Subject } from "../subject.ts"

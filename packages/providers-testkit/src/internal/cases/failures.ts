@@ -1,6 +1,6 @@
 /** What a vendor refuses, and as what it fails. */
 import assert from "node:assert/strict"
-import type { WorkerErrorReason } from "@tutti/core/Worker"
+import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Case } from "../../Contract.ts"
 import * as Script from "../../Script.ts"
 import { assertFails } from "../subject.ts"

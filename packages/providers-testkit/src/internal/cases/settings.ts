@@ -1,6 +1,6 @@
 /** Settings: passed on in the vendor's own words, or rejected by name; never dropped in silence. */
 import assert from "node:assert/strict"
-import type { WorkerRequest } from "@tutti/core/Worker"
+import type { WorkerRequest } from "@divisi/core/Worker"
 import type { Case } from "../../Contract.ts"
 import type { Sent } from "../../Dialect.ts"
 import * as Script from "../../Script.ts"

@@ -1,7 +1,7 @@
 /** The archive of a local server's checkpoint, as one of the known servers packs it. */
 import fs from "node:fs/promises"
 import path from "node:path"
-import type { Engine, EngineError } from "@tutti/trainer/Engine"
+import type { Engine, EngineError } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as tar from "tar"
 import type { Checkpoint, Desk } from "./desk.ts"

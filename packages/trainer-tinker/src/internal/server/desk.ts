@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import fs from "node:fs/promises"
 import path from "node:path"
-import type { Engine, EngineError, Sampler, Saved } from "@tutti/trainer/Engine"
+import type { Engine, EngineError, Sampler, Saved } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"

@@ -1,5 +1,5 @@
 /** Sessions, models, and what trains them. */
-import type { EngineError } from "@tutti/trainer/Engine"
+import type { EngineError } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Protobuf from "../protobuf.ts"
 import * as Desk from "./desk.ts"

@@ -1,5 +1,5 @@
 /** A local server's forward and backward passes, as one of the known servers makes them. */
-import type { Datum, Engine, EngineError, Loss, PerToken } from "@tutti/trainer/Engine"
+import type { Datum, Engine, EngineError, Loss, PerToken } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type { Dialect } from "../../Dialect.ts"
 

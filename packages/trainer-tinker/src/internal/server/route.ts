@@ -1,6 +1,6 @@
 /** What the routes of a local server have in common: requests, answers, and futures that are given out once. */
 import type * as http from "node:http"
-import type { EngineError } from "@tutti/trainer/Engine"
+import type { EngineError } from "@divisi/trainer/Engine"
 import type * as Effect from "effect/Effect"
 import * as Desk from "./desk.ts"
 

@@ -1,5 +1,5 @@
 /** Samplers, and what they draw. */
-import type { SampleRequest, Saved } from "@tutti/trainer/Engine"
+import type { SampleRequest, Saved } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as Archive from "./archive.ts"

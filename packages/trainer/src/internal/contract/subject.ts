@@ -88,7 +88,7 @@ const dataOf = (engine: Engine, [first, second, third]: readonly [string, string
 /** Shares an engine between cases. It is made when the first of them runs. */
 export const share = (options: Options): Shared => {
   const { learningRate = 0.01, tolerance = 1e-4, texts = ["One and two.", "Three, four!", "Yes"] } = options
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tutti-engine-"))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-engine-"))
   const scope = Effect.runSync(Scope.make())
   const make = Scope.provide(options.make, scope)
   let made: { readonly engine: Engine; readonly first: Saved; readonly data: Subject["data"] } | undefined

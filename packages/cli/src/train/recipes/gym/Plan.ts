@@ -5,9 +5,9 @@
  * description and, last, its ordinal. So what has to be learned is told apart: where a part stands and which kind it is
  * of, who is good at that kind, and where in the list that worker stands.
  */
-import type { WorkerPool } from "@tutti/core/WorkerPool"
-import type { Access, Workflow } from "@tutti/core/Workflow"
-import type { FamilyName } from "@tutti/gym/Family"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { Access, Workflow } from "@divisi/core/Workflow"
+import type { FamilyName } from "@divisi/gym/Family"
 
 /** What a step does: an attempt at a part, or a check of the attempts before it. */
 export interface PlannedStep {

@@ -2,15 +2,15 @@
  * The gym recipe: a Conductor of under a million weights, trained from nothing in the offline gym on two processor cores.
  */
 
-import * as Tokenizer from "@tutti/gguf/Tokenizer"
-import * as GymGrader from "@tutti/gym/GymGrader"
-import * as GymPool from "@tutti/gym/GymPool"
-import * as TinyPrompt from "@tutti/policy-tiny/TinyPrompt"
-import * as TaskSource from "@tutti/trainer/TaskSource"
-import { type GrpoInput, grpo, recursion, warmStart } from "@tutti/trainer/TrainingConfig"
-import * as ChatTemplate from "@tutti/trainer-jax/ChatTemplate"
-import * as Induction from "@tutti/trainer-jax/Induction"
-import * as JaxEngine from "@tutti/trainer-jax/JaxEngine"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import * as GymGrader from "@divisi/gym/GymGrader"
+import * as GymPool from "@divisi/gym/GymPool"
+import * as TinyPrompt from "@divisi/policy-tiny/TinyPrompt"
+import * as TaskSource from "@divisi/trainer/TaskSource"
+import { type GrpoInput, grpo, recursion, warmStart } from "@divisi/trainer/TrainingConfig"
+import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
+import * as Induction from "@divisi/trainer-jax/Induction"
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import type { Recipe } from "../../Recipe.ts"
 import * as Draw from "./draw.ts"
@@ -64,7 +64,7 @@ const engineOf = (seed: number) =>
       config,
       tokenizer,
       tensors: Induction.tensors(config, seed, titles(tokenizer)),
-      name: "tutti-tiny",
+      name: "divisi-tiny",
       // More would be faster, and hold more than 3 GB.
       threads: 2,
       // Completions of a like length come together, and half of them need not be padded like the longest.
@@ -176,7 +176,7 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
   ]
 })
 
-/** The sizes of `tutti train --recipe gym`: about an hour on two processor cores. */
+/** The sizes of `divisi train --recipe gym`: about an hour on two processor cores. */
 const whole: Sizes = {
   finding: 80,
   reading: 340,
@@ -187,7 +187,7 @@ const whole: Sizes = {
   group: 16
 }
 
-/** `tutti train --recipe gym`. */
+/** `divisi train --recipe gym`. */
 export const gym: Recipe = ({ seed }) => ({
   ...make(whole, { seed }),
   checkpoints: { every: 20, keep: 3 },

@@ -1,5 +1,5 @@
 /** Pools that the gym recipe never trains with, so that it can be measured what the tiny Conductor makes of new ones. */
-import * as GymPool from "@tutti/gym/GymPool"
+import * as GymPool from "@divisi/gym/GymPool"
 import * as Draw from "./draw.ts"
 
 const seed = 2026

@@ -1,12 +1,12 @@
 /**
- * Tutti: a `Conductor` over a pool of workers, with a policy that always writes the same workflow. The policy proposes
+ * Divisi: a `Conductor` over a pool of workers, with a policy that always writes the same workflow. The policy proposes
  * it anew in each run, and the Conductor checks it anew: its workflows are data that arrive at run time.
  */
-import * as Conductor from "@tutti/core/Conductor"
-import * as Policy from "@tutti/core/Policy"
-import type { RunEvent } from "@tutti/core/RunEvent"
-import { free, type Worker, type WorkerPart } from "@tutti/core/Worker"
-import * as WorkerPool from "@tutti/core/WorkerPool"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Policy from "@divisi/core/Policy"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import { free, type Worker, type WorkerPart } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Contender } from "../Contender.ts"
@@ -43,7 +43,7 @@ const makeConductor = ({ plan, wait }: Workload) =>
   })
 
 export const contender: Contender = {
-  name: "tutti",
+  name: "divisi",
   prepare: async (workload) => {
     const conductor = makeConductor(workload)
     const { question } = workload.plan
@@ -52,8 +52,8 @@ export const contender: Contender = {
   // A span for the run, for its round and for each step, and the transcript folded from the events.
   prepareRecorded: async (workload) => {
     const [Telemetry, Transcript] = await Promise.all([
-      import("@tutti/core/Telemetry"),
-      import("@tutti/core/Transcript")
+      import("@divisi/core/Telemetry"),
+      import("@divisi/core/Transcript")
     ])
     const conductor = makeConductor(workload)
     const program = Effect.gen(function* () {
@@ -70,7 +70,7 @@ export const contender: Contender = {
   },
   // The capped store is the response cache; each run has a seed of its own, so that it never finds an answer.
   prepareStored: async (workload) => {
-    const { layerMemory } = await import("@tutti/core/ResponseCache")
+    const { layerMemory } = await import("@divisi/core/ResponseCache")
     const conductor = makeConductor(workload)
     const context = await Effect.runPromise(Effect.provide(Effect.context<never>(), layerMemory({ maxEntries: 1000 })))
     const runPromise = Effect.runPromiseWith(context)

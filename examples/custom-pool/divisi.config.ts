@@ -1,5 +1,5 @@
-/** The same pool for the command line: `tutti` finds this file in its folder and in those below. */
-import { defineConfig } from "@tutti/cli/config"
+/** The same pool for the command line: `divisi` finds this file in its folder and in those below. */
+import { defineConfig } from "@divisi/cli/config"
 import { plan } from "./src/plan.ts"
 import { pool } from "./src/pool.ts"
 
