@@ -58,7 +58,6 @@ const adversarial: { readonly [name: string]: string } = {
   "hexadecimal digits": `model_id = [0x${repeat("f_f")}]`,
   escapes: `subtasks = ["${repeat("\\x41\\u0041")}"]`,
   "names of characters": `subtasks = ["${repeat("\\N{BULLET}")}"]`,
-  "unknown names": `subtasks = ["${repeat("\\N{")}"]`,
   fences: repeat("```\n"),
   "complete sets": repeat('model_id = [1]\nsubtasks = ["x"]\naccess_list = [[]]\n'),
   "complete sets in prose": repeat('so model_id = [1] and subtasks = ["x"] and access_list = [[]] or '),

@@ -5,7 +5,6 @@
  * string is still plain, and keeps escapes that Python refuses (`\nu` is a letter, `\xi` is one to a mathematician).
  */
 import { afterLineBreak, type Failure, failAt, isBehindList, isSpace, type Reader } from "./literalReader.ts"
-import { codePointOfName } from "./unicodeNames.ts"
 
 /** A string that was read; Python's bytes and f-strings are told apart from text because only text is wanted. */
 export interface StringLiteral {
@@ -66,24 +65,9 @@ const readOctal = (reader: Reader, at: number): string => {
 
 const refuseEscape = (reader: Reader, at: number, length: number, expected: string): string | Failure => {
   if (!reader.forgiving) return failAt(reader, at, expected, `"${reader.text.slice(at, at + length)}"`)
-  reader.notes.add("Kept a backslash as it stands where Python knows no such escape.")
+  reader.notes.add("Kept a backslash as it stands where there is no such escape.")
   reader.at = at + 1
   return "\\"
-}
-
-const longestName = 96
-
-const readNamed = (reader: Reader, at: number): string | Failure => {
-  const { text } = reader
-  if (text.charCodeAt(at + 2) === 123) {
-    const end = text.slice(at + 3, at + 3 + longestName).indexOf("}")
-    const code = end < 0 ? undefined : codePointOfName(text.slice(at + 3, at + 3 + end))
-    if (code !== undefined) {
-      reader.at = at + 4 + end
-      return String.fromCodePoint(code)
-    }
-  }
-  return refuseEscape(reader, at, 2, "the name of a Unicode character, as in \\N{BULLET}")
 }
 
 /** Reads the escape whose backslash stands at an offset. */
@@ -109,7 +93,8 @@ const readEscape = (reader: Reader, at: number): string | Failure => {
     reader.at = at + 2 + count
     return String.fromCodePoint(value)
   }
-  if (code === 78) return readNamed(reader, at)
+  // Python knows 35,000 names of characters; no Conductor has reason to write one.
+  if (code === 78) return refuseEscape(reader, at, 2, "a character or its code, as names of characters are not read")
   if (code === 47 && reader.json) {
     reader.at = at + 2
     return "/"
