@@ -1,15 +1,35 @@
+import fs from "node:fs"
 import type { Options } from "tsup"
 
-/** The one build of every package: each file of `src` is an entry, ESM, with declarations. */
-export const build = (options: Options = {}): Options => ({
-  entry: ["src/*.ts"],
+type Entries = Readonly<Record<string, string>>
+
+/** The public entry points that the manifest of the package in this folder names, by the file that each becomes. */
+const published = (): Entries => {
+  const { exports } = JSON.parse(fs.readFileSync("package.json", "utf8"))
+  return Object.fromEntries(
+    Object.values<Record<string, string> | string>(exports)
+      .filter((entry) => typeof entry === "object")
+      .map((entry) => [entry.default!.replace(/^\.\/dist\/(.*)\.js$/, "$1"), entry["@divisi/source"]!])
+  )
+}
+
+/** What every build of the workspace has in common. */
+export const base: Options = {
   format: "esm",
   target: "node22",
-  dts: true,
   splitting: true,
   sourcemap: true,
   clean: true,
   treeshake: true,
-  silent: true,
-  ...options
+  silent: true
+}
+
+/**
+ * The one build of every package: each entry point that its manifest names is a file, ESM, with declarations. `files`
+ * are those that are run and not imported, such as a worker thread's.
+ */
+export const build = (files: Entries = {}): Options => ({
+  ...base,
+  entry: { ...published(), ...files },
+  dts: { entry: published() }
 })

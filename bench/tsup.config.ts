@@ -1,4 +1,5 @@
-import { build } from "../tsup.base.ts"
+import { defineConfig } from "tsup"
+import { base } from "../tsup.base.ts"
 
 // The contenders are measured as plain JavaScript: stripping types would count as import time.
-export default build({ entry: ["src/*.ts", "src/contenders/*.ts"], dts: false, sourcemap: false })
+export default defineConfig({ ...base, entry: ["src/*.ts", "src/contenders/*.ts"], sourcemap: false })

@@ -1,4 +1,4 @@
-/** Packages look alike: the same files, the same manifest but for what is their own, one export for each module. */
+/** Packages look alike: the same files, the same manifest but for what is their own, entry points of one form. */
 import fs from "node:fs"
 import path from "node:path"
 import { isDeepStrictEqual } from "node:util"
@@ -29,11 +29,11 @@ export interface Subject {
   readonly index: string
 }
 
-const exportOf = (module: string) => ({
-  "@divisi/source": `./src/${module}.ts`,
-  types: `./dist/${module}.d.ts`,
-  default: `./dist/${module}.js`
-})
+/** An entry point: its source may stand in any folder of `src`, what is built from it stands in one list. */
+const exportOf = (subpath: string, source: string) => {
+  const file = subpath === "." ? "index" : subpath.slice(2)
+  return { "@divisi/source": source, types: `./dist/${file}.d.ts`, default: `./dist/${file}.js` }
+}
 
 /** The fields that follow from the package's name and are the same everywhere else. */
 const commonFields = (name: string, engines: unknown): Manifest => ({
@@ -67,29 +67,27 @@ const fieldProblems = ({ manifest, name }: Subject, engines: unknown) => {
 
 const exportProblems = ({ files, index, manifest, name }: Subject) => {
   const where = `packages/${name}/package.json`
-  const declared = (manifest.exports ?? {}) as Record<string, unknown>
-  const modules = files
-    .map((file) => /^src\/([^/]+)\.ts$/.exec(file)?.[1])
-    .filter((module): module is string => module !== undefined && module !== "index")
-  const isLibrary = manifest.bin === undefined
-  const expected: Record<string, unknown> = {
-    ".": exportOf("index"),
-    ...(isLibrary ? Object.fromEntries(modules.map((module) => [`./${module}`, exportOf(module)])) : {}),
-    "./internal/*": null,
-    "./package.json": "./package.json"
-  }
-  const missing = Object.entries(expected)
-    .filter(([key, value]) => !isDeepStrictEqual(declared[key], value))
-    .map(([key, value]) => `${where}: "exports" must map "${key}" to ${JSON.stringify(value)}.`)
-  const dangling = Object.keys(declared)
-    .filter((key) => !(key in expected) && !modules.includes(key.slice(2)))
-    .map((key) => `${where}: "exports" names "${key}", which is not in src.`)
-  const namespaces = modules
-    .filter(
-      (module) => isLibrary && /^[A-Z]/.test(module) && !index.includes(`export * as ${module} from "./${module}.ts"`)
-    )
-    .map((module) => `packages/${name}/src/index.ts: add: export * as ${module} from "./${module}.ts"`)
-  return [...missing, ...dangling, ...namespaces]
+  const { "./package.json": self, ...entries } = (manifest.exports ?? {}) as Record<string, unknown>
+  const unnamed = self === "./package.json" ? [] : [`${where}: "exports" must map "./package.json" to itself.`]
+  const wrong = Object.entries(entries).flatMap(([subpath, entry]) => {
+    const source = (entry as Record<string, string> | null)?.["@divisi/source"] ?? "./src/index.ts"
+    if (!files.includes(source.slice(2))) return [`${where}: "exports" names ${source}, which does not exist.`]
+    const expected = exportOf(subpath, source)
+    return isDeepStrictEqual(entry, expected)
+      ? []
+      : [`${where}: "exports" must map "${subpath}" to ${JSON.stringify(expected)}.`]
+  })
+  // Who imports a module by its subpath finds the same in the index.
+  const hidden = Object.entries(entries)
+    .map(([subpath, entry]) => ({
+      module: subpath.slice(2),
+      source: (entry as Record<string, string>)["@divisi/source"]
+    }))
+    .filter(({ module }) => /^[A-Z]\w*$/.test(module))
+    .map(({ module, source }) => `export * as ${module} from "${source?.replace("./src/", "./")}"`)
+    .filter((line) => !index.includes(line))
+    .map((line) => `packages/${name}/src/index.ts: add: ${line}`)
+  return [...unnamed, ...("." in entries ? [] : [`${where}: "exports" must name ".".`]), ...wrong, ...hidden]
 }
 
 /** Everything in which a package differs from its siblings without need. */

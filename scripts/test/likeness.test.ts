@@ -24,7 +24,6 @@ const alike: Subject = {
     exports: {
       ".": entry("index"),
       "./Family": entry("Family"),
-      "./internal/*": null,
       "./package.json": "./package.json"
     }
   },
@@ -48,23 +47,31 @@ describe("likeness", () => {
     ])
   })
 
-  it("misses a module in the exports and in the index", () => {
-    const problems = differences({ ...alike, files: [...alike.files, "src/Split.ts"] }, engines)
-    expect(problems).toHaveLength(2)
-    expect(problems[0]).toContain('"exports" must map "./Split"')
-    expect(problems[1]).toBe('packages/gym/src/index.ts: add: export * as Split from "./Split.ts"')
+  const withExports = (exports: Readonly<Record<string, unknown>>): Subject => ({
+    ...alike,
+    manifest: { ...alike.manifest, exports: { ...(alike.manifest.exports as object), ...exports } }
   })
 
-  it("reports an export of a module that is not there", () => {
-    const manifest = { ...alike.manifest, exports: { ...(alike.manifest.exports as object), "./Gone": entry("Gone") } }
-    expect(differences({ ...alike, manifest }, engines)).toEqual([
-      'packages/gym/package.json: "exports" names "./Gone", which is not in src.'
+  it("misses a public module in the index", () => {
+    const files = [...alike.files, "src/split/Split.ts"]
+    const entryOfSplit = { ...entry("Split"), "@divisi/source": "./src/split/Split.ts" }
+    expect(differences({ ...withExports({ "./Split": entryOfSplit }), files }, engines)).toEqual([
+      'packages/gym/src/index.ts: add: export * as Split from "./split/Split.ts"'
     ])
   })
 
-  it("does not ask a command for an export of each module", () => {
-    const manifest = { ...alike.manifest, bin: { divisi: "./bin/divisi.js" } }
-    expect(differences({ ...alike, manifest, files: [...alike.files, "src/main.ts"] }, engines)).toEqual([])
+  it("leaves a module private that the manifest does not name", () => {
+    expect(differences({ ...alike, files: [...alike.files, "src/split/Split.ts"] }, engines)).toEqual([])
+  })
+
+  it("reports an entry point without a source, or of another form", () => {
+    expect(differences(withExports({ "./internal/*": null }), engines)[0]).toContain('must map "./internal/*" to')
+    expect(differences(withExports({ "./gone": entry("gone") }), engines)).toEqual([
+      'packages/gym/package.json: "exports" names ./src/gone.ts, which does not exist.'
+    ])
+    expect(differences(withExports({ "./family": entry("Family") }), engines)[0]).toContain(
+      '"exports" must map "./family" to'
+    )
   })
 
   it("reports a field that differs", () => {

@@ -9,8 +9,8 @@
 import { execFileSync } from "node:child_process"
 import { isDeepStrictEqual, parseArgs } from "node:util"
 import * as Result from "effect/Result"
-import type { Workflow } from "../src/Workflow.ts"
-import * as WorkflowText from "../src/WorkflowText.ts"
+import type { Workflow } from "../src/workflow/Workflow.ts"
+import * as WorkflowText from "../src/workflow/WorkflowText.ts"
 import { makeCorpus, makeWorkflows } from "./workflowTextCorpus.ts"
 
 const rules = { poolSize: 1000, maxSteps: 1000, allowEmpty: true }

@@ -5,7 +5,7 @@
  *
  * Prints JSON: microseconds for the completion, milliseconds for each adversarial text.
  */
-import * as WorkflowText from "../src/WorkflowText.ts"
+import * as WorkflowText from "../src/workflow/WorkflowText.ts"
 
 const size = 2_000_000
 const repeat = (piece: string) => piece.repeat(Math.ceil(size / piece.length))

@@ -2,7 +2,7 @@
  * Generates texts for the comparison of strict reading with Python: workflows in every spelling Python allows, and the
  * same texts broken. Everything follows from the seed.
  */
-import type { Workflow } from "../src/Workflow.ts"
+import type { Workflow } from "../src/workflow/Workflow.ts"
 
 interface Random {
   /** An integer from 0 to `count - 1`. */

@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as AnswerTable from "./internal/answerTable.ts"
 import * as Sqlite from "./internal/sqlite.ts"
-import * as ResponseCache from "./ResponseCache.ts"
+import * as ResponseCache from "./run/ResponseCache.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

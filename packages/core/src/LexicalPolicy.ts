@@ -8,10 +8,10 @@
 import * as Bm25 from "./internal/bm25.ts"
 import * as Lexicon from "./internal/lexicon.ts"
 import { type Part, split } from "./internal/questionParts.ts"
-import * as Policy from "./Policy.ts"
-import * as Task from "./Task.ts"
-import type { WorkerPool } from "./WorkerPool.ts"
-import type { Access, Step, Workflow } from "./Workflow.ts"
+import * as Policy from "./policy/Policy.ts"
+import * as Task from "./task/Task.ts"
+import type { WorkerPool } from "./task/WorkerPool.ts"
+import type { Access, Step, Workflow } from "./workflow/Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -20,10 +20,10 @@ import * as Predicate from "effect/Predicate"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Scope from "effect/Scope"
-import type { Allowance } from "./Allowance.ts"
 import * as Pace from "./internal/pace.ts"
-import { defaultRetry, Gate } from "./Resilience.ts"
-import { type Worker, WorkerError, type WorkerErrorReason } from "./Worker.ts"
+import { defaultRetry, Gate } from "./run/Resilience.ts"
+import type { Allowance } from "./task/Allowance.ts"
+import { type Worker, WorkerError, type WorkerErrorReason } from "./task/Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -12,7 +12,7 @@ import {
   type WorkerErrorReason,
   type WorkerPart,
   type WorkerRequest
-} from "./Worker.ts"
+} from "./task/Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

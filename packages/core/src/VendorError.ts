@@ -5,7 +5,7 @@
  * The status decides where there is one. Codes and words tell apart what shares a status, and are all there is for an
  * error inside of a stream. A provider that knows its vendor's codes looks at them first.
  */
-import type { WorkerErrorReason } from "./Worker.ts"
+import type { WorkerErrorReason } from "./task/Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

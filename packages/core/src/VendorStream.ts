@@ -10,8 +10,7 @@ import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Message } from "./Task.ts"
-import * as VendorError from "./VendorError.ts"
+import type { Message } from "./task/Task.ts"
 import {
   estimateUsage,
   type FinishReason,
@@ -19,7 +18,8 @@ import {
   WorkerError,
   type WorkerErrorReason,
   type WorkerPart
-} from "./Worker.ts"
+} from "./task/Worker.ts"
+import * as VendorError from "./VendorError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

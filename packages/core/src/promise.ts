@@ -10,15 +10,15 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Conductor from "./Conductor.ts"
 import type { Options as CacheOptions } from "./DiskCache.ts"
-import { type Policy, type Context as PolicyContext, PolicyError } from "./Policy.ts"
 import type { Options as GateOptions } from "./ProviderGate.ts"
-import { Gate } from "./Resilience.ts"
-import { ResponseCache } from "./ResponseCache.ts"
-import type { RunEvent } from "./RunEvent.ts"
-import * as Task from "./Task.ts"
-import * as Transcript from "./Transcript.ts"
+import { type Policy, type Context as PolicyContext, PolicyError } from "./policy/Policy.ts"
+import type { RunEvent } from "./record/RunEvent.ts"
+import * as Transcript from "./record/Transcript.ts"
+import * as Conductor from "./run/Conductor.ts"
+import { Gate } from "./run/Resilience.ts"
+import { ResponseCache } from "./run/ResponseCache.ts"
+import * as Task from "./task/Task.ts"
 import {
   estimateUsage,
   type FinishReason,
@@ -28,9 +28,9 @@ import {
   type WorkerErrorReason,
   type WorkerPart,
   type WorkerRequest
-} from "./Worker.ts"
-import * as WorkerPool from "./WorkerPool.ts"
-import type { Workflow } from "./Workflow.ts"
+} from "./task/Worker.ts"
+import * as WorkerPool from "./task/WorkerPool.ts"
+import type { Workflow } from "./workflow/Workflow.ts"
 
 export {
   bestOf,
@@ -39,7 +39,7 @@ export {
   selfConsistency,
   selfReflection,
   single
-} from "./Policy.ts"
+} from "./policy/Policy.ts"
 export type { Policy, RunEvent, Transcript, Worker, WorkerErrorReason, WorkerRequest, Workflow }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import { TestClock } from "effect/testing"
-import * as Budget from "../src/Budget.ts"
+import * as Budget from "../src/run/Budget.ts"
 
 const used = (tokens: number, costUsd: number | undefined) => ({
   usage: { inputTokens: tokens, outputTokens: 0 },

@@ -12,7 +12,7 @@ import * as Logger from "effect/Logger"
 import { TestClock } from "effect/testing"
 import * as DiskCache from "../src/DiskCache.ts"
 import { applicationId } from "../src/internal/answerTable.ts"
-import * as ResponseCache from "../src/ResponseCache.ts"
+import * as ResponseCache from "../src/run/ResponseCache.ts"
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-disk-cache-"))
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))

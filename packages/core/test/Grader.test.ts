@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Grader from "../src/Grader.ts"
-import * as Task from "../src/Task.ts"
+import * as Grader from "../src/task/Grader.ts"
+import * as Task from "../src/task/Task.ts"
 
 describe("Grader", () => {
   it.effect("exact forgives white space, case and a full stop, and nothing else", () =>

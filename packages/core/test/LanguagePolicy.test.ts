@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { BudgetExceeded } from "../src/Budget.ts"
-import * as LanguagePolicy from "../src/LanguagePolicy.ts"
-import * as Policy from "../src/Policy.ts"
+import * as LanguagePolicy from "../src/policy/LanguagePolicy.ts"
+import * as Policy from "../src/policy/Policy.ts"
+import { BudgetExceeded } from "../src/run/Budget.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import * as Task from "../src/Task.ts"
-import { WorkerError, type WorkerRequest } from "../src/Worker.ts"
-import * as WorkerPool from "../src/WorkerPool.ts"
+import * as Task from "../src/task/Task.ts"
+import { WorkerError, type WorkerRequest } from "../src/task/Worker.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const good = 'Easy.\n\nmodel_id = [1]\nsubtasks = ["Explain."]\naccess_list = [[]]'
 const model = ScriptedWorker.echo("conductor")

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Policy from "../src/Policy.ts"
+import * as Policy from "../src/policy/Policy.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import * as Task from "../src/Task.ts"
-import * as Topology from "../src/Topology.ts"
-import * as WorkerPool from "../src/WorkerPool.ts"
-import * as Workflow from "../src/Workflow.ts"
+import * as Task from "../src/task/Task.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
+import * as Topology from "../src/workflow/Topology.ts"
+import * as Workflow from "../src/workflow/Workflow.ts"
 
 const pool = (size: number) =>
   WorkerPool.makeUnsafe(Array.from({ length: size }, (_, index) => ScriptedWorker.echo(`w${index}`)))

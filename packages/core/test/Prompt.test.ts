@@ -1,11 +1,11 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import * as Prompt from "../src/Prompt.ts"
+import * as Prompt from "../src/policy/Prompt.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import * as Task from "../src/Task.ts"
-import * as WorkerPool from "../src/WorkerPool.ts"
-import type * as Workflow from "../src/Workflow.ts"
-import * as WorkflowText from "../src/WorkflowText.ts"
+import * as Task from "../src/task/Task.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
+import type * as Workflow from "../src/workflow/Workflow.ts"
+import * as WorkflowText from "../src/workflow/WorkflowText.ts"
 
 const answered = (text: string): Prompt.StepAnswer => ({ type: "answered", text })
 

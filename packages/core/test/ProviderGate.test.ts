@@ -9,9 +9,9 @@ import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Result from "effect/Result"
 import { TestClock } from "effect/testing"
 import * as ProviderGate from "../src/ProviderGate.ts"
-import * as Resilience from "../src/Resilience.ts"
+import * as Resilience from "../src/run/Resilience.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import { type Worker, WorkerError, type WorkerErrorReason } from "../src/Worker.ts"
+import { type Worker, WorkerError, type WorkerErrorReason } from "../src/task/Worker.ts"
 
 const alpha = ScriptedWorker.make({ id: "alpha", provider: "vendor", replies: [""] })
 const beta = ScriptedWorker.make({ id: "beta", provider: "vendor", replies: [""] })

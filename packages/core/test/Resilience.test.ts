@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Resilience from "../src/Resilience.ts"
+import * as Resilience from "../src/run/Resilience.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import { WorkerError, type WorkerErrorReason } from "../src/Worker.ts"
-import * as WorkerPool from "../src/WorkerPool.ts"
+import { WorkerError, type WorkerErrorReason } from "../src/task/Worker.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const overloaded: WorkerErrorReason = { _tag: "Overloaded" }
 const steady = { jitter: false } as const

@@ -6,8 +6,8 @@ import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scheduler from "effect/Scheduler"
 import { TestClock } from "effect/testing"
-import * as ResponseCache from "../src/ResponseCache.ts"
-import type { WorkerRequest } from "../src/Worker.ts"
+import * as ResponseCache from "../src/run/ResponseCache.ts"
+import type { WorkerRequest } from "../src/task/Worker.ts"
 
 const answer = (text: string): ResponseCache.Answer => ({
   text,

@@ -5,12 +5,12 @@ import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { TestClock } from "effect/testing"
-import * as Conductor from "../src/Conductor.ts"
-import * as Policy from "../src/Policy.ts"
-import type { RunEvent } from "../src/RunEvent.ts"
+import * as Policy from "../src/policy/Policy.ts"
+import type { RunEvent } from "../src/record/RunEvent.ts"
+import * as Telemetry from "../src/record/Telemetry.ts"
+import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import * as Telemetry from "../src/Telemetry.ts"
-import * as WorkerPool from "../src/WorkerPool.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const collector = () => {
   const spans: Array<Tracer.NativeSpan> = []

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Topology from "../src/Topology.ts"
-import type * as Workflow from "../src/Workflow.ts"
+import * as Topology from "../src/workflow/Topology.ts"
+import type * as Workflow from "../src/workflow/Workflow.ts"
 
 const workflow = (...access: ReadonlyArray<Workflow.Access>): Workflow.Workflow => ({
   steps: access.map((access, index) => ({ worker: index, subtask: `Part ${index}`, access }))

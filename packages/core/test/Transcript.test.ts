@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Conductor from "../src/Conductor.ts"
-import type * as Policy from "../src/Policy.ts"
-import type { RunEvent } from "../src/RunEvent.ts"
+import type * as Policy from "../src/policy/Policy.ts"
+import type { RunEvent } from "../src/record/RunEvent.ts"
+import * as Transcript from "../src/record/Transcript.ts"
+import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import * as Transcript from "../src/Transcript.ts"
-import * as WorkerPool from "../src/WorkerPool.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const nestedRun = Effect.gen(function* () {
   const events: Array<RunEvent> = []

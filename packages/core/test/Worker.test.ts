@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import * as Worker from "../src/Worker.ts"
+import * as Worker from "../src/task/Worker.ts"
 
 describe("Worker.cost", () => {
   const pricing = { inputPerMillion: 3, outputPerMillion: 15, cachedInputPerMillion: 0.3, cacheWritePerMillion: 3.75 }

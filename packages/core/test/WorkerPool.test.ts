@@ -1,7 +1,7 @@
 import * as Result from "effect/Result"
 import { assert, describe, it } from "vitest"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import * as WorkerPool from "../src/WorkerPool.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const names = ["a", "b", "c", "d", "e"]
 const pool = WorkerPool.makeUnsafe(names.map(ScriptedWorker.echo))

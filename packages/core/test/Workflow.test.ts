@@ -1,6 +1,6 @@
 import * as Result from "effect/Result"
 import { assert, describe, it } from "vitest"
-import * as Workflow from "../src/Workflow.ts"
+import * as Workflow from "../src/workflow/Workflow.ts"
 
 const step = (worker: number, access: Workflow.Access = []) => ({ worker, subtask: "Do it.", access })
 

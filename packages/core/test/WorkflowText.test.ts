@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { makeCorpus, makeWorkflows } from "../scripts/workflowTextCorpus.ts"
-import * as Workflow from "../src/Workflow.ts"
-import * as WorkflowText from "../src/WorkflowText.ts"
+import * as Workflow from "../src/workflow/Workflow.ts"
+import * as WorkflowText from "../src/workflow/WorkflowText.ts"
 
 const pool = { poolSize: 7 }
 

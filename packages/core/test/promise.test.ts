@@ -4,7 +4,7 @@ import path from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
 import * as promise from "../src/promise.ts"
-import * as ResponseCache from "../src/ResponseCache.ts"
+import * as ResponseCache from "../src/run/ResponseCache.ts"
 
 const calculator = promise.worker({ id: "calculator", answer: () => "42" })
 const ask = { question: "What is 6 times 7?", pool: [calculator], policy: promise.single("calculator") }

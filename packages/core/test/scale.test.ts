@@ -4,13 +4,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
-import * as Budget from "../src/Budget.ts"
-import * as Conductor from "../src/Conductor.ts"
-import * as Policy from "../src/Policy.ts"
 import * as ProviderGate from "../src/ProviderGate.ts"
+import * as Policy from "../src/policy/Policy.ts"
+import * as Budget from "../src/run/Budget.ts"
+import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import type { Worker, WorkerRequest } from "../src/Worker.ts"
-import * as WorkerPool from "../src/WorkerPool.ts"
+import type { Worker, WorkerRequest } from "../src/task/Worker.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const limits = { requestsPerMinute: 30_000, concurrency: 200 }
 const pricing = { inputPerMillion: 1, outputPerMillion: 1 }

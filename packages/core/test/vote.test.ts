@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Conductor from "../src/Conductor.ts"
-import { voteOf } from "../src/internal/vote.ts"
-import * as Policy from "../src/Policy.ts"
+import * as Policy from "../src/policy/Policy.ts"
+import * as Conductor from "../src/run/Conductor.ts"
+import { voteOf } from "../src/run/vote.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import * as WorkerPool from "../src/WorkerPool.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 describe("votes", () => {
   it.effect("count final answers together, however they were reasoned, and give the first whole text that won", () =>

@@ -3,7 +3,7 @@
  * process that is killed leaves an answer whole or not at all.
  */
 import type { DatabaseSync } from "node:sqlite"
-import type { Answer } from "../ResponseCache.ts"
+import type { Answer } from "../run/ResponseCache.ts"
 
 /** What says that a SQLite file is one of ours: "Tutt". */
 export const applicationId = 0x54757474

@@ -5,20 +5,20 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import * as Budget from "../Budget.ts"
-import type { Options, Round, RunOptions, RunResult } from "../Conductor.ts"
-import * as Executor from "../Executor.ts"
-import type { GraderError } from "../Grader.ts"
-import * as Policy from "../Policy.ts"
-import * as Resilience from "../Resilience.ts"
-import { ResponseCache } from "../ResponseCache.ts"
-import * as RunEvent from "../RunEvent.ts"
-import type * as Task from "../Task.ts"
-import { noUsage, type WorkerError } from "../Worker.ts"
-import { size, type WorkerPool } from "../WorkerPool.ts"
-import * as Workflow from "../Workflow.ts"
-import { type CallContext, call } from "./call.ts"
-import * as Random from "./random.ts"
+import * as Policy from "../policy/Policy.ts"
+import * as RunEvent from "../record/RunEvent.ts"
+import * as Seed from "../Seed.ts"
+import type { GraderError } from "../task/Grader.ts"
+import type * as Task from "../task/Task.ts"
+import { noUsage, type WorkerError } from "../task/Worker.ts"
+import { size, type WorkerPool } from "../task/WorkerPool.ts"
+import * as Workflow from "../workflow/Workflow.ts"
+import * as Budget from "./Budget.ts"
+import type { Options, Round, RunOptions, RunResult } from "./Conductor.ts"
+import * as Executor from "./Executor.ts"
+import * as Resilience from "./Resilience.ts"
+import { ResponseCache } from "./ResponseCache.ts"
+import { type CallContext, call } from "./WorkerCall.ts"
 
 type RunError =
   | Policy.PolicyError
@@ -126,7 +126,7 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
 const runRound = Effect.fnUntraced(function* (state: State, round: number): Effect.fn.Return<boolean, RunError> {
   const { context, rounds } = state
   const { clock, emit, runId } = context
-  const seed = Random.derive(state.seed, round)
+  const seed = Seed.derive(state.seed, round)
   emit?.({ type: "round-started", runId, at: clock.currentTimeMillisUnsafe(), round })
 
   const last = rounds.at(-1)
@@ -202,7 +202,7 @@ const propose = Effect.fnUntraced(function* (
     self,
     round,
     ...(previous === undefined ? {} : { previous }),
-    seed: Random.derive(seed, "policy"),
+    seed: Seed.derive(seed, "policy"),
     complete: complete(context, round, seed)
   })
   const name = proposal.policy ?? policy.name
@@ -235,7 +235,7 @@ const complete =
       emit === undefined
         ? undefined
         : (kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", ...event(), kind, text })
-    const sample = Random.derive(seed, "completion", attempt)
+    const sample = Seed.derive(seed, "completion", attempt)
     return Effect.map(call(context, { worker: model, request, sample, round, onDelta }), (answered) => {
       const { cached, costUsd, text, usage } = answered
       const reading = read(text)
@@ -266,12 +266,12 @@ const grade = Effect.fnUntraced(function* (
   }
   // The answer is kept before the critic is asked, so that a critic that fails does not lose it.
   state.rounds.push(done)
-  const seed = Random.derive(state.seed, round, "critic")
+  const seed = Seed.derive(state.seed, round, "critic")
   let asked = 0
   const { paid, ...grade } = yield* critic.judge({
     task,
     answer: done.answer,
-    ask: (worker, request) => call(context, { worker, request, sample: Random.derive(seed, asked++), round })
+    ask: (worker, request) => call(context, { worker, request, sample: Seed.derive(seed, asked++), round })
   })
   context.emit?.({
     type: "answer-graded",
@@ -302,7 +302,7 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
       pool,
       ledger: context.ledger,
       ...(context.emit === undefined ? {} : { listener: context.emit }),
-      ...(state.sendSeed ? { seed: Random.derive(state.seed, round, step, "self") } : {})
+      ...(state.sendSeed ? { seed: Seed.derive(state.seed, round, step, "self") } : {})
     }
     const nesting = { parent: { runId: context.runId, round, step }, depth: depth + 1, context }
     return Effect.flatMap(conduct(options, nested, runOptions, nesting), (result): ReturnType<Executor.Delegate> => {

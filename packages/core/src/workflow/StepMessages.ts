@@ -3,8 +3,8 @@
  * workflow texts that a language policy's prompt writes with.
  */
 import * as Arr from "effect/Array"
-import * as Task from "../Task.ts"
-import * as Workflow from "../Workflow.ts"
+import * as Task from "../task/Task.ts"
+import * as Workflow from "./Workflow.ts"
 
 /** What a step came to: its answer, or why there is none. */
 export type StepAnswer =

@@ -8,13 +8,13 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { BudgetExceeded } from "./Budget.ts"
-import * as Random from "./internal/random.ts"
-import type { StepAnswer } from "./internal/workerMessages.ts"
-import type { Task } from "./Task.ts"
-import type { Worker, WorkerError, WorkerRequest } from "./Worker.ts"
-import type { WorkerPool } from "./WorkerPool.ts"
-import type { Access, Step, Workflow } from "./Workflow.ts"
+import type { BudgetExceeded } from "../run/Budget.ts"
+import * as Seed from "../Seed.ts"
+import type { Task } from "../task/Task.ts"
+import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import type { StepAnswer } from "../workflow/StepMessages.ts"
+import type { Access, Step, Workflow } from "../workflow/Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -198,7 +198,7 @@ export const single = (worker: WorkerReference): Policy =>
 export const randomRouter = (options: { readonly seed?: number } = {}): Policy =>
   planned("random", ({ pool, seed, task }) =>
     Result.succeed({
-      steps: [attempt(Random.index(pool.workers.length, Random.derive(options.seed ?? seed, "random", task.id)))]
+      steps: [attempt(Seed.index(pool.workers.length, Seed.derive(options.seed ?? seed, "random", task.id)))]
     })
   )
 

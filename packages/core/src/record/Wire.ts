@@ -11,13 +11,13 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import type * as BudgetModels from "./Budget.ts"
-import type * as GraderModels from "./Grader.ts"
+import type * as BudgetModels from "../run/Budget.ts"
+import type * as GraderModels from "../task/Grader.ts"
+import type * as TaskModels from "../task/Task.ts"
+import type * as WorkerModels from "../task/Worker.ts"
+import type * as WorkflowModels from "../workflow/Workflow.ts"
 import * as RunEventModels from "./RunEvent.ts"
-import type * as TaskModels from "./Task.ts"
 import type * as TranscriptModels from "./Transcript.ts"
-import type * as WorkerModels from "./Worker.ts"
-import type * as WorkflowModels from "./Workflow.ts"
 
 /** The version that is written, and the only one that is read. */
 export const version = RunEventModels.version

@@ -6,14 +6,14 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Random from "./internal/random.ts"
+import * as Seed from "../Seed.ts"
+import type { Message } from "../task/Task.ts"
+import type { Reasoning, Worker, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
+import * as WorkerPool from "../task/WorkerPool.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
+import * as WorkflowText from "../workflow/WorkflowText.ts"
 import * as Policy from "./Policy.ts"
 import * as Prompt from "./Prompt.ts"
-import type { Message } from "./Task.ts"
-import type { Reasoning, Worker, WorkerErrorReason, WorkerRequest } from "./Worker.ts"
-import * as WorkerPool from "./WorkerPool.ts"
-import type { Workflow } from "./Workflow.ts"
-import * as WorkflowText from "./WorkflowText.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -91,7 +91,7 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
       request: {
         ...settings(context, options),
         messages: [...prompt, ...correction],
-        seed: attempt === 0 ? context.seed : Random.derive(context.seed, "resample", attempt)
+        seed: attempt === 0 ? context.seed : Seed.derive(context.seed, "resample", attempt)
       },
       attempt,
       read

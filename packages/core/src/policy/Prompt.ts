@@ -4,18 +4,19 @@
  * Rendering is pure: the same values give the same messages, so prompts can be snapshot, cached and trained on. The
  * wording is data: a {@link Template} and a list of {@link Example}s that a caller may replace.
  */
-import { outOfDistributionExamples } from "./internal/promptExamples.ts"
-import { defaultTemplate } from "./internal/promptTemplate.ts"
-import { assistant, background, user } from "./internal/workerMessages.ts"
-import type * as Policy from "./Policy.ts"
-import * as Task from "./Task.ts"
-import * as WorkerPool from "./WorkerPool.ts"
-import type * as Workflow from "./Workflow.ts"
-import * as WorkflowText from "./WorkflowText.ts"
 
-export { inDistributionExamples, mixedExamples, outOfDistributionExamples } from "./internal/promptExamples.ts"
-export { defaultTemplate, emptyTemplate } from "./internal/promptTemplate.ts"
-export { type StepAnswer, type WorkerView, workerMessages } from "./internal/workerMessages.ts"
+import * as Task from "../task/Task.ts"
+import * as WorkerPool from "../task/WorkerPool.ts"
+import { assistant, background, user } from "../workflow/StepMessages.ts"
+import type * as Workflow from "../workflow/Workflow.ts"
+import * as WorkflowText from "../workflow/WorkflowText.ts"
+import type * as Policy from "./Policy.ts"
+import { outOfDistributionExamples } from "./promptExamples.ts"
+import { defaultTemplate } from "./promptTemplate.ts"
+
+export { type StepAnswer, type WorkerView, workerMessages } from "../workflow/StepMessages.ts"
+export { inDistributionExamples, mixedExamples, outOfDistributionExamples } from "./promptExamples.ts"
+export { defaultTemplate, emptyTemplate } from "./promptTemplate.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

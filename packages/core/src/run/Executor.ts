@@ -14,17 +14,17 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import type { Previous } from "../policy/Policy.ts"
+import * as Seed from "../Seed.ts"
+import type { Message, Task } from "../task/Task.ts"
+import type { Reasoning, Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import { type StepAnswer, workerMessages } from "../workflow/StepMessages.ts"
+import { needed, type Step, type Workflow } from "../workflow/Workflow.ts"
 import type { BudgetExceeded } from "./Budget.ts"
-import { type Answered, type CallContext, call } from "./internal/call.ts"
-import * as Random from "./internal/random.ts"
-import { voteOf } from "./internal/vote.ts"
-import { type StepAnswer, workerMessages } from "./internal/workerMessages.ts"
-import type { Previous } from "./Policy.ts"
 import { type Reassign, reassign } from "./Resilience.ts"
-import type { Message, Task } from "./Task.ts"
-import type { Reasoning, Worker, WorkerError, WorkerRequest } from "./Worker.ts"
-import type { WorkerPool } from "./WorkerPool.ts"
-import { needed, type Step, type Workflow } from "./Workflow.ts"
+import { voteOf } from "./vote.ts"
+import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -294,7 +294,7 @@ const ask = (
   })
   if (ordinal === pool.workers.length && delegate !== undefined) return delegate(step, messages)
 
-  const sample = Random.derive(seed, step)
+  const sample = Seed.derive(seed, step)
   const { maxOutputTokens, reasoning, temperature } = settings.worker
   const request: WorkerRequest = {
     messages,

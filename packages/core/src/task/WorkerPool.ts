@@ -7,7 +7,7 @@
 import * as Arr from "effect/Array"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
-import * as Random from "./internal/random.ts"
+import * as Seed from "../Seed.ts"
 import type { Worker } from "./Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -125,5 +125,5 @@ export const sample = (
   if (!Number.isInteger(count) || count < 1 || count > size(pool)) {
     return Result.fail(new WorkerPoolError({ reason: { _tag: "SampleSize", count, size: size(pool) } }))
   }
-  return make(Random.shuffle(pool.workers, seed).slice(0, count))
+  return make(Seed.shuffle(pool.workers, seed).slice(0, count))
 }

@@ -13,9 +13,9 @@
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
-import { type Failure, strictReader } from "./internal/literalReader.ts"
-import { type Columns, type ListName, type Lists, readAssignments } from "./internal/workflowLists.ts"
-import { searchLists } from "./internal/workflowSearch.ts"
+import { type Failure, strictReader } from "./reader/literalReader.ts"
+import { type Columns, type ListName, type Lists, readAssignments } from "./reader/workflowLists.ts"
+import { searchLists } from "./reader/workflowSearch.ts"
 import * as Workflow from "./Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

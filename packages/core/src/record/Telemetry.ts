@@ -11,9 +11,9 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
+import type { Message } from "../task/Task.ts"
+import type { FinishReason } from "../task/Worker.ts"
 import type { Listener, Of, Paid, RunEvent } from "./RunEvent.ts"
-import type { Message } from "./Task.ts"
-import type { FinishReason } from "./Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

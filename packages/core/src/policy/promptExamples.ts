@@ -1,5 +1,5 @@
 /** The few-shot examples that come with the prompt, as data: each set shows a single call, attempts, a chain, a tree. */
-import type { Example } from "../Prompt.ts"
+import type { Example } from "./Prompt.ts"
 
 const idiom: Example = {
   topic: "everyday language",

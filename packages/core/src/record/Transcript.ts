@@ -4,13 +4,13 @@
  * A transcript is plain JSON and can be looked at at any moment of a run: what has not happened yet is absent. Every
  * dollar and token of `spend` is in exactly one place of it: an answer, a failed call, a completion or a grade.
  */
-import type { Spend } from "./Budget.ts"
-import type { Grade } from "./Grader.ts"
+import type { Spend } from "../run/Budget.ts"
+import type { Grade } from "../task/Grader.ts"
+import type { Task } from "../task/Task.ts"
+import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
 import type { Of, Outcome, Paid, Parent, PoolMember, RunEvent } from "./RunEvent.ts"
 import { version } from "./RunEvent.ts"
-import type { Task } from "./Task.ts"
-import type { FinishReason, WorkerErrorReason } from "./Worker.ts"
-import type { Workflow } from "./Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -1,4 +1,4 @@
-import type { Template } from "../Prompt.ts"
+import type { Template } from "./Prompt.ts"
 
 /** The wording that is used unless another is given. */
 export const defaultTemplate: Template = {

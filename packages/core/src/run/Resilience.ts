@@ -7,10 +7,10 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { Allowance } from "./Allowance.ts"
-import * as Random from "./internal/random.ts"
-import { isRetryable, type Worker, type WorkerError, type WorkerErrorReason } from "./Worker.ts"
-import { size, type WorkerPool } from "./WorkerPool.ts"
+import * as Seed from "../Seed.ts"
+import type { Allowance } from "../task/Allowance.ts"
+import { isRetryable, type Worker, type WorkerError, type WorkerErrorReason } from "../task/Worker.ts"
+import { size, type WorkerPool } from "../task/WorkerPool.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -84,7 +84,7 @@ export const defaultRetry: Required<Retry> = {
 export const noRetry: Required<Retry> = { ...defaultRetry, maxAttempts: 1 }
 
 const share = (seed: number, attempt: number): number =>
-  Random.index(1_000_001, Random.derive(seed, "retry", attempt)) / 1_000_000
+  Seed.index(1_000_001, Seed.derive(seed, "retry", attempt)) / 1_000_000
 
 /**
  * How many milliseconds to wait before a failed call is tried again, or `undefined` when it is not to be.

@@ -7,7 +7,7 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { addUsage, noUsage, type Usage } from "./Worker.ts"
+import { addUsage, noUsage, type Usage } from "../task/Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

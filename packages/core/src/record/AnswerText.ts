@@ -5,8 +5,9 @@
  * A piece is told only when nothing that the run still plans can replace it. Where a failed call is tried again after
  * some of its text was told, the new text is followed in silence as long as it says the same.
  */
+
+import type { FinishReason } from "../task/Worker.ts"
 import type { Of, RunEvent } from "./RunEvent.ts"
-import type { FinishReason } from "./Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

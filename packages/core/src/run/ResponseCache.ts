@@ -11,7 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import type { FinishReason, Usage, Worker, WorkerRequest } from "./Worker.ts"
+import type { FinishReason, Usage, Worker, WorkerRequest } from "../task/Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

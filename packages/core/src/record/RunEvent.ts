@@ -8,11 +8,11 @@
  * A run starts with `run-started` and ends with `run-finished`, whatever happens. When a Conductor is a worker in its
  * own pool, the nested run's events stand in the same stream under their own `runId`; `parent` says whose step it is.
  */
-import type { Spend } from "./Budget.ts"
-import type { Grade } from "./Grader.ts"
-import type { Task } from "./Task.ts"
-import type { FinishReason, Usage, WorkerErrorReason } from "./Worker.ts"
-import type { Workflow } from "./Workflow.ts"
+import type { Spend } from "../run/Budget.ts"
+import type { Grade } from "../task/Grader.ts"
+import type { Task } from "../task/Task.ts"
+import type { FinishReason, Usage, WorkerErrorReason } from "../task/Worker.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
 
 /** The version of events and transcripts on disk and on the wire. */
 export const version = 1

@@ -9,11 +9,9 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
-import type { Allowance } from "../Allowance.ts"
-import type { Amount, BudgetExceeded, Ledger, Reservation } from "../Budget.ts"
-import { delay, type Gate, type Retry } from "../Resilience.ts"
-import * as ResponseCache from "../ResponseCache.ts"
-import type { Listener, Paid } from "../RunEvent.ts"
+import type { Listener, Paid } from "../record/RunEvent.ts"
+import * as Seed from "../Seed.ts"
+import type { Allowance } from "../task/Allowance.ts"
 import {
   cost,
   estimateUsage,
@@ -23,8 +21,10 @@ import {
   WorkerError,
   type WorkerPart,
   type WorkerRequest
-} from "../Worker.ts"
-import * as Random from "./random.ts"
+} from "../task/Worker.ts"
+import type { Amount, BudgetExceeded, Ledger, Reservation } from "./Budget.ts"
+import { delay, type Gate, type Retry } from "./Resilience.ts"
+import * as ResponseCache from "./ResponseCache.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
@@ -266,7 +266,7 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<Answered,
         const retryInMillis = delay(context.retry, {
           attempt: number,
           reason,
-          seed: Random.derive(call.sample, context.salt)
+          seed: Seed.derive(call.sample, context.salt)
         })
         emit?.({
           type: "call-failed",
