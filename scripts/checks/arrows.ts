@@ -42,6 +42,8 @@ export const arrows: ReadonlyArray<Arrow> = [
   // The embedded engine samples where its models are served: in llama.cpp.
   { from: "trainer-*", to: ["core", "trainer", "gguf", "policy-llamacpp"] },
   { from: "trainer", to: ["core"] },
+  // Engines of the trainer are held to a contract as providers are. Neither knows the testkit but in tests.
+  { from: "testkit", to: ["core", "trainer"] },
   { from: "evals", to: ["core"] },
   { from: "cluster", to: ["core"] },
   { from: "server", to: ["core"] },
@@ -49,8 +51,11 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "cli", to: ["*"] }
 ]
 
-/** What the tests of every package but core may use on top: the contract suite of providers. */
-const forTests: ReadonlyArray<string> = ["providers-testkit"]
+/** What tests may use on top. */
+const forTests = "testkit"
+
+/** The packages that {@link forTests} stands on: with it in their tests, packages would need each other. */
+const underTests: ReadonlyArray<string> = ["core", "trainer"]
 
 // -------------------------------------------------------------------------------------------------------------------
 // The check
@@ -72,7 +77,7 @@ const manifestProblems = ({ manifest, name }: Subject, allows: (target: string) 
   const runtime = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
   const test = Object.keys(devDependencies ?? {}).filter((target) => target.startsWith(scope))
   const allowsInTests = (target: string) =>
-    allows(target) || (name !== "core" && forTests.some((pattern) => matches(scope + pattern, target)))
+    allows(target) || (target === scope + forTests && !underTests.includes(name))
   return [...runtime.filter((target) => !allows(target)), ...test.filter((target) => !allowsInTests(target))].map(
     (target) => `packages/${name}/package.json: ${name} may not depend on ${target}; see scripts/checks/arrows.ts.`
   )

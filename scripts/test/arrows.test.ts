@@ -69,9 +69,12 @@ describe("arrows", () => {
   })
 
   it("lets tests, and nothing else, use the testkit", () => {
-    const manifest = (field: string) => ({ name: "@divisi/providers-x", [field]: { "@divisi/providers-testkit": "*" } })
-    expect(violations([subject("providers-x", { manifest: manifest("devDependencies") })])).toEqual([])
-    expect(violations([subject("providers-x", { manifest: manifest("dependencies") })])).toHaveLength(1)
+    const user = (name: string, field: string) =>
+      subject(name, { manifest: { name: `@divisi/${name}`, [field]: { "@divisi/testkit": "*" } } })
+    expect(violations([user("providers-x", "devDependencies")])).toEqual([])
+    expect(violations([user("providers-x", "dependencies")])).toHaveLength(1)
+    // The testkit stands on it.
+    expect(violations([user("trainer", "devDependencies")])).toHaveLength(1)
   })
 
   it("asks for an arrow when a package is new", () => {

@@ -1,10 +1,10 @@
 /** The provider keeps the contract of all providers, over real sockets. */
 import { describe, it } from "node:test"
-import { Contract } from "@divisi/providers-testkit"
+import { ProviderContract } from "@divisi/testkit/providers"
 import { ollama } from "../src/index.ts"
 import { dialect } from "./dialect.ts"
 
-Contract.contract({
+ProviderContract.contract({
   name: "ollama",
   dialect,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>

@@ -3,7 +3,7 @@
  * pure functions, written from the vendor's pages and not from the worker, so that the two check each other.
  */
 import type { Reasoning } from "@divisi/core/Worker"
-import { Dialect, type Script } from "@divisi/providers-testkit"
+import { Dialect, type Script } from "@divisi/testkit/providers"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading

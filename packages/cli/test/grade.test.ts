@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs"
 import path from "node:path"
-import { OpenAiChat, Script, WireServer } from "@divisi/providers-testkit"
+import { OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "vitest"
 import { divisi, inFolder } from "./process.ts"
 

@@ -8,7 +8,7 @@ import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { anthropic } from "@divisi/providers-anthropic"
 import { openai } from "@divisi/providers-openai"
-import { AnthropicMessages, type Dialect, OpenAiResponses, Script, WireServer } from "@divisi/providers-testkit"
+import { AnthropicMessages, type Dialect, OpenAiResponses, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 

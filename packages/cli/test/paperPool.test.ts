@@ -1,10 +1,12 @@
 import type { Worker } from "@divisi/core/Worker"
-import * as AnthropicMessages from "@divisi/providers-testkit/AnthropicMessages"
-import * as GoogleGenerateContent from "@divisi/providers-testkit/GoogleGenerateContent"
-import * as OpenAiChat from "@divisi/providers-testkit/OpenAiChat"
-import * as OpenAiResponses from "@divisi/providers-testkit/OpenAiResponses"
-import * as Script from "@divisi/providers-testkit/Script"
-import * as WireServer from "@divisi/providers-testkit/WireServer"
+import {
+  AnthropicMessages,
+  GoogleGenerateContent,
+  OpenAiChat,
+  OpenAiResponses,
+  Script,
+  WireServer
+} from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

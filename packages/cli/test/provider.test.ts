@@ -40,12 +40,12 @@ describe("divisi provider new", () => {
     const template = {
       name: "divisi-provider-ollama",
       peerDependencies: { "@divisi/core": "^0.0.0", effect: "~4.1.0" },
-      devDependencies: { "@divisi/providers-testkit": "^0.0.0" }
+      devDependencies: { "@divisi/testkit": "^0.0.0" }
     }
     assert.deepInclude(JSON.parse(manifestOf(JSON.stringify(template), "acme", "1.2.3")), {
       name: "divisi-provider-acme",
       peerDependencies: { "@divisi/core": "^1.2.3", effect: "~4.1.0" },
-      devDependencies: { "@divisi/providers-testkit": "^1.2.3" }
+      devDependencies: { "@divisi/testkit": "^1.2.3" }
     })
   })
 

@@ -9,7 +9,7 @@ import {
   OpenAiResponses,
   Script,
   WireServer
-} from "@divisi/providers-testkit"
+} from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import { divisi, inFolder } from "./process.ts"

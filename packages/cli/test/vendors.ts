@@ -10,7 +10,7 @@ import {
   OpenAiResponses,
   Script,
   WireServer
-} from "@divisi/providers-testkit"
+} from "@divisi/testkit/providers"
 
 export const question =
   "A train leaves at 09:40 and arrives at 13:05 the same day. How many minutes does it travel, and what is its average speed over 287 km?"

@@ -4,7 +4,7 @@
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
-import { OpenAiChat, Script } from "@divisi/providers-testkit"
+import { OpenAiChat, Script } from "@divisi/testkit/providers"
 
 const texts = Array.from({ length: Number(process.argv[2] ?? 60) }, (_, index) => `token ${index} `)
 const { closing, deltas, opening } = OpenAiChat.dialect.stream(Script.answer(texts, { noise: false }), "model-1")

@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { aiSdk } from "@divisi/providers-ai-sdk"
-import { AnthropicMessages, Contract, OpenAiChat } from "@divisi/providers-testkit"
+import { AnthropicMessages, OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "openai-compatible-v3"
 import { describe, it } from "vitest"
 
@@ -14,7 +14,7 @@ const noReasoning = (what: string) => ({
 
 const present = (timeoutMillis: number | undefined) => (timeoutMillis === undefined ? {} : { timeoutMillis })
 
-Contract.contract({
+ProviderContract.contract({
   name: "ai-sdk over @ai-sdk/openai-compatible, specification v4",
   dialect: chat,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
@@ -28,7 +28,7 @@ Contract.contract({
   it
 })
 
-Contract.contract({
+ProviderContract.contract({
   name: "ai-sdk over @ai-sdk/openai-compatible, specification v3",
   dialect: chat,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
@@ -44,7 +44,7 @@ Contract.contract({
   it
 })
 
-Contract.contract({
+ProviderContract.contract({
   name: "ai-sdk over @ai-sdk/anthropic",
   dialect: AnthropicMessages.dialect,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>

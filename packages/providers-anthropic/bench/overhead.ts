@@ -4,7 +4,7 @@
  *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
  */
 import Anthropic from "@anthropic-ai/sdk"
-import { main, question } from "../../providers-testkit/bench/overhead.ts"
+import { main, question } from "../../testkit/bench/overhead.ts"
 import { anthropic } from "../src/index.ts"
 
 const model = "claude-opus-5-5"

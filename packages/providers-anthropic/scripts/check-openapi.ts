@@ -6,12 +6,12 @@
  * PATH is the description whose address is `openapi_spec_url` in
  * https://github.com/anthropics/anthropic-sdk-typescript/blob/main/.stats.yml.
  */
-import { AnthropicMessages, type Contract, OpenApi } from "@divisi/providers-testkit"
+import { AnthropicMessages, OpenApi, type ProviderContract } from "@divisi/testkit/providers"
 import { anthropic } from "../src/index.ts"
 
 const models = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-sonnet-4-6", "claude-haiku-4-5", "claude-of-tomorrow"]
 
-const subjects: ReadonlyArray<Contract.Options> = models.map((model) => ({
+const subjects: ReadonlyArray<ProviderContract.Options> = models.map((model) => ({
   name: `anthropic("${model}")`,
   dialect: AnthropicMessages.dialect,
   make: ({ defaults, ...connection }) =>

@@ -1,12 +1,12 @@
 import { cost } from "@divisi/core/Worker"
-import { AnthropicMessages, Contract, Script, WireServer } from "@divisi/providers-testkit"
+import { AnthropicMessages, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type AnthropicOptions, anthropic } from "../src/index.ts"
 
-const contract = (model: string, settings: Contract.Expectations, options: AnthropicOptions = {}) =>
-  Contract.contract({
+const contract = (model: string, settings: ProviderContract.Expectations, options: AnthropicOptions = {}) =>
+  ProviderContract.contract({
     name: model,
     dialect: AnthropicMessages.dialect,
     make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>

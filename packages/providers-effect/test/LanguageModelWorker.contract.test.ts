@@ -1,11 +1,11 @@
 import { fromLanguageModel } from "@divisi/providers-effect"
-import { Contract, OpenAiChat } from "@divisi/providers-testkit"
+import { OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { describe, it } from "vitest"
 import * as ChatLanguageModel from "./ChatLanguageModel.ts"
 
-Contract.contract({
+ProviderContract.contract({
   name: "effect, a LanguageModel over Effect's own HTTP client",
   dialect: OpenAiChat.compatible({ reasoningField: "reasoning_content" }),
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>

@@ -5,7 +5,7 @@
  *
  * PATH is what https://generativelanguage.googleapis.com/$discovery/OPENAPI3_0?version=v1beta answers.
  */
-import { type Contract, GoogleGenerateContent, OpenApi } from "@divisi/providers-testkit"
+import { GoogleGenerateContent, OpenApi, type ProviderContract } from "@divisi/testkit/providers"
 import { genai } from "../src/index.ts"
 
 const models = [
@@ -16,7 +16,7 @@ const models = [
   "gemini-of-tomorrow"
 ]
 
-const subjects: ReadonlyArray<Contract.Options> = models.map((model) => ({
+const subjects: ReadonlyArray<ProviderContract.Options> = models.map((model) => ({
   name: `genai("${model}")`,
   dialect: GoogleGenerateContent.dialect,
   make: ({ defaults, ...connection }) => genai(model, { ...defaults, ...connection })

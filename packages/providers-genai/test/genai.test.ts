@@ -1,11 +1,11 @@
-import { Contract, GoogleGenerateContent, WireServer } from "@divisi/providers-testkit"
+import { GoogleGenerateContent, ProviderContract, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { genai } from "../src/index.ts"
 
-const contract = (model: string, settings: Contract.Expectations, gaps: Contract.Gaps = {}) =>
-  Contract.contract({
+const contract = (model: string, settings: ProviderContract.Expectations, gaps: ProviderContract.Gaps = {}) =>
+  ProviderContract.contract({
     name: `genai: ${model}`,
     dialect: GoogleGenerateContent.dialect,
     make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>

@@ -4,7 +4,7 @@
  *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--memory 100000]
  */
 import { GoogleGenerativeAI } from "@google/generative-ai"
-import { main, question } from "../../providers-testkit/bench/overhead.ts"
+import { main, question } from "../../testkit/bench/overhead.ts"
 import { google } from "../src/index.ts"
 
 const model = "gemini-2.5-flash"

@@ -1,4 +1,4 @@
-import { Contract, GoogleGenerateContent, WireServer } from "@divisi/providers-testkit"
+import { GoogleGenerateContent, ProviderContract, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -6,7 +6,7 @@ import { google } from "../src/index.ts"
 
 const hidden = "@google/generative-ai passes no headers on with its errors"
 
-Contract.contract({
+ProviderContract.contract({
   name: "google: gemini-2.5-flash",
   dialect: GoogleGenerateContent.dialect,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>

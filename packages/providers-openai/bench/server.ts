@@ -4,7 +4,7 @@
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
-import { OpenAiChat, OpenAiResponses, Script } from "@divisi/providers-testkit"
+import { OpenAiChat, OpenAiResponses, Script } from "@divisi/testkit/providers"
 
 const deltas = Number(process.argv[2] ?? 60)
 const answer = Script.answer(

@@ -5,12 +5,12 @@
  *
  * PATH is `openapi.json` or `openapi.yaml` of https://github.com/openai/openai-openapi.
  */
-import { type Contract, OpenAiChat, OpenAiResponses, OpenApi } from "@divisi/providers-testkit"
+import { OpenAiChat, OpenAiResponses, OpenApi, type ProviderContract } from "@divisi/testkit/providers"
 import { openai, openaiChat } from "../src/index.ts"
 
 const models = ["gpt-5.4", "gpt-5", "gpt-4.1", "o3", "a-model-of-tomorrow"]
 
-const subjects: ReadonlyArray<Contract.Options> = models.flatMap((model) => [
+const subjects: ReadonlyArray<ProviderContract.Options> = models.flatMap((model) => [
   {
     name: `openai("${model}")`,
     dialect: OpenAiResponses.dialect,

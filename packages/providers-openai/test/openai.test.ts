@@ -1,16 +1,16 @@
-import { Contract, OpenAiResponses } from "@divisi/providers-testkit"
+import { OpenAiResponses, ProviderContract } from "@divisi/testkit/providers"
 import { describe, it } from "vitest"
 import { openai } from "../src/index.ts"
 
 const make =
   (model: string) =>
-  ({ baseURL, defaults, ...connection }: Contract.Connection) =>
+  ({ baseURL, defaults, ...connection }: ProviderContract.Connection) =>
     openai(model, { baseURL: `${baseURL}/v1`, ...defaults, ...connection })
 
 const noParameter = { type: "rejected", reason: "the Responses API has no such parameter" } as const
 const noBudget = { type: "rejected", reason: "OpenAI takes an effort, not a number of tokens" } as const
 
-Contract.contract({
+ProviderContract.contract({
   name: "openai (gpt-5.4)",
   dialect: OpenAiResponses.dialect,
   make: make("gpt-5.4"),
@@ -19,7 +19,7 @@ Contract.contract({
   it
 })
 
-Contract.contract({
+ProviderContract.contract({
   name: "openai (gpt-5)",
   dialect: OpenAiResponses.dialect,
   make: make("gpt-5"),

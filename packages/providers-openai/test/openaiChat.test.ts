@@ -1,8 +1,8 @@
-import { Contract, OpenAiChat } from "@divisi/providers-testkit"
+import { OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
 import { describe, it } from "vitest"
 import { openaiChat } from "../src/index.ts"
 
-Contract.contract({
+ProviderContract.contract({
   name: "openaiChat",
   dialect: OpenAiChat.dialect,
   make: ({ baseURL, defaults, ...connection }) =>

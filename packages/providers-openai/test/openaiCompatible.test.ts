@@ -1,8 +1,8 @@
-import { Contract, OpenAiChat } from "@divisi/providers-testkit"
+import { OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
 import { describe, it } from "vitest"
 import { openaiCompatible, type Preset, presets } from "../src/index.ts"
 
-const optionsOf = (preset: Preset): Contract.Options => {
+const optionsOf = (preset: Preset): ProviderContract.Options => {
   const { name, reasoningField, reasoningFields = {}, usage } = preset
   const noField = { type: "rejected", reason: `${name} has no such parameter` } as const
   return {
@@ -18,9 +18,9 @@ const optionsOf = (preset: Preset): Contract.Options => {
   }
 }
 
-Contract.contract({ ...optionsOf(presets.openRouter), describe, it })
-Contract.contract({ ...optionsOf(presets.ollama), describe, it })
-Contract.contract({
+ProviderContract.contract({ ...optionsOf(presets.openRouter), describe, it })
+ProviderContract.contract({ ...optionsOf(presets.ollama), describe, it })
+ProviderContract.contract({
   ...optionsOf({ ...presets.vllm, name: "a server without usage", usage: "none" }),
   gaps: {
     "usage/tokens": "the server reports no usage",
@@ -33,7 +33,9 @@ Contract.contract({
 })
 
 // In what the others differ is a matter of requests, settings and usage.
-const differing = Contract.cases.filter(({ id }) => /^(?:request|setting|usage|finish)\/|^answer\/reasoning$/.test(id))
+const differing = ProviderContract.cases.filter(({ id }) =>
+  /^(?:request|setting|usage|finish)\/|^answer\/reasoning$/.test(id)
+)
 
 for (const preset of [
   presets.vllm,
@@ -44,6 +46,6 @@ for (const preset of [
   presets.together
 ]) {
   describe(`openaiCompatible (${preset.name}) keeps its settings`, () => {
-    for (const one of differing) it(`${one.id}: ${one.name}`, () => Contract.check(one, optionsOf(preset)))
+    for (const one of differing) it(`${one.id}: ${one.name}`, () => ProviderContract.check(one, optionsOf(preset)))
   })
 }

@@ -1,5 +1,5 @@
 import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
-import { type Dialect, OpenAiChat, OpenAiResponses, Script, WireServer } from "@divisi/providers-testkit"
+import { type Dialect, OpenAiChat, OpenAiResponses, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

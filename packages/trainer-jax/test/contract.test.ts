@@ -1,6 +1,6 @@
 /** The engine keeps the contract of engines. */
 
-import * as EngineContract from "@divisi/trainer/EngineContract"
+import { EngineContract } from "@divisi/testkit/engines"
 import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import { afterAll, describe, it } from "@effect/vitest"
 import { make } from "./model.ts"

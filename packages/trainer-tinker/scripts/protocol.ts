@@ -1,4 +1,7 @@
-/** Generates the messages of `proto/tinker.proto`. Needs `protoc` on the path. */
+/**
+ * Generates the messages of `proto/tinker.proto`: for the client here, and for the server of the testkit, which shares no
+ * code with it. Needs `protoc` on the path.
+ */
 import { execFileSync } from "node:child_process"
 import path from "node:path"
 
@@ -8,11 +11,13 @@ const options = "target=ts,erasable_syntax=true,import_extension=ts"
 const run = (command: string, args: ReadonlyArray<string>) =>
   execFileSync(command, args, { cwd: root, stdio: "inherit" })
 
-run("protoc", [
-  "--proto_path=proto",
-  `--plugin=protoc-gen-es=${path.join(root, "node_modules/.bin/protoc-gen-es")}`,
-  "--es_out=src/internal",
-  `--es_opt=${options}`,
-  "tinker.proto"
-])
-run("npx", ["biome", "format", "--write", "src/internal/tinker_pb.ts"])
+for (const folder of ["src/internal", "../testkit/src/engines/internal/tinker"]) {
+  run("protoc", [
+    "--proto_path=proto",
+    `--plugin=protoc-gen-es=${path.join(root, "node_modules/.bin/protoc-gen-es")}`,
+    `--es_out=${folder}`,
+    `--es_opt=${options}`,
+    "tinker.proto"
+  ])
+  run("npx", ["biome", "format", "--write", `${folder}/tinker_pb.ts`])
+}

@@ -2,7 +2,6 @@
 export * as Adapter from "./Adapter.ts"
 export * as Dialect from "./Dialect.ts"
 export * as HuggingFaceTokenizer from "./HuggingFaceTokenizer.ts"
-export * as LocalTinkerServer from "./LocalTinkerServer.ts"
 export * as Protocol from "./Protocol.ts"
 export * as TinkerClient from "./TinkerClient.ts"
 export * as TinkerEngine from "./TinkerEngine.ts"

@@ -1,10 +1,10 @@
-import * as EngineContract from "@divisi/trainer/EngineContract"
+import type { LocalTinkerServer } from "@divisi/testkit/engines"
+import { EngineContract } from "@divisi/testkit/engines"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { afterAll, beforeAll, describe, it } from "vitest"
 import type * as Dialect from "../src/Dialect.ts"
-import type * as LocalTinkerServer from "../src/LocalTinkerServer.ts"
 import { adapterFolder, connect, names, serve } from "./world.ts"
 
 const cut = { "step/cut": "The server does not cut gradients, and no client can." }

@@ -1,10 +1,10 @@
+import type { LocalTinkerServer } from "@divisi/testkit/engines"
 import type { Engine } from "@divisi/trainer/Engine"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type * as Dialect from "../src/Dialect.ts"
-import type * as LocalTinkerServer from "../src/LocalTinkerServer.ts"
 import * as TinkerClient from "../src/TinkerClient.ts"
 import { connect, data, names, quick, serve, tokenizer } from "./world.ts"
 

@@ -2,11 +2,11 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
+import { LocalTinkerServer } from "@divisi/testkit/engines"
 import type { Datum } from "@divisi/trainer/Engine"
 import * as ToyEngine from "@divisi/trainer/ToyEngine"
 import * as Effect from "effect/Effect"
 import type * as Dialect from "../src/Dialect.ts"
-import * as LocalTinkerServer from "../src/LocalTinkerServer.ts"
 import * as TinkerEngine from "../src/TinkerEngine.ts"
 
 /** The toy that every test trains. */

@@ -2,7 +2,6 @@
 export * as Advantage from "./Advantage.ts"
 export * as Curriculum from "./Curriculum.ts"
 export * as Engine from "./Engine.ts"
-export * as EngineContract from "./EngineContract.ts"
 export * as Estimate from "./Estimate.ts"
 export * as ExampleSource from "./ExampleSource.ts"
 export * as LossTerms from "./LossTerms.ts"

@@ -1,0 +1,90 @@
+/**
+ * The contract of an engine: what every engine does, as one suite that each of them runs.
+ *
+ * Losses and gradients are held to a reference in plain numbers (`LossTerms`), gradients to the fall of the loss along
+ * them, samplers to what `forward` finds. What an engine cannot do is declared as a gap with its reason; a gap is run as
+ * well, and must still be one.
+ */
+import { passes } from "./internal/contract/passes.ts"
+import { sampling } from "./internal/contract/samples.ts"
+import { steps } from "./internal/contract/steps.ts"
+import { type Case, type Options, type Shared, share } from "./internal/contract/subject.ts"
+
+export type { Case, Options, Subject } from "./internal/contract/subject.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The functions of a test runner: those of vitest, or of any other with the same shape. */
+export interface Runner {
+  readonly describe: (name: string, body: () => void) => unknown
+  readonly it: (name: string, body: () => Promise<void>) => unknown
+  readonly afterAll: (body: () => Promise<void>) => unknown
+}
+
+/** Why a case is not passed, by its id. */
+export type Gaps = Readonly<Record<string, string>>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Cases
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Every case of the contract. */
+export const cases: ReadonlyArray<Case> = [...passes, ...steps, ...sampling]
+
+const checkGap = async (one: Case, shared: Shared, reason: string): Promise<void> => {
+  const passed = await shared.with(one.run).then(
+    () => true,
+    () => false
+  )
+  if (passed) throw new Error(`${one.id} is declared as a gap ("${reason}"), but it passes: remove the declaration.`)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The suite
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Declares the suite of an engine.
+ *
+ * **Details**
+ *
+ * One engine is made for all cases and put back to its first weights before each; a second one is made for the case that
+ * loads what the first saved. `gaps` names the cases that the engine does not pass, with the reason.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { EngineContract } from "@divisi/testkit/engines"
+ * import * as ToyEngine from "@divisi/trainer/ToyEngine"
+ * import * as Effect from "effect/Effect"
+ *
+ * const names: Array<string> = []
+ * EngineContract.contract({
+ *   name: "toy",
+ *   make: Effect.sync(() => ToyEngine.make({ noise: 0.5 })),
+ *   describe: (_, body) => body(),
+ *   it: (name) => names.push(name), // a real suite passes `it` of its test runner
+ *   afterAll: () => undefined
+ * })
+ * names.length > 30 // => true
+ * ```
+ */
+export const contract = (options: Options & Runner & { readonly gaps?: Gaps }): void => {
+  const { afterAll, describe, gaps = {}, it, name } = options
+  const unknown = Object.keys(gaps).filter((id) => !cases.some((one) => one.id === id))
+  const notes = Object.entries(gaps).map(([id, reason]) => `${id}: ${reason}`)
+  describe(`${name} keeps the contract of engines`, () => {
+    const shared = share(options)
+    afterAll(shared.close)
+    it(`declares its gaps: ${notes.length === 0 ? "none" : notes.join("; ")}`, async () => {
+      if (unknown.length > 0) throw new Error(`No case of the contract is called ${unknown.join(", ")}.`)
+    })
+    for (const one of cases) {
+      const reason = gaps[one.id]
+      if (reason === undefined) it(`${one.id}: ${one.name}`, () => shared.with(one.run))
+      else it(`gap: ${one.id}: ${reason}`, () => checkGap(one, shared, reason))
+    }
+  })
+}

@@ -1,0 +1,10 @@
+/** The contract of providers, and local servers that speak the vendors' wire formats, faults included. */
+export * as AnthropicMessages from "./providers/AnthropicMessages.ts"
+export * as Dialect from "./providers/Dialect.ts"
+export * as GoogleGenerateContent from "./providers/GoogleGenerateContent.ts"
+export * as OpenAiChat from "./providers/OpenAiChat.ts"
+export * as OpenAiResponses from "./providers/OpenAiResponses.ts"
+export * as OpenApi from "./providers/OpenApi.ts"
+export * as ProviderContract from "./providers/ProviderContract.ts"
+export * as Script from "./providers/Script.ts"
+export * as WireServer from "./providers/WireServer.ts"

@@ -1,0 +1,135 @@
+/**
+ * The contract of a provider: what every worker does that stands for a vendor's model, as one suite that every provider
+ * runs over real sockets, through the vendor's real SDK, against a server of this machine.
+ *
+ * A provider that cannot do something says so: a setting that its vendor does not have is declared as rejected, anything
+ * else as a gap with its reason. A gap is run as well, and must still be one.
+ */
+
+import { answers } from "./internal/cases/answers.ts"
+import { connections } from "./internal/cases/connections.ts"
+import { failures } from "./internal/cases/failures.ts"
+import { faults } from "./internal/cases/faults.ts"
+import { interruption } from "./internal/cases/interruption.ts"
+import { requests } from "./internal/cases/requests.ts"
+import { secrets } from "./internal/cases/secrets.ts"
+import { settings } from "./internal/cases/settings.ts"
+import { type Expectations, type Options, type Setting, type Subject, withSubject } from "./internal/subject.ts"
+
+export type { Connection, Expectation, Expectations, Options, Setting, Subject } from "./internal/subject.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One thing that a provider must do. */
+export interface Case {
+  /** By which a gap is declared, e.g. `usage/cached`. */
+  readonly id: string
+  /** What the worker does, in a sentence. */
+  readonly name: string
+  /** Throws when the worker does not. */
+  readonly run: (subject: Subject) => Promise<void>
+}
+
+/** The functions of a test runner: those of vitest, of `node:test`, or of any other with the same shape. */
+export interface Runner {
+  readonly describe: (name: string, body: () => void) => unknown
+  readonly it: (name: string, body: () => Promise<void>) => unknown
+}
+
+/** Why a case is not passed, by its id. */
+export type Gaps = Readonly<Record<string, string>>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Cases
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Every case of the contract, in the order of a call: what is asked, what is answered, and what can go wrong. */
+export const cases: ReadonlyArray<Case> = [
+  ...requests,
+  ...settings,
+  ...answers,
+  ...failures,
+  ...faults,
+  ...connections,
+  ...interruption,
+  ...secrets
+]
+
+/** Runs one case against a provider, with servers of its own that are gone afterwards. */
+export const check = (one: Case, options: Options): Promise<void> => withSubject(options, one.run)
+
+const checkGap = async (one: Case, options: Options, reason: string): Promise<void> => {
+  const passed = await check(one, options).then(
+    () => true,
+    () => false
+  )
+  if (passed) throw new Error(`${one.id} is declared as a gap ("${reason}"), but it passes: remove the declaration.`)
+}
+
+const notes = (expectations: Expectations | undefined, gaps: Gaps): ReadonlyArray<string> => [
+  ...Object.entries(gaps).map(([id, reason]) => `gap: ${id}: ${reason}`),
+  ...Object.entries(expectations ?? {}).flatMap(([setting, expectation]) =>
+    expectation === "passed" ? [] : [`${expectation.type}: ${setting}: ${expectation.reason}`]
+  )
+]
+
+// -------------------------------------------------------------------------------------------------------------------
+// The suite
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Declares the suite of a provider.
+ *
+ * **Details**
+ *
+ * `make` is called once for each case, with the address of a server and a key. `settings` says of each setting whether it
+ * is passed on (the default), rejected with an `InvalidRequest` that names it, or need not be sent. `gaps` names the
+ * cases that the provider does not pass, with the reason; both are listed in the output. A gap that is none any more
+ * fails, and so does one that names no case.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { it } from "node:test"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import { ProviderContract, OpenAiChat } from "@divisi/testkit/providers"
+ *
+ * const names: Array<string> = []
+ * ProviderContract.contract({
+ *   name: "scripted",
+ *   dialect: OpenAiChat.dialect,
+ *   make: () => ScriptedWorker.echo("scripted"),
+ *   describe: (_, body) => body(),
+ *   it: (name) => names.push(name) // a real suite passes `it` of its test runner
+ * })
+ * names.length > 50 // => true
+ * ```
+ */
+export const contract = (options: Options & Runner & { readonly gaps?: Gaps }): void => {
+  const { describe, gaps = {}, it, name, settings: expectations } = options
+  const unknown = Object.keys(gaps).filter((id) => !cases.some((one) => one.id === id))
+  describe(`${name} keeps the contract of providers`, () => {
+    it(`declares its gaps: ${notes(expectations, gaps).length === 0 ? "none" : notes(expectations, gaps).join("; ")}`, async () => {
+      if (unknown.length > 0) throw new Error(`No case of the contract is called ${unknown.join(", ")}.`)
+      for (const note of notes(expectations, gaps)) console.info(`${name}: ${note}`)
+    })
+    for (const one of cases) {
+      const reason = gaps[one.id]
+      if (reason === undefined) it(`${one.id}: ${one.name}`, () => check(one, options))
+      else it(`gap: ${one.id}: ${reason}`, () => checkGap(one, options, reason))
+    }
+  })
+}
+
+/** The settings that a provider passes on or rejects. */
+export const allSettings: ReadonlyArray<Setting> = [
+  "maxOutputTokens",
+  "temperature",
+  "seed",
+  "stopSequences",
+  "reasoningEffort",
+  "reasoningBudget",
+  "reasoningOff"
+]

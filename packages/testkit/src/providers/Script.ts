@@ -1,0 +1,144 @@
+/**
+ * What a scripted server does with one request, said in words that fit every vendor: it answers, refuses, or breaks in
+ * one of the ways in which networks break. A {@link Dialect} says how a vendor writes an answer or a refusal down; a
+ * fault is the same for all of them.
+ */
+import type { Usage } from "@divisi/core/Worker"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A piece of an answer, as long as the vendor sends it at once. */
+export interface Delta {
+  readonly type: "text" | "reasoning"
+  readonly text: string
+}
+
+/** Why an answer ends: by itself, at a stop sequence, at the limit, by a filter, or for a reason that nobody knows yet. */
+export type Ending = "stop" | "stop-sequence" | "length" | "content-filter" | "unknown"
+
+/** An answer, streamed or whole, as the request asks. */
+export interface Answer {
+  readonly type: "answer"
+  readonly deltas: ReadonlyArray<Delta>
+  readonly ending: Ending
+  /** Not sent when absent. */
+  readonly usage?: Usage
+  /** Whether events and fields that no client knows yet stand between the others; true by default. */
+  readonly noise?: boolean
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Why a vendor refuses. `server-error` is a bug of theirs, `unavailable` is too much to do. */
+export type RefusalKind =
+  | "rate-limited"
+  | "overloaded"
+  | "unavailable"
+  | "server-error"
+  | "timeout"
+  | "authentication"
+  | "permission"
+  | "quota"
+  | "invalid-request"
+  | "unknown-model"
+  | "context-too-long"
+  | "content-filtered"
+
+/** A refusal: an HTTP error in the vendor's own words, or an error event after the stream has begun. */
+export interface Refusal {
+  readonly type: "refusal"
+  readonly kind: RefusalKind
+  /** Instead of the vendor's status. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Put into the vendor's message: what it repeats of the request. */
+  readonly echo?: string
+  /** Sent inside a stream, after these deltas. */
+  readonly after?: ReadonlyArray<Delta>
+}
+
+/** A way to break. `after` counts the deltas of the answer that are still sent. */
+export type Fault =
+  /** Sends the answer byte by byte. */
+  | { readonly type: "drip"; readonly answer: Answer }
+  /**
+   * Stops in the middle: as if all were well (`end`), inside of an event (`half-event`), or by a reset of the
+   * connection (`reset`).
+   */
+  | {
+      readonly type: "cut"
+      readonly answer: Answer
+      readonly after: number
+      readonly how: "end" | "half-event" | "reset"
+    }
+  /** Sends an event that is not JSON. */
+  | { readonly type: "malformed"; readonly answer: Answer; readonly after: number }
+  /** Sends whatever this is. */
+  | {
+      readonly type: "raw"
+      readonly status: number
+      readonly contentType: string
+      readonly body: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  /** Resets the connection before a byte is sent. */
+  | { readonly type: "reset" }
+  /** Takes the request and falls silent, at once or in the middle of an answer. */
+  | { readonly type: "hang"; readonly answer?: Answer; readonly after?: number }
+
+/** What a scripted server does with one request. */
+export type Script = Answer | Refusal | Fault
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const defaultUsage: Usage = { inputTokens: 9, outputTokens: 5 }
+
+/**
+ * An answer. Texts become text deltas; it ends by itself and used 9 input and 5 output tokens unless `settings` say
+ * otherwise.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Script } from "@divisi/testkit/providers"
+ *
+ * Script.answer(["Hel", "lo"]).deltas // => [{ type: "text", text: "Hel" }, { type: "text", text: "lo" }]
+ * ```
+ */
+export const answer = (
+  deltas: string | ReadonlyArray<string | Delta>,
+  settings: Partial<Omit<Answer, "type" | "deltas">> = {}
+): Answer => ({
+  type: "answer",
+  deltas: (typeof deltas === "string" ? [deltas] : deltas).map((delta) =>
+    typeof delta === "string" ? { type: "text", text: delta } : delta
+  ),
+  ending: "stop",
+  usage: defaultUsage,
+  ...settings
+})
+
+/** A piece of reasoning. */
+export const reasoning = (text: string): Delta => ({ type: "reasoning", text })
+
+/** A refusal. */
+export const refusal = (kind: RefusalKind, settings: Omit<Refusal, "type" | "kind"> = {}): Refusal => ({
+  type: "refusal",
+  kind,
+  ...settings
+})
+
+/** All text of an answer. */
+export const text = (answer: Answer): string => joined(answer, "text")
+
+/** All reasoning of an answer. */
+export const reasoningText = (answer: Answer): string => joined(answer, "reasoning")
+
+const joined = ({ deltas }: Answer, type: Delta["type"]) =>
+  deltas
+    .filter((delta) => delta.type === type)
+    .map((delta) => delta.text)
+    .join("")

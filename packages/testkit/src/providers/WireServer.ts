@@ -1,0 +1,253 @@
+/**
+ * A server on this machine that speaks a vendor's wire format by script and keeps every request, for tests through real
+ * sockets and the vendor's real SDK.
+ */
+import * as http from "node:http"
+import type { AddressInfo } from "node:net"
+import { setImmediate } from "node:timers/promises"
+import type { Captured, Dialect, Sent, Streamed } from "./Dialect.ts"
+import type { Answer, Fault, Refusal, Script } from "./Script.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One request and what became of its answer. */
+export interface Exchange extends Captured {
+  readonly sent: Sent
+  /** Resolves when the answer has ended or its connection is gone: whether all of it was sent. */
+  readonly closed: Promise<{ readonly isWhole: boolean }>
+  /** Resolves when the script has written what it had to write; a hanging one has then fallen silent. */
+  readonly written: Promise<void>
+}
+
+/** A running server. */
+export interface WireServer extends AsyncDisposable {
+  /** Without a path, e.g. `http://127.0.0.1:4711`. */
+  readonly url: string
+  /** All requests so far. */
+  readonly exchanges: ReadonlyArray<Exchange>
+  /** The request with this number, as soon as it has come in. */
+  readonly exchange: (index: number) => Promise<Exchange>
+  /** How many answers are under way. */
+  readonly open: () => number
+  readonly close: () => Promise<void>
+}
+
+/** One script for each request, the last one for all that follow; or a function of the request and its number. */
+export type Scripts = ReadonlyArray<Script> | ((request: Captured, index: number) => Script | Promise<Script>)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+type Response = http.ServerResponse
+
+const write = (response: Response, text: string | Uint8Array): Promise<void> =>
+  new Promise((resolve) => {
+    if (response.destroyed) return resolve()
+    response.write(text, () => resolve())
+  })
+
+const head = (response: Response, dialect: Dialect, headers: Answer["headers"] = {}) =>
+  response.writeHead(200, { "content-type": dialect.contentType, "cache-control": "no-cache", ...headers })
+
+const begin = ({ deltas, opening }: Streamed, after: number) => [...opening, ...deltas.slice(0, after)].join("")
+
+const reset = (response: Response) => {
+  response.socket?.resetAndDestroy()
+}
+
+const writeAnswer = async (response: Response, dialect: Dialect, answer: Answer, sent: Sent) => {
+  const model = sent.model ?? "unknown"
+  if (!sent.isStream) {
+    response.writeHead(200, { "content-type": "application/json", ...answer.headers })
+    response.end(JSON.stringify(dialect.whole(answer, model)))
+    return
+  }
+  const { closing, deltas, opening } = dialect.stream(answer, model)
+  head(response, dialect, answer.headers)
+  for (const piece of [...opening, ...deltas, ...closing]) await write(response, piece)
+  response.end()
+}
+
+const writeRefusal = async (response: Response, dialect: Dialect, refusal: Refusal, sent: Sent) => {
+  if (refusal.after !== undefined) {
+    const answer: Answer = { type: "answer", deltas: refusal.after, ending: "stop" }
+    head(response, dialect, refusal.headers)
+    await write(response, begin(dialect.stream(answer, sent.model ?? "unknown"), refusal.after.length))
+    response.end(dialect.refuseInStream(refusal))
+    return
+  }
+  const reply = dialect.refuse(refusal, sent.isStream)
+  if (reply === undefined) throw new Error(`${dialect.name} has no refusal for ${refusal.kind}.`)
+  response.writeHead(refusal.status ?? reply.status, {
+    "content-type": "application/json",
+    ...reply.headers,
+    ...refusal.headers
+  })
+  response.end(reply.body)
+}
+
+const drip = async (response: Response, dialect: Dialect, { closing, deltas, opening }: Streamed) => {
+  head(response, dialect)
+  for (const byte of Buffer.from([...opening, ...deltas, ...closing].join(""))) {
+    if (response.destroyed) return
+    await write(response, Uint8Array.of(byte))
+    await setImmediate()
+  }
+  response.end()
+}
+
+const cut = async (response: Response, fault: Fault & { type: "cut" }, streamed: Streamed) => {
+  const next = [...streamed.deltas, ...streamed.closing][fault.after] ?? ""
+  await write(response, begin(streamed, fault.after))
+  if (fault.how === "half-event") await write(response, next.slice(0, next.length / 2))
+  if (fault.how === "reset") return reset(response)
+  response.end()
+}
+
+const breakDown = async (response: Response, dialect: Dialect, fault: Fault, sent: Sent) => {
+  const streamed = (answer: Answer) => dialect.stream(answer, sent.model ?? "unknown")
+  switch (fault.type) {
+    case "reset":
+      return reset(response)
+    case "raw":
+      response.writeHead(fault.status, { "content-type": fault.contentType, ...fault.headers })
+      response.end(fault.body)
+      return
+    case "drip":
+      return drip(response, dialect, streamed(fault.answer))
+    case "hang":
+      if (fault.answer === undefined) return
+      head(response, dialect)
+      return write(response, begin(streamed(fault.answer), fault.after ?? 0))
+    case "cut":
+      head(response, dialect)
+      return cut(response, fault, streamed(fault.answer))
+    case "malformed":
+      head(response, dialect)
+      // In one piece, so that it arrives as one everywhere: an SDK that loses what stands before always does.
+      response.end(begin(streamed(fault.answer), fault.after) + dialect.malformed)
+  }
+}
+
+const play = (response: Response, dialect: Dialect, script: Script, sent: Sent) => {
+  if (script.type === "answer") return writeAnswer(response, dialect, script, sent)
+  if (script.type === "refusal") return writeRefusal(response, dialect, script, sent)
+  return breakDown(response, dialect, script, sent)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const capture = async (request: http.IncomingMessage): Promise<Captured> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk)
+  const text = Buffer.concat(chunks).toString()
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
+  return {
+    method: request.method ?? "",
+    path: request.url ?? "",
+    headers: Object.fromEntries(headers),
+    text,
+    body: parse(text)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The server
+// -------------------------------------------------------------------------------------------------------------------
+
+const scriptOf = (scripts: Scripts, captured: Captured, index: number): Script | Promise<Script> => {
+  if (typeof scripts === "function") return scripts(captured, index)
+  const script = scripts[Math.min(index, scripts.length - 1)]
+  if (script === undefined) throw new Error("A wire server needs at least one script.")
+  return script
+}
+
+/**
+ * Starts a server on a free port of this machine.
+ *
+ * **Details**
+ *
+ * It answers every path: the dialect reads what is asked for. A script that the dialect cannot write down, and any other
+ * mistake in a script, is answered with status 599 and the reason.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
+ *
+ * const server = await WireServer.start(OpenAiChat.dialect, [Script.answer("Hello")])
+ * const response = await fetch(`${server.url}/chat/completions`, {
+ *   method: "POST",
+ *   body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] })
+ * })
+ * const body = (await response.json()) as { choices: Array<{ message: { content: string } }> }
+ * body.choices[0]?.message.content // => "Hello"
+ * server.exchanges[0]?.sent.messages // => [{ role: "user", content: "Hi" }]
+ * await server.close()
+ * ```
+ */
+export const start = async (dialect: Dialect, scripts: Scripts): Promise<WireServer> => {
+  const exchanges: Array<Exchange> = []
+  const arrivals = new Map<number, PromiseWithResolvers<Exchange>>()
+  let open = 0
+
+  const arrival = (index: number) => {
+    const known = arrivals.get(index) ?? Promise.withResolvers<Exchange>()
+    arrivals.set(index, known)
+    return known
+  }
+
+  const handle = async (request: http.IncomingMessage, response: Response) => {
+    open += 1
+    const closed = new Promise<{ isWhole: boolean }>((resolve) =>
+      response.once("close", () => {
+        open -= 1
+        resolve({ isWhole: response.writableFinished })
+      })
+    )
+    const captured = await capture(request)
+    const sent = dialect.read(captured)
+    const written = Promise.withResolvers<void>()
+    const exchange: Exchange = { ...captured, sent, closed, written: written.promise }
+    const index = exchanges.push(exchange) - 1
+    arrival(index).resolve(exchange)
+    try {
+      await play(response, dialect, await scriptOf(scripts, captured, index), sent)
+    } catch (error) {
+      if (!response.headersSent) response.writeHead(599, { "content-type": "text/plain" })
+      response.end(String(error))
+    }
+    written.resolve()
+  }
+
+  const server = http.createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    exchanges,
+    exchange: (index) => arrival(index).promise,
+    open: () => open,
+    close,
+    [Symbol.asyncDispose]: close
+  }
+}

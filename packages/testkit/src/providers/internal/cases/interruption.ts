@@ -1,0 +1,86 @@
+/** Interruption: a call that nobody waits for any more ends at once, on the wire as well. */
+import assert from "node:assert/strict"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Case } from "../../ProviderContract.ts"
+import * as Script from "../../Script.ts"
+import type { Exchange, WireServer } from "../../WireServer.ts"
+import { assertClosesSoon, hello } from "../subject.ts"
+
+const answer = Script.answer(["one", "two", "three"])
+
+/** The first exchange, as soon as the server has written what it had to write. */
+const silent = async (server: WireServer): Promise<Exchange> => {
+  const exchange = await server.exchange(0)
+  await exchange.written
+  return exchange
+}
+
+export const interruption: ReadonlyArray<Case> = [
+  {
+    id: "interruption/in-stream",
+    name: "closes the connection within 100 ms of an interruption in the middle of a stream",
+    run: async ({ serve, start, worker }) => {
+      const server = await serve([{ type: "hang", answer, after: 2 }])
+      const call = start(worker(server))
+      await call.received(2)
+      const exchange = await silent(server)
+      const closes = assertClosesSoon(exchange)
+      await call.interrupt()
+      await closes
+      assert.equal((await call.outcome).finish, undefined, "An interrupted call has finished.")
+      assert.equal(server.exchanges.length, 1)
+    }
+  },
+  {
+    id: "interruption/before-answer",
+    name: "closes the connection within 100 ms of an interruption before any answer",
+    run: async ({ serve, start, worker }) => {
+      const server = await serve([{ type: "hang" }])
+      const call = start(worker(server))
+      const exchange = await silent(server)
+      const closes = assertClosesSoon(exchange)
+      await call.interrupt()
+      await closes
+      assert.deepEqual((await call.outcome).parts, [])
+    }
+  },
+  {
+    id: "interruption/at-once",
+    name: "can be interrupted before its request is sent",
+    run: async ({ serve, start, worker }) => {
+      const server = await serve([{ type: "hang" }])
+      const call = start(worker(server))
+      await call.interrupt()
+      assert.equal((await call.outcome).finish, undefined)
+      assert.equal(server.open(), 0, "A request is under way.")
+    }
+  },
+  {
+    id: "interruption/enough",
+    name: "closes the connection within 100 ms when its reader has read enough",
+    run: async ({ serve, worker }) => {
+      const server = await serve([{ type: "hang", answer, after: 2 }])
+      const stream = Stream.take(worker(server).generate(hello), 1)
+      const parts = await Effect.runPromise(Stream.runCollect(stream))
+      assert.deepEqual(parts, [{ type: "text", text: "one" }])
+      const [exchange] = server.exchanges
+      assert.ok(exchange)
+      await assertClosesSoon(exchange)
+    }
+  },
+  {
+    id: "interruption/many",
+    name: "closes every one of 20 connections that are interrupted at once",
+    run: async ({ serve, start, worker }) => {
+      const server = await serve([{ type: "hang", answer, after: 1 }])
+      const one = worker(server)
+      const calls = Array.from({ length: 20 }, () => start(one))
+      await Promise.all(calls.map((call) => call.received(1)))
+      const closes = server.exchanges.map(assertClosesSoon)
+      await Promise.all(calls.map((call) => call.interrupt()))
+      await Promise.all(closes)
+      assert.equal(server.open(), 0)
+    }
+  }
+]
