@@ -1,7 +1,3 @@
 import { build } from "../../tsup.base.ts"
 
-// The thread of computer algebra and the process of the sandbox are files of their own, and stand where they are sought.
-export default build({
-  "math/algebra.worker": "src/math/algebra.worker.ts",
-  "sandbox/pyodide.child": "src/sandbox/pyodide.child.ts"
-})
+export default build()

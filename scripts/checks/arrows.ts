@@ -44,7 +44,9 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "trainer", to: ["core"] },
   // Engines of the trainer are held to a contract as providers are. Neither knows the testkit but in tests.
   { from: "testkit", to: ["core", "trainer"] },
-  { from: "evals", to: ["core"] },
+  // What says whether an answer is right: trainers need it as much as evaluations do.
+  { from: "graders", to: ["core"] },
+  { from: "evals", to: ["core", "graders"] },
   { from: "cluster", to: ["core"] },
   { from: "server", to: ["core"] },
   { from: "studio", to: ["core"] },

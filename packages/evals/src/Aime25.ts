@@ -1,7 +1,7 @@
 /** AIME25: thirty problems of the American Invitational Mathematics Examination of 2025; answers are 0 to 999. */
 import * as Task from "@divisi/core/Task"
+import { IntegerGrader } from "@divisi/graders/math"
 import type { Graded } from "./Benchmark.ts"
-import * as IntegerGrader from "./IntegerGrader.ts"
 import { short } from "./internal/digest.ts"
 import * as Row from "./internal/Row.ts"
 

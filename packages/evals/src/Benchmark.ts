@@ -6,6 +6,7 @@
  * be run, but {@link shareable} keeps their text out of anything that is shared.
  */
 import * as Task from "@divisi/core/Task"
+import type { AnswerGrader } from "@divisi/graders/Verdict"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -14,7 +15,6 @@ import * as Dataset from "./Dataset.ts"
 import { sha256 } from "./internal/digest.ts"
 import { type Row, RowError } from "./internal/Row.ts"
 import * as Selection from "./Selection.ts"
-import type { AnswerGrader } from "./Verdict.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

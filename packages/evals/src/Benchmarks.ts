@@ -1,16 +1,17 @@
 /** The benchmarks that have a name, for command lines that say which one they want. */
+
+import { CodeGrader } from "@divisi/graders/code"
+import type { Sandbox } from "@divisi/graders/Sandbox"
+import { Sandboxes } from "@divisi/graders/sandboxes"
 import * as Aime25 from "./Aime25.ts"
 import { type Graded, withGrader } from "./Benchmark.ts"
 import * as BigCodeBenchHard from "./BigCodeBenchHard.ts"
-import * as CodeGrader from "./CodeGrader.ts"
 import * as GpqaDiamond from "./GpqaDiamond.ts"
 import * as Gsm8k from "./Gsm8k.ts"
 import * as LiveCodeBench from "./LiveCodeBench.ts"
 import * as Math500 from "./Math500.ts"
 import * as Mmlu from "./Mmlu.ts"
 import * as Rlpr from "./Rlpr.ts"
-import type { Sandbox } from "./Sandbox.ts"
-import * as Sandboxes from "./Sandboxes.ts"
 
 const slices = LiveCodeBench.release("v6")
 

@@ -17,6 +17,7 @@ import type { Task } from "@divisi/core/Task"
 import type * as Transcript from "@divisi/core/Transcript"
 import { noUsage } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { AnswerGrader } from "@divisi/graders/Verdict"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Graded, Loaded } from "./Benchmark.ts"
@@ -28,7 +29,6 @@ import { usd } from "./internal/sampling.ts"
 import * as Report from "./Report.ts"
 import * as ReportFile from "./ReportFile.ts"
 import * as Selection from "./Selection.ts"
-import type { AnswerGrader } from "./Verdict.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -335,7 +335,7 @@ export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.D
  * import * as Task from "@divisi/core/Task"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Evaluation from "@divisi/evals/Evaluation"
- * import * as IntegerGrader from "@divisi/evals/IntegerGrader"
+ * import { IntegerGrader } from "@divisi/graders/math"
  * import * as Effect from "effect/Effect"
  *
  * const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-"))

@@ -5,11 +5,11 @@
  * hashes. The right option's place follows from the seed and the record's id, so it is the same in every process.
  */
 import * as Task from "@divisi/core/Task"
+import { LetterGrader } from "@divisi/graders/text"
 import type { Graded } from "./Benchmark.ts"
 import { ask, letterAt } from "./internal/choices.ts"
 import { fraction } from "./internal/digest.ts"
 import * as Row from "./internal/Row.ts"
-import * as LetterGrader from "./LetterGrader.ts"
 
 /** What may differ. */
 export interface Options {

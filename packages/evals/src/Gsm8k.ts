@@ -1,7 +1,7 @@
 /** GSM8K: word problems of grade school, whose answers are whole numbers. */
 import * as Task from "@divisi/core/Task"
+import { IntegerGrader } from "@divisi/graders/math"
 import type { Graded } from "./Benchmark.ts"
-import * as IntegerGrader from "./IntegerGrader.ts"
 import { short } from "./internal/digest.ts"
 import * as Row from "./internal/Row.ts"
 

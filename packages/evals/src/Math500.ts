@@ -1,8 +1,8 @@
 /** MATH500: 500 problems of competition mathematics, with answers in LaTeX. */
 import * as Task from "@divisi/core/Task"
+import { MathGrader } from "@divisi/graders/math"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./internal/Row.ts"
-import * as MathGrader from "./MathGrader.ts"
 
 /** How the answer is asked for: in a box, or in tags as in training for the paper. */
 export interface Options {

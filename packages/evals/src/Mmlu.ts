@@ -1,10 +1,10 @@
 /** MMLU: multiple choice questions of 57 subjects. */
 import * as Task from "@divisi/core/Task"
+import { LetterGrader } from "@divisi/graders/text"
 import type { Graded } from "./Benchmark.ts"
 import { ask, type ChoiceFormat, letterAt } from "./internal/choices.ts"
 import { short } from "./internal/digest.ts"
 import * as Row from "./internal/Row.ts"
-import * as LetterGrader from "./LetterGrader.ts"
 
 /** What may differ. */
 export interface Options {

@@ -1,9 +1,9 @@
 /** RLPR: questions of many fields from the web, with short reference answers. */
 import * as Task from "@divisi/core/Task"
+import { RlprGrader } from "@divisi/graders/math"
 import type { Graded } from "./Benchmark.ts"
 import { short } from "./internal/digest.ts"
 import * as Row from "./internal/Row.ts"
-import * as RlprGrader from "./RlprGrader.ts"
 
 /** What may differ. */
 export interface Options {

@@ -7,7 +7,7 @@
 
 import { uniformInt } from "pure-rand/distribution/uniformInt"
 import { mersenne } from "pure-rand/generator/mersenne"
-import { incompleteBeta, normalQuantile, studentQuantile } from "./internal/distribution.ts"
+import { incompleteBeta, normalQuantile, studentQuantile } from "./statistics/distribution.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -4,12 +4,12 @@
  */
 import path from "node:path"
 import * as Task from "@divisi/core/Task"
+import * as Graders from "@divisi/graders/Graders"
+import type * as Verdict from "@divisi/graders/Verdict"
 import * as Effect from "effect/Effect"
 import type { Graded } from "./Benchmark.ts"
-import * as Graders from "./Graders.ts"
 import { short } from "./internal/digest.ts"
 import * as Row from "./internal/Row.ts"
-import type * as Verdict from "./Verdict.ts"
 
 /** What a benchmark of one's own is made of. */
 export interface Options {

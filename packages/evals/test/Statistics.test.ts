@@ -1,6 +1,6 @@
 import * as Statistics from "@divisi/evals/Statistics"
 import { assert, describe, it } from "@effect/vitest"
-import { normalQuantile, studentQuantile } from "../src/internal/distribution.ts"
+import { normalQuantile, studentQuantile } from "../src/statistics/distribution.ts"
 
 const close = (actual: number, expected: number, within = 1e-9) => assert.closeTo(actual, expected, within)
 

@@ -14,10 +14,10 @@ import * as Mmlu from "@divisi/evals/Mmlu"
 import * as Rlpr from "@divisi/evals/Rlpr"
 import * as Selection from "@divisi/evals/Selection"
 import * as UserBenchmark from "@divisi/evals/UserBenchmark"
+import { BigCodeBenchProblem, LiveCodeBenchProblem } from "@divisi/graders/code"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import pickles from "./fixtures/pickles.json" with { type: "json" }
 import { folder } from "./folder.ts"
 
 const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}.jsonl`, import.meta.url))
@@ -90,13 +90,13 @@ describe("records become tasks", () => {
     Effect.gen(function* () {
       const { tasks } = yield* load(LiveCodeBench.make(), "livecodebench")
       assert.deepStrictEqual(
-        tasks.map((task) => Result.getOrThrow(LiveCodeBench.tests(task)).map(({ type }) => type)),
+        tasks.map((task) => Result.getOrThrow(LiveCodeBenchProblem.tests(task)).map(({ type }) => type)),
         [
           ["stdin", "stdin", "stdin"],
           ["functional", "functional"]
         ]
       )
-      assert.strictEqual(LiveCodeBench.problem(tasks[1]!)?.functionName, "twice")
+      assert.strictEqual(LiveCodeBenchProblem.ofTask(tasks[1]!)?.functionName, "twice")
       assert.include(Task.question(tasks[1]!), "class Solution")
       assert.include(Task.question(tasks[0]!), "standard input")
       assert.notInclude(JSON.stringify(tasks[0]!.messages), "10 -4")
@@ -109,7 +109,7 @@ describe("records become tasks", () => {
   it.effect("of BigCodeBench-Hard", () =>
     Effect.gen(function* () {
       const { tasks } = yield* load(BigCodeBenchHard.make(), "bigcodebench-hard")
-      const found = BigCodeBenchHard.problem(tasks[0]!)!
+      const found = BigCodeBenchProblem.ofTask(tasks[0]!)!
       assert.strictEqual(found.entryPoint, "task_func")
       assert.include(found.test, "class TestCases")
       assert.isAbove(found.libraries.length, 0)
@@ -155,31 +155,6 @@ describe("records become tasks", () => {
       assert.include(absent.message, "nowhere.jsonl cannot be read")
     })
   )
-})
-
-describe("pickled tests", () => {
-  it("are read in every version that holds one text", () => {
-    for (const version of ["protocol2", "protocol4", "protocol5"] as const) {
-      assert.strictEqual(Result.getOrThrow(LiveCodeBench.readTests(pickles[version])).length, 2)
-    }
-    assert.strictEqual(Result.getOrThrow(LiveCodeBench.readTests(pickles.long)).length, 40)
-  })
-
-  it("are refused when they hold anything else", () => {
-    for (const kind of ["call", "list", "number", "protocol0", "trailing", "cut", "notTests"] as const) {
-      assert.isTrue(Result.isFailure(LiveCodeBench.readTests(pickles[kind])), kind)
-    }
-    const list = LiveCodeBench.readTests(pickles.list)
-    assert.include(Result.isFailure(list) ? list.failure : "", "refused")
-    for (const garbage of ["", "!!!", "AAAA", "[1]", '[{"input":1}]']) {
-      assert.isTrue(Result.isFailure(LiveCodeBench.readTests(garbage)), garbage)
-    }
-  })
-
-  it("take the last fenced block of an answer", () => {
-    assert.strictEqual(LiveCodeBench.extract("```\na\n```\ntext\n```python\nb\n```"), "b")
-    assert.isUndefined(LiveCodeBench.extract("```python\nb"))
-  })
 })
 
 describe("selection", () => {

@@ -2,7 +2,7 @@
 import * as Regrading from "@divisi/evals/Regrade"
 import type { BenchmarkRecord, Sample } from "@divisi/evals/Report"
 import * as ReportFile from "@divisi/evals/ReportFile"
-import type { Sandbox } from "@divisi/evals/Sandbox"
+import type { Sandbox } from "@divisi/graders/Sandbox"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"

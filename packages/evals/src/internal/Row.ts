@@ -1,5 +1,7 @@
 /** Reading the fields of a record of a data set, which is whatever its file holds. */
 
+import * as Result from "effect/Result"
+
 /** A record as it was read: JSON, or Parquet with its big integers. */
 export type Row = Readonly<Record<string, unknown>>
 
@@ -12,6 +14,10 @@ const wrong = (row: Row, name: string, expected: string): RowError =>
       ? `its field "${name}" should be ${expected}`
       : `it has no field "${name}"; it has ${Object.keys(row).slice(0, 20).join(", ")}`
   )
+
+/** What was read of a record; a failure is thrown as a {@link RowError}. */
+export const orThrow = <A>(read: Result.Result<A, string>): A =>
+  Result.getOrThrowWith(read, (detail) => new RowError(detail))
 
 /** A text field. */
 export const text = (row: Row, name: string): string => {

@@ -1,7 +1,7 @@
 /** What a report says of a policy on a benchmark, and over all: means, spreads and shares of samples. */
 import type { Cell, Config, Figure, Overall, Sample, Score, Share, Spread } from "../Report.ts"
 import * as Statistics from "../Statistics.ts"
-import { normalQuantile } from "./distribution.ts"
+import { normalQuantile } from "../statistics/distribution.ts"
 
 /** What is not a number is not known. */
 export const figure = (value: number): Figure => (Number.isFinite(value) ? value : null)

@@ -1,0 +1,52 @@
+/** The graders that have a name, for files and command lines that say which one they want. */
+import * as CodeGrader from "./code/CodeGrader.ts"
+import * as IntegerGrader from "./math/IntegerGrader.ts"
+import * as MathGrader from "./math/MathGrader.ts"
+import * as RlprGrader from "./math/RlprGrader.ts"
+import type { Sandbox } from "./sandbox/Sandbox.ts"
+import * as Sandboxes from "./sandbox/Sandboxes.ts"
+import * as LetterGrader from "./text/LetterGrader.ts"
+import * as TextGrader from "./text/TextGrader.ts"
+import type { AnswerGrader } from "./Verdict.ts"
+
+const graders: ReadonlyArray<AnswerGrader> = [
+  MathGrader.math,
+  MathGrader.math500,
+  LetterGrader.letter,
+  LetterGrader.paper,
+  IntegerGrader.integer,
+  IntegerGrader.aime,
+  RlprGrader.strict,
+  RlprGrader.paper,
+  TextGrader.text
+]
+
+/** Those that run programs, one set for each sandbox: they remember what they learnt of its references. */
+const programGraders = new WeakMap<Sandbox, ReadonlyArray<AnswerGrader>>()
+
+const gradersOf = (sandbox: Sandbox): ReadonlyArray<AnswerGrader> => {
+  const known = programGraders.get(sandbox)
+  if (known !== undefined) return known
+  const made = [CodeGrader.liveCodeBench(sandbox), CodeGrader.bigCodeBench(sandbox)]
+  programGraders.set(sandbox, made)
+  return made
+}
+
+/** The names there are. */
+export const names: ReadonlyArray<string> = [...graders, ...gradersOf(Sandboxes.shared)].map(({ name }) => name)
+
+/**
+ * The grader of a name; `undefined` when there is none. Those of programs run them in the sandbox, by default in one
+ * that all share (`Sandboxes.shared`).
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Graders from "@divisi/graders/Graders"
+ *
+ * Graders.named("rlpr-strict")?.name // => "rlpr-strict"
+ * Graders.named("vibes") // => undefined
+ * ```
+ */
+export const named = (name: string, sandbox: Sandbox = Sandboxes.shared): AnswerGrader | undefined =>
+  [...graders, ...gradersOf(sandbox)].find((grader) => grader.name === name)

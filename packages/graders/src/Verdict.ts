@@ -1,0 +1,78 @@
+/**
+ * Verdicts: what a grader of this package says about an answer, beyond right or wrong.
+ *
+ * Every grader here is one of core's; what it gives also tells which text was taken for the answer, and what decided.
+ */
+import type { Grade, Grader, GraderError } from "@divisi/core/Grader"
+import { GraderError as NoVerdict } from "@divisi/core/Grader"
+import type { Task } from "@divisi/core/Task"
+import * as Effect from "effect/Effect"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A verdict on one answer, with its reasons. */
+export interface Verdict extends Grade {
+  /** What was taken for the answer; absent when the text holds none, which counts as wrong. */
+  readonly extracted?: string
+  /** What decided, e.g. `rational`; `unparsed` when there was no answer to compare. */
+  readonly rung: string
+}
+
+/** A grader whose verdicts say what decided. */
+export interface AnswerGrader extends Grader {
+  readonly grade: (task: Task, answer: string) => Effect.Effect<Verdict, GraderError>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A verdict with a score of 1 or 0. */
+export const make = (parts: {
+  readonly correct: boolean
+  readonly rung: string
+  readonly extracted?: string | undefined
+  readonly explanation?: string
+}): Verdict => ({
+  correct: parts.correct,
+  score: parts.correct ? 1 : 0,
+  rung: parts.rung,
+  ...(parts.extracted === undefined ? {} : { extracted: parts.extracted }),
+  ...(parts.explanation === undefined ? {} : { explanation: parts.explanation })
+})
+
+/** The verdict on a text that gives no answer: wrong, and said to be so for that reason. */
+export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explanation: "the text gives no answer" })
+
+/**
+ * A grader from a comparison of the task's reference with the text of an answer. The reference comes first and is
+ * never swapped with the answer. A task without a reference is a `GraderError`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Verdict from "@divisi/graders/Verdict"
+ *
+ * const sameLength = Verdict.grader("same-length", (gold, answer) =>
+ *   Verdict.make({ correct: gold.length === answer.length, rung: "length", extracted: answer })
+ * )
+ * sameLength.name // => "same-length"
+ * ```
+ */
+export const grader = (name: string, compare: (gold: string, answer: string) => Verdict): AnswerGrader =>
+  graderEffect(name, (gold, answer) => Effect.sync(() => compare(gold, answer)))
+
+/** As {@link grader}, for comparisons that are effects; why one failed becomes the `GraderError`. */
+export const graderEffect = (
+  name: string,
+  compare: (gold: string, answer: string, task: Task) => Effect.Effect<Verdict, string>
+): AnswerGrader => ({
+  name,
+  grade: (task, answer) => {
+    const failure = (detail: string) => new NoVerdict({ grader: name, task: task.id, detail })
+    if (task.reference === undefined) return Effect.fail(failure("the task has no reference answer"))
+    return Effect.mapError(compare(task.reference, answer, task), failure)
+  }
+})

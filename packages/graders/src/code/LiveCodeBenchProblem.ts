@@ -1,0 +1,185 @@
+/**
+ * Problems of LiveCodeBench: the tests that a solution is run on, and how a record of the data set spells them.
+ *
+ * Private tests come as JSON, or as a pickle in a compressed text. A pickle is a program, so nothing here runs it: a
+ * reader accepts the one shape that these have, a single text, and refuses everything else.
+ */
+import { inflateSync } from "node:zlib"
+import type { Task } from "@divisi/core/Task"
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { readText } from "./pickle.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One test: what a program reads, or what a function is called with, and what must come of it. */
+export interface Test {
+  readonly input: string
+  readonly output: string
+  readonly type: "stdin" | "functional"
+}
+
+/** What is needed to run a solution. Workers do not see it. */
+export interface LiveCodeBenchProblem {
+  readonly platform: string
+  /** Empty for programs that read standard input. */
+  readonly starterCode: string
+  /** The method to be called; absent for programs. */
+  readonly functionName?: string | undefined
+  readonly publicTests: ReadonlyArray<Test>
+  /** As the data set holds them: see {@link readTests}. */
+  readonly privateTests: string
+}
+
+/** The tests of a problem cannot be read. */
+export class TestsError extends Data.TaggedError("TestsError")<{ readonly task: string; readonly detail: string }> {
+  override get message(): string {
+    return `The tests of ${this.task} cannot be read: ${this.detail}. Nothing can be graded with them.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tests
+// -------------------------------------------------------------------------------------------------------------------
+
+/** No problem has this much of tests; what claims to is refused before it fills the memory. */
+const maxBytes = 512 * 1024 * 1024
+
+const testOf = (value: unknown): Test | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const { input, output, testtype: type } = value as Readonly<Record<string, unknown>>
+  if (typeof input !== "string" || typeof output !== "string") return undefined
+  return type === "stdin" || type === "functional" ? { input, output, type } : undefined
+}
+
+const parseTests = (json: string): Result.Result<ReadonlyArray<Test>, string> => {
+  const parsed = Result.try({ try: (): unknown => JSON.parse(json), catch: () => "they are not JSON" })
+  if (Result.isFailure(parsed)) return Result.fail(parsed.failure)
+  if (!Array.isArray(parsed.success)) return Result.fail("they are no list")
+  const tests = parsed.success.map(testOf)
+  return tests.every((test) => test !== undefined)
+    ? Result.succeed(tests)
+    : Result.fail("one of them has no input, output and kind")
+}
+
+/**
+ * Reads tests as the data set holds them: a list in JSON, or that list as a text in a pickle, compressed, in base64.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { LiveCodeBenchProblem } from "@divisi/graders/code"
+ * import * as Result from "effect/Result"
+ *
+ * const read = LiveCodeBenchProblem.readTests('[{"input":"1 2","output":"3","testtype":"stdin"}]')
+ * Result.isSuccess(read) && read.success.length // => 1
+ * Result.isFailure(LiveCodeBenchProblem.readTests("bm90IGEgcGlja2xl")) // => true
+ * ```
+ */
+export const readTests = (encoded: string): Result.Result<ReadonlyArray<Test>, string> => {
+  if (/^\s*\[/.test(encoded)) return parseTests(encoded)
+  const inflated = Result.try({
+    try: () => inflateSync(Buffer.from(encoded, "base64"), { maxOutputLength: maxBytes }),
+    catch: () => "they are neither JSON nor compressed"
+  })
+  return Result.flatMap(Result.flatMap(inflated, readText), parseTests)
+}
+
+/** All tests of a problem, public ones first. Tests that cannot be decoded are an error: they never count as passed. */
+export const testsOf = (task: string, problem: LiveCodeBenchProblem): Result.Result<ReadonlyArray<Test>, TestsError> =>
+  Result.mapBoth(readTests(problem.privateTests), {
+    onFailure: (detail) => new TestsError({ task, detail }),
+    onSuccess: (hidden) => [...problem.publicTests, ...hidden]
+  })
+
+/** All tests of a task, as {@link testsOf} gives them. */
+export const tests = (task: Task): Result.Result<ReadonlyArray<Test>, TestsError> => {
+  const problem = ofTask(task)
+  return problem === undefined
+    ? Result.fail(new TestsError({ task: task.id, detail: "it is no task of LiveCodeBench" }))
+    : testsOf(task.id, problem)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Problems
+// -------------------------------------------------------------------------------------------------------------------
+
+const Metadata = Schema.fromJsonString(Schema.Struct({ func_name: Schema.String }))
+
+const Record = Schema.Struct({
+  platform: Schema.String,
+  starter_code: Schema.String,
+  metadata: Schema.optional(Schema.NullOr(Schema.String)),
+  public_test_cases: Schema.String,
+  private_test_cases: Schema.String
+})
+
+/** The problem in a record of the data set; the failure says what is wrong with the record. */
+export const fromRecord = (record: unknown): Result.Result<LiveCodeBenchProblem, string> =>
+  Result.gen(function* () {
+    const row = yield* Result.mapError(Schema.decodeUnknownResult(Record)(record), ({ message }) => message)
+    const publicTests = yield* Result.mapError(
+      parseTests(row.public_test_cases),
+      (detail) => `its public tests cannot be read: ${detail}`
+    )
+    const metadata = Result.getOrUndefined(Schema.decodeUnknownResult(Metadata)(row.metadata))
+    return {
+      platform: row.platform,
+      starterCode: row.starter_code,
+      functionName: metadata?.func_name,
+      publicTests,
+      privateTests: row.private_test_cases
+    }
+  })
+
+/** The problem behind a task of this benchmark; `undefined` for another task. */
+export const ofTask = (task: Task): LiveCodeBenchProblem | undefined =>
+  task.metadata?.liveCodeBench as LiveCodeBenchProblem | undefined
+
+/**
+ * The problem in a task's reference: a record of the data set as JSON, whose tests may be lists instead of texts, and
+ * which may leave out all but its public tests. `undefined` when it is something else.
+ */
+export const ofReference = ({ reference }: Task): LiveCodeBenchProblem | undefined => {
+  const row = Result.getOrUndefined(Schema.decodeUnknownResult(JsonRecord)(reference))
+  if (row === undefined) return undefined
+  const asText = (value: unknown, absent: string) =>
+    typeof value === "string" ? value : value === undefined ? absent : JSON.stringify(value)
+  return Result.getOrUndefined(
+    fromRecord({
+      platform: asText(row.platform, ""),
+      starter_code: asText(row.starter_code, ""),
+      metadata: asText(row.metadata, "{}"),
+      public_test_cases: asText(row.public_test_cases, "[]"),
+      private_test_cases: asText(row.private_test_cases, "[]")
+    })
+  )
+}
+
+const JsonRecord = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answers
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The program in an answer: what stands between the last two lines with three backticks; `undefined` when there are
+ * fewer.
+ *
+ * **Example**
+ *
+ * ````ts
+ * import { LiveCodeBenchProblem } from "@divisi/graders/code"
+ *
+ * LiveCodeBenchProblem.extract("So:\n```python\nprint(42)\n```\nDone.") // => "print(42)"
+ * ````
+ */
+export const extract = (answer: string): string | undefined => {
+  const lines = answer.split("\n")
+  const fences = lines.flatMap((line, index) => (line.includes("```") ? [index] : []))
+  const [open, close] = fences.slice(-2)
+  return open === undefined || close === undefined ? undefined : lines.slice(open + 1, close).join("\n")
+}

@@ -1,0 +1,8 @@
+export * from "./code.ts"
+export * as Graders from "./Graders.ts"
+export * as JudgeGrader from "./JudgeGrader.ts"
+export * from "./math.ts"
+export * as Sandbox from "./sandbox/Sandbox.ts"
+export * from "./sandboxes.ts"
+export * from "./text.ts"
+export * as Verdict from "./Verdict.ts"

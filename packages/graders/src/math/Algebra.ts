@@ -1,0 +1,139 @@
+/**
+ * Computer algebra in a thread that can be killed: a formula may ask for more time and memory than there is.
+ *
+ * The library (`@cortex-js/compute-engine`) is loaded when a pair of formulas first needs it, and only in that thread.
+ */
+import { Worker } from "node:worker_threads"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import { script } from "../internal/script.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Limits of a proof. */
+export interface Options {
+  /** How long a proof may take; 2,000 ms by default. The thread is killed when it takes longer. */
+  readonly timeoutMillis?: number
+  /** How much memory the thread may use; 512 MB by default. It ends when it needs more. */
+  readonly memoryMegabytes?: number
+  /** How long the thread may take to start, once for many proofs; 30,000 ms by default. */
+  readonly startMillis?: number
+}
+
+/** What came of a proof: `exhausted` when time or memory ran out. */
+export type Outcome = "equal" | "not-proven" | "exhausted"
+
+/** Proves formulas in LaTeX equal. */
+export interface Algebra {
+  readonly prove: (gold: string, answer: string) => Effect.Effect<Outcome, AlgebraError>
+  /** Ends the thread; a later proof starts another. */
+  readonly close: Effect.Effect<void>
+}
+
+/** The thread could not be started. */
+export class AlgebraError extends Data.TaggedError("AlgebraError")<{ readonly detail: string }> {
+  override get message(): string {
+    return `The thread for computer algebra did not start: ${this.detail}. See that @cortex-js/compute-engine is installed.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The thread
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Reply {
+  readonly id: number
+  readonly isEqual: boolean
+}
+
+/** A new thread after so many proofs: what the library remembers of formulas is given back. */
+const maxProofs = 2000
+
+/** The next reply; how the thread ended when it comes to an end before, and `undefined` when it is too late. */
+const reply = (thread: Worker, timeoutMillis: number): Effect.Effect<Reply | Error | undefined> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => settle(undefined), timeoutMillis)
+    const settle = (result: Reply | Error | undefined) => {
+      stop()
+      resume(Effect.succeed(result))
+    }
+    const ended = (code: number) => settle(new Error(`it ended with code ${code}`))
+    const stop = () => {
+      clearTimeout(timer)
+      thread.off("message", settle).off("error", settle).off("exit", ended).unref()
+    }
+    thread.ref()
+    thread.on("message", settle).on("error", settle).on("exit", ended)
+    return Effect.sync(stop)
+  })
+
+const kill = (thread: Worker | undefined): Effect.Effect<void> =>
+  thread === undefined ? Effect.void : Effect.asVoid(Effect.promise(() => thread.terminate()))
+
+const start = (options: Options) =>
+  Effect.gen(function* () {
+    const thread = new Worker(script("math/algebra.worker"), {
+      resourceLimits: { maxOldGenerationSizeMb: options.memoryMegabytes ?? 512 },
+      execArgv: []
+    })
+    // An error between proofs must not end the process; the next proof finds the thread gone.
+    thread.on("error", () => {})
+    const ready = yield* reply(thread, options.startMillis ?? 30_000)
+    if (ready !== undefined && !(ready instanceof Error)) return thread
+    yield* kill(thread)
+    return yield* new AlgebraError({ detail: ready?.message ?? "it took too long" })
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Makes a prover. Its thread starts with the first proof, keeps no process alive, and serves one proof after another.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Algebra } from "@divisi/graders/math"
+ * import * as Effect from "effect/Effect"
+ *
+ * const algebra = Algebra.make()
+ * const program = Effect.ensuring(algebra.prove("385", "\\sum_{k=1}^{10} k^2"), algebra.close)
+ * await Effect.runPromise(program) // => "equal"
+ * ```
+ */
+export const make = (options: Options = {}): Algebra => {
+  const one = Semaphore.makeUnsafe(1)
+  let thread: Worker | undefined
+  let proofs = 0
+  const forget = Effect.suspend(() => {
+    const old = thread
+    thread = undefined
+    proofs = 0
+    return kill(old)
+  })
+  const ready = Effect.suspend(() => {
+    if (thread !== undefined && thread.threadId !== -1 && proofs < maxProofs) return Effect.succeed(thread)
+    return Effect.tap(Effect.andThen(forget, start(options)), (started) =>
+      Effect.sync(() => {
+        thread = started
+      })
+    )
+  })
+  const prove = (gold: string, answer: string) =>
+    Effect.gen(function* () {
+      const current = yield* ready
+      current.postMessage({ id: ++proofs, gold, answer })
+      const result = yield* reply(current, options.timeoutMillis ?? 2000)
+      if (result !== undefined && !(result instanceof Error)) return result.isEqual ? "equal" : "not-proven"
+      yield* forget
+      return "exhausted"
+    }).pipe(Effect.onInterrupt(() => forget))
+  return {
+    prove: (gold, answer) => one.withPermit(prove(gold, answer)),
+    close: one.withPermit(forget)
+  }
+}

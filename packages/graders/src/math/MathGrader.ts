@@ -1,0 +1,154 @@
+/**
+ * Grades mathematical answers in LaTeX or plain text, and says which proof decided.
+ *
+ * The ladder: normalised text; exact fractions; numbers to 80 digits; sets and lists; tuples; intervals; matrices;
+ * relations; identity of formulas, tried at points that are not special; and at last computer algebra, in a thread that
+ * is killed when it takes too long. Everything before that last rung runs in bounded time in this thread.
+ *
+ * What cannot be shown to be equal is wrong: a grader is trusted for the credit that it does not give.
+ */
+import * as Effect from "effect/Effect"
+import * as Verdict from "../Verdict.ts"
+import * as Algebra from "./Algebra.ts"
+import type { Decision, Rung as LadderRung } from "./Decision.ts"
+import { decideText, type Rules } from "./Ladder.ts"
+import * as MathAnswer from "./MathAnswer.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What decided; `none` when nothing could show that the answers are the same or that they differ. */
+export type Rung = LadderRung
+
+/** What may differ from benchmark to benchmark. */
+export interface Options extends Partial<Rules> {
+  /** The name of the grader; `math` by default. */
+  readonly name?: string
+  /** Instead of the prover that all graders of a process share; `false` for none. */
+  readonly algebra?: Algebra.Algebra | false
+}
+
+const strict: Rules = { anyOrder: false, bareValues: false }
+
+const shared = Algebra.make()
+
+// -------------------------------------------------------------------------------------------------------------------
+// Comparing
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What only computer algebra understands. */
+const needsAlgebra =
+  /\\(?:int|iint|sum|prod|lim|gcd|lcm|bmod|pmod|Gamma|zeta|max|min|overline|varphi|det|frac\s*\{\s*d\s*\})(?![a-zA-Z])|!|\\binom/
+
+/** What it does not understand well enough to be asked. */
+const isBeyondAlgebra =
+  /\\(?:text|mbox|mathrm|begin|pm|mp|in|cup|infty\s*[)\]])(?![a-zA-Z])|[<>=≤≥,;]|[a-zA-Z]{4,}(?<!\\[a-zA-Z]*)/
+
+const formula = (text: string) =>
+  text
+    .replace(/^[\s$]+|[\s$.]+$/g, "")
+    .replace(/^\\[([]|\\[)\]]$/g, "")
+    .replace(/\\[,;:! ]/g, " ")
+
+/** Without the signs that sums and lists of arguments need. */
+const bare = (text: string) =>
+  text.replace(/_\s*\{\s*[a-zA-Z]\s*=[^{}=,]*\}/g, "").replace(/\\(gcd|lcm|max|min)\s*\([\d\s,]*\)/g, "\\$1")
+
+const isForAlgebra = (gold: string, answer: string): boolean =>
+  gold.length + answer.length < 400 &&
+  (needsAlgebra.test(gold) || needsAlgebra.test(answer)) &&
+  !isBeyondAlgebra.test(bare(gold)) &&
+  !isBeyondAlgebra.test(bare(answer))
+
+/**
+ * Compares two answers on the rungs that need no other thread. `gold` comes first: an answer `x = 5` is right for `5`,
+ * and `5` is not for `x = 5`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { MathGrader } from "@divisi/graders/math"
+ *
+ * MathGrader.compare("\\frac{1}{2}", "0.5") // => { correct: true, rung: "rational" }
+ * MathGrader.compare("(x+1)^2", "x^2+2x+1") // => { correct: true, rung: "identity" }
+ * MathGrader.compare("(3,4]", "[3,4]") // => { correct: false, rung: "interval" }
+ * ```
+ */
+export const compare = (gold: string, answer: string, rules: Partial<Rules> = {}): Decision =>
+  decideText(gold, answer, { ...strict, ...rules })
+
+/** As {@link compare}, with computer algebra for what it leaves open. */
+export const prove = (
+  gold: string,
+  answer: string,
+  options: Options = {}
+): Effect.Effect<Decision & { readonly detail?: string }, Algebra.AlgebraError> => {
+  const decision = compare(gold, answer, options)
+  const algebra = options.algebra ?? shared
+  const [a, b] = [formula(gold), formula(answer)]
+  if (decision.rung !== "none" || algebra === false || !isForAlgebra(a, b)) return Effect.succeed(decision)
+  return Effect.map(algebra.prove(a, b), (outcome) => {
+    if (outcome === "equal") return { correct: true, rung: "algebra" }
+    return { ...decision, detail: outcome === "exhausted" ? "computer algebra ran out of time" : "not proven equal" }
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Grader
+// -------------------------------------------------------------------------------------------------------------------
+
+const golden = (reference: string) =>
+  /\\f?box/.test(reference) ? (MathAnswer.extract(reference) ?? reference) : reference
+
+/** Golds such as "odd $n$" are equal as they stand, though extraction would cut them. */
+const isSameText = (gold: string, answer: string) => {
+  const { correct, rung } = compare(gold, answer)
+  return correct && rung === "text"
+}
+
+/**
+ * Makes a grader of mathematical answers.
+ *
+ * **Details**
+ *
+ * By default values with commas between count in their order, those in `{…}` or joined by "and" in any, and `5` is not
+ * right for `x = 5`. MATH asks for "all solutions, separated by commas": {@link math500} is more liberal in both.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { MathGrader } from "@divisi/graders/math"
+ * import * as Task from "@divisi/core/Task"
+ * import * as Effect from "effect/Effect"
+ *
+ * const task = Task.make({ question: "What is 1/2 + 1/3?", reference: "\\frac{5}{6}" })
+ * const verdict = await Effect.runPromise(MathGrader.make().grade(task, "It is \\boxed{10/12}."))
+ * verdict.rung // => "rational"
+ * ```
+ */
+export const make = (options: Options = {}): Verdict.AnswerGrader =>
+  Verdict.graderEffect(options.name ?? "math", (reference, answer) => {
+    const extracted = MathAnswer.extract(answer)
+    const gold = golden(reference)
+    if (answer.length < 400 && isSameText(gold, answer)) {
+      return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: answer }))
+    }
+    if (extracted === undefined) return Effect.succeed(Verdict.unparsed)
+    return Effect.mapBoth(prove(gold, extracted, options), {
+      onFailure: (error) => error.message,
+      onSuccess: ({ correct, detail, rung }) =>
+        Verdict.make({
+          correct,
+          rung,
+          extracted,
+          ...(detail === undefined ? {} : { explanation: detail })
+        })
+    })
+  })
+
+/** Grades mathematical answers, strictly. */
+export const math: Verdict.AnswerGrader = make()
+
+/** As MATH is graded: values with commas between in any order, and `5` for `x = 5`. */
+export const math500: Verdict.AnswerGrader = make({ name: "math500", anyOrder: true, bareValues: true })

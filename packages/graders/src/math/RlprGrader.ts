@@ -1,0 +1,150 @@
+/**
+ * Grades RLPR's short answers by two rules.
+ *
+ * `paper` is the rule in a supplement to related work by the paper's authors, step by step. It is very lenient: it takes
+ * 1/2 for 1/3 and 10^3 for 10^5, because it compares the first numbers. `strict` compares numbers only where each side
+ * is one number with at most a unit. Reports should show both.
+ */
+
+import * as Verdict from "../Verdict.ts"
+import * as MathGrader from "./MathGrader.ts"
+import { isSameUnit, isUnit, unitName } from "./Units.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Numbers
+// -------------------------------------------------------------------------------------------------------------------
+
+const float = (text: string): number | undefined =>
+  /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$/.test(text) ? Number(text) : undefined
+
+/** 0.1 % of a reference above 1, else a millionth; what is exactly at the limit is out. */
+const isNear = (answer: number, gold: number): boolean =>
+  Math.abs(answer - gold) < (Math.abs(gold) > 1 ? 0.001 * Math.abs(gold) : 1e-6)
+
+const squeeze = (text: string) => text.trim().replace(/\s+/g, " ").toLowerCase()
+
+/** Whether the answers agree where just one is a percentage; `undefined` when that does not decide. */
+const byPercent = (gold: string, answer: string): boolean | undefined => {
+  if (gold.includes("%") === answer.includes("%")) return undefined
+  const fraction = (text: string) => {
+    const number = float(text.replaceAll("%", ""))
+    return number === undefined ? undefined : text.includes("%") ? number / 100 : number
+  }
+  const [a, b] = [fraction(gold), fraction(answer)]
+  return a === undefined || b === undefined ? undefined : Math.abs(a - b) < 1e-6
+}
+
+const byFloat = (gold: string, answer: string): boolean | undefined => {
+  const [a, b] = [float(gold.replace(/[,$%]/g, "")), float(answer.replace(/[,$%]/g, ""))]
+  return a === undefined || b === undefined ? undefined : isNear(b, a)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The rule as it is reported
+// -------------------------------------------------------------------------------------------------------------------
+
+const firstNumber = (text: string): number | undefined => {
+  const bare = text.replace(/[a-zA-Z/^.\s]+$/, "").replace(/[$,%]/g, "")
+  if (/e/i.test(bare)) return float(bare)
+  const found = /[-+]?(?:\d+\.?\d*|\.\d+)/.exec(bare)?.[0]
+  return found === undefined ? undefined : Number(found)
+}
+
+const paperRule = (gold: string, answer: string): { readonly correct: boolean; readonly rung: string } => {
+  if (squeeze(gold) === squeeze(answer)) return { correct: true, rung: "text" }
+  const percent = byPercent(gold, answer)
+  if (percent !== undefined) return { correct: percent, rung: "percent" }
+  const number = byFloat(gold, answer)
+  if (number !== undefined) return { correct: number, rung: "number" }
+  const [a, b] = [firstNumber(gold), firstNumber(answer)]
+  if (a !== undefined && b !== undefined) return { correct: isNear(b, a), rung: "first-number" }
+  // A last branch reads "million" and "thousand", and is only reached where one side has no number: it credits nothing.
+  return { correct: false, rung: "none" }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The strict rule
+// -------------------------------------------------------------------------------------------------------------------
+
+const scales: Readonly<Record<string, number>> = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }
+
+/** One number with at most a currency before it, a scale and a unit after it. */
+const measured = (text: string): { readonly number: number; readonly unit: string } | undefined => {
+  const match =
+    /^(?:approximately|approx\.?|about|≈|~)?\s*([$€£]?)\s*([-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?)\s*(?:(?:×|x|\*)\s*10\^\{?([-+]?\d+)\}?)?\s*(thousand|million|billion|trillion)?\s*(%?)\s*([a-zA-Z°][a-zA-Z°/ ²³]*)?\.?$/.exec(
+      text
+        .trim()
+        .replace(/\\times/g, "×")
+        .replace(/^\$(.*)\$$/, "$1")
+    )
+  if (match === null) return undefined
+  const [, currency, digits, exponent, scale, percent, unit] = match
+  if (unit !== undefined && !isUnit(unit)) return undefined
+  const base = float(digits!.replaceAll(",", ""))
+  if (base === undefined) return undefined
+  const number = (base * 10 ** Number(exponent ?? 0) * (scales[scale ?? ""] ?? 1)) / (percent === "%" ? 100 : 1)
+  return { number, unit: unitName(`${currency === "$" ? "dollar" : (currency ?? "")} ${unit ?? ""}`) }
+}
+
+const strictRule = (gold: string, answer: string): { readonly correct: boolean; readonly rung: string } => {
+  if (squeeze(gold) === squeeze(answer)) return { correct: true, rung: "text" }
+  const percent = byPercent(gold, answer)
+  if (percent !== undefined) return { correct: percent, rung: "percent" }
+  const [a, b] = [measured(gold), measured(answer)]
+  if (a !== undefined && b !== undefined) {
+    return { correct: isSameUnit(a.unit, b.unit) && isNear(b.number, a.number), rung: "number" }
+  }
+  return MathGrader.compare(gold, answer)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Graders
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What may differ. */
+export interface Options {
+  /** Whether a text without `<answer>` tags gives no answer, as the paper's prompts have it; false by default. */
+  readonly needsTags?: boolean
+}
+
+const extract = (text: string, needsTags: boolean): string | undefined => {
+  const tagged = /<answer>([\s\S]*?)<\/answer>/i.exec(text)?.[1]?.trim()
+  return tagged ?? (needsTags ? undefined : text.trim())
+}
+
+type Rule = (gold: string, answer: string) => { readonly correct: boolean; readonly rung: string }
+
+const make = (name: string, rule: Rule, options: Options): Verdict.AnswerGrader =>
+  Verdict.grader(name, (gold, answer) => {
+    const extracted = extract(answer, options.needsTags ?? false)
+    if (extracted === undefined || extracted === "") return Verdict.unparsed
+    return Verdict.make({ ...rule(gold, extracted), extracted })
+  })
+
+/**
+ * Makes the lenient grader.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { RlprGrader } from "@divisi/graders/math"
+ * import * as Task from "@divisi/core/Task"
+ * import * as Effect from "effect/Effect"
+ *
+ * const task = Task.make({ question: "How much?", reference: "1/3" })
+ * const lenient = await Effect.runPromise(RlprGrader.makePaper().grade(task, "<answer>1/2</answer>"))
+ * const strict = await Effect.runPromise(RlprGrader.makeStrict().grade(task, "<answer>1/2</answer>"))
+ * lenient.correct // => true
+ * strict.correct // => false
+ * ```
+ */
+export const makePaper = (options: Options = {}): Verdict.AnswerGrader => make("rlpr-paper", paperRule, options)
+
+/** Makes the strict grader. */
+export const makeStrict = (options: Options = {}): Verdict.AnswerGrader => make("rlpr-strict", strictRule, options)
+
+/** The lenient grader, content without tags. */
+export const paper: Verdict.AnswerGrader = makePaper()
+
+/** The strict grader, content without tags. */
+export const strict: Verdict.AnswerGrader = makeStrict()

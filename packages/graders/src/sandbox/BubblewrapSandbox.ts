@@ -1,0 +1,100 @@
+/**
+ * A sandbox of Linux namespaces (bubblewrap) around an interpreter of this machine: its speed and its libraries, and
+ * neither network nor files nor processes of the machine.
+ */
+import fs from "node:fs"
+import * as Effect from "effect/Effect"
+import * as PythonProcess from "./pythonProcess.ts"
+import { limits, type Sandbox, SandboxError } from "./Sandbox.ts"
+
+/** Which interpreter, and how many at once. */
+export interface Options {
+  /** `python3` by default; that of a virtual environment brings its libraries. */
+  readonly python?: string
+  /** Programs at once; 1 by default. */
+  readonly processes?: number
+}
+
+interface Python {
+  readonly executable: string
+  /** Folders that it needs. */
+  readonly folders: ReadonlyArray<string>
+  readonly version: string
+}
+
+const question =
+  "import json, sys; print(json.dumps({'executable': sys.executable, 'folders': [sys.prefix, sys.base_prefix], 'version': sys.version.split()[0]}))"
+
+const failure = (reason: SandboxError["reason"], detail: string) =>
+  new SandboxError({ sandbox: "bubblewrap", reason, detail })
+
+/** Of the machine, what programs that are linked dynamically need; on many systems links into `/usr`. */
+const system = ["/bin", "/lib", "/lib64"].flatMap((place) => {
+  const found = fs.lstatSync(place, { throwIfNoEntry: false })
+  if (found === undefined) return []
+  return found.isSymbolicLink() ? ["--symlink", fs.readlinkSync(place), place] : ["--ro-bind", place, place]
+})
+
+const walls = (python: Python, { folder }: PythonProcess.Run): ReadonlyArray<string> => [
+  "bwrap",
+  ...[
+    "--unshare-all",
+    "--die-with-parent",
+    "--new-session",
+    "--clearenv",
+    "--cap-drop",
+    "ALL",
+    "--hostname",
+    "sandbox"
+  ],
+  ...["--setenv", "PATH", "/usr/bin:/bin", "--setenv", "HOME", "/work", "--setenv", "LANG", "C.UTF-8"],
+  ...["--setenv", "MPLBACKEND", "Agg"],
+  ...["--ro-bind", "/usr", "/usr", ...system, "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"],
+  ...["--proc", "/proc", "--dev", "/dev", "--size", "268435456", "--tmpfs", "/tmp", "--size", "268435456"],
+  ...["--tmpfs", "/work", "--ro-bind", folder, "/program"],
+  ...python.folders.filter((one) => !one.startsWith("/usr")).flatMap((one) => ["--ro-bind", one, one]),
+  ...["--chdir", "/work", "--", python.executable, "-B", "-s", "/program/main.py"]
+]
+
+/** Nobody in particular: the system counts the processes of everybody but root. */
+const nobody = 65_534
+
+/** Starts an interpreter behind the walls once; as nobody when root grades and nobody may use the interpreter. */
+const probe = (python: Python): Effect.Effect<number | undefined, SandboxError> => {
+  const folder = "/usr/share"
+  const wall = walls(python, { id: "", folder, work: folder, limits: limits({ code: "" }) })
+  const command = [...wall.slice(0, wall.indexOf("--") + 1), python.executable, "-c", "pass"]
+  const asUser = (user?: number) => Effect.as(PythonProcess.ask(command, user), user)
+  const attempt = process.getuid?.() === 0 ? Effect.catch(asUser(nobody), () => asUser()) : asUser()
+  return Effect.mapError(attempt, (detail) => failure("start", `namespaces are not to be had here: ${detail}`))
+}
+
+/**
+ * Makes a sandbox with the `bwrap` of this machine; a `SandboxError` says so when there is none, or when it is not
+ * allowed to make namespaces here.
+ *
+ * **Gotchas**
+ *
+ * Memory is limited for each process of a program, not for all of them together, and the number of processes is limited
+ * for all programs of the user together; both by the interpreter itself before the program begins. Root's processes are
+ * not counted by the system, so root's programs run as nobody; where nobody may not use the interpreter (one under
+ * `/root`), time alone ends a fork bomb, and with it all that it started.
+ */
+export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError> =>
+  Effect.gen(function* () {
+    const bwrap = yield* Effect.mapError(PythonProcess.ask(["bwrap", "--version"]), (detail) =>
+      failure("missing", `bwrap cannot be run (${detail}); install bubblewrap`)
+    )
+    const answer = yield* Effect.mapError(PythonProcess.ask([options.python ?? "python3", "-c", question]), (detail) =>
+      failure("missing", `there is no Python: ${detail}`)
+    )
+    const python: Python = JSON.parse(answer)
+    const user = yield* probe(python)
+    return yield* PythonProcess.make({
+      name: `${bwrap.trim()}, Python ${python.version}`,
+      processes: Math.max(1, options.processes ?? 1),
+      ...(user === undefined ? {} : { user }),
+      command: (run) => walls(python, run),
+      ownFailure: (exitCode, stderr) => exitCode !== 0 && /^bwrap: /m.test(stderr.split("\n", 1)[0] ?? "")
+    })
+  })

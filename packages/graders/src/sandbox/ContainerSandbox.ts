@@ -1,0 +1,70 @@
+/**
+ * A sandbox of containers (docker or podman): for the environment that a benchmark pins as an image, such as that of
+ * BigCodeBench with its libraries.
+ */
+import * as Effect from "effect/Effect"
+import * as Group from "./group.ts"
+import * as PythonProcess from "./pythonProcess.ts"
+import { type Sandbox, SandboxError } from "./Sandbox.ts"
+
+/** Which image, by which engine. */
+export interface Options {
+  /** With its digest (`name@sha256:…`), so that it is the same tomorrow. It must be there: nothing is pulled. */
+  readonly image: string
+  /** Whichever is found by default, docker first. */
+  readonly engine?: "docker" | "podman"
+  /** The interpreter in the image; `python3` by default. */
+  readonly python?: string
+  /** Programs at once; 1 by default. */
+  readonly processes?: number
+}
+
+const failure = (reason: SandboxError["reason"], detail: string) =>
+  new SandboxError({ sandbox: "container", reason, detail })
+
+/** The command for one run. */
+export const command = (
+  { engine = "docker", image, python = "python3" }: Options,
+  { folder, id, limits }: PythonProcess.Run
+): ReadonlyArray<string> => [
+  engine,
+  ...["run", "--rm", "--pull", "never", "--name", id, "--network", "none", "--read-only", "--cap-drop", "ALL"],
+  ...["--security-opt", "no-new-privileges", "--user", "65534:65534", "--pids-limit", "64", "--cpus", "1"],
+  ...["--memory", `${limits.memoryMegabytes}m`, "--memory-swap", `${limits.memoryMegabytes}m`],
+  ...["--ulimit", "core=0", "--tmpfs", "/tmp:size=256m,mode=1777", "--tmpfs", "/work:size=256m,mode=1777"],
+  ...["--workdir", "/work", "--env", "HOME=/work", "--env", "MPLBACKEND=Agg"],
+  ...["--mount", `type=bind,source=${folder},target=/program,readonly`],
+  ...["--entrypoint", python, image, "-B", "-s", "/program/main.py"]
+]
+
+const findEngine = (wanted: Options["engine"]) =>
+  Effect.firstSuccessOf(
+    (wanted === undefined ? (["docker", "podman"] as const) : [wanted]).map((engine) =>
+      Effect.as(PythonProcess.ask([engine, "info"]), engine)
+    )
+  ).pipe(
+    Effect.mapError((detail) => failure("missing", `neither docker nor podman answers (the last says: ${detail})`))
+  )
+
+/** Makes a sandbox; a `SandboxError` says what is missing: an engine that answers, the image, its digest. */
+export const make = (options: Options): Effect.Effect<Sandbox, SandboxError> =>
+  Effect.gen(function* () {
+    if (!/@sha256:[0-9a-f]{64}$/.test(options.image)) {
+      return yield* failure("missing", `the image ${options.image} is not pinned; give it as name@sha256:…`)
+    }
+    const engine = yield* findEngine(options.engine)
+    yield* Effect.mapError(PythonProcess.ask([engine, "image", "inspect", options.image]), (detail) =>
+      failure("missing", `the image is not here; ${engine} pull ${options.image} (${detail})`)
+    )
+    return yield* PythonProcess.make({
+      name: `${engine} ${options.image}`,
+      processes: Math.max(1, options.processes ?? 1),
+      limitsMemory: true,
+      command: (run) => command({ ...options, engine }, run),
+      kill: ({ id }) => {
+        Group.start([engine, "kill", id], { stdio: "ignore" })
+      },
+      // The engine's own: it failed, or the interpreter could not be started.
+      ownFailure: (exitCode) => exitCode === 125 || exitCode === 126 || exitCode === 127
+    })
+  })

@@ -1,0 +1,33 @@
+/**
+ * No sandbox at all: an interpreter of this machine with the rights of whoever grades. For programs that one has read.
+ */
+import * as Effect from "effect/Effect"
+import * as PythonProcess from "./pythonProcess.ts"
+import { type Sandbox, SandboxError } from "./Sandbox.ts"
+
+/** Which interpreter, and how many at once. */
+export interface Options {
+  /** `python3` by default. */
+  readonly python?: string
+  /** Programs at once; 1 by default. */
+  readonly processes?: number
+}
+
+/**
+ * Makes a runner without walls: a program can read and delete files, reach the network, and outlive its time in a group
+ * of its own. Time, memory and output are limited for programs that do not mean to escape.
+ */
+export const makeUnsafe = (options: Options = {}): Effect.Effect<Sandbox, SandboxError> =>
+  Effect.gen(function* () {
+    const python = options.python ?? "python3"
+    const version = yield* Effect.mapError(
+      PythonProcess.ask([python, "--version"]),
+      (detail) => new SandboxError({ sandbox: "local", reason: "missing", detail: `there is no Python: ${detail}` })
+    )
+    return yield* PythonProcess.make({
+      name: `local ${version.trim()}, unsafe`,
+      processes: Math.max(1, options.processes ?? 1),
+      command: ({ folder }) => [python, "-B", "-s", `${folder}/main.py`],
+      ownFailure: () => false
+    })
+  })

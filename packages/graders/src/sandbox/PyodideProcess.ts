@@ -1,0 +1,174 @@
+/** One process with an interpreter in it, as `PyodideSandbox` sees it: told one thing at a time, and killed at last. */
+import type { ChildProcess } from "node:child_process"
+import path from "node:path"
+import type { Readable, Writable } from "node:stream"
+import { fileURLToPath } from "node:url"
+import { script } from "../internal/script.ts"
+import { type Command, encode, type Reply } from "./frames.ts"
+import * as Group from "./group.ts"
+
+const childScript = fileURLToPath(script("sandbox/pyodide.child"))
+
+/** Beyond the memory of a program: Node, the interpreter, and what the program printed. */
+const overheadBytes = 700 * 1024 * 1024
+
+/** No process computes longer than this, whatever happens. */
+const lifetimeSeconds = 900
+
+/** Deep recursion ends with Python's own error when there is this much stack, and takes the process along otherwise. */
+const stackKilobytes = 262_144
+
+/** Where Pyodide is, and the memory of a started interpreter. */
+export interface Files {
+  readonly folder: string
+  readonly snapshot: string
+}
+
+/** What came of a command when it was not a reply. */
+export type Ended =
+  | { readonly type: "timed-out" }
+  | { readonly type: "out-of-memory" }
+  | { readonly type: "ended"; readonly detail: string }
+  /** By somebody else: what runs inside cannot. */
+  | { readonly type: "killed" }
+
+/** A process that is ready, or on its way there. */
+export interface PyodideProcess {
+  readonly ready: Promise<Reply | Ended>
+  readonly request: (command: Command, wallMillis: number) => Promise<Reply | Ended>
+  /** Whether it can still be asked. */
+  readonly isAlive: () => boolean
+  readonly kill: () => void
+}
+
+const nodeArguments = (mode: "snapshot" | "serve", { folder, snapshot }: Files): ReadonlyArray<string> => {
+  const readable = [path.dirname(path.dirname(childScript)), folder, snapshot]
+  return [
+    "--permission",
+    ...readable.map((place) => `--allow-fs-read=${place}`),
+    ...(mode === "snapshot" ? [`--allow-fs-write=${snapshot}`] : []),
+    "--disallow-code-generation-from-strings",
+    "--no-warnings",
+    "--max-old-space-size=512",
+    `--stack-size=${process.platform === "win32" ? 900 : stackKilobytes - 8192}`,
+    childScript,
+    mode,
+    folder,
+    snapshot
+  ]
+}
+
+const commandLine = (mode: "snapshot" | "serve", files: Files): ReadonlyArray<string> => {
+  const node = [process.execPath, ...nodeArguments(mode, files)]
+  if (process.platform === "win32") return node
+  // When whoever started the group is gone, even by a kill, the pipe ends and the group with it.
+  const watch = "(read -r _ <&5; kill -9 0) 2>&- 3>&- 4>&- &"
+  const limits = `ulimit -c 0; ulimit -t ${lifetimeSeconds}; ulimit -s ${stackKilobytes}`
+  return ["/bin/sh", "-c", `${watch} ${limits} && exec "$@" 5>&-`, "sh", ...node]
+}
+
+/** Starts a process that makes the snapshot, or one that serves. */
+export const spawn = (mode: "snapshot" | "serve", files: Files): ChildProcess =>
+  Group.start(commandLine(mode, files), {
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe"],
+    // Of the environment of whoever grades, nothing is handed on.
+    env: {}
+  })
+
+/** Puts pieces together to messages; a message that claims more than the limit is none. */
+const reader = (onReply: (reply: Reply) => void, onNonsense: () => void) => {
+  const maximum = 512 * 1024 * 1024
+  let pieces: Array<Buffer> = []
+  let size = 0
+  return (piece: Buffer) => {
+    pieces.push(piece)
+    size += piece.byteLength
+    for (;;) {
+      if (size < 4) return
+      const head = pieces[0]!.byteLength >= 4 ? pieces[0]! : Buffer.concat(pieces)
+      const length = head.readUInt32LE()
+      if (length > maximum) return onNonsense()
+      if (size < 4 + length) return
+      const all = Buffer.concat(pieces)
+      pieces = [all.subarray(4 + length)]
+      size = pieces[0]!.byteLength
+      try {
+        onReply(JSON.parse(all.subarray(4, 4 + length).toString()))
+      } catch {
+        return onNonsense()
+      }
+    }
+  }
+}
+
+/** Starts a process that serves. It keeps nobody's event loop alive while nothing is asked of it. */
+export const make = (files: Files): PyodideProcess => {
+  const child = spawn("serve", files)
+  let waiting: ((reply: Reply | Ended) => void) | undefined
+  let early: Reply | Ended | undefined
+  let complaint = ""
+  const settle = (reply: Reply | Ended) => {
+    if (waiting === undefined) early ??= reply
+    else waiting(reply)
+  }
+  const pipes = child.stdio as unknown as ReadonlyArray<Writable & Readable>
+  const [errors, input, replies, life] = [pipes[2]!, pipes[3]!, pipes[4]!, pipes[5]!]
+  const refer = (kind: "ref" | "unref") => {
+    for (const one of [child, errors, input, replies, life] as ReadonlyArray<{ ref?: () => void; unref?: () => void }>)
+      one[kind]?.()
+  }
+  const ended = (detail: string) => settle({ type: "ended", detail: complaint.trim().slice(0, 500) || detail })
+  // A process that is gone cannot be written to; its exit says why.
+  for (const one of [input, life]) one.on("error", () => {})
+  errors.on("data", (piece: Buffer) => {
+    complaint = (complaint + piece.toString()).slice(-4000)
+  })
+  replies.on(
+    "data",
+    reader(settle, () => Group.kill(child))
+  )
+  child.once("error", (error) => ended(error.message))
+  child.once("close", (code, signal) => {
+    if (signal === "SIGKILL") settle({ type: "killed" })
+    else ended(`its process ended with ${signal ?? `code ${code}`}`)
+  })
+  refer("unref")
+
+  const next = (millis: number, memoryBytes: number) =>
+    new Promise<Reply | Ended>((resolve) => {
+      if (early !== undefined) {
+        resolve(early)
+        early = undefined
+        return
+      }
+      refer("ref")
+      const stop = (type: "timed-out" | "out-of-memory") => {
+        Group.kill(child)
+        waiting?.({ type })
+      }
+      const timer = setTimeout(() => stop("timed-out"), millis)
+      const watch = setInterval(() => {
+        if ((Group.residentBytes(child) ?? 0) > memoryBytes + overheadBytes) stop("out-of-memory")
+      }, 100)
+      waiting = (reply) => {
+        waiting = undefined
+        clearTimeout(timer)
+        clearInterval(watch)
+        refer("unref")
+        resolve(reply)
+      }
+    })
+
+  const startMillis = 60_000
+  return {
+    ready: next(startMillis, Number.POSITIVE_INFINITY),
+    request: (command, wallMillis) => {
+      const reply = next(wallMillis, command.memoryMegabytes * 1024 * 1024)
+      input.write(encode(command))
+      return reply
+    },
+    // A process that was killed has no memory before its end is told.
+    isAlive: () => child.exitCode === null && child.signalCode === null && Group.residentBytes(child) !== 0,
+    kill: () => Group.kill(child)
+  }
+}

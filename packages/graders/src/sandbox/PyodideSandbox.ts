@@ -1,0 +1,242 @@
+/**
+ * The default sandbox: Python in WebAssembly (Pyodide), in processes of its own.
+ *
+ * Every program gets a process in which nothing has run and which serves no other: what a program does to its
+ * interpreter ends with it. That is cheap because a process starts from a snapshot of an interpreter's memory, made once
+ * for each sandbox, and because spare processes stand ready.
+ *
+ * Pyodide (13 MB) is installed by those who grade programs: `npm install pyodide`. Nothing is downloaded when it runs.
+ */
+import fs from "node:fs"
+import { createRequire } from "node:module"
+import os from "node:os"
+import path from "node:path"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import type { Reply } from "./frames.ts"
+import * as Group from "./group.ts"
+import * as PyodideProcess from "./PyodideProcess.ts"
+import { isClean, isMemoryError, limits, type Outcome, type Program, type Sandbox, SandboxError } from "./Sandbox.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How many programs run at once. */
+export interface Options {
+  /** Programs at once; 1 by default. Each has a process, and a spare one is started meanwhile. */
+  readonly processes?: number
+  /** The folder of the `pyodide` package; where it is installed by default. */
+  readonly folder?: string
+}
+
+/** How many times slower than a plain interpreter; measured in docs/evals-sandbox.md. */
+export const slowdown = 3
+
+// -------------------------------------------------------------------------------------------------------------------
+// Start
+// -------------------------------------------------------------------------------------------------------------------
+
+const failure = (reason: SandboxError["reason"], detail: string) =>
+  new SandboxError({ sandbox: "pyodide", reason, detail })
+
+interface Installed {
+  readonly folder: string
+  readonly version: string
+}
+
+const find = (given: string | undefined): Effect.Effect<Installed, SandboxError> =>
+  Effect.try({
+    try: () => {
+      const manifest =
+        given === undefined
+          ? createRequire(import.meta.url).resolve("pyodide/package.json")
+          : path.join(given, "package.json")
+      const { version } = JSON.parse(fs.readFileSync(manifest, "utf8")) as { readonly version: string }
+      return { folder: fs.realpathSync(path.dirname(manifest)), version }
+    },
+    catch: () =>
+      failure(
+        "missing",
+        `the package pyodide is not ${given === undefined ? "installed" : `in ${given}`}; npm install pyodide@314.0.7`
+      )
+  })
+
+/** Removed with the scope, and with this process when it ends before. */
+const temporaryFolder = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "divisi-pyodide-"))
+      const remove = () => fs.rmSync(folder, { recursive: true, force: true })
+      process.once("exit", remove)
+      return { folder, remove }
+    }),
+    ({ remove }) =>
+      Effect.sync(() => {
+        process.off("exit", remove)
+        remove()
+      })
+  ),
+  ({ folder }) => folder
+)
+
+/** Starts an interpreter once and keeps its memory, from which every process then starts. */
+const makeSnapshot = (files: PyodideProcess.Files): Effect.Effect<void, SandboxError> =>
+  Effect.callback((resume) => {
+    const child = PyodideProcess.spawn("snapshot", files)
+    let complaint = ""
+    child.stderr?.on("data", (piece: Buffer) => {
+      complaint = (complaint + piece.toString()).slice(-1000)
+    })
+    child.once("error", (error) => resume(Effect.fail(failure("start", error.message))))
+    child.once("close", (code) => {
+      resume(
+        code === 0 && fs.existsSync(files.snapshot)
+          ? Effect.void
+          : Effect.fail(failure("start", `Pyodide did not start: ${complaint.trim() || `code ${code}`}`))
+      )
+    })
+    return Effect.sync(() => Group.kill(child))
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
+
+const outcomeOf = (reply: Reply | PyodideProcess.Ended, program: Program, millis: number): Outcome | SandboxError => {
+  const { memoryMegabytes, outputBytes } = limits(program)
+  const starved = { type: "out-of-memory", detail: `${memoryMegabytes} MB` } as const
+  switch (reply.type) {
+    case "finished": {
+      const { exitCode, stderr, stdout } = reply
+      // Memory that was refused and done without is none of the outcome.
+      const outcome = { type: "finished", stdout, stderr, exitCode, millis } as const
+      return (exitCode !== 0 && reply.isStarved) || isMemoryError(outcome) ? starved : outcome
+    }
+    case "crashed":
+      return reply.isStarved ? starved : { type: "crashed", detail: reply.detail }
+    case "output-too-large":
+      return { type: "output-too-large", bytes: outputBytes }
+    case "timed-out":
+      return { type: "timed-out", millis }
+    case "out-of-memory":
+      return starved
+    case "ended":
+      return { type: "crashed", detail: reply.detail }
+    case "killed":
+      return failure("failed", "its process was killed by somebody else; the machine may be short of memory")
+    case "ready":
+      return failure("failed", "a process said that it was ready when it was asked for something else")
+  }
+}
+
+/** The processes of a sandbox: those that are at work, and spare ones. */
+const pool = (files: PyodideProcess.Files, size: number) => {
+  const spares: Array<PyodideProcess.PyodideProcess> = []
+  const all = new Set<PyodideProcess.PyodideProcess>()
+  const add = () => {
+    const one = PyodideProcess.make(files)
+    all.add(one)
+    return one
+  }
+  const drop = (one: PyodideProcess.PyodideProcess) => {
+    one.kill()
+    all.delete(one)
+  }
+  /** The oldest spare that lives; others are started in its place. */
+  const take = () => {
+    for (const dead of spares.filter((spare) => !spare.isAlive())) {
+      spares.splice(spares.indexOf(dead), 1)
+      drop(dead)
+    }
+    const one = spares.shift() ?? add()
+    while (spares.length < size) spares.push(add())
+    return one
+  }
+  return { take, drop, close: () => all.forEach(drop) }
+}
+
+type Pool = ReturnType<typeof pool>
+
+/** A process that is ready and that nobody else has. */
+const acquire = (processes: Pool) =>
+  Effect.acquireRelease(Effect.sync(processes.take), (one) => Effect.sync(() => processes.drop(one)), {
+    interruptible: true
+  }).pipe(
+    Effect.tap((one) =>
+      Effect.flatMap(
+        Effect.promise(() => one.ready),
+        (reply) =>
+          reply.type === "ready"
+            ? Effect.void
+            : Effect.fail(failure("start", `a process did not start: ${JSON.stringify(reply)}`))
+      )
+    )
+  )
+
+const runIn = (processes: Pool, program: Program, goesOn: (outcome: Outcome, index: number) => boolean) =>
+  Effect.gen(function* () {
+    const { memoryMegabytes, outputBytes, wallMillis } = limits(program)
+    const { code, files = {}, inputs = [""], prelude = "" } = program
+    const outcomes: Array<Outcome> = []
+    let current: PyodideProcess.PyodideProcess | undefined
+    for (const [index, input] of inputs.entries()) {
+      const one: PyodideProcess.PyodideProcess = current ?? (yield* acquire(processes))
+      const started = performance.now()
+      const command = { code, prelude, input, files, memoryMegabytes, outputBytes }
+      const reply = yield* Effect.promise(() => one.request(command, wallMillis))
+      const outcome = outcomeOf(reply, program, performance.now() - started)
+      if (outcome instanceof SandboxError) return yield* outcome
+      outcomes.push(outcome)
+      if (!goesOn(outcome, index)) return outcomes
+      current = reply.type === "finished" && reply.isReusable ? one : undefined
+    }
+    return outcomes
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Makes a sandbox. It takes about two seconds; its processes end with the scope.
+ *
+ * **Details**
+ *
+ * A program finds Python 3.14 with its standard library and an empty folder to work in. There are no processes and no
+ * sockets; a thread runs to its end where it is started; other libraries are absent. It computes about three times
+ * slower than a plain interpreter ({@link Sandbox.slowdown}). Memory counts what the interpreter holds, its own 30 MB
+ * included; files have 256 MB besides.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { PyodideSandbox } from "@divisi/graders/sandboxes"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const sandbox = yield* PyodideSandbox.make({ processes: 2 })
+ *   return yield* sandbox.run({ code: "print(input()[::-1])", inputs: ["abc", "xyz"] })
+ * })
+ * const outcomes = await Effect.runPromise(Effect.scoped(program))
+ * outcomes.map((outcome) => outcome.type === "finished" && outcome.stdout) // => ["cba\n", "zyx\n"]
+ * ```
+ */
+export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { folder, version } = yield* find(options.folder)
+    const files = { folder, snapshot: path.join(yield* temporaryFolder, "snapshot") }
+    yield* makeSnapshot(files)
+    const size = Math.max(1, Math.floor(options.processes ?? 1))
+    const processes = yield* Effect.acquireRelease(
+      Effect.sync(() => pool(files, size)),
+      ({ close }) => Effect.sync(close)
+    )
+    const turns = yield* Semaphore.make(size)
+    return {
+      name: `pyodide ${version}`,
+      slowdown,
+      run: (program, goesOn = isClean) => turns.withPermit(Effect.scoped(runIn(processes, program, goesOn)))
+    }
+  })

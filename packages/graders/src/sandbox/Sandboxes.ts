@@ -1,0 +1,73 @@
+/** The sandboxes that have a name, for command lines that say which one they want, and the one that all share. */
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import * as BubblewrapSandbox from "./BubblewrapSandbox.ts"
+import * as ContainerSandbox from "./ContainerSandbox.ts"
+import * as LocalPythonSandbox from "./LocalPythonSandbox.ts"
+import * as PyodideSandbox from "./PyodideSandbox.ts"
+import type { Sandbox, SandboxError } from "./Sandbox.ts"
+
+/** What may be chosen whatever the backend. */
+export interface Options {
+  /** Programs at once; 1 by default. */
+  readonly processes?: number
+  /** The interpreter of `bubblewrap` and `local-unsafe`. */
+  readonly python?: string
+}
+
+/** The names there are; an image's stands in the place of `<image>`. */
+export const names: ReadonlyArray<string> = ["pyodide", "bubblewrap", "container:<image>", "local-unsafe"]
+
+/**
+ * The sandbox of a name, for as long as the scope is open; `undefined` when there is no such name. It starts with its
+ * first program.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Sandboxes } from "@divisi/graders/sandboxes"
+ *
+ * Sandboxes.named("pyodide") === undefined // => false
+ * Sandboxes.named("vibes") // => undefined
+ * ```
+ */
+export const named = (name: string, options: Options = {}): Effect.Effect<Sandbox, never, Scope.Scope> | undefined => {
+  const make = makers(name, options)
+  return make === undefined ? undefined : lazy(name, make)
+}
+
+const makers = (name: string, options: Options): Effect.Effect<Sandbox, SandboxError, Scope.Scope> | undefined => {
+  const { processes = 1 } = options
+  switch (name) {
+    case "pyodide":
+      return PyodideSandbox.make({ processes })
+    case "bubblewrap":
+      return BubblewrapSandbox.make(options)
+    case "local-unsafe":
+      return LocalPythonSandbox.makeUnsafe(options)
+    default: {
+      const image = /^container:(.+)$/.exec(name)?.[1]
+      return image === undefined ? undefined : ContainerSandbox.make({ image, processes })
+    }
+  }
+}
+
+/** A sandbox that is made when it is first asked to run something, once; a failure to make it stays. */
+const lazy = (name: string, make: Effect.Effect<Sandbox, SandboxError, Scope.Scope>) =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const made = yield* Effect.cached(Effect.provideService(make, Scope.Scope, scope))
+    return {
+      name,
+      slowdown: name === "pyodide" ? PyodideSandbox.slowdown : 1,
+      run: (program, goesOn) => Effect.flatMap(made, (sandbox) => sandbox.run(program, goesOn))
+    } satisfies Sandbox
+  })
+
+/**
+ * WebAssembly, for whoever names no other: it starts with the first program, keeps no process alive, and ends with this
+ * one. A sandbox in a scope of one's own ends when one says so.
+ */
+export const shared: Sandbox = Effect.runSync(
+  Effect.provideService(lazy("pyodide", PyodideSandbox.make()), Scope.Scope, Scope.makeUnsafe())
+)

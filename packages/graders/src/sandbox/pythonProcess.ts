@@ -1,0 +1,199 @@
+/** Runs programs in interpreters of this machine, one process for each input, behind whatever wall a backend builds. */
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import type { Readable } from "node:stream"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import * as Group from "./group.ts"
+import { processMain } from "./interpreter.ts"
+import {
+  isClean,
+  isMemoryError,
+  type Limits,
+  lastLine,
+  limits,
+  type Outcome,
+  type Program,
+  type Sandbox,
+  SandboxError
+} from "./Sandbox.ts"
+
+/** How a backend starts an interpreter. */
+export interface Backend {
+  readonly name: string
+  readonly processes: number
+  /** The command for a run whose program stands in `folder`, and may work in `work`. */
+  readonly command: (run: Run) => ReadonlyArray<string>
+  /** Does what killing the process group does not. */
+  readonly kill?: (run: Run) => void
+  /** Exit codes with which the backend says that it failed itself; of the program they say nothing. */
+  readonly ownFailure: (exitCode: number, stderr: string) => boolean
+  /** Whom the processes belong to; whoever grades by default. */
+  readonly user?: number
+  /** Whether limits of memory are the backend's and not the interpreter's own. */
+  readonly limitsMemory?: boolean
+}
+
+/** One input of one program. */
+export interface Run {
+  /** Unlike any other. */
+  readonly id: string
+  readonly folder: string
+  readonly work: string
+  readonly limits: Limits
+}
+
+const stderrCharacters = 16_000
+
+/** What came of the process. */
+interface Ended {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly stopped?: "timed-out" | "output-too-large"
+  readonly error?: string
+}
+
+/** Collects what is printed up to the limit, and says when there is more. */
+const collect = (streams: ReadonlyArray<Readable>, limit: number, onMore: () => void) => {
+  const pieces = streams.map((): Array<Buffer> => [])
+  let total = 0
+  streams.forEach((stream, index) => {
+    stream.on("data", (piece: Buffer) => {
+      total += piece.byteLength
+      if (total > limit) onMore()
+      else pieces[index]!.push(piece)
+    })
+  })
+  return (index: number) => Buffer.concat(pieces[index]!).toString()
+}
+
+const execute = (backend: Backend, run: Run): Effect.Effect<Ended> =>
+  Effect.callback((resume) => {
+    const owner = backend.user === undefined ? {} : { uid: backend.user, gid: backend.user }
+    const child = Group.start(backend.command(run), {
+      cwd: run.work,
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: run.work, LANG: "C.UTF-8", MPLBACKEND: "Agg" },
+      stdio: ["ignore", "pipe", "pipe"],
+      ...owner
+    })
+    let stopped: "timed-out" | "output-too-large" | undefined
+    const stop = (why: "timed-out" | "output-too-large" | undefined) => {
+      stopped ??= why
+      Group.kill(child)
+      backend.kill?.(run)
+    }
+    const printed = collect([child.stdout!, child.stderr!], run.limits.outputBytes, () => stop("output-too-large"))
+    const timer = setTimeout(() => stop("timed-out"), run.limits.wallMillis)
+    const done = (ended: Pick<Ended, "exitCode" | "signal" | "error">) => {
+      clearTimeout(timer)
+      const texts = { stdout: printed(0), stderr: printed(1).slice(-stderrCharacters) }
+      resume(Effect.succeed({ ...ended, ...texts, ...(stopped === undefined ? {} : { stopped }) }))
+    }
+    child.once("error", (error) => done({ exitCode: null, signal: null, error: error.message }))
+    // Somebody who kept its output open does not keep us waiting: streams get a moment after the exit.
+    child.once("exit", (exitCode, signal) => {
+      const late = setTimeout(() => done({ exitCode, signal }), 1000)
+      child.once("close", () => {
+        clearTimeout(late)
+        done({ exitCode, signal })
+      })
+    })
+    return Effect.sync(() => {
+      clearTimeout(timer)
+      stop(undefined)
+    })
+  })
+
+const outcomeOf = (backend: Backend, run: Run, ended: Ended, millis: number): Outcome | SandboxError => {
+  const failure = (detail: string) => new SandboxError({ sandbox: backend.name, reason: "failed", detail })
+  const { exitCode, signal, stderr, stdout } = ended
+  if (ended.error !== undefined) return failure(ended.error)
+  if (ended.stopped === "timed-out") return { type: "timed-out", millis }
+  if (ended.stopped === "output-too-large") return { type: "output-too-large", bytes: run.limits.outputBytes }
+  const starved = { type: "out-of-memory", detail: `${run.limits.memoryMegabytes} MB` } as const
+  if (exitCode === null) return { type: "crashed", detail: `signal ${signal}` }
+  if (backend.ownFailure(exitCode, stderr)) return failure(lastLine(stderr) || `exit code ${exitCode}`)
+  if (exitCode === 137 && backend.limitsMemory === true) return starved
+  // 128 and a signal's number: the interpreter was killed inside of its walls.
+  if (exitCode > 128 && exitCode < 160 && stderr === "" && exitCode !== 130) {
+    return { type: "crashed", detail: `signal ${exitCode - 128}` }
+  }
+  const outcome = { type: "finished", stdout, stderr, exitCode, millis } as const
+  return isMemoryError(outcome) ? starved : outcome
+}
+
+const folders = (user: number | undefined) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "divisi-python-"))
+      const work = path.join(folder, "work")
+      fs.mkdirSync(work)
+      fs.mkdirSync(path.join(folder, "program"))
+      fs.writeFileSync(path.join(folder, "program", "main.py"), processMain)
+      if (user !== undefined) {
+        fs.chmodSync(folder, 0o711)
+        fs.chownSync(work, user, user)
+      }
+      return { folder: path.join(folder, "program"), work, top: folder }
+    }),
+    ({ top }) => Effect.sync(() => fs.rmSync(top, { recursive: true, force: true }))
+  )
+
+let runs = 0
+
+const runOne = (backend: Backend, program: Program, input: string) =>
+  Effect.gen(function* () {
+    const { folder, work } = yield* folders(backend.user)
+    const allowed = limits(program)
+    const { code, files = {}, prelude = "" } = program
+    const seconds = Math.ceil(allowed.wallMillis / 1000) + 1
+    const memoryMegabytes = backend.limitsMemory === true ? null : allowed.memoryMegabytes
+    const about = { code, prelude, files, seconds, memoryMegabytes }
+    fs.writeFileSync(path.join(folder, "program.json"), JSON.stringify(about))
+    fs.writeFileSync(path.join(folder, "input"), input)
+    const run = { id: `divisi-${process.pid}-${++runs}`, folder, work, limits: allowed }
+    const started = performance.now()
+    const ended = yield* execute(backend, run)
+    const outcome = outcomeOf(backend, run, ended, performance.now() - started)
+    return outcome instanceof SandboxError ? yield* outcome : outcome
+  }).pipe(Effect.scoped)
+
+/** The sandbox of a backend. */
+export const make = (backend: Backend): Effect.Effect<Sandbox> =>
+  Effect.map(Semaphore.make(backend.processes), (turns) => ({
+    name: backend.name,
+    slowdown: 1,
+    run: (program, goesOn = isClean) =>
+      turns.withPermit(
+        Effect.gen(function* () {
+          const outcomes: Array<Outcome> = []
+          for (const [index, input] of (program.inputs ?? [""]).entries()) {
+            const outcome = yield* runOne(backend, program, input)
+            outcomes.push(outcome)
+            if (!goesOn(outcome, index)) break
+          }
+          return outcomes
+        })
+      )
+  }))
+
+/** Runs a command of ours to its end; the failure says what is amiss. */
+export const ask = (command: ReadonlyArray<string>, user?: number): Effect.Effect<string, string> =>
+  Effect.callback((resume) => {
+    const owner = user === undefined ? {} : { uid: user, gid: user }
+    const child = Group.start(command, { stdio: ["ignore", "pipe", "pipe"], cwd: "/", ...owner })
+    const printed = collect([child.stdout!, child.stderr!], 1_000_000, () => Group.kill(child))
+    const timer = setTimeout(() => Group.kill(child), 30_000)
+    child.once("error", (error) => resume(Effect.fail(error.message)))
+    child.once("close", (code) => {
+      clearTimeout(timer)
+      resume(code === 0 ? Effect.succeed(printed(0)) : Effect.fail(lastLine(printed(1)) || `exit code ${code}`))
+    })
+    return Effect.sync(() => {
+      clearTimeout(timer)
+      Group.kill(child)
+    })
+  })

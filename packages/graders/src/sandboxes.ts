@@ -1,0 +1,6 @@
+/** Sandboxes for programs that nobody vouches for, each behind walls of its own. */
+export * as BubblewrapSandbox from "./sandbox/BubblewrapSandbox.ts"
+export * as ContainerSandbox from "./sandbox/ContainerSandbox.ts"
+export * as LocalPythonSandbox from "./sandbox/LocalPythonSandbox.ts"
+export * as PyodideSandbox from "./sandbox/PyodideSandbox.ts"
+export * as Sandboxes from "./sandbox/Sandboxes.ts"

@@ -1,0 +1,279 @@
+import fs from "node:fs"
+import path from "node:path"
+import * as Task from "@divisi/core/Task"
+import { CodeGrader } from "@divisi/graders/code"
+import * as Graders from "@divisi/graders/Graders"
+import * as Sandbox from "@divisi/graders/Sandbox"
+import { PyodideSandbox } from "@divisi/graders/sandboxes"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import * as Called from "../src/code/called.ts"
+import * as Printed from "../src/code/printed.ts"
+
+// Every program gets a process, which takes a while on a busy machine.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+const scope = Scope.makeUnsafe()
+let sandbox: Sandbox.Sandbox
+beforeAll(async () => {
+  sandbox = await Effect.runPromise(Scope.provide(PyodideSandbox.make(), scope))
+})
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+const fenced = (code: string) => `Here it is:\n\`\`\`python\n${code}\n\`\`\`\nThat is all.`
+const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
+
+const taskOf = (reference: object) => Task.make({ id: "t", question: "?", reference: JSON.stringify(reference) })
+
+const printing = (...tests: ReadonlyArray<readonly [input: string, output: string]>) =>
+  taskOf({ public_test_cases: tests.map(([input, output]) => ({ input, output, testtype: "stdin" })) })
+
+const calling = (name: string, ...tests: ReadonlyArray<readonly [input: string, output: string]>) =>
+  taskOf({
+    public_test_cases: tests.map(([input, output]) => ({ input, output, testtype: "functional" })),
+    metadata: { func_name: name }
+  })
+
+const live = (task: Task.Task, code: string, millis = 10_000) =>
+  run(CodeGrader.liveCodeBench(sandbox, { timeoutMillis: millis / 3 }).grade(task, fenced(code)))
+
+describe("what is printed", () => {
+  it("is compared line by line, numbers by their values", () => {
+    const same = [
+      ["5\n", "5"],
+      [" 5 \n 6 ", "5\n6"],
+      ["1.50 2", "1.5 2.0"],
+      ["1e3", "1000"],
+      ["-0", "0"],
+      ["0.10", ".1"],
+      ["12345678901234567890.0", "12345678901234567890"],
+      ["YES", "YES"]
+    ] as const
+    for (const [printed, expected] of same) assert.isTrue(Printed.isSame(printed, expected), printed)
+    const different = [
+      ["5\n\n6", "5\n6"],
+      ["5 6", "5\n6"],
+      ["yes", "YES"],
+      ["0.1000001", "0.1"],
+      ["12345678901234567891", "12345678901234567890"],
+      ["", "0"],
+      ["1 2", "1 2 3"],
+      ["a  b", "a b"],
+      ["nan", "NaN"],
+      ["0x10", "16"]
+    ] as const
+    for (const [printed, expected] of different) assert.isFalse(Printed.isSame(printed, expected), printed)
+  })
+})
+
+describe("what is returned", () => {
+  const compare = (result: unknown, expected: string) =>
+    Called.isExpected(result, Result.getOrThrow(Called.parseExact(expected)))
+
+  it("is compared as Python compares it", () => {
+    const same: ReadonlyArray<readonly [unknown, string]> = [
+      [["i", "5"], "5"],
+      [["f", "5.0"], "5"],
+      [["i", "5"], "5.0"],
+      [true, "1"],
+      [["i", "1"], "true"],
+      [["i", "-ffffffffffffffffff"], "-4722366482869645213695"],
+      [["t", [["i", "1"]]], "[1]"],
+      [["l", ["a", null]], '["a", null]'],
+      [["d", [["a", ["l", []]]]], '{"a": []}'],
+      [["f", "0.1"], "0.1"]
+    ]
+    for (const [result, expected] of same) assert.isTrue(compare(result, expected), expected)
+    const different: ReadonlyArray<readonly [unknown, string]> = [
+      [["f", "0.30000000000000004"], "0.3"],
+      [["l", [["t", [["i", "1"]]]]], "[[1]]"],
+      [["d", [[["i", "1"], "a"]]], '{"1": "a"}'],
+      [["o", "AlwaysEqual"], "1"],
+      ["1", "1"],
+      [null, "0"],
+      [["i", "fffffffffffffffffe"], "4722366482869645213695"],
+      [["l", []], "{}"],
+      [["f", "nan"], "0"]
+    ]
+    for (const [result, expected] of different) assert.isFalse(compare(result, expected), expected)
+  })
+})
+
+describe("LiveCodeBench", () => {
+  const sum = printing(["2 3\n", "5\n"], ["10 -4\n", "6"])
+
+  it("gives credit for programs that pass all tests, and says what others ran into", async () => {
+    const right = await live(sum, "a, b = map(int, input().split())\nprint(a + b)")
+    assert.deepInclude(right, { correct: true, rung: "tests", explanation: "all 2 tests pass" })
+    const rungs = [
+      ["print(5)", "wrong-answer"],
+      ["1 / 0", "runtime-error"],
+      ["print(5", "runtime-error"],
+      ["while True: pass", "time-limit"],
+      ["x = []\nwhile True: x.append('a' * 10 ** 7)", "memory-limit"],
+      ["while True: print('a' * 1000)", "output-limit"]
+    ] as const
+    for (const [code, rung] of rungs) {
+      const verdict = await live(sum, code, rung === "time-limit" ? 1500 : 10_000)
+      assert.deepInclude(verdict, { correct: false, rung }, code)
+    }
+    const none = await run(CodeGrader.liveCodeBench(sandbox).grade(sum, "I cannot."))
+    assert.deepInclude(none, { correct: false, rung: "unparsed" })
+    assert.include((await live(sum, "print(5)")).explanation, "test 2")
+  })
+
+  it("takes what the official runner takes for granted", async () => {
+    for (const code of [
+      "if __name__ == '__main__':\n  print(sum(map(int, input().split())))",
+      "print(reduce(add, map(int, stdin.readline().split())))",
+      "import sys\nprint(sum(map(int, input().split())))\nsys.exit(1)",
+      "print(sum(map(int, input().split())))\nexit()",
+      "def main():\n  global total\n  total = sum(map(int, input().split()))\n  print(total)\nmain()",
+      "import threading\ndef main(): print(sum(map(int, input().split())))\nthreading.stack_size(2 ** 27)\nthreading.Thread(target=main).start()"
+    ]) {
+      assert.isTrue((await live(sum, code)).correct, code)
+    }
+  })
+
+  it("calls functions with their arguments", async () => {
+    const task = calling("pick", ["[3, 1, 2]\n1", "[1]"], ['["b", "a"]\n2', '["a", "b"]'])
+    const right =
+      "class Solution:\n  def pick(self, xs: List[int], n: int) -> List[int]:\n    print('debug')\n    return sorted(xs)[:n]"
+    assert.isTrue((await live(task, right)).correct)
+    assert.isTrue((await live(task, right.replace("sorted(xs)[:n]", "tuple(sorted(xs)[:n])"))).correct)
+    assert.isTrue((await live(task, "def pick(xs, n): return sorted(xs)[:n]")).correct)
+    const verdicts = [
+      [right.replace("sorted(xs)[:n]", "xs[:n]"), "wrong-answer"],
+      [right.replace("pick", "choose"), "runtime-error"],
+      [right.replace("print('debug')", "sys.exit(0)"), "runtime-error"],
+      [right.replace("sorted(xs)[:n]", "set(xs)"), "wrong-answer"]
+    ] as const
+    for (const [code, rung] of verdicts) assert.deepInclude(await live(task, code), { correct: false, rung }, code)
+  })
+
+  it("gives no credit for tricks", async () => {
+    const task = calling("f", ["1", "[2]"])
+    const tricks = [
+      "class All:\n  def __eq__(self, other): return True\nclass Solution:\n  def f(self, x): return All()",
+      "class All(list):\n  def __eq__(self, other): return True\nclass Solution:\n  def f(self, x): return All()",
+      'import json\njson.dumps = lambda *a: \'["l", [["i", "0"]]]\'\nclass Solution:\n  def f(self, x): return 0',
+      "import builtins\nbuiltins.isinstance = lambda *a: True\nclass Solution:\n  def f(self, x): return 0",
+      "import sys\nsys.stdout = None\nsys.exit = lambda *a: None\nclass Solution:\n  def f(self, x): return 0",
+      "import os\nclass Solution:\n  def f(self, x):\n    print('PASS', 'all tests pass', True)\n    os._exit(0)",
+      "import sys\nclass Solution:\n  def f(self, x):\n    order = sys._getframe(1).f_locals['order']\n    print(order)\n    print('\\n' + order['marker'] + 'true', flush=True)\n    return order",
+      "import builtins\nbuiltins.print = lambda *a, **k: None\nclass Solution:\n  def f(self, x): return [3]"
+    ]
+    for (const trick of tricks) assert.isFalse((await live(task, trick)).correct, trick)
+    assert.isTrue((await live(task, "class Solution:\n  def f(self, x): return [2]")).correct)
+    const shadows = ["print = lambda *a: None\nprint(5)", "import sys\nsys.stdout.write = lambda *a: 5\nprint('5')"]
+    for (const trick of shadows) assert.isFalse((await live(printing(["", "5"]), trick)).correct, trick)
+  })
+
+  it("gives no verdict when the fault is not the program's", async () => {
+    const dead: Sandbox.Sandbox = {
+      name: "dead",
+      slowdown: 1,
+      run: () => Effect.fail(new Sandbox.SandboxError({ sandbox: "dead", reason: "failed", detail: "it is dead" }))
+    }
+    const detail = async (grader: Effect.Effect<unknown, { readonly message: string }>) =>
+      (await run(Effect.flip(grader))).message
+    assert.include(await detail(CodeGrader.liveCodeBench(dead).grade(sum, fenced("print(5)"))), "it is dead")
+    const grade = (task: Task.Task, code: string) => CodeGrader.liveCodeBench(sandbox).grade(task, fenced(code))
+    assert.include(await detail(grade(sum, "import numpy")), "the program needs numpy")
+    assert.include(await detail(grade(taskOf({ public_test_cases: [] }), "print(5)")), "no tests")
+    const unreadable = taskOf({ public_test_cases: [], private_test_cases: "AAAA" })
+    assert.include(await detail(grade(unreadable, "print(5)")), "neither JSON nor compressed")
+    assert.include(await detail(grade(Task.make({ question: "?" }), "print(5)")), "no tests of LiveCodeBench")
+  })
+})
+
+const record = {
+  entry_point: "task_func",
+  complete_prompt: 'import os\ndef task_func(x):\n    """Twice x."""\n',
+  code_prompt: "import os\ndef task_func(x):\n",
+  canonical_solution: "    return 2 * x\n",
+  libs: "['os']",
+  test: "import unittest\nclass TestCases(unittest.TestCase):\n    def test_one(self):\n        self.assertEqual(task_func(1), 2)\n    def test_two(self):\n        self.assertEqual(task_func(5), 10)\n        with self.assertRaises(TypeError):\n            task_func(None)\n"
+}
+
+/** One grader for all that choose nothing: it runs a reference once. */
+let bigCodeBench: ReturnType<typeof CodeGrader.bigCodeBench>
+beforeAll(() => {
+  bigCodeBench = CodeGrader.bigCodeBench(sandbox, { timeoutMillis: 20_000 })
+})
+
+const unit = (answer: string) => run(bigCodeBench.grade(taskOf(record), answer))
+
+describe("BigCodeBench", () => {
+  const right = "import os\ndef task_func(x):\n    return 2 * x"
+
+  it("gives credit for functions that pass all tests, however the answer is written", async () => {
+    const helper = "def twice(x):\n    return 2 * x\nclass Unused: pass\ndef task_func(x):\n    return twice(x)"
+    const answers = [
+      fenced(right),
+      right,
+      `Sure, here:\n${right}\nIt doubles.`,
+      fenced(`${right}\nif __name__ == "__main__":\n    print(task_func(input()))\nraise SystemExit(1)`),
+      fenced(helper),
+      `\`\`\`python\nprint('example')\n\`\`\`\nand\n${fenced(right)}`
+    ]
+    for (const answer of answers) assert.isTrue((await unit(answer)).correct, answer)
+  })
+
+  it("and none for others", async () => {
+    const verdict = await unit(fenced(right.replace("2 *", "3 *")))
+    assert.deepInclude(verdict, { correct: false, rung: "tests" })
+    assert.include(verdict.explanation, "2 of 2 fail")
+    assert.isFalse((await unit(fenced("def other(x):\n    return 2 * x"))).correct)
+    assert.isFalse((await unit("I do not know.")).correct)
+  })
+
+  it("nor for tampering with what tests it", async () => {
+    const tricks = [
+      "import unittest\nunittest.TestCase.assertEqual = lambda *a: None",
+      "import unittest\nunittest.TestCase.run = lambda self, result: result",
+      "import unittest\nunittest.TestResult.addFailure = unittest.TestResult.addError = lambda *a: None",
+      "import unittest\nunittest.case._Outcome.testPartExecutor.__wrapped__.__code__ = (lambda self, *a, **k: (yield)).__code__",
+      "import unittest\nclass Empty:\n  def __init_subclass__(cls): pass\nunittest.TestCase = Empty",
+      "import sys, types\nsys.modules['unittest'] = types.ModuleType('unittest')\nsys.modules['unittest'].TestCase = object",
+      "import builtins\nbuiltins.AssertionError = type('Never', (BaseException,), {})",
+      "import os\nos._exit(0)",
+      "import sys\nsys.exit(0)",
+      "import sys\nprint('OK')\nsys.stdout = sys.__stdout__ = None",
+      "import atexit, os\natexit.register(os._exit, 0)",
+      "class TestCases:\n  pass"
+    ]
+    // At the top level a trick would be left out with all that the function does not need.
+    for (const [index, trick] of tricks.entries()) {
+      const hidden = `def apply():\n${trick.replace(/^/gm, "    ")}\ntricked = apply()\ndef task_func(x):\n    tricked\n    return 0`
+      const verdict = await unit(fenced(hidden))
+      assert.isFalse(verdict.correct, trick)
+      // The first three would get credit if nobody looked.
+      if (index < 3) assert.strictEqual(verdict.rung, "tampered", trick)
+      const late = `def task_func(x):\n${trick.replace(/^/gm, "    ")}\n    return 0`
+      assert.isFalse((await unit(fenced(late))).correct, trick)
+    }
+    const skipping = "import unittest\ndef task_func(x):\n    raise unittest.SkipTest('no')"
+    assert.isFalse((await unit(fenced(skipping))).correct)
+    assert.isTrue((await unit(fenced(right))).correct)
+  })
+
+  it("gives no verdict against an answer where the reference fails as well", async () => {
+    const task = { test: `import pandas\n${record.test}` }
+    const error = await run(
+      Effect.flip(CodeGrader.bigCodeBench(sandbox).grade(taskOf({ ...record, ...task }), fenced(right)))
+    )
+    assert.include(error.message, "reference solution fails")
+    assert.include(error.message, "No module named 'pandas'")
+    const unchecked = CodeGrader.bigCodeBench(sandbox, { checkReference: false })
+    assert.isFalse((await run(unchecked.grade(taskOf({ ...record, ...task }), fenced(right)))).correct)
+  })
+})
+
+it("graders of programs have names", () => {
+  for (const name of ["livecodebench", "bigcodebench"]) assert.strictEqual(Graders.named(name)?.name, name)
+  assert.isTrue(fs.existsSync(path.join(import.meta.dirname, "..", "src", "sandbox", "pyodide.child.ts")))
+})

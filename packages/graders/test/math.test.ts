@@ -1,0 +1,136 @@
+import * as Task from "@divisi/core/Task"
+import { MathAnswer, MathGrader } from "@divisi/graders/math"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { measure } from "../scripts/Measure.ts"
+import { ofReferences, own } from "../scripts/Suites.ts"
+import * as Algebra from "../src/math/Algebra.ts"
+import known from "../suites/misses.json" with { type: "json" }
+
+const grade = (gold: string, answer: string, grader = MathGrader.math) =>
+  grader.grade(Task.make({ question: "?", id: "task", reference: gold }), answer)
+
+const rungOf = (gold: string, answer: string) => Effect.map(grade(gold, answer), ({ correct, rung }) => [correct, rung])
+
+describe("extraction", () => {
+  it("takes the last box, its braces counted, and joins boxes that stand side by side", () => {
+    assert.strictEqual(MathAnswer.extract("\\boxed{1} and then \\boxed{\\frac{1}{2}}."), "\\frac{1}{2}")
+    assert.strictEqual(MathAnswer.extract("$\\boxed{2}$, $\\boxed{3}$"), "2, 3")
+    assert.strictEqual(MathAnswer.extract("\\boxed{5} is wrong, so \\boxed{6}"), "6")
+    assert.strictEqual(MathAnswer.extract("\\boxed 7."), "7")
+    assert.strictEqual(MathAnswer.extract("\\boxed{\\{1,2\\}}"), "\\{1,2\\}")
+  })
+
+  it("takes what is labelled as the answer, to the end of its sentence", () => {
+    assert.strictEqual(MathAnswer.extract("The answer is 3. No, the answer is 4. Done."), "4")
+    assert.strictEqual(MathAnswer.extract("Answer: $x^2$\nThanks."), "$x^2$")
+    assert.strictEqual(MathAnswer.extract("So 2 + 2 = 4\n#### 1,234"), "1,234")
+    assert.strictEqual(MathAnswer.extract("<answer>7</answer>"), "7")
+    assert.strictEqual(MathAnswer.extract("<think>the answer is 9</think> The final answer is **10**."), "10")
+  })
+
+  it("leaves out what a model only thinks, finished or not", () => {
+    assert.strictEqual(MathAnswer.extract("It is 8, or \\boxed{8}.</think>\\boxed{9}"), "9")
+    assert.isUndefined(MathAnswer.extract("<think>The answer is 9."))
+  })
+
+  it("finds no answer where a text does not give one", () => {
+    assert.isUndefined(MathAnswer.extract("Neither 3 nor 4 can be excluded here."))
+    assert.isUndefined(MathAnswer.extract(""))
+    assert.isUndefined(MathAnswer.extract("I went on for long and then gave up on this question."))
+  })
+})
+
+describe("the ladder", () => {
+  it.effect("says which rung decided", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* rungOf("\\dfrac12", "\\frac{1}{2}"), [true, "text"])
+      assert.deepStrictEqual(yield* rungOf("1/2", "0.5"), [true, "rational"])
+      assert.deepStrictEqual(yield* rungOf("1/2", "0.51"), [false, "rational"])
+      assert.deepStrictEqual(yield* rungOf("\\sqrt{12}", "2\\sqrt3"), [true, "numeric"])
+      assert.deepStrictEqual(yield* rungOf("\\{1,2\\}", "\\{2,1\\}"), [true, "set"])
+      assert.deepStrictEqual(yield* rungOf("(1,2)", "(1, 4/2)"), [true, "tuple"])
+      assert.deepStrictEqual(yield* rungOf("(0,1]", "[0,1]"), [false, "interval"])
+      assert.deepStrictEqual(yield* rungOf("[[1,2]]", "[[1,3]]"), [false, "matrix"])
+      assert.deepStrictEqual(yield* rungOf("x>3", "3<x"), [true, "relation"])
+      assert.deepStrictEqual(yield* rungOf("(x+1)^2", "x^2+2x+1"), [true, "identity"])
+      assert.deepStrictEqual(yield* rungOf("385", "\\sum_{k=1}^{10} k^2"), [true, "algebra"])
+      assert.deepStrictEqual(yield* rungOf("5", "I gave up on it, really."), [false, "unparsed"])
+    })
+  )
+
+  it.effect("counts lists in any order, and bare values, only where a benchmark does", () =>
+    Effect.gen(function* () {
+      assert.isFalse((yield* grade("1,-2", "-2,1")).correct)
+      assert.isTrue((yield* grade("1,-2", "-2,1", MathGrader.math500)).correct)
+      assert.isFalse((yield* grade("x=5", "5")).correct)
+      assert.isTrue((yield* grade("x=5", "5", MathGrader.math500)).correct)
+      assert.isFalse((yield* grade("(1,-2)", "(-2,1)", MathGrader.math500)).correct)
+    })
+  )
+
+  it.effect("is no harder to answer for a hostile answer", () =>
+    Effect.gen(function* () {
+      const hostile = [
+        "9^9^9^9",
+        "9^{9^{9^{9}}}",
+        `${"(".repeat(5000)}1`,
+        `${"\\frac{".repeat(500)}1`,
+        "1+".repeat(20_000),
+        "((100000!)!)!",
+        "10^{10^{10^{10}}} - 10^{10^{10^{10}}}",
+        "\\sin(10^{10^5})",
+        "\\binom{10^9}{10^8}",
+        `\\sqrt{${"9".repeat(1900)}}`,
+        "\\boxed{".repeat(3000),
+        "$".repeat(9999),
+        "{".repeat(3000),
+        "1e9999"
+      ]
+      for (const answer of hostile) assert.isFalse((yield* grade("5", answer)).correct, answer.slice(0, 40))
+    })
+  )
+
+  it.effect("fails on a task without a reference rather than calling an answer wrong", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(MathGrader.math.grade(Task.make("What?"), "5"))
+      assert.strictEqual(error.grader, "math")
+    })
+  )
+})
+
+describe("computer algebra", () => {
+  it.effect("ends a proof that takes too long, and proves the next", () =>
+    Effect.gen(function* () {
+      const algebra = Algebra.make({ timeoutMillis: 10_000 })
+      assert.strictEqual(yield* algebra.prove("9^{9^{9^9}}+1!", "5"), "exhausted")
+      assert.strictEqual(yield* algebra.prove("\\frac13", "\\int_0^1 x^2 dx"), "equal")
+      assert.strictEqual(yield* algebra.prove("\\frac14", "\\int_0^1 x^2 dx"), "not-proven")
+      assert.strictEqual(yield* algebra.prove("\\frac{", "\\sum"), "not-proven")
+      yield* algebra.close
+    })
+  )
+})
+
+const data = process.env.DIVISI_EVALS_DATA
+
+/** Every miss is known, and so is every reason; there is no credit for a wrong answer. */
+const holds = (suite: Parameters<typeof measure>[0]) =>
+  Effect.gen(function* () {
+    const { different, misses } = yield* measure(suite)
+    const reasons = new Map(known.map(({ answer, gold, reason }) => [`${gold} | ${answer}`, reason]))
+    assert.strictEqual(different.falseCredit, 0)
+    assert.deepStrictEqual(
+      misses.filter(({ answer, gold }) => !reasons.has(`${gold} | ${answer}`)),
+      []
+    )
+  })
+
+describe("suites", () => {
+  for (const suite of own()) it.effect(`no false credit and no unknown miss in ${suite.name}`, () => holds(suite))
+
+  it.effect.skipIf(data === undefined)(
+    "references against themselves, rewritten and changed (needs DIVISI_EVALS_DATA, see the README)",
+    () => Effect.forEach(ofReferences(data!), holds)
+  )
+})

@@ -1,0 +1,267 @@
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import { setTimeout } from "node:timers/promises"
+import * as Sandbox from "@divisi/graders/Sandbox"
+import {
+  BubblewrapSandbox,
+  ContainerSandbox,
+  LocalPythonSandbox,
+  PyodideSandbox,
+  Sandboxes
+} from "@divisi/graders/sandboxes"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
+import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import { folder } from "./folder.ts"
+import { contract } from "./sandboxContract.ts"
+
+// Every program gets a process, which takes a while on a busy machine.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+const scope = Scope.makeUnsafe()
+const open = <A, E>(make: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(make, scope))
+
+let pyodide: Sandbox.Sandbox
+beforeAll(async () => {
+  pyodide = await open(PyodideSandbox.make())
+})
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+/** Processes that name a folder on their command line; none where the system does not tell. */
+const processesOf = (place: string): ReadonlyArray<string> => {
+  const lineOf = (id: string) => {
+    try {
+      return fs.readFileSync(`/proc/${id}/cmdline`, "utf8")
+    } catch {
+      return ""
+    }
+  }
+  const ids = fs.existsSync("/proc") ? fs.readdirSync("/proc").filter((entry) => /^\d+$/.test(entry)) : []
+  return ids.filter((id) => lineOf(id).includes(place))
+}
+
+/** A killed process takes a moment to be gone. */
+const gone = async (place: string) => {
+  for (let left = 200; left > 0 && processesOf(place).length > 0; left--) await setTimeout(50)
+  assert.isEmpty(processesOf(place))
+}
+
+/** Which of some processes computed in half a second, by the clock ticks that they used. */
+const atWork = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+  const ticksOf = (id: string) => {
+    const fields = fs.readFileSync(`/proc/${id}/stat`, "utf8").split(") ").at(-1)!.split(" ")
+    return Number(fields[11]) + Number(fields[12])
+  }
+  const before = ids.map(ticksOf)
+  yield* Effect.promise(() => setTimeout(500))
+  return ids.filter((id, index) => ticksOf(id) - before[index]! >= 10)
+})
+
+const run = (code: string) => Effect.runPromise(Sandbox.run(pyodide, { code, limits: { wallMillis: 60_000 } }))
+
+contract("pyodide", { sandbox: () => pyodide, hasWalls: true, hasProcesses: false })
+
+describe("pyodide", () => {
+  it("keeps JavaScript from programs", async () => {
+    for (const name of ["js", "pyodide", "pyodide.code", "pyodide_js", "_pyodide_core", "pyodide.ffi", "ctypes"]) {
+      const outcome = await run(`import ${name}`)
+      assert.include(Sandbox.describe(outcome), "ModuleNotFoundError", name)
+    }
+  })
+
+  it("lets JavaScript that is reached through the interpreter's own memory do nothing", async () => {
+    // Digs the builtin function out of its wrapper, which a program can do.
+    const dig = `
+import _imp, importlib.machinery
+create = [c.cell_contents for c in _imp.create_builtin.__closure__ if callable(c.cell_contents)][0]
+core = create(importlib.machinery.ModuleSpec('_pyodide_core', None))
+Function = core.to_js([1]).constructor.constructor
+`
+    const attempts = [
+      "print('reached', Function('return process')())",
+      "print('reached', Function.constructor('return import(\"node:fs\")')())",
+      "print('reached', Function.prototype.constructor.call(None, 'return globalThis')())"
+    ]
+    for (const attempt of attempts) {
+      const outcome = await run(dig + attempt)
+      assert.isFalse(Sandbox.isClean(outcome))
+      assert.notInclude(outcome.type === "finished" ? outcome.stdout : "", "reached")
+    }
+    assert.isTrue(Sandbox.isClean(await run("print(1)")))
+  })
+
+  it("runs a thread to its end where it starts, and sleeps", async () => {
+    const outcome = await run(
+      "import threading, time\ndef main():\n  time.sleep(0.01)\n  print('main')\nt = threading.Thread(target=main)\nt.start()\nt.join()\nprint(t.is_alive())"
+    )
+    assert.deepInclude(outcome, { stdout: "main\nFalse\n" })
+  })
+
+  it("ends with its scope: its processes and its folder", async () => {
+    const before = process.env.TMPDIR
+    const temporary = folder()
+    try {
+      process.env.TMPDIR = temporary
+      const program = Effect.gen(function* () {
+        const sandbox = yield* PyodideSandbox.make({ processes: 2 })
+        yield* Sandbox.run(sandbox, { code: "print(1)" })
+        assert.lengthOf(fs.readdirSync(temporary), 1)
+      })
+      await Effect.runPromise(Effect.scoped(program))
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = before
+    }
+    assert.isEmpty(fs.readdirSync(temporary))
+    await gone(temporary)
+  })
+
+  it.skipIf(process.platform !== "linux")("fails when its process is killed by others, and goes on", async () => {
+    const before = process.env.TMPDIR
+    const temporary = folder()
+    process.env.TMPDIR = temporary
+    try {
+      const program = Effect.gen(function* () {
+        const sandbox = yield* PyodideSandbox.make()
+        const endless = Sandbox.run(sandbox, { code: "while True: pass", limits: { wallMillis: 600_000 } })
+        const fiber = yield* Effect.forkChild(endless)
+        // The spare process is killed as well, which must not be put down to the next program.
+        const found = () =>
+          processesOf(temporary).filter((id) =>
+            fs.readFileSync(`/proc/${id}/cmdline`, "utf8").startsWith(process.execPath)
+          )
+        while (found().length < 2) yield* Effect.promise(() => setTimeout(100))
+        const heads = found()
+        // The program runs once its process alone is at work: the spare one has started, and has nothing to do.
+        while ((yield* atWork(heads)).length !== 1);
+        for (const id of heads) process.kill(Number(id), "SIGKILL")
+        assert.lengthOf(heads, 2)
+        const error = yield* Effect.flip(Fiber.join(fiber))
+        assert.include(error.message, "killed by somebody else")
+        assert.isTrue(Sandbox.isClean(yield* Sandbox.run(sandbox, { code: "print(1)" })))
+      })
+      await Effect.runPromise(Effect.scoped(program))
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = before
+    }
+  })
+
+  it("is interrupted at once, and goes on", async () => {
+    const endless = Sandbox.run(pyodide, { code: "while True: pass", limits: { wallMillis: 600_000 } })
+    const exit = await Effect.runPromise(Effect.exit(Effect.timeout(endless, "1 second")))
+    assert.isTrue(Exit.isFailure(exit))
+    assert.isTrue(Sandbox.isClean(await run("print(1)")))
+  })
+
+  it.skipIf(process.platform !== "linux")("ends with whoever started it, even when that is killed", async () => {
+    const source = `
+      import { PyodideSandbox } from "@divisi/graders/sandboxes"
+      import * as Effect from "effect/Effect"
+      const run = Effect.flatMap(PyodideSandbox.make(), (sandbox) => {
+        setTimeout(() => console.log("running"), 2000)
+        return sandbox.run({ code: "while True: pass", limits: { wallMillis: 600_000 } })
+      })
+      await Effect.runPromise(Effect.scoped(run))`
+    const temporary = folder()
+    const child = spawn(process.execPath, ["--conditions=@divisi/source", "--input-type=module", "-e", source], {
+      cwd: path.join(import.meta.dirname, ".."),
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    await once(child.stdout, "data")
+    assert.isNotEmpty(processesOf(temporary))
+    child.kill("SIGKILL")
+    await gone(temporary)
+  })
+
+  it("says what to install when it is not there", async () => {
+    const error = await Effect.runPromise(Effect.flip(Effect.scoped(PyodideSandbox.make({ folder: os.tmpdir() }))))
+    assert.strictEqual(error.reason, "missing")
+    assert.include(error.message, "npm install pyodide")
+  })
+})
+
+const can = (command: string, ...rest: ReadonlyArray<string>): boolean => {
+  try {
+    execFileSync(command, rest, { stdio: "ignore" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const hasBubblewrap = can("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true") && can("python3", "--version")
+
+describe.skipIf(!hasBubblewrap)("bubblewrap (needs bwrap, the right to make namespaces, and python3)", () => {
+  let sandbox: Sandbox.Sandbox
+  beforeAll(async () => {
+    const python = fs.existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3"
+    sandbox = await open(BubblewrapSandbox.make({ python }))
+  })
+  contract("bubblewrap", { sandbox: () => sandbox, hasWalls: true, hasProcesses: true })
+})
+
+describe("local python", () => {
+  it.skipIf(!can("python3", "--version"))("runs programs, and is named unsafe (needs python3)", async () => {
+    const sandbox = await open(LocalPythonSandbox.makeUnsafe())
+    assert.include(sandbox.name, "unsafe")
+    const outcome = await Effect.runPromise(Sandbox.run(sandbox, { code: "print(input()[::-1])", inputs: ["abc"] }))
+    assert.deepInclude(outcome, { stdout: "cba\n" })
+    const endless = { code: "while True: pass", limits: { wallMillis: 500 } }
+    assert.strictEqual((await Effect.runPromise(Sandbox.run(sandbox, endless))).type, "timed-out")
+  })
+
+  it("gives an error, not an outcome, when there is no interpreter", async () => {
+    const error = await Effect.runPromise(Effect.flip(LocalPythonSandbox.makeUnsafe({ python: "no-such-python" })))
+    assert.include(error.message, "there is no Python")
+  })
+})
+
+describe("containers", () => {
+  const image = `bigcodebench/bigcodebench-evaluate@sha256:${"0".repeat(64)}`
+
+  it("have no network, no rights, and a limit on everything", () => {
+    const limits = { wallMillis: 1000, memoryMegabytes: 512, outputBytes: 1000 }
+    const line = ContainerSandbox.command({ image }, { id: "one", folder: "/f", work: "/w", limits }).join(" ")
+    for (const part of [
+      "--network none",
+      "--read-only",
+      "--cap-drop ALL",
+      "--pull never",
+      "--pids-limit 64",
+      "--memory 512m --memory-swap 512m",
+      "--user 65534:65534",
+      "no-new-privileges",
+      "source=/f,target=/program,readonly"
+    ]) {
+      assert.include(line, part)
+    }
+  })
+
+  it("are refused when their image is not pinned", async () => {
+    const error = await Effect.runPromise(Effect.flip(ContainerSandbox.make({ image: "python:3.12" })))
+    assert.include(error.message, "not pinned")
+  })
+
+  it.skipIf(can("docker", "info") || can("podman", "info"))("say so when no engine answers", async () => {
+    const error = await Effect.runPromise(Effect.flip(ContainerSandbox.make({ image })))
+    assert.include(error.message, "neither docker nor podman answers")
+  })
+})
+
+describe("sandboxes by name", () => {
+  it("fail when they are used, not before", async () => {
+    assert.isUndefined(Sandboxes.named("vibes"))
+    const program = Effect.gen(function* () {
+      const sandbox = yield* Sandboxes.named("container:python:3.12")!
+      return yield* Effect.flip(Sandbox.run(sandbox, { code: "print(1)" }))
+    })
+    assert.include((await Effect.runPromise(Effect.scoped(program))).message, "not pinned")
+  })
+})
