@@ -4,7 +4,7 @@
 import fs from "node:fs"
 import path from "node:path"
 import ts from "typescript"
-import { bundles, type Manifest, packages } from "../setup/workspace.mjs"
+import { type Manifest, packages } from "../setup/workspace.mjs"
 import { fromProblems, type Report } from "./Report.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -32,15 +32,18 @@ export interface Subject {
 /** The arrows that may be drawn; the first that matches a package counts. */
 export const arrows: ReadonlyArray<Arrow> = [
   { from: "core", to: [], external: ["effect"] },
-  { from: "providers-*", to: ["core"] },
+  // What packages of providers share.
+  { from: "provider-kit", to: ["core"] },
+  { from: "providers-*", to: ["core", "provider-kit"] },
   // Files of models, without the engines that run or train them.
   { from: "gguf", to: [], external: ["effect", "pure-rand"] },
   // A model that comes with what runs it; its tests make another, and hold it to the gym that it was trained in.
-  { from: "policy-tiny", to: ["core", "gguf", "gym", "policy-llamacpp"] },
+  { from: "policy-tiny", to: ["core", "gguf", "gym", "policy-lexical", "policy-llamacpp"] },
   { from: "policy-*", to: ["core", "gguf"] },
-  { from: "gym", to: ["core"] },
+  // Its tests measure what a policy without a model gains.
+  { from: "gym", to: ["core", "policy-lexical"] },
   // The embedded engine samples where its models are served: in llama.cpp.
-  { from: "trainer-*", to: ["core", "trainer", "gguf", "policy-llamacpp"] },
+  { from: "trainer-*", to: ["core", "trainer", "gguf", "policy-llamacpp", "provider-kit"] },
   { from: "trainer", to: ["core"] },
   // Engines of the trainer are held to a contract as providers are. Neither knows the testkit but in tests.
   { from: "testkit", to: ["core", "trainer"] },
@@ -93,8 +96,7 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
       const where = `packages/${name}/${file}`
       if (specifier.startsWith(".")) {
         const target = path.posix.join(path.posix.dirname(file), specifier)
-        const isBundled = bundles[name]?.some((sibling) => target.startsWith(`../${sibling}/src/`))
-        return target.startsWith("src/") || target === "package.json" || isBundled === true
+        return target.startsWith("src/") || target === "package.json"
           ? []
           : [`${where}: "${specifier}" leaves src; import the package it is in.`]
       }

@@ -45,7 +45,12 @@ const provider = (name: string, constructor: string, model: string, sdk: string)
 
 const installations: ReadonlyArray<Installation> = [
   { name: "core alone", packages: ["@divisi/core"], program: "core.mjs", command: ["node", "core.mjs"], sdks: [] },
-  { name: "core and gym", packages: ["@divisi/core", "@divisi/gym"], program: "gym.mjs", command: ["node", "gym.mjs"] },
+  {
+    name: "core and gym",
+    packages: ["@divisi/core", "@divisi/gym", "@divisi/policy-lexical"],
+    program: "gym.mjs",
+    command: ["node", "gym.mjs"]
+  },
   provider("openai", "openai", "gpt-5", "openai"),
   provider("anthropic", "anthropic", "claude-opus-5-5", "@anthropic-ai/sdk"),
   provider("genai", "genai", "gemini-2.5-pro", "@google/genai"),

@@ -81,7 +81,7 @@ const exportProblems = ({ files, index, manifest, name }: Subject) => {
   const hidden = Object.entries(entries)
     .map(([subpath, entry]) => ({
       module: subpath.slice(2),
-      source: (entry as Record<string, string>)["@divisi/source"]
+      source: (entry as Record<string, string> | null)?.["@divisi/source"]
     }))
     .filter(({ module }) => /^[A-Z]\w*$/.test(module))
     .map(({ module, source }) => `export * as ${module} from "${source?.replace("./src/", "./")}"`)

@@ -72,7 +72,7 @@ const differences = (project: string): ReadonlyArray<string> => {
 /** Everything an author does with it. */
 const use = (project: string): Promise<ReadonlyArray<string>> =>
   steps(project, [
-    ["install", ...install("--save-dev", ...tarballsOf("@divisi/core", "@divisi/testkit"))],
+    ["install", ...install("--no-save", ...tarballsOf("@divisi/provider-kit", "@divisi/testkit"))],
     ["types", "npm", "run", "types"],
     ["contract", "npm", "test"],
     ["pack", "npm", "pack"]

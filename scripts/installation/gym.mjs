@@ -1,8 +1,8 @@
 // What someone writes who installs @divisi/core and @divisi/gym: the gym's workers, a task of its test split, an answer.
 import * as Conductor from "@divisi/core/Conductor"
-import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 
 const conductor = Conductor.make({ policy: LexicalPolicy.make(), pool: GymPool.make({ latencyMillis: 0 }) })

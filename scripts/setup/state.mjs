@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"
-import { bundles, members, root, stateFolder } from "./workspace.mjs"
+import { members, root, stateFolder } from "./workspace.mjs"
 
 const file = path.join(stateFolder, "set-up.json")
 
@@ -63,7 +63,7 @@ export const dependenciesExist = () =>
   )
 
 /**
- * A fingerprint of what a package is built from, the source of others that it takes in included. Sizes and times of the
+ * A fingerprint of what a package is built from. Sizes and times of the
  * files stand for their content: an edit changes them, and looking at them takes milliseconds.
  *
  * @param {string} folder
@@ -71,12 +71,7 @@ export const dependenciesExist = () =>
  */
 export const buildFingerprint = (folder, dependencies) => {
   const hash = createHash("sha256").update(dependencies)
-  const bundled = bundles[path.basename(folder)] ?? []
-  const inputs = [
-    ...filesIn(folder, ["src", "tsup.config.ts", "tsconfig.json"]),
-    ...bundled.flatMap((name) => filesIn(path.join(path.dirname(folder), name), ["src"])),
-    ...filesIn(root, ["tsup.base.ts"])
-  ]
+  const inputs = [...filesIn(folder, ["src", "tsup.config.ts", "tsconfig.json"]), ...filesIn(root, ["tsup.base.ts"])]
   for (const name of inputs) {
     const { mtimeMs, size } = fs.statSync(name)
     hash.update(`${path.relative(root, name)} ${size} ${mtimeMs}\n`)

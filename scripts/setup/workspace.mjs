@@ -51,17 +51,6 @@ const member = (folder) => ({
   manifest: JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"))
 })
 
-/**
- * Packages that take in the source of others when they are built: they import it by path. The check of arrows allows
- * these imports, and set-up builds such a package anew when that source has changed; its turbo.json names it, too.
- *
- * @type {Readonly<Record<string, ReadonlyArray<string>>>} folders below `packages`
- */
-export const bundles = {
-  // Two SDKs for one API: the one that is no longer maintained borrows all but its SDK from its successor's package.
-  "providers-google": ["providers-genai"]
-}
-
 /** The published packages. */
 export const packages = () => foldersIn("packages").map(member)
 

@@ -1,12 +1,12 @@
 /** Does a team beat its best member? Measured on tasks of the gym, whose answers are known: no key, no network. */
 import assert from "node:assert/strict"
 import * as Conductor from "@divisi/core/Conductor"
-import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
 import * as Policy from "@divisi/core/Policy"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as OraclePolicy from "@divisi/gym/OraclePolicy"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 
 const pool = GymPool.make({ latencyMillis: 0 })

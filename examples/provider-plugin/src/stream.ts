@@ -6,8 +6,8 @@
  * ignored.
  */
 import type { Message } from "@divisi/core/Task"
-import * as VendorError from "@divisi/core/VendorError"
 import { estimateUsage, type FinishReason, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as Result from "effect/Result"
 
 /** How far an answer has been read. */

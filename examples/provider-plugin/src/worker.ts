@@ -1,5 +1,5 @@
 /** The worker: sends a request, and reads its answer as it comes. What it sends and reads is in the files beside it. */
-import * as VendorError from "@divisi/core/VendorError"
+
 import {
   type Limits,
   type Pricing,
@@ -8,6 +8,7 @@ import {
   type WorkerPart,
   type WorkerRequest
 } from "@divisi/core/Worker"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"

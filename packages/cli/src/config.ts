@@ -6,9 +6,9 @@
 import type { Options } from "@divisi/core/Conductor"
 import type { Options as DiskCacheOptions } from "@divisi/core/DiskCache"
 import type { Policy } from "@divisi/core/Policy"
-import type { Limits } from "@divisi/core/ProviderGate"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { Limits } from "@divisi/provider-kit/ProviderGate"
 import type { Recipe } from "./train/Recipe.ts"
 
 export type { DryRunFacts, Recipe, RecipeOptions, Training } from "./train/Recipe.ts"

@@ -2,10 +2,10 @@
 
 import * as Conductor from "@divisi/core/Conductor"
 import * as Policy from "@divisi/core/Policy"
-import * as ProviderGate from "@divisi/core/ProviderGate"
 import * as Resilience from "@divisi/core/Resilience"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
 import { anthropic } from "@divisi/providers-anthropic"
 import { openai } from "@divisi/providers-openai"
 import { AnthropicMessages, type Dialect, OpenAiResponses, Script, WireServer } from "@divisi/testkit/providers"

@@ -4,8 +4,6 @@
  */
 
 export * as DiskCache from "./DiskCache.ts"
-export * as LexicalPolicy from "./LexicalPolicy.ts"
-export * as ProviderGate from "./ProviderGate.ts"
 export * as LanguagePolicy from "./policy/LanguagePolicy.ts"
 export * as Policy from "./policy/Policy.ts"
 export * as Prompt from "./policy/Prompt.ts"
@@ -27,8 +25,6 @@ export * as Grader from "./task/Grader.ts"
 export * as Task from "./task/Task.ts"
 export * as Worker from "./task/Worker.ts"
 export * as WorkerPool from "./task/WorkerPool.ts"
-export * as VendorError from "./VendorError.ts"
-export * as VendorStream from "./VendorStream.ts"
 export * as Topology from "./workflow/Topology.ts"
 export * as Workflow from "./workflow/Workflow.ts"
 export * as WorkflowText from "./workflow/WorkflowText.ts"

@@ -11,7 +11,6 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Options as CacheOptions } from "./DiskCache.ts"
-import type { Options as GateOptions } from "./ProviderGate.ts"
 import { type Policy, type Context as PolicyContext, PolicyError } from "./policy/Policy.ts"
 import type { RunEvent } from "./record/RunEvent.ts"
 import * as Transcript from "./record/Transcript.ts"
@@ -59,7 +58,7 @@ export interface ConductOptions extends Omit<Conductor.Options, "pool" | "policy
   readonly onEvent?: (event: RunEvent) => void
   /** Keeps answers between runs: {@link openCache}, or `ResponseCache.makeMemory`. */
   readonly cache?: ResponseCache
-  /** Keeps all runs that it is given to inside the limits of providers: {@link openGate}. */
+  /** Keeps all runs that it is given to inside the limits of providers: `openGate` of `@divisi/provider-kit/promise`. */
   readonly gate?: Gate
 }
 
@@ -184,8 +183,14 @@ export const policy = (
 // What runs share
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Opens a service for as long as nobody closes it. */
-const open = async <S extends object, E>(key: Context.Key<never, S | undefined>, layer: Layer.Layer<never, E>) => {
+/**
+ * Opens what a layer makes for as long as nobody closes it, for packages that give {@link conduct} something to share:
+ * `openGate` of `@divisi/provider-kit/promise` is one.
+ */
+export const open = async <S extends object, E>(
+  key: Context.Key<never, S | undefined>,
+  layer: Layer.Layer<never, E>
+) => {
   const scope = Scope.makeUnsafe()
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   const context = await Effect.runPromise(Layer.buildWithScope(layer, scope)).catch(async (error) => {
@@ -218,26 +223,6 @@ const open = async <S extends object, E>(key: Context.Key<never, S | undefined>,
 export const openCache = async (options: CacheOptions): Promise<ResponseCache & AsyncDisposable> => {
   const { layer } = await import("./DiskCache.ts")
   return open(ResponseCache, layer(options))
-}
-
-/**
- * Opens a gate that keeps all runs that it is given to inside the limits of providers: those that are set here, those
- * that vendors tell of in their answers, and the pauses that they ask for.
- *
- * **Example**
- *
- * ```ts
- * import { conduct, openGate, single, worker } from "@divisi/core/promise"
- *
- * const pool = [worker({ id: "calculator", provider: "me", answer: () => "42" })]
- * const gate = await openGate({ limits: { me: { requestsPerMinute: 60, concurrency: 2 } } })
- * const result = await conduct({ question: "What is 6 times 7?", pool, policy: single(0), gate })
- * result.answer // => "42"
- * ```
- */
-export const openGate = async (options: GateOptions = {}): Promise<Gate & AsyncDisposable> => {
-  const { layer } = await import("./ProviderGate.ts")
-  return open(Gate, layer(options))
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { setImmediate } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
 import * as promise from "../src/promise.ts"
 import * as ResponseCache from "../src/run/ResponseCache.ts"
@@ -136,25 +135,6 @@ describe("conduct", () => {
     const error: Error = await promise.openCache({ file: folder }).catch((error) => error)
     assert.include(error.message, `The response cache ${folder} cannot be written`)
     rmSync(folder, { recursive: true })
-  })
-
-  it("keeps all runs that share a gate to its limits", async () => {
-    await using gate = await promise.openGate({ limits: { slow: { concurrency: 2 } } })
-    let running = 0
-    let most = 0
-    const slow = promise.worker({
-      id: "slow",
-      answer: async () => {
-        most = Math.max(most, ++running)
-        await setImmediate()
-        running -= 1
-        return "done"
-      }
-    })
-    const options = { ...ask, pool: [slow], policy: promise.single(0), gate }
-    const results = await Promise.all(Array.from({ length: 8 }, () => promise.conduct(options)))
-    assert.isTrue(results.every(({ answer }) => answer === "done"))
-    assert.strictEqual(most, 2)
   })
 
   it("rejects mistakes in the options with one clear message", async () => {

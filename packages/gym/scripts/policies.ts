@@ -1,8 +1,9 @@
 /** Whom a Conductor is compared with in the gym: single workers, the usual baselines, a majority of all, the oracle. */
-import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
+
 import * as Policy from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as OraclePolicy from "@divisi/gym/OraclePolicy"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 
 /** Tries again at once: an overloaded worker of the gym has recovered by the next call. */
 export const retry = { maxAttempts: 5, baseDelayMillis: 0, maxDelayMillis: 0 }

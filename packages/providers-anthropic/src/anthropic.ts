@@ -2,12 +2,13 @@
 import type Anthropic from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import * as Allowance from "@divisi/core/Allowance"
-import * as VendorStream from "@divisi/core/VendorStream"
 import type { Limits, Worker } from "@divisi/core/Worker"
+import * as ApiKey from "@divisi/provider-kit/ApiKey"
+import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
-import { defaultTimeoutMillis, makeClient, rateLimitHeaders, resolveKey } from "./internal/client.ts"
+import { defaultTimeoutMillis, makeClient, rateLimitHeaders } from "./internal/client.ts"
 import { toReason } from "./internal/errors.ts"
 import { type Body, type Target, toBody } from "./internal/request.ts"
 import { protocol } from "./internal/stream.ts"
@@ -64,12 +65,12 @@ const targetOf = (model: string, options: AnthropicOptions, limits: Limits): Tar
 })
 
 const generator = (worker: string, options: AnthropicOptions, target: Target): Worker["generate"] => {
-  const key = resolveKey(options.apiKey, "ANTHROPIC_API_KEY")
-  if (key.type === "missing") {
-    const reason = { _tag: "Authentication", detail: `${key.variable} is not set` } as const
+  const key = ApiKey.resolve(options.apiKey, ["ANTHROPIC_API_KEY"])
+  if (Result.isFailure(key)) {
+    const reason = { _tag: "Authentication", detail: key.failure } as const
     return () => VendorStream.fail(worker, reason)
   }
-  const secret = Redacted.value(key.key)
+  const secret = Redacted.value(key.success)
   const client = makeClient(options, secret)
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   const defaults = defaultsOf(options)

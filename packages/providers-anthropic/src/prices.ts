@@ -83,7 +83,7 @@ export interface Choice {
  * **Example**
  *
  * ```ts
- * import { priceOf } from "@divisi/providers-anthropic/prices"
+ * import { priceOf } from "@divisi/providers-anthropic"
  *
  * priceOf("claude-haiku-4-5-20251001")?.outputPerMillion // => 5
  * priceOf("claude-haiku-5-5", { longPrompts: true })?.outputPerMillion // => 2.5

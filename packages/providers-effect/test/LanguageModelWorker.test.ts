@@ -1,5 +1,5 @@
-import type * as VendorError from "@divisi/core/VendorError"
 import type { WorkerRequest } from "@divisi/core/Worker"
+import type * as VendorError from "@divisi/provider-kit/VendorError"
 import { LanguageModelWorker } from "@divisi/providers-effect"
 import { assert, describe, it } from "@effect/vitest"
 import * as AiError from "effect/ai/AiError"

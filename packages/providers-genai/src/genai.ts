@@ -1,10 +1,10 @@
 /** A model of Google as a worker, through `@google/genai`. */
 
 import type { Worker } from "@divisi/core/Worker"
+import type { GeminiOptions } from "@divisi/provider-kit/Gemini"
+import { makeWorker } from "@divisi/provider-kit/Gemini"
 import type { GenerateContentConfig } from "@google/genai"
 import { sdk } from "./internal/sdk.ts"
-import { makeWorker } from "./internal/worker.ts"
-import type { GeminiOptions } from "./options.ts"
 
 /** What a worker can be given. */
 export interface GenaiOptions extends GeminiOptions {

@@ -1,4 +1,16 @@
-export { type Capabilities, capabilitiesOf, type Effort, type Family, families, limitsOf } from "./capabilities.ts"
+export {
+  type Capabilities,
+  type Choice,
+  capabilitiesOf,
+  type Defaults,
+  type Effort,
+  type Family,
+  families,
+  type GeminiOptions,
+  type ListPrice,
+  limitsOf,
+  priceOf,
+  prices,
+  type Rates
+} from "@divisi/provider-kit/Gemini"
 export { type GenaiOptions, genai } from "./genai.ts"
-export type { ApiKey, Defaults, GeminiOptions } from "./options.ts"
-export { type Choice, type ListPrice, priceOf, prices, type Rates } from "./prices.ts"

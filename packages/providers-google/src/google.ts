@@ -1,10 +1,10 @@
 /** A model of Google as a worker, through `@google/generative-ai`. */
 
 import type { Worker } from "@divisi/core/Worker"
+import type { GeminiOptions } from "@divisi/provider-kit/Gemini"
+import { makeWorker } from "@divisi/provider-kit/Gemini"
 import type { SafetySetting } from "@google/generative-ai"
-import { makeWorker } from "../../providers-genai/src/internal/worker.ts"
 import { sdk } from "./internal/sdk.ts"
-import type { GeminiOptions } from "./options.ts"
 
 /** What a worker can be given. */
 export interface GoogleOptions extends GeminiOptions {

@@ -1,7 +1,9 @@
 /** A model of OpenAI as a worker, through the Responses API. */
+
 import type { Worker } from "@divisi/core/Worker"
+import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
-import { rateLimitHeaders, resolveKey } from "./internal/client.ts"
+import { rateLimitHeaders } from "./internal/client.ts"
 import * as Request from "./internal/responsesRequest.ts"
 import { protocol } from "./internal/responsesStream.ts"
 import { makeWorker } from "./internal/worker.ts"
@@ -39,7 +41,7 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
     provider: options.provider ?? "openai",
     pricing: options.pricing ?? priceOf(model),
     limits: options.limits ?? limitsOf(model),
-    key: resolveKey(options.apiKey, "OPENAI_API_KEY"),
+    key: ApiKey.resolve(options.apiKey, ["OPENAI_API_KEY"]),
     rateLimitHeaders,
     takesSeed: capabilities.seed,
     identity: { organization: options.organization, project: options.project }

@@ -1,9 +1,11 @@
 /** A model of OpenAI as a worker, through Chat Completions. */
+
 import type { Worker } from "@divisi/core/Worker"
+import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
-import { rateLimitHeaders, resolveKey } from "./internal/client.ts"
+import { rateLimitHeaders } from "./internal/client.ts"
 import { makeWorker } from "./internal/worker.ts"
 import type { OpenAiOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
@@ -44,7 +46,7 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
     provider: options.provider ?? "openai",
     pricing: options.pricing ?? priceOf(model),
     limits: options.limits ?? limitsOf(model),
-    key: resolveKey(options.apiKey, "OPENAI_API_KEY"),
+    key: ApiKey.resolve(options.apiKey, ["OPENAI_API_KEY"]),
     rateLimitHeaders,
     takesSeed: capabilities.seed,
     identity: { organization: options.organization, project: options.project }

@@ -1,10 +1,11 @@
 /** A model behind any server that speaks Chat Completions, as a worker. */
+
 import type { HeaderNames } from "@divisi/core/Allowance"
 import type { Worker } from "@divisi/core/Worker"
+import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import { capabilitiesOf } from "./capabilities.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
-import { resolveKey } from "./internal/client.ts"
 import { makeWorker } from "./internal/worker.ts"
 import type { WorkerOptions } from "./options.ts"
 
@@ -60,7 +61,7 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
     provider: options.provider ?? name,
     pricing: options.pricing,
     limits: options.limits,
-    key: options.apiKey === undefined ? ({ type: "none" } as const) : resolveKey(options.apiKey, ""),
+    key: options.apiKey === undefined ? undefined : ApiKey.resolve(options.apiKey, []),
     rateLimitHeaders: options.rateLimitHeaders,
     takesSeed: capabilities.seed,
     identity: { organization: null, project: null }

@@ -1,7 +1,10 @@
 /** Texts as points, by a model of OpenAI or of any server that has its embeddings endpoint. */
+
 import { WorkerError } from "@divisi/core/Worker"
+import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import * as Redacted from "effect/Redacted"
-import { makeClient, resolveKey, timeoutMillis } from "./internal/client.ts"
+import * as Result from "effect/Result"
+import { makeClient, timeoutMillis } from "./internal/client.ts"
 import { reasonOf } from "./internal/errors.ts"
 import type { OpenAiOptions } from "./options.ts"
 
@@ -48,17 +51,16 @@ export type Embed = (
 export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {}): Embed => {
   const { apiKey, baseURL, dimensions, maxCharacters = 16_000, maxRetries = 3 } = options
   const isOther = baseURL !== undefined
-  const key = isOther && apiKey === undefined ? undefined : resolveKey(apiKey, "OPENAI_API_KEY")
-  const secret = key?.type === "key" ? Redacted.value(key.key) : ""
+  const key = isOther && apiKey === undefined ? undefined : ApiKey.resolve(apiKey, ["OPENAI_API_KEY"])
+  const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
   const account = { organization: options.organization, project: options.project }
   const client = makeClient(options, secret === "" ? undefined : secret, {
     organization: account.organization ?? (isOther ? null : undefined),
     project: account.project ?? (isOther ? null : undefined)
   })
   return async (texts, signal) => {
-    if (key?.type === "missing") {
-      const detail = key.variable === "" ? "the API key is empty" : `${key.variable} is not set`
-      throw new WorkerError({ worker: model, reason: { _tag: "Authentication", detail } })
+    if (key !== undefined && Result.isFailure(key)) {
+      throw new WorkerError({ worker: model, reason: { _tag: "Authentication", detail: key.failure } })
     }
     try {
       const { data } = await client.embeddings.create(

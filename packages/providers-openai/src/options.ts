@@ -1,11 +1,8 @@
 /** What every worker of this package can be given. */
 import type { Limits, Pricing } from "@divisi/core/Worker"
-import type * as Redacted from "effect/Redacted"
+import type { ApiKey } from "@divisi/provider-kit/ApiKey"
 import type { Capabilities } from "./capabilities.ts"
 import type { Defaults } from "./internal/settings.ts"
-
-/** A key: as it is, redacted, or the name of the environment variable that holds it. */
-export type ApiKey = string | Redacted.Redacted<string> | { readonly env: string }
 
 /**
  * What every worker of this package can be given. Settings are defaults: those of a request win.

@@ -1,9 +1,9 @@
 /** The policies that the command line knows by name. */
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
-import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
 import * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, usage } from "../Failure.ts"

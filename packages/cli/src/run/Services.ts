@@ -1,5 +1,5 @@
 /** What calls of real services pass through: answers kept on disk, and the limits of the vendors. */
-import type { Limits } from "@divisi/core/ProviderGate"
+import type { Limits } from "@divisi/provider-kit/ProviderGate"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -44,7 +44,7 @@ const cacheLayer = (cache: NonNullable<Config["cache"]>): Effect.Effect<Layer.La
 
 const gateLayer = (limits: Readonly<Record<string, Limits>>): Effect.Effect<Layer.Layer<never>> =>
   Effect.map(
-    Effect.promise(() => import("@divisi/core/ProviderGate")),
+    Effect.promise(() => import("@divisi/provider-kit/ProviderGate")),
     (ProviderGate) => ProviderGate.layer({ limits, breaker })
   )
 

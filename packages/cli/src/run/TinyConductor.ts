@@ -3,8 +3,9 @@
  * already, and has the lexical policy in its stead where it cannot be loaded. What measures policies has no such stand-in:
  * it would be measured under another's name.
  */
-import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
+
 import type * as Policy from "@divisi/core/Policy"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"

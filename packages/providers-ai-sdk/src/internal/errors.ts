@@ -3,8 +3,8 @@
  * The AI SDK passes on the status, codes and words of every vendor.
  */
 import { AISDKError, APICallError } from "@ai-sdk/provider"
-import * as VendorError from "@divisi/core/VendorError"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 
 const fields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}

@@ -1,27 +1,10 @@
 /** The SDK's client, with everything off that is ours to do, and the key that it holds. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { HeaderNames } from "@divisi/core/Allowance"
-import * as Redacted from "effect/Redacted"
-import type { AnthropicOptions, ApiKey } from "../options.ts"
+import type { AnthropicOptions } from "../options.ts"
 
 /** How long a silence may be when nobody says. */
 export const defaultTimeoutMillis = 600_000
-
-/** A key that is at hand, or the name of the variable that should hold it. */
-export type ResolvedKey =
-  | { readonly type: "key"; readonly key: Redacted.Redacted<string> }
-  | { readonly type: "missing"; readonly variable: string }
-
-/** Reads a key once. `""` is none. */
-export const resolveKey = (apiKey: ApiKey | undefined, variable: string): ResolvedKey => {
-  if (Redacted.isRedacted(apiKey)) return { type: "key", key: apiKey }
-  if (typeof apiKey === "string" && apiKey !== "") return { type: "key", key: Redacted.make(apiKey) }
-  const name = typeof apiKey === "object" ? apiKey.env : variable
-  const value = process.env[name]
-  return value === undefined || value === ""
-    ? { type: "missing", variable: name }
-    : { type: "key", key: Redacted.make(value) }
-}
 
 /**
  * Anthropic's limits refill evenly; the headers on tokens tell of the limit that is nearest. Source:

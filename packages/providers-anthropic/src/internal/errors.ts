@@ -1,7 +1,7 @@
 /** Whatever the SDK throws, as a reason that the runtime knows: one pure function. */
 import { AnthropicError, APIConnectionError, APIConnectionTimeoutError, APIError } from "@anthropic-ai/sdk"
-import * as VendorError from "@divisi/core/VendorError"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 
 type Tag = WorkerErrorReason["_tag"]
 

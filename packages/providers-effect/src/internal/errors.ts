@@ -1,6 +1,7 @@
 /** From the reasons of an `AiError` to those of a `WorkerError`. */
-import * as VendorError from "@divisi/core/VendorError"
+
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as AiError from "effect/ai/AiError"
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"

@@ -1,12 +1,10 @@
 /** How `@google/genai` sends a body, and what it throws. */
 
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type { Body, Chunk, Sdk } from "@divisi/provider-kit/Gemini"
+import { type ErrorBody, ofConnection, reasonOf } from "@divisi/provider-kit/Gemini"
 import { ApiError, GoogleGenAI, type GenerateContentParameters as Parameters } from "@google/genai"
 import type { GenaiOptions } from "../genai.ts"
-import { type ErrorBody, ofConnection, reasonOf } from "./errors.ts"
-import type { Body } from "./request.ts"
-import type { Chunk } from "./stream.ts"
-import type { Sdk } from "./worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors

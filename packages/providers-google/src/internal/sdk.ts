@@ -1,16 +1,14 @@
 /** How `@google/generative-ai` sends a body, and what it throws. */
 
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type { Body, Chunk, Sdk } from "@divisi/provider-kit/Gemini"
+import { type ErrorBody, ofConnection, reasonOf } from "@divisi/provider-kit/Gemini"
 import {
   type EnhancedGenerateContentResponse,
   GoogleGenerativeAI,
   GoogleGenerativeAIError,
   GoogleGenerativeAIFetchError
 } from "@google/generative-ai"
-import { type ErrorBody, ofConnection, reasonOf } from "../../../providers-genai/src/internal/errors.ts"
-import type { Body } from "../../../providers-genai/src/internal/request.ts"
-import type { Chunk } from "../../../providers-genai/src/internal/stream.ts"
-import type { Sdk } from "../../../providers-genai/src/internal/worker.ts"
 import type { GoogleOptions } from "../google.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

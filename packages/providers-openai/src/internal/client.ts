@@ -1,27 +1,7 @@
 /** The SDK's client, with everything off that is ours to do, and the key that it holds. */
 import type { HeaderNames } from "@divisi/core/Allowance"
-import * as Redacted from "effect/Redacted"
 import OpenAI from "openai"
-import type { ApiKey, WorkerOptions } from "../options.ts"
-
-/** A key that is at hand, or the name of the variable that should hold it. */
-export type ResolvedKey = { readonly type: "key"; readonly key: Redacted.Redacted<string> } | Missing
-
-interface Missing {
-  readonly type: "missing"
-  readonly variable: string
-}
-
-/** Reads a key once; `""` is none. `variable` is where it is looked for when nobody gives one. */
-export const resolveKey = (apiKey: ApiKey | undefined, variable: string): ResolvedKey => {
-  const isGiven = typeof apiKey === "string" || Redacted.isRedacted(apiKey)
-  const name = isGiven ? "" : (apiKey?.env ?? variable)
-  const given = Redacted.isRedacted(apiKey) ? Redacted.value(apiKey) : apiKey
-  const value = typeof given === "string" ? given : process.env[name]
-  return value === undefined || value === ""
-    ? { type: "missing", variable: name }
-    : { type: "key", key: Redacted.make(value) }
-}
+import type { WorkerOptions } from "../options.ts"
 
 /** OpenAI's limits refill evenly. Source: https://platform.openai.com/docs/guides/rate-limits, read in November 2026. */
 export const rateLimitHeaders: HeaderNames = {

@@ -1,6 +1,7 @@
 /** Whatever the SDK throws, and whatever a stream says went wrong, as a reason that the runtime knows. Pure. */
-import * as VendorError from "@divisi/core/VendorError"
+
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai"
 
 /** An error object, in a body or in a stream. */

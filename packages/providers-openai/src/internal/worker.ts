@@ -1,13 +1,13 @@
 /** A worker from its options and one API of the SDK. */
 import * as Allowance from "@divisi/core/Allowance"
-import * as VendorStream from "@divisi/core/VendorStream"
 import type { Limits, Pricing, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
+import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type OpenAI from "openai"
 import type { APIPromise } from "openai"
 import type { WorkerOptions } from "../options.ts"
-import { makeClient, type ResolvedKey, timeoutMillis } from "./client.ts"
+import { makeClient, timeoutMillis } from "./client.ts"
 import { reasonOf } from "./errors.ts"
 
 /** What differs from API to API. */
@@ -31,17 +31,14 @@ export interface About {
   readonly rateLimitHeaders: Allowance.HeaderNames | undefined
   /** Whether the model takes a seed here. */
   readonly takesSeed: boolean
-  /** A missing key is a failure of every call. */
-  readonly key: ResolvedKey | { readonly type: "none" }
+  /** A missing key is a failure of every call; `undefined` where the server wants none. */
+  readonly key: Result.Result<Redacted.Redacted<string>, string> | undefined
   readonly identity: { readonly organization?: string | null | undefined; readonly project?: string | null | undefined }
 }
 
 /** Servers that are no such API answer with a page, or with an object, where a stream was asked for. */
 const isOther = (contentType: string | null): contentType is string =>
   contentType !== null && /html|json/i.test(contentType)
-
-const missing = ({ variable }: { readonly variable: string }): string =>
-  variable === "" ? "the API key is empty" : `${variable} is not set`
 
 /** What its answers depend on, for the key under which they are kept. */
 const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
@@ -61,7 +58,7 @@ export const makeWorker = <Body, Event, State>(
 ): Worker => {
   const { id, key, pricing, provider } = about
   const limits = limited(about.limits, options)
-  const secret = key.type === "key" ? Redacted.value(key.key) : ""
+  const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
   const client = makeClient(options, secret === "" ? undefined : secret, about.identity)
   const protocol = api.protocol(secret)
 
@@ -83,8 +80,8 @@ export const makeWorker = <Body, Event, State>(
     ...(pricing === undefined ? {} : { pricing }),
     ...(limits === undefined ? {} : { limits }),
     generate: (request) => {
-      if (key.type === "missing") {
-        return VendorStream.fail(id, { _tag: "Authentication", detail: missing(key) })
+      if (key !== undefined && Result.isFailure(key)) {
+        return VendorStream.fail(id, { _tag: "Authentication", detail: key.failure })
       }
       const body = api.toBody(request)
       if (Result.isFailure(body)) return VendorStream.fail(id, body.failure)

@@ -5,7 +5,7 @@
  * lost may belong to a request that was carried out, so it is remembered whether that happened: see
  * {@link Errors.TinkerError.afterLostReply}.
  */
-import * as VendorError from "@divisi/core/VendorError"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"

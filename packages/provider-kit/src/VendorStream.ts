@@ -5,12 +5,8 @@
  * are pulled from the vendor as the reader takes parts, a silence that is too long is a `Timeout`, an interrupted call
  * is aborted on the wire, a stream that is cut fails as cut, and no error shows a key.
  */
-import * as Cause from "effect/Cause"
-import * as Channel from "effect/Channel"
-import * as Effect from "effect/Effect"
-import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import type { Message } from "./task/Task.ts"
+
+import type { Message } from "@divisi/core/Task"
 import {
   estimateUsage,
   type FinishReason,
@@ -18,7 +14,12 @@ import {
   WorkerError,
   type WorkerErrorReason,
   type WorkerPart
-} from "./task/Worker.ts"
+} from "@divisi/core/Worker"
+import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as VendorError from "./VendorError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -287,8 +288,8 @@ class Reader<Event, State> {
  * **Example**
  *
  * ```ts
- * import * as VendorError from "@divisi/core/VendorError"
- * import * as VendorStream from "@divisi/core/VendorStream"
+ * import * as VendorError from "@divisi/provider-kit/VendorError"
+ * import * as VendorStream from "@divisi/provider-kit/VendorStream"
  * import type { Worker } from "@divisi/core/Worker"
  * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"

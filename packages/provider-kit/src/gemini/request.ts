@@ -2,7 +2,7 @@
 import type { Message } from "@divisi/core/Task"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
-import { budgetOf, type Capabilities, type Effort } from "../capabilities.ts"
+import { budgetOf, type Capabilities, type Effort } from "./capabilities.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

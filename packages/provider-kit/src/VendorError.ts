@@ -5,7 +5,7 @@
  * The status decides where there is one. Codes and words tell apart what shares a status, and are all there is for an
  * error inside of a stream. A provider that knows its vendor's codes looks at them first.
  */
-import type { WorkerErrorReason } from "./task/Worker.ts"
+import type { WorkerErrorReason } from "@divisi/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -56,7 +56,7 @@ const hide = (text: string, secrets: ReadonlyArray<string>): string =>
  * **Example**
  *
  * ```ts
- * import * as VendorError from "@divisi/core/VendorError"
+ * import * as VendorError from "@divisi/provider-kit/VendorError"
  *
  * VendorError.detail("<h1>No\n  entry</h1> for hunter2", ["hunter2"]) // => "No entry for <hidden>"
  * ```
@@ -165,7 +165,7 @@ const sizes = (message: string) => {
  * **Example**
  *
  * ```ts
- * import * as VendorError from "@divisi/core/VendorError"
+ * import * as VendorError from "@divisi/provider-kit/VendorError"
  *
  * const header = (name: string) => (name === "retry-after" ? "2" : undefined)
  * const reason = VendorError.fromRefusal({ status: 429, message: "Slow down.", header }, { nowMillis: 0 })

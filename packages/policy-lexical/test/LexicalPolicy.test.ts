@@ -1,12 +1,12 @@
+import type * as Policy from "@divisi/core/Policy"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Task from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Workflow from "@divisi/core/Workflow"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as LexicalPolicy from "../src/LexicalPolicy.ts"
-import type * as Policy from "../src/policy/Policy.ts"
-import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import * as Task from "../src/task/Task.ts"
-import * as WorkerPool from "../src/task/WorkerPool.ts"
-import * as Workflow from "../src/workflow/Workflow.ts"
 
 const pool = (descriptions: Readonly<Record<string, string>>) =>
   WorkerPool.makeUnsafe(

@@ -1,3 +1,6 @@
+import * as Resilience from "@divisi/core/Resilience"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import { type Worker, WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -9,9 +12,6 @@ import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Result from "effect/Result"
 import { TestClock } from "effect/testing"
 import * as ProviderGate from "../src/ProviderGate.ts"
-import * as Resilience from "../src/run/Resilience.ts"
-import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import { type Worker, WorkerError, type WorkerErrorReason } from "../src/task/Worker.ts"
 
 const alpha = ScriptedWorker.make({ id: "alpha", provider: "vendor", replies: [""] })
 const beta = ScriptedWorker.make({ id: "beta", provider: "vendor", replies: [""] })

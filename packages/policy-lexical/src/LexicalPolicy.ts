@@ -5,13 +5,14 @@
  * gives each part to the worker whose description matches it best by BM25, and shows each part the answers it builds on.
  * It is the strongest baseline that needs nothing, and what plans when no Conductor is there.
  */
-import * as Bm25 from "./internal/bm25.ts"
-import * as Lexicon from "./internal/lexicon.ts"
-import { type Part, split } from "./internal/questionParts.ts"
-import * as Policy from "./policy/Policy.ts"
-import * as Task from "./task/Task.ts"
-import type { WorkerPool } from "./task/WorkerPool.ts"
-import type { Access, Step, Workflow } from "./workflow/Workflow.ts"
+
+import * as Policy from "@divisi/core/Policy"
+import * as Task from "@divisi/core/Task"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { Access, Step, Workflow } from "@divisi/core/Workflow"
+import * as Bm25 from "./bm25.ts"
+import * as Lexicon from "./lexicon.ts"
+import { type Part, split } from "./questionParts.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -178,7 +179,7 @@ const plan = ({ general, route }: Router, question: string, maxSteps: number, sp
  * **Example**
  *
  * ```ts
- * import * as LexicalPolicy from "@divisi/core/LexicalPolicy"
+ * import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
  *
  * const policy = LexicalPolicy.make()
  * policy.name // => "lexical"

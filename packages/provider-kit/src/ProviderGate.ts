@@ -9,6 +9,10 @@
  *
  * This module loads Effect's schemas; the executor knows only the light `Resilience.Gate`.
  */
+
+import type { Allowance } from "@divisi/core/Allowance"
+import { defaultRetry, Gate } from "@divisi/core/Resilience"
+import { type Worker, WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -21,9 +25,6 @@ import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Scope from "effect/Scope"
 import * as Pace from "./internal/pace.ts"
-import { defaultRetry, Gate } from "./run/Resilience.ts"
-import type { Allowance } from "./task/Allowance.ts"
-import { type Worker, WorkerError, type WorkerErrorReason } from "./task/Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -384,7 +385,7 @@ export const make = Effect.fnUntraced(function* (
  * **Example**
  *
  * ```ts
- * import * as ProviderGate from "@divisi/core/ProviderGate"
+ * import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
  *
  * const gate = ProviderGate.layer({
  *   limits: { openai: { requestsPerMinute: 500, tokensPerMinute: 200_000 }, "*": { concurrency: 8 } },

@@ -1,11 +1,11 @@
 import type { WorkerRequest } from "@divisi/core/Worker"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import { capabilitiesOf } from "../src/capabilities.ts"
-import { reasonOf } from "../src/internal/errors.ts"
-import { toBody } from "../src/internal/request.ts"
-import { type Chunk, protocol } from "../src/internal/stream.ts"
-import { priceOf } from "../src/prices.ts"
+import { capabilitiesOf } from "../src/gemini/capabilities.ts"
+import { reasonOf } from "../src/gemini/errors.ts"
+import { priceOf } from "../src/gemini/prices.ts"
+import { toBody } from "../src/gemini/request.ts"
+import { type Chunk, protocol } from "../src/gemini/stream.ts"
 
 const convert = (model: string, request: Partial<WorkerRequest>, omitUnsupported = false) =>
   toBody(

@@ -1,10 +1,7 @@
 /** What a worker of this package can be given. */
 import type { Limits, Pricing, WorkerRequest } from "@divisi/core/Worker"
-import type * as Redacted from "effect/Redacted"
+import type { ApiKey } from "../ApiKey.ts"
 import type { Capabilities } from "./capabilities.ts"
-
-/** A key: as it is, redacted, or the name of the environment variable that holds it. */
-export type ApiKey = string | Redacted.Redacted<string> | { readonly env: string }
 
 /** What a worker sets where a request does not. */
 export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "seed" | "reasoning" | "stopSequences">

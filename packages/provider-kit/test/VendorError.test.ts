@@ -1,4 +1,4 @@
-import * as VendorError from "@divisi/core/VendorError"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 import { assert, describe, it } from "@effect/vitest"
 
 const nowMillis = Date.parse("2026-11-20T12:00:00Z")

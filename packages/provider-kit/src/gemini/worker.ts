@@ -1,11 +1,13 @@
 /** A worker over the Gemini API, whichever SDK carries it. */
-import * as VendorStream from "@divisi/core/VendorStream"
+
 import type { Worker, WorkerErrorReason } from "@divisi/core/Worker"
+import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { capabilitiesOf, limitsOf } from "../capabilities.ts"
-import type { ApiKey, Defaults, GeminiOptions } from "../options.ts"
-import { priceOf } from "../prices.ts"
+import * as ApiKey from "../ApiKey.ts"
+import { capabilitiesOf, limitsOf } from "./capabilities.ts"
+import type { Defaults, GeminiOptions } from "./options.ts"
+import { priceOf } from "./prices.ts"
 import { type Body, type Target, toBody } from "./request.ts"
 import { type Chunk, protocol } from "./stream.ts"
 
@@ -23,24 +25,7 @@ export interface Sdk {
   readonly toReason: (error: unknown, nowMillis: number) => WorkerErrorReason
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Keys
-// -------------------------------------------------------------------------------------------------------------------
-
 const variables = ["GEMINI_API_KEY", "GOOGLE_API_KEY"] as const
-
-type ResolvedKey =
-  | { readonly type: "key"; readonly key: string }
-  | { readonly type: "missing"; readonly variable: string }
-
-/** Reads a key once. `""` is none. */
-const resolveKey = (apiKey: ApiKey | undefined): ResolvedKey => {
-  if (Redacted.isRedacted(apiKey)) return { type: "key", key: Redacted.value(apiKey) }
-  if (typeof apiKey === "string" && apiKey !== "") return { type: "key", key: apiKey }
-  const names = typeof apiKey === "object" ? [apiKey.env] : variables
-  const key = names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "")
-  return key === undefined ? { type: "missing", variable: names.join(" or ") } : { type: "key", key }
-}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Workers
@@ -57,12 +42,13 @@ const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperatu
 })
 
 const generator = (worker: string, target: Target, options: GeminiOptions, sdk: Sdk): Worker["generate"] => {
-  const resolved = resolveKey(options.apiKey)
-  if (resolved.type === "missing") {
-    const reason = { _tag: "Authentication", detail: `${resolved.variable} is not set` } as const
+  const resolved = ApiKey.resolve(options.apiKey, variables)
+  if (Result.isFailure(resolved)) {
+    const reason = { _tag: "Authentication", detail: resolved.failure } as const
     return () => VendorStream.fail(worker, reason)
   }
-  const send = sdk.connect(resolved.key)
+  const key = Redacted.value(resolved.success)
+  const send = sdk.connect(key)
   const defaults = defaultsOf(options)
   return (request) => {
     const body = toBody({ ...defaults, ...request }, target)
@@ -74,7 +60,7 @@ const generator = (worker: string, target: Target, options: GeminiOptions, sdk: 
       open: async (signal) => ({ events: await send(body.success, signal) }),
       reason: (error) => sdk.toReason(error, Date.now()),
       timeoutMillis: options.timeoutMillis ?? defaultTimeoutMillis,
-      secrets: [resolved.key]
+      secrets: [key]
     })
   }
 }

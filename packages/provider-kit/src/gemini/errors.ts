@@ -1,6 +1,7 @@
 /** What Google says when it refuses, as a reason that the runtime knows: one pure function for status, body and headers. */
-import * as VendorError from "@divisi/core/VendorError"
+
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import * as VendorError from "@divisi/provider-kit/VendorError"
 
 type Tag = WorkerErrorReason["_tag"]
 

@@ -1,6 +1,6 @@
-import * as VendorError from "@divisi/core/VendorError"
-import * as VendorStream from "@divisi/core/VendorStream"
 import type { FinishReason, Usage, WorkerError, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import * as VendorError from "@divisi/provider-kit/VendorError"
+import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

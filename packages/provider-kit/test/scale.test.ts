@@ -1,16 +1,17 @@
 /** Many runs at once, with one budget and one provider between them: no call is lost, doubled or beyond a limit. */
+
+import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Policy from "@divisi/core/Policy"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import type { Worker, WorkerRequest } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
-import * as ProviderGate from "../src/ProviderGate.ts"
-import * as Policy from "../src/policy/Policy.ts"
-import * as Budget from "../src/run/Budget.ts"
-import * as Conductor from "../src/run/Conductor.ts"
-import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-import type { Worker, WorkerRequest } from "../src/task/Worker.ts"
-import * as WorkerPool from "../src/task/WorkerPool.ts"
 
 const limits = { requestsPerMinute: 30_000, concurrency: 200 }
 const pricing = { inputPerMillion: 1, outputPerMillion: 1 }

@@ -4,7 +4,7 @@
  * What an answer says is left does not count the calls that were admitted after its own: they may have reached the
  * vendor later. So they are taken off; and the word of a call counts only until a later one has spoken.
  */
-import type { Allowance, Level } from "../task/Allowance.ts"
+import type { Allowance, Level } from "@divisi/core/Allowance"
 
 /** A limit as it is at `at`. */
 interface Bucket {

@@ -1,0 +1,40 @@
+/** API keys: how a caller gives one, and where it is looked for when nobody does. */
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+
+/** A key: as it is, redacted, or the name of the environment variable that holds it. */
+export type ApiKey = string | Redacted.Redacted<string> | { readonly env: string }
+
+/**
+ * Reads a key once. Without one, the first of `variables` that the environment has counts.
+ *
+ * **Details**
+ *
+ * Fails with a sentence for the person who set it up, to be used as the `detail` of an `Authentication` error: which
+ * variable is not set, or that the key is empty. A key that was given and is empty is never replaced by one from the
+ * environment, which may belong to somebody else.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ApiKey from "@divisi/provider-kit/ApiKey"
+ * import * as Redacted from "effect/Redacted"
+ * import * as Result from "effect/Result"
+ *
+ * Redacted.value(Result.getOrThrow(ApiKey.resolve("sk-1", ["ACME_API_KEY"]))) // => "sk-1"
+ * Result.getOrElse(ApiKey.resolve(undefined, ["ACME_API_KEY"]), (detail) => detail) // => "ACME_API_KEY is not set"
+ * Result.getOrElse(ApiKey.resolve("", ["ACME_API_KEY"]), (detail) => detail) // => "the API key is empty"
+ * ```
+ */
+export const resolve = (
+  apiKey: ApiKey | undefined,
+  variables: ReadonlyArray<string>
+): Result.Result<Redacted.Redacted<string>, string> => {
+  if (typeof apiKey === "string" || Redacted.isRedacted(apiKey)) {
+    const key = Redacted.isRedacted(apiKey) ? apiKey : Redacted.make(apiKey)
+    return Redacted.value(key) === "" ? Result.fail("the API key is empty") : Result.succeed(key)
+  }
+  const names = apiKey === undefined ? variables : [apiKey.env]
+  const found = names.map((name) => process.env[name]).find((value) => value !== undefined && value !== "")
+  return found === undefined ? Result.fail(`${names.join(" or ")} is not set`) : Result.succeed(Redacted.make(found))
+}

@@ -1,0 +1,22 @@
+/** The gate for people who do not use Effect; the rest of their interface is `@divisi/core/promise`. */
+import { open } from "@divisi/core/promise"
+import { Gate } from "@divisi/core/Resilience"
+import { layer, type Options } from "./ProviderGate.ts"
+
+/**
+ * Opens a gate that keeps all runs that it is given to inside the limits of providers: those that are set here, those
+ * that vendors tell of in their answers, and the pauses that they ask for.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, single, worker } from "@divisi/core/promise"
+ * import { openGate } from "@divisi/provider-kit/promise"
+ *
+ * const pool = [worker({ id: "calculator", provider: "me", answer: () => "42" })]
+ * const gate = await openGate({ limits: { me: { requestsPerMinute: 60, concurrency: 2 } } })
+ * const result = await conduct({ question: "What is 6 times 7?", pool, policy: single(0), gate })
+ * result.answer // => "42"
+ * ```
+ */
+export const openGate = (options: Options = {}): Promise<Gate & AsyncDisposable> => open(Gate, layer(options))

@@ -1,1 +1,0 @@
-export * from "../../providers-genai/src/capabilities.ts"

@@ -1,1 +1,0 @@
-export type * from "../../providers-genai/src/options.ts"
