@@ -5,7 +5,7 @@
  * Answers of models are text that nobody has checked: all of it is escaped, and a content security policy in the page
  * allows its own style sheet and nothing more.
  */
-import { count, percentWithError, usd } from "./internal/format.ts"
+
 import { accuracy } from "./page/accuracy.ts"
 import { table } from "./page/chart.ts"
 import { cost } from "./page/cost.ts"
@@ -15,8 +15,9 @@ import { profiles } from "./page/profiles.ts"
 import { setting } from "./page/setting.ts"
 import { shapesSection, stepsSection, workersSection } from "./page/shares.ts"
 import { style } from "./page/style.ts"
-import type { Report, Sample } from "./Report.ts"
-import { type Row, rows } from "./ReportTables.ts"
+import { count, percentWithError, usd } from "./report/format.ts"
+import type { Report, Sample } from "./report/Report.ts"
+import { type Row, rows } from "./report/ReportTables.ts"
 
 export type { QuestionOf, QuestionText } from "./page/differing.ts"
 

@@ -9,12 +9,12 @@ import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Baselines from "../src/Baselines.ts"
+import * as Baselines from "../src/baselines/Baselines.ts"
+import * as Embedder from "../src/baselines/Embedder.ts"
 import * as RouterDc from "../src/baselines/routerDc.ts"
 import * as Smoothie from "../src/baselines/smoothie.ts"
 import { clusters, draw } from "../src/baselines/vectors.ts"
-import * as Embedder from "../src/Embedder.ts"
-import * as Recording from "../src/Recording.ts"
+import * as Recording from "../src/evaluation/Recording.ts"
 
 /** A world with two kinds of questions: the painter knows colours, the clerk sums, the parrot nothing. */
 const colours = ["sky", "grass", "blood", "snow", "coal", "lemon", "sea", "rose", "ink", "leaf"]

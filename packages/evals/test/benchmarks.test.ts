@@ -2,18 +2,20 @@ import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Task from "@divisi/core/Task"
-import * as Aime25 from "@divisi/evals/Aime25"
+import {
+  Aime25,
+  BigCodeBenchHard,
+  GpqaDiamond,
+  Gsm8k,
+  LiveCodeBench,
+  Math500,
+  Mmlu,
+  Rlpr,
+  Selection,
+  UserBenchmark
+} from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
 import * as Benchmarks from "@divisi/evals/Benchmarks"
-import * as BigCodeBenchHard from "@divisi/evals/BigCodeBenchHard"
-import * as GpqaDiamond from "@divisi/evals/GpqaDiamond"
-import * as Gsm8k from "@divisi/evals/Gsm8k"
-import * as LiveCodeBench from "@divisi/evals/LiveCodeBench"
-import * as Math500 from "@divisi/evals/Math500"
-import * as Mmlu from "@divisi/evals/Mmlu"
-import * as Rlpr from "@divisi/evals/Rlpr"
-import * as Selection from "@divisi/evals/Selection"
-import * as UserBenchmark from "@divisi/evals/UserBenchmark"
 import { BigCodeBenchProblem, LiveCodeBenchProblem } from "@divisi/graders/code"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

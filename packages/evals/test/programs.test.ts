@@ -1,9 +1,8 @@
 /** Programs of the data sets' own records, graded by the graders that their benchmarks name. */
 import path from "node:path"
+import { BigCodeBenchHard, LiveCodeBench } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
 import * as Benchmarks from "@divisi/evals/Benchmarks"
-import * as BigCodeBenchHard from "@divisi/evals/BigCodeBenchHard"
-import * as LiveCodeBench from "@divisi/evals/LiveCodeBench"
 import { BigCodeBenchProblem, LiveCodeBenchProblem } from "@divisi/graders/code"
 import * as Graders from "@divisi/graders/Graders"
 import type { Sandbox } from "@divisi/graders/Sandbox"

@@ -9,7 +9,7 @@ import * as Transcript from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Replay from "../src/Replay.ts"
+import * as Replay from "../src/evaluation/Replay.ts"
 
 const task = Task.make({ id: "six-seven", question: "6 times 7?", reference: "42" })
 

@@ -1,5 +1,5 @@
 /** A report and its samples, made up but true to shape. */
-import * as Report from "../src/Report.ts"
+import * as Report from "../src/report/Report.ts"
 
 export interface Given {
   readonly policy: string

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { front } from "../src/internal/front.ts"
 import { differing } from "../src/page/differing.ts"
 import { escape, html } from "../src/page/markup.ts"
 import * as ReportPage from "../src/ReportPage.ts"
-import * as ReportTables from "../src/ReportTables.ts"
+import { front } from "../src/report/front.ts"
+import * as ReportTables from "../src/report/ReportTables.ts"
 import { report, sample } from "./report.ts"
 
 const hostile = `</script></style></title><img src=x onerror="alert(1)">'"&\u0000<svg/onload=alert(1)>\ud800`

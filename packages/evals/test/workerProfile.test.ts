@@ -8,7 +8,7 @@ import * as Transcript from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as WorkerProfile from "../src/WorkerProfile.ts"
+import * as WorkerProfile from "../src/report/WorkerProfile.ts"
 import { sample } from "./report.ts"
 
 const seen = (worker: string, kind: string, count: number, right: number): ReadonlyArray<WorkerProfile.Observation> =>

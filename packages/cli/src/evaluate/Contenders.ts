@@ -5,8 +5,8 @@ import type { Policy } from "@divisi/core/Policy"
 import type { Retry } from "@divisi/core/Resilience"
 import type * as ResponseCache from "@divisi/core/ResponseCache"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { Embedder } from "@divisi/evals"
 import * as Baselines from "@divisi/evals/Baselines"
-import type { Embedder } from "@divisi/evals/Embedder"
 import type { Entry, Suite } from "@divisi/evals/Evaluation"
 import * as Recording from "@divisi/evals/Recording"
 import * as Effect from "effect/Effect"
@@ -31,7 +31,7 @@ export interface Options extends PolicyName.Options {
   readonly maxOutputTokens?: number | undefined
   readonly maxCostUsd?: number | undefined
   /** Hashed words by default. */
-  readonly embedder?: Embedder | undefined
+  readonly embedder?: Embedder.Embedder | undefined
   /** Where answers are kept that baselines learn from. */
   readonly store: ResponseCache.Store
   /** Whether learning makes no call. */

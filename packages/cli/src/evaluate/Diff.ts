@@ -1,5 +1,5 @@
 /** `divisi eval diff`: two reports side by side. */
-import * as ReportDiff from "@divisi/evals/ReportDiff"
+import { ReportDiff } from "@divisi/evals"
 import * as ReportFile from "@divisi/evals/ReportFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

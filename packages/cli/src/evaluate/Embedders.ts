@@ -1,5 +1,5 @@
 /** What embeds texts for baselines that learn, by name. */
-import * as Embedder from "@divisi/evals/Embedder"
+import { Embedder } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, usage } from "../Failure.ts"

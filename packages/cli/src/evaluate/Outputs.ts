@@ -1,10 +1,10 @@
 /** What an evaluation leaves in its folder for people: a page and tables, made from its report. */
 import path from "node:path"
 import * as Task from "@divisi/core/Task"
+import { ReportTables } from "@divisi/evals"
 import type { Suite } from "@divisi/evals/Evaluation"
 import type { Report, Sample } from "@divisi/evals/Report"
 import * as ReportPage from "@divisi/evals/ReportPage"
-import * as ReportTables from "@divisi/evals/ReportTables"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf } from "../Failure.ts"
 import * as WholeFile from "../WholeFile.ts"

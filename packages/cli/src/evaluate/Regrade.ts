@@ -1,5 +1,5 @@
 /** `divisi eval regrade`: the answers of an evaluation graded again. */
-import * as Regrading from "@divisi/evals/Regrade"
+import { Regrade as Regrading } from "@divisi/evals"
 import type { BenchmarkRecord, Sample } from "@divisi/evals/Report"
 import * as ReportFile from "@divisi/evals/ReportFile"
 import type { Sandbox } from "@divisi/graders/Sandbox"

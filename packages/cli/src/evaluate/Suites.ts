@@ -1,10 +1,9 @@
 /** Benchmarks by name: the gym, those of `@divisi/evals`, and files. */
+
+import { LiveCodeBench, type Selection, UserBenchmark } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
 import * as Benchmarks from "@divisi/evals/Benchmarks"
 import * as Evaluation from "@divisi/evals/Evaluation"
-import * as LiveCodeBench from "@divisi/evals/LiveCodeBench"
-import type * as Selection from "@divisi/evals/Selection"
-import * as UserBenchmark from "@divisi/evals/UserBenchmark"
 import { CodeGrader } from "@divisi/graders/code"
 import * as Graders from "@divisi/graders/Graders"
 import type { Sandbox } from "@divisi/graders/Sandbox"

@@ -12,9 +12,9 @@
  */
 import * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
-import type { Embedder } from "../Embedder.ts"
-import type { Record, Sample } from "../Recording.ts"
-import { mean } from "../Statistics.ts"
+import type { Record, Sample } from "../evaluation/Recording.ts"
+import { mean } from "../statistics/Statistics.ts"
+import type { Embedder } from "./Embedder.ts"
 import * as Routed from "./routed.ts"
 import { type Point, points, type WorkerSample } from "./samples.ts"
 import { argmax, nearest, type Vector } from "./vectors.ts"

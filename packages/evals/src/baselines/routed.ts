@@ -2,7 +2,7 @@
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
-import type { Embedder } from "../Embedder.ts"
+import type { Embedder } from "./Embedder.ts"
 import type { Vector } from "./vectors.ts"
 
 /** How good each worker is expected to be for a question at this place. Workers it does not know are absent. */

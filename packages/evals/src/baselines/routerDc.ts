@@ -13,7 +13,7 @@
  */
 import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
-import type { Embedder } from "../Embedder.ts"
+import type { Embedder } from "./Embedder.ts"
 import * as Routed from "./routed.ts"
 import { points, type WorkerSample } from "./samples.ts"
 import { addScaled, clusters, cosine, type Draw, dot, draw, type Vector } from "./vectors.ts"

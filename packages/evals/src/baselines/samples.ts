@@ -1,9 +1,9 @@
 /** Samples of single workers, by task and worker. */
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
-import type { Embedder } from "../Embedder.ts"
-import type { Sample } from "../Recording.ts"
-import { mean } from "../Statistics.ts"
+import type { Sample } from "../evaluation/Recording.ts"
+import { mean } from "../statistics/Statistics.ts"
+import type { Embedder } from "./Embedder.ts"
 import type { Vector } from "./vectors.ts"
 
 /** What one worker answered, alone. */

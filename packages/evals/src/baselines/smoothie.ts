@@ -13,8 +13,8 @@
  */
 import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
-import type { Embedder } from "../Embedder.ts"
-import { mean } from "../Statistics.ts"
+import { mean } from "../statistics/Statistics.ts"
+import type { Embedder } from "./Embedder.ts"
 import * as Routed from "./routed.ts"
 import { points, type WorkerSample } from "./samples.ts"
 import { nearest, squaredDistance, type Vector } from "./vectors.ts"

@@ -1,7 +1,7 @@
 /** Accuracy with intervals: a strip for each policy, best first. */
 import { scaleLinear } from "d3-scale"
-import { percent, percentWithError } from "../internal/format.ts"
-import type { BenchmarkRecord, Cell, Report } from "../Report.ts"
+import { percent, percentWithError } from "../report/format.ts"
+import type { BenchmarkRecord, Cell, Report } from "../report/Report.ts"
 import { across, axis, figure, grid, row, type Tick, table } from "./chart.ts"
 import { html, type Markup } from "./markup.ts"
 

@@ -1,8 +1,8 @@
 /** Accuracy against cost, with what nothing beats in both. */
 import { scaleLinear, scaleLog } from "d3-scale"
-import { count, percentWithError, seconds, usd } from "../internal/format.ts"
-import { front, type Valued } from "../internal/front.ts"
-import type { Overall, Report } from "../Report.ts"
+import { count, percentWithError, seconds, usd } from "../report/format.ts"
+import { front, type Valued } from "../report/front.ts"
+import type { Overall, Report } from "../report/Report.ts"
 import { across, figure, grid, type Tick, table } from "./chart.ts"
 import { html, type Markup } from "./markup.ts"
 

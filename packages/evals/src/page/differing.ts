@@ -1,7 +1,7 @@
 /** Questions where two policies differ: what was asked, what each answered, and how. */
-import { percent, points, pValue } from "../internal/format.ts"
-import { type Comparison, type Report, type Sample, sorted } from "../Report.ts"
-import { mean } from "../Statistics.ts"
+import { percent, points, pValue } from "../report/format.ts"
+import { type Comparison, type Report, type Sample, sorted } from "../report/Report.ts"
+import { mean } from "../statistics/Statistics.ts"
 import { table } from "./chart.ts"
 import { html, type Markup } from "./markup.ts"
 

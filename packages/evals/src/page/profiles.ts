@@ -1,7 +1,7 @@
 /** What each worker turned out to be good at, as a table. */
-import { count, percent, seconds, unknown, usd } from "../internal/format.ts"
-import type { Sample } from "../Report.ts"
-import { fromSamples, make, type Rate, type WorkerProfile } from "../WorkerProfile.ts"
+import { count, percent, seconds, unknown, usd } from "../report/format.ts"
+import type { Sample } from "../report/Report.ts"
+import { fromSamples, make, type Rate, type WorkerProfile } from "../report/WorkerProfile.ts"
 import { table } from "./chart.ts"
 import { html, type Markup } from "./markup.ts"
 

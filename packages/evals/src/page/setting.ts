@@ -1,8 +1,8 @@
 /** What was measured, and how: enough to do it again. */
 
 import type { Limits } from "@divisi/core/Budget"
-import { count, usd } from "../internal/format.ts"
-import type { BenchmarkRecord, Report } from "../Report.ts"
+import { count, usd } from "../report/format.ts"
+import type { BenchmarkRecord, Report } from "../report/Report.ts"
 import { table } from "./chart.ts"
 import { html, type Markup } from "./markup.ts"
 

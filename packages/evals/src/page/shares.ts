@@ -1,6 +1,6 @@
 /** What workflows are made of: how many steps, which workers, which shapes. One bar for each policy. */
-import { decimal, percent } from "../internal/format.ts"
-import type { Cell, Report, Share } from "../Report.ts"
+import { decimal, percent } from "../report/format.ts"
+import type { Cell, Report, Share } from "../report/Report.ts"
 import { across, figure, row, table } from "./chart.ts"
 import { html, type Markup } from "./markup.ts"
 import { colours, restColour } from "./style.ts"

@@ -1,0 +1,338 @@
+/**
+ * Baselines: what a Conductor is compared with, by name.
+ *
+ * Each is a policy, or a few, run by the same Conductor as everything else, so cost, tokens and failures are counted
+ * alike. Some learn first: from samples that are recorded on tasks which they are not measured on.
+ *
+ * A list of baselines is written `name[:number][@worker]`, with commas between, e.g.
+ * `single,self-consistency:5,best-of:3@openai:gpt-5`. Where a worker is wanted and none is named it is the best: by the
+ * recorded samples, where there are any, else the pool's first.
+ */
+import * as Policy from "@divisi/core/Policy"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Record } from "../evaluation/Recording.ts"
+import * as Embedder from "./Embedder.ts"
+import * as MasRouter from "./masRouter.ts"
+import * as RouterDc from "./routerDc.ts"
+import { standings, type WorkerSample } from "./samples.ts"
+import * as Smoothie from "./smoothie.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A policy to compare with. */
+export interface Baseline {
+  readonly policy: Policy.Policy
+  /** How many times the output tokens that the others are allowed for each call; 1 when absent. */
+  readonly outputTokensFactor?: number
+}
+
+/** What baselines are made from. */
+export interface Options<E> {
+  readonly pool: WorkerPool
+  /** Runs policies on training tasks. Called for single workers once, and for what a baseline wants to try. */
+  readonly record?: Record<E>
+  /** `Embedder.hashed()` by default. */
+  readonly embedder?: Embedder.Embedder
+  /** Of what is learned; 0 by default. */
+  readonly seed?: number
+}
+
+/** A baseline as a list names it. */
+export interface Named {
+  readonly text: string
+  readonly name: string
+  readonly number?: number
+  readonly worker?: string
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A list of baselines cannot be read, or one of them cannot be made. */
+export class BaselineError extends Data.TaggedError("BaselineError")<{
+  readonly baseline: string
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `The baseline "${this.baseline}" ${this.detail}`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Table
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Ingredients<E> {
+  readonly named: Named
+  readonly number: number
+  /** The named worker, or the best. */
+  readonly worker: string
+  readonly pool: WorkerPool
+  readonly samples: ReadonlyArray<WorkerSample>
+  readonly record: Record<E>
+  readonly embedder: Embedder.Embedder
+  readonly seed: number
+}
+
+/** What the table says of a baseline. */
+export interface Entry {
+  readonly name: string
+  readonly description: string
+  /** What its number means, and what it is when left out. Absent where it takes none. */
+  readonly number?: { readonly meaning: string; readonly default: number }
+  /** Whether a worker may be named. */
+  readonly takesWorker: boolean
+  /** Whether it cannot be made without recorded samples. */
+  readonly learns: boolean
+}
+
+interface Row extends Entry {
+  readonly make: <E>(from: Ingredients<E>) => Effect.Effect<ReadonlyArray<Baseline>, E | Embedder.EmbedderError>
+}
+
+/** A policy under the name that it was asked for by. */
+const titled = (policy: Policy.Policy, { text }: Named): Policy.Policy => ({ ...policy, name: text })
+
+const one = (policy: Policy.Policy, named: Named): Effect.Effect<ReadonlyArray<Baseline>> =>
+  Effect.succeed([{ policy: titled(policy, named) }])
+
+const fitted = <E>(policy: Effect.Effect<Policy.Policy, E>): Effect.Effect<ReadonlyArray<Baseline>, E> =>
+  Effect.map(policy, (policy) => [{ policy }])
+
+const rows: ReadonlyArray<Row> = [
+  {
+    name: "single",
+    description: "each worker alone, one policy for each",
+    takesWorker: true,
+    learns: false,
+    make: ({ named, pool }) =>
+      Effect.succeed(
+        pool.workers
+          .filter(({ id }) => named.worker === undefined || id === named.worker)
+          .map(({ id }) => ({ policy: Policy.single(id) }))
+      )
+  },
+  {
+    name: "best",
+    description: "the worker that was best on the training tasks, always",
+    takesWorker: false,
+    learns: true,
+    make: ({ named, worker }) => one(Policy.single(worker), named)
+  },
+  {
+    name: "context",
+    description: "one worker that may write so many times as much in its one answer",
+    number: { meaning: "times the output tokens", default: 5 },
+    takesWorker: true,
+    learns: false,
+    make: ({ named, number, worker }) =>
+      Effect.succeed([{ policy: titled(Policy.single(worker), named), outputTokensFactor: number }])
+  },
+  {
+    name: "self-consistency",
+    description: "samples of one worker; the answer that most of them agree on",
+    number: { meaning: "samples", default: 5 },
+    takesWorker: true,
+    learns: false,
+    make: ({ named, number, worker }) => one(Policy.selfConsistency({ n: number, worker }), named)
+  },
+  {
+    name: "self-reflection",
+    description: "one worker that reviews its own answer again and again",
+    number: { meaning: "rounds of review", default: 5 },
+    takesWorker: true,
+    learns: false,
+    make: ({ named, number, worker }) => one(Policy.selfReflection({ rounds: number, worker }), named)
+  },
+  {
+    name: "best-of",
+    description: "attempts by the workers in turn, and a judge that sees them all",
+    number: { meaning: "attempts", default: 5 },
+    takesWorker: true,
+    learns: false,
+    make: ({ named, number, worker }) => one(Policy.bestOf({ n: number, judge: worker }), named)
+  },
+  {
+    name: "moa",
+    description: "Mixture-of-Agents: all workers answer, one puts their answers together",
+    number: { meaning: "layers", default: 1 },
+    takesWorker: true,
+    learns: false,
+    make: ({ named, number, worker }) => one(Policy.mixtureOfAgents({ layers: number, aggregator: worker }), named)
+  },
+  {
+    name: "random",
+    description: "one worker, drawn for each task",
+    takesWorker: false,
+    learns: false,
+    make: ({ named }) => one(Policy.randomRouter(), named)
+  },
+  {
+    name: "routerdc-light",
+    description: "a router of embedded questions, learned from workers' accuracies with contrastive losses",
+    takesWorker: false,
+    learns: true,
+    make: ({ embedder, named, samples, seed }) => fitted(RouterDc.fit(named.text, samples, embedder, { seed }))
+  },
+  {
+    name: "masrouter-light",
+    description: "a cascade that chooses a shape of collaboration, then its workers",
+    takesWorker: false,
+    learns: true,
+    make: ({ embedder, named, record, samples }) => fitted(MasRouter.fit(named.text, samples, embedder, record))
+  },
+  {
+    name: "smoothie-independent",
+    description: "the worker whose answers are nearest to all others', without labels",
+    takesWorker: false,
+    learns: true,
+    make: ({ embedder, named, samples }) => fitted(Smoothie.independent(named.text, samples, embedder))
+  },
+  {
+    name: "smoothie-dependent",
+    description: "the same, from the training questions that are nearest",
+    number: { meaning: "neighbours", default: 20 },
+    takesWorker: false,
+    learns: true,
+    make: ({ embedder, named, number, samples }) =>
+      fitted(Smoothie.dependent(named.text, samples, embedder, { neighbours: number }))
+  }
+]
+
+const rowOf = (name: string): Row | undefined => rows.find((row) => row.name === name)
+
+/** All baselines there are, for lists and help texts. */
+export const table: ReadonlyArray<Entry> = rows.map(({ make: _, ...entry }) => entry)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const problemOf = ({ name, number, worker }: Named, row: Row | undefined): string | undefined => {
+  if (row === undefined) return `does not exist. There are: ${rows.map((row) => row.name).join(", ")}.`
+  if (number !== undefined && row.number === undefined) return `takes no number: write "${name}".`
+  if (number !== undefined && number < 1) return `needs at least 1 for its ${row.number!.meaning}.`
+  return worker !== undefined && !row.takesWorker ? `takes no worker: write "${name}".` : undefined
+}
+
+const readOne = (text: string): Result.Result<Named, BaselineError> => {
+  const match = /^([a-z-]+)(?::(\d+))?(?:@(.+))?$/.exec(text)
+  if (match === null) {
+    const detail = "cannot be read: write it as name, name:number, name@worker or name:number@worker."
+    return Result.fail(new BaselineError({ baseline: text, detail }))
+  }
+  const [, name, number, worker] = match
+  const named = {
+    text,
+    name: name!,
+    ...(number === undefined ? {} : { number: Number(number) }),
+    ...(worker === undefined ? {} : { worker })
+  }
+  const problem = problemOf(named, rowOf(named.name))
+  return problem === undefined
+    ? Result.succeed(named)
+    : Result.fail(new BaselineError({ baseline: text, detail: problem }))
+}
+
+/**
+ * Reads a list of baselines.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Baselines from "@divisi/evals/Baselines"
+ * import * as Result from "effect/Result"
+ *
+ * const named = Result.getOrThrow(Baselines.read("single, self-consistency:5@professor"))
+ * named[1] // => { text: "self-consistency:5@professor", name: "self-consistency", number: 5, worker: "professor" }
+ * ```
+ */
+export const read = (list: string): Result.Result<ReadonlyArray<Named>, BaselineError> =>
+  Result.all([...new Set(list.split(",").map((part) => part.trim()))].filter((part) => part !== "").map(readOne))
+
+/** Whether any of them cannot be made without recorded samples. */
+export const needRecording = (named: ReadonlyArray<Named>): boolean => named.some(({ name }) => rowOf(name)!.learns)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Making
+// -------------------------------------------------------------------------------------------------------------------
+
+const noRecord =
+  <E>(): Record<E> =>
+  () =>
+    Effect.succeed([])
+
+const recordSingles = <E>(pool: WorkerPool, record: Record<E>): Effect.Effect<ReadonlyArray<WorkerSample>, E> => {
+  const workers = new Map(pool.workers.map(({ id }) => [Policy.single(id).name, id]))
+  return Effect.map(record(pool.workers.map(({ id }) => Policy.single(id))), (samples) =>
+    samples.flatMap((sample) => {
+      const worker = workers.get(sample.policy)
+      return worker === undefined ? [] : [{ ...sample, worker }]
+    })
+  )
+}
+
+const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<void, BaselineError> => {
+  const fail = (detail: string) => Effect.fail(new BaselineError({ baseline: named.text, detail }))
+  if (rowOf(named.name)!.learns && record === undefined) {
+    return fail("has to learn first, and there are no training tasks to record: name some.")
+  }
+  const ids = pool.workers.map(({ id }) => id)
+  return named.worker === undefined || ids.includes(named.worker)
+    ? Effect.void
+    : fail(`names a worker that the pool does not have. It has: ${ids.join(", ")}.`)
+}
+
+/**
+ * Makes baselines, learning where that is needed.
+ *
+ * **Details**
+ *
+ * Single workers are recorded once, if `record` is there, and shared by all. The same seed, samples and embedder give the
+ * same policies. A learned policy knows workers by their ids: it works with any part of the pool.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Baselines from "@divisi/evals/Baselines"
+ * import * as Effect from "effect/Effect"
+ * import * as Result from "effect/Result"
+ *
+ * const pool = WorkerPool.makeUnsafe([ScriptedWorker.echo("a"), ScriptedWorker.echo("b")])
+ * const named = Result.getOrThrow(Baselines.read("single,context:5@b"))
+ * const baselines = await Effect.runPromise(Baselines.make(named, { pool }))
+ * baselines.map(({ policy }) => policy.name) // => ["single:a", "single:b", "context:5@b"]
+ * ```
+ */
+export const make = Effect.fnUntraced(function* <E = never>(named: ReadonlyArray<Named>, options: Options<E>) {
+  const { embedder = Embedder.hashed(), pool, record, seed = 0 } = options
+  yield* Effect.forEach(named, (one) => check(one, options), { discard: true })
+  const samples = record === undefined ? [] : yield* recordSingles(pool, record)
+  if (record !== undefined && samples.length === 0 && needRecording(named)) {
+    const baseline = named.find(({ name }) => rowOf(name)!.learns)!.text
+    return yield* new BaselineError({ baseline, detail: "has nothing to learn from: the recording is empty." })
+  }
+  const best = standings(samples)[0]?.worker ?? pool.workers[0].id
+  const made = yield* Effect.forEach(named, (one) => {
+    const row = rowOf(one.name)!
+    return row.make({
+      named: one,
+      number: one.number ?? row.number?.default ?? 1,
+      worker: one.worker ?? best,
+      pool,
+      samples,
+      record: record ?? noRecord<E>(),
+      embedder,
+      seed
+    })
+  })
+  return made.flat()
+})

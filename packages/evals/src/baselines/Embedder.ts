@@ -1,0 +1,159 @@
+/**
+ * Embedders: texts as points, so that like texts lie near each other.
+ *
+ * Routers that learn from questions, and label-free estimates that compare answers, need nothing else of a model. Any
+ * provider's embeddings will do ({@link fromPromise}); {@link hashed} is local, needs no model, and gives the same
+ * points everywhere, which is what tests and work without a network want.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Gives each text a point, in order. All points of one embedder have the same length. */
+export interface Embedder {
+  /** As reports name it: with another embedder, learned routers are others. */
+  readonly name: string
+  readonly embed: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
+}
+
+/** Texts could not be embedded. */
+export class EmbedderError extends Data.TaggedError("EmbedderError")<{
+  readonly embedder: string
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `${this.embedder} embedded nothing: ${this.detail}`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// From elsewhere
+// -------------------------------------------------------------------------------------------------------------------
+
+const checked = (name: string, texts: number, points: ReadonlyArray<ArrayLike<number>>) => {
+  const lengths = new Set(points.map(({ length }) => length))
+  if (points.length === texts && lengths.size <= 1) {
+    return Effect.succeed(points.map((point) => Float32Array.from(point)))
+  }
+  const detail = `it gave ${points.length} points of ${[...lengths].join(" and ")} numbers for ${texts} texts.`
+  return Effect.fail(new EmbedderError({ embedder: name, detail }))
+}
+
+const inBatches = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
+
+/**
+ * An embedder from a function that asks a service, one batch after the other.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Embedder } from "@divisi/evals"
+ * import * as Effect from "effect/Effect"
+ *
+ * // With the openai package: (texts) => client.embeddings.create({ model, input: texts }).then(...)
+ * const lengths = Embedder.fromPromise("lengths", async (texts) => texts.map((text) => [text.length]))
+ * const points = await Effect.runPromise(lengths.embed(["one", "three"]))
+ * points.map((point) => point[0]) // => [3, 5]
+ * ```
+ */
+export const fromPromise = (
+  name: string,
+  embed: (texts: ReadonlyArray<string>, signal: AbortSignal) => Promise<ReadonlyArray<ArrayLike<number>>>,
+  options: { readonly batch?: number } = {}
+): Embedder => ({
+  name,
+  embed: (texts) =>
+    Effect.map(
+      Effect.forEach(inBatches(texts, options.batch ?? 128), (batch) =>
+        Effect.flatMap(
+          Effect.tryPromise({
+            try: (signal) => embed(batch, signal),
+            catch: (error) =>
+              new EmbedderError({ embedder: name, detail: error instanceof Error ? error.message : String(error) })
+          }),
+          (points) => checked(name, batch.length, points)
+        )
+      ),
+      (batches) => batches.flat()
+    )
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Local
+// -------------------------------------------------------------------------------------------------------------------
+
+/** FNV-1a, 32 bits. */
+const hash = (text: string): number => {
+  let value = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
+  // The low bits of FNV are weak; one round of mixing spreads them.
+  value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d)
+  return (value ^ (value >>> 13)) >>> 0
+}
+
+/** Words, pairs of words, and three letters in a row: what a text is about, however its words are bent. */
+const features = (text: string): ReadonlyMap<string, number> => {
+  const words =
+    text
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/\p{L}+|\p{N}+|[^\s\p{L}\p{N}]/gu) ?? []
+  const counts = new Map<string, number>()
+  const add = (feature: string) => counts.set(feature, (counts.get(feature) ?? 0) + 1)
+  for (const [index, word] of words.entries()) {
+    add(`w ${word}`)
+    if (index > 0) add(`p ${words[index - 1]} ${word}`)
+    const padded = `<${word}>`
+    for (let start = 0; word.length > 3 && start + 3 <= padded.length; start++)
+      add(`c ${padded.slice(start, start + 3)}`)
+  }
+  return counts
+}
+
+const unit = (point: Float32Array): Float32Array => {
+  const length = Math.hypot(...point)
+  return length === 0 ? point : point.map((value) => value / length)
+}
+
+const point = (text: string, dimensions: number): Float32Array => {
+  const values = new Float32Array(dimensions)
+  for (const [feature, count] of features(text)) {
+    const code = hash(feature)
+    values[code % dimensions]! += (code & 0x80000000 ? -1 : 1) * (1 + Math.log(count))
+  }
+  return unit(values)
+}
+
+/**
+ * Words, pairs of words and triples of letters, hashed into so many dimensions (512 by default), of length 1.
+ *
+ * **Details**
+ *
+ * It knows words, not meaning: "car" and "automobile" are strangers to it. What a router learns on it says what can be
+ * learned from wording alone; with a model's embeddings it may do better.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Embedder } from "@divisi/evals"
+ * import * as Effect from "effect/Effect"
+ *
+ * const [first, second] = await Effect.runPromise(Embedder.hashed().embed(["How much is 2 + 3?", "How much is 2 + 3?"]))
+ * first!.length // => 512
+ * first!.every((value, index) => value === second![index]) // => true
+ * ```
+ */
+export const hashed = (options: { readonly dimensions?: number } = {}): Embedder => {
+  const dimensions = options.dimensions ?? 512
+  if (!Number.isInteger(dimensions) || dimensions < 1) {
+    throw new RangeError(`An embedder needs a whole number of dimensions from 1; ${dimensions} were asked for.`)
+  }
+  return {
+    name: `hashed-${dimensions}`,
+    embed: (texts) => Effect.sync(() => texts.map((text) => point(text, dimensions)))
+  }
+}

@@ -1,0 +1,51 @@
+/** AIME25: thirty problems of the American Invitational Mathematics Examination of 2025; answers are 0 to 999. */
+import * as Task from "@divisi/core/Task"
+import { IntegerGrader } from "@divisi/graders/math"
+import { short } from "../internal/digest.ts"
+import type { Graded } from "./Benchmark.ts"
+import * as Row from "./Row.ts"
+
+const instruction =
+  "Solve the problem step by step. The last line of your reply must be `Therefore, the final answer is: " +
+  "$\\boxed{ANSWER}$. I hope it is correct`, where ANSWER is the bare number."
+
+/** Some copies hold the answer as text, some as a number, some as a float. */
+const answerOf = (row: Row.Row): string => {
+  const { answer } = row
+  const text = typeof answer === "number" || typeof answer === "bigint" ? String(answer) : Row.text(row, "answer")
+  const match = /^0*(\d{1,3})(?:\.0*)?$/.exec(text.trim())
+  if (match === null) throw new Row.RowError(`its answer ${JSON.stringify(text)} is no whole number from 0 to 999`)
+  return match[1]!
+}
+
+const nameOf = (row: Row.Row, problem: string): string => {
+  const id = row.id ?? row.problem_idx
+  return typeof id === "string" && id !== "" ? id : short(problem)
+}
+
+/**
+ * Makes the benchmark.
+ *
+ * **Gotchas**
+ *
+ * One problem is 3.3 points: answer each at least 16 times, and let errors be clustered by problem. Some copies hold
+ * only half of the exam.
+ */
+export const make = (): Graded => ({
+  id: "aime25",
+  title: "AIME25",
+  source: { dataset: "yentinglin/aime_2025", revision: "refs/convert/parquet", files: ["default/train/0000.parquet"] },
+  licence: "no licence stated",
+  terms: "The problems are copyright of the Mathematical Association of America.",
+  prompt: "aime25/1",
+  epochs: 16,
+  grader: IntegerGrader.aime,
+  toTask: (record) => {
+    const problem = Row.text(record, "problem").trim()
+    return Task.make({
+      id: `aime25/${nameOf(record, problem)}`,
+      question: `${instruction}\n\n${problem}`,
+      reference: answerOf(record)
+    })
+  }
+})

@@ -1,0 +1,270 @@
+/**
+ * Benchmarks: where records come from, how a record becomes a task, and who grades the answers.
+ *
+ * Loading a benchmark gives its tasks with what is needed to get the very same ones again: files and their checksums,
+ * the seed, and a hash of the ids. Its licence and terms come along, to be shown. Tasks of a confidential benchmark may
+ * be run, but {@link shareable} keeps their text out of anything that is shared.
+ */
+import * as Task from "@divisi/core/Task"
+import type { AnswerGrader } from "@divisi/graders/Verdict"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { sha256 } from "../internal/digest.ts"
+import * as Dataset from "./Dataset.ts"
+import { type Row, RowError } from "./Row.ts"
+import * as Selection from "./Selection.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A set of tasks that many are measured on. */
+export interface Benchmark {
+  /** As commands name it, e.g. `math500`. */
+  readonly id: string
+  readonly title: string
+  /** Where its records are; a path to a file, or files, of this machine for one's own. */
+  readonly source: Dataset.HubFiles | string | ReadonlyArray<string>
+  readonly licence: string
+  /** What else its authors ask of users. */
+  readonly terms?: string
+  /** Whether its questions must not be published. */
+  readonly isConfidential?: boolean
+  /** Whether the hub asks for a token. */
+  readonly isGated?: boolean
+  /** The field of a task's metadata that samples are stratified by. */
+  readonly stratum?: string
+  /** Names the wording of its prompts, so that a report can say which was used. */
+  readonly prompt: string
+  /** Answers of a question that make a score worth printing; 1 when absent. */
+  readonly epochs?: number
+  /**
+   * The task of a record; `undefined` for a record that does not belong. It throws only for a record of another shape,
+   * which ends the loading with the record's number.
+   */
+  readonly toTask: (record: Dataset.Record, index: number) => Task.Task | undefined
+}
+
+/** A benchmark whose answers can be graded. */
+export interface Graded extends Benchmark {
+  readonly grader: AnswerGrader
+}
+
+/** What may be chosen when a benchmark is loaded. */
+export interface LoadOptions extends Dataset.Options {
+  /** Files of this machine instead of the benchmark's own. */
+  readonly files?: ReadonlyArray<string>
+  /** Of the hub's data set, instead of the benchmark's own: a commit stays what it is. */
+  readonly revision?: string
+  /** These tasks and no others. */
+  readonly ids?: ReadonlyArray<string>
+  /** At most so many, sampled by the seed with a share for each stratum. */
+  readonly limit?: number
+  /** Of the sample; 0 by default. */
+  readonly seed?: number
+  /** What was trained on: an overlap is refused. */
+  readonly trained?: Selection.Trained
+  readonly onOverlap?: "refuse" | "drop"
+}
+
+/** The tasks of a benchmark, and how they came about. */
+export interface Loaded {
+  readonly tasks: ReadonlyArray<Task.Task>
+  readonly provenance: Provenance
+}
+
+/** What is needed to load the same tasks again. */
+export interface Provenance {
+  readonly benchmark: string
+  readonly prompt: string
+  readonly licence: string
+  readonly terms?: string
+  /** Of the hub's data set, when there is one. */
+  readonly dataset?: string
+  readonly revision?: string
+  /** What the revision was when its files were fetched, where the hub said so. */
+  readonly commit?: string
+  readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string; readonly bytes: number }>
+  /** Tasks in the files. */
+  readonly available: number
+  readonly selected: number
+  readonly seed: number
+  /** Of the ids of the selected tasks. */
+  readonly idsSha256: string
+}
+
+/** A record is not what its benchmark expects. */
+export class RecordError extends Data.TaggedError("RecordError")<{
+  readonly benchmark: string
+  readonly file: string
+  /** From 1. */
+  readonly record: number
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `Record ${this.record} of ${this.file} is none of ${this.benchmark}: ${this.detail}. Check that the file is of this benchmark.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Loading
+// -------------------------------------------------------------------------------------------------------------------
+
+type LoadError = Dataset.DatasetError | RecordError | Selection.SelectionError
+
+const filesOf = (benchmark: Benchmark, options: LoadOptions) => {
+  const { source } = benchmark
+  if (options.files !== undefined) return Effect.forEach(options.files, Dataset.local)
+  if (typeof source === "string") return Effect.forEach([source], Dataset.local)
+  return "dataset" in source
+    ? Dataset.fetchFiles(pinned(source, options.revision), options)
+    : Effect.forEach(source, Dataset.local)
+}
+
+/** Checksums are those of the benchmark's own revision. */
+const pinned = ({ sha256, ...source }: Dataset.HubFiles, revision = source.revision): Dataset.HubFiles => ({
+  ...source,
+  ...(revision === undefined ? {} : { revision }),
+  ...(sha256 === undefined || revision !== source.revision ? {} : { sha256 })
+})
+
+const commitOf = (files: ReadonlyArray<Dataset.LocalFile>) => {
+  const commit = files.find((file) => file.commit !== undefined)?.commit
+  return commit === undefined ? {} : { commit }
+}
+
+const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) =>
+  Effect.try({
+    try: () => benchmark.toTask(record, index),
+    catch: (error) => error
+  }).pipe(
+    Effect.catch((error) =>
+      error instanceof RowError
+        ? Effect.fail(new RecordError({ benchmark: benchmark.id, file, record: index + 1, detail: error.message }))
+        : Effect.die(error)
+    )
+  )
+
+/** Questions that occur twice keep two ids: the second is numbered. */
+const distinct = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<Task.Task> => {
+  const seen = new Map<string, number>()
+  return tasks.map((task) => {
+    const count = (seen.get(task.id) ?? 0) + 1
+    seen.set(task.id, count)
+    return count === 1 ? task : { ...task, id: `${task.id}-${count}` }
+  })
+}
+
+const readTasks = (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) =>
+  Effect.map(
+    Effect.forEach(files, ({ path }) =>
+      Dataset.records(path).pipe(
+        Stream.zipWithIndex,
+        Stream.mapEffect(([record, index]) => taskOf(benchmark, path, record, index)),
+        Stream.filter((task) => task !== undefined),
+        Stream.runCollect
+      )
+    ),
+    (lists) => distinct(lists.flat())
+  )
+
+const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: LoadOptions) =>
+  Result.gen(function* () {
+    const chosen = options.ids === undefined ? tasks : yield* Selection.only(tasks, options.ids)
+    const clean = yield* Selection.withoutTrained(chosen, options.trained ?? [], options.onOverlap)
+    if (clean.length === 0) return yield* Result.fail(new Selection.SelectionError({ reason: "empty", ids: [] }))
+    if (options.limit === undefined) return clean
+    const { stratum } = benchmark
+    return Selection.sample(clean, {
+      limit: options.limit,
+      seed: options.seed ?? 0,
+      ...(stratum === undefined ? {} : { by: stratum })
+    })
+  })
+
+/**
+ * Loads the tasks of a benchmark.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import fs from "node:fs"
+ * import os from "node:os"
+ * import path from "node:path"
+ * import * as Benchmark from "@divisi/evals/Benchmark"
+ * import { UserBenchmark } from "@divisi/evals"
+ * import * as Effect from "effect/Effect"
+ *
+ * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "divisi-")), "mine.jsonl")
+ * fs.writeFileSync(file, '{"id":"one","question":"6 times 7?","answer":"42"}\n')
+ *
+ * const mine = UserBenchmark.make({ file, grader: "integer" })
+ * const { provenance, tasks } = await Effect.runPromise(Benchmark.load(mine))
+ * tasks[0]?.id // => "one"
+ * provenance.selected // => 1
+ * ```
+ */
+export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Effect<Loaded, LoadError> =>
+  Effect.gen(function* () {
+    const files = yield* filesOf(benchmark, options)
+    const all = yield* readTasks(benchmark, files)
+    const tasks = yield* Effect.fromResult(select(benchmark, all, options))
+    const { source } = benchmark
+    const isHub = options.files === undefined && typeof source === "object" && "dataset" in source
+    return {
+      tasks,
+      provenance: {
+        benchmark: benchmark.id,
+        prompt: benchmark.prompt,
+        licence: benchmark.licence,
+        ...(benchmark.terms === undefined ? {} : { terms: benchmark.terms }),
+        ...(isHub
+          ? { dataset: source.dataset, revision: options.revision ?? source.revision ?? "main", ...commitOf(files) }
+          : {}),
+        files: files.map(({ bytes, name, sha256 }) => ({ name, sha256, bytes })),
+        available: all.length,
+        selected: tasks.length,
+        seed: options.seed ?? 0,
+        idsSha256: Selection.hash(tasks)
+      }
+    }
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Combinators
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A benchmark with a grader, or with another than its own. */
+export const withGrader = (benchmark: Benchmark, grader: AnswerGrader): Graded => ({ ...benchmark, grader })
+
+/** A task as it may be written to a file that others see. */
+export interface Shareable {
+  readonly id: string
+  readonly promptSha256: string
+  /** Absent for a confidential benchmark, as are the answers. */
+  readonly question?: string
+  readonly reference?: string
+}
+
+/**
+ * What may be said of a task in something that is shared: of a confidential benchmark its id and a hash alone.
+ *
+ * Answers of models quote questions, so of such a benchmark they must be left out, too: see `isConfidential`.
+ */
+export const shareable = (benchmark: Benchmark, task: Task.Task): Shareable => {
+  const promptSha256 = sha256(JSON.stringify(task.messages))
+  if (benchmark.isConfidential === true) return { id: task.id, promptSha256 }
+  const { reference } = task
+  const question = Task.question(task)
+  return { id: task.id, promptSha256, question, ...(reference === undefined ? {} : { reference }) }
+}
+
+/** The licence and terms of a benchmark, in a sentence or two for people. */
+export const notice = ({ isConfidential, licence, terms, title }: Benchmark): string =>
+  [
+    `${title}: ${licence}.`,
+    ...(terms === undefined ? [] : [terms]),
+    ...(isConfidential === true ? ["Its questions are not written to reports."] : [])
+  ].join(" ")

@@ -1,0 +1,62 @@
+/**
+ * GPQA-Diamond: 198 multiple choice questions of biology, chemistry and physics, written by experts.
+ *
+ * Its authors ask that questions are not put in plain text on the web, so it is confidential: reports name ids and
+ * hashes. The right option's place follows from the seed and the record's id, so it is the same in every process.
+ */
+import * as Task from "@divisi/core/Task"
+import { LetterGrader } from "@divisi/graders/text"
+import { fraction } from "../internal/digest.ts"
+import type { Graded } from "./Benchmark.ts"
+import { ask, letterAt } from "./choices.ts"
+import * as Row from "./Row.ts"
+
+/** What may differ. */
+export interface Options {
+  /** Of the order of options; 42 by default. */
+  readonly seed?: number
+}
+
+const optionsOf = (row: Row.Row) =>
+  ["Correct Answer", "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3"].map((name) =>
+    Row.text(row, name).trim()
+  )
+
+/** Makes the benchmark. The hub asks for a token of somebody who accepted its terms. */
+export const make = (options: Options = {}): Graded => {
+  const { seed = 42 } = options
+  return {
+    id: "gpqa-diamond",
+    title: "GPQA-Diamond",
+    source: {
+      dataset: "Idavidrein/gpqa",
+      revision: "refs/convert/parquet",
+      files: ["gpqa_diamond/train/0000.parquet"]
+    },
+    licence: "CC-BY-4.0",
+    terms: "Its authors ask not to reveal examples in plain text or images online.",
+    isConfidential: true,
+    isGated: true,
+    stratum: "subject",
+    prompt: `gpqa-diamond/1/seed-${seed}`,
+    epochs: 4,
+    grader: LetterGrader.make({ letters: "ABCD" }),
+    toTask: (record) => {
+      const id = Row.text(record, "Record ID")
+      const order = [0, 1, 2, 3].sort(
+        (a, b) => fraction(String(seed), id, String(a)) - fraction(String(seed), id, String(b))
+      )
+      const texts = optionsOf(record)
+      return Task.make({
+        id: `gpqa-diamond/${id}`,
+        question: ask(
+          Row.text(record, "Question").trim(),
+          order.map((index) => texts[index]!),
+          "line"
+        ),
+        reference: letterAt(order.indexOf(0)),
+        metadata: { subject: Row.optionalText(record, "High-level domain") ?? "", isConfidential: true }
+      })
+    }
+  }
+}

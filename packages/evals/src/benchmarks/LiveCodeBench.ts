@@ -1,0 +1,88 @@
+/** LiveCodeBench: problems of programming contests, in slices by when they were held. */
+import * as Task from "@divisi/core/Task"
+import { LiveCodeBenchProblem } from "@divisi/graders/code"
+import type { Benchmark } from "./Benchmark.ts"
+import * as Row from "./Row.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** `v1` holds the 400 problems of the first release, `v6` the 175 of the last. */
+export type Slice = "v1" | "v2" | "v3" | "v4" | "v5" | "v6"
+
+/** Which problems. */
+export interface Options {
+  /** The slices; `["v1"]` by default. A release holds all slices up to its own. */
+  readonly slices?: ReadonlyArray<Slice>
+  /** Contests from this day on (ISO date). */
+  readonly from?: string
+  /** Contests up to this day, itself included. */
+  readonly to?: string
+}
+
+const sliceFiles: Readonly<Record<Slice, string>> = {
+  v1: "test.jsonl",
+  v2: "test2.jsonl",
+  v3: "test3.jsonl",
+  v4: "test4.jsonl",
+  v5: "test5.jsonl",
+  v6: "test6.jsonl"
+}
+
+/** All slices of a release: `release("v3")` is v1, v2 and v3. */
+export const release = (last: Slice): ReadonlyArray<Slice> => {
+  const slices = Object.keys(sliceFiles) as ReadonlyArray<Slice>
+  return slices.slice(0, slices.indexOf(last) + 1)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Prompt
+// -------------------------------------------------------------------------------------------------------------------
+
+const system =
+  "You are an expert Python programmer. You are given a specification and write a correct Python program that fulfils it and passes all tests."
+
+const format = (starterCode: string): string =>
+  starterCode === ""
+    ? "### Format\nRead the input from standard input, solve the problem, and write the answer to standard output. Do not test on the sample inputs. Put your code between these delimiters:\n```python\n# YOUR CODE HERE\n```"
+    : `### Format\nWrite your solution with this starter code, between the delimiters:\n\`\`\`python\n${starterCode}\n\`\`\``
+
+// -------------------------------------------------------------------------------------------------------------------
+// Benchmark
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Makes the benchmark. Its solutions are programs: `CodeGrader.liveCodeBench` is the grader that
+ * runs them, and `Benchmarks.named` puts both together.
+ */
+export const make = (options: Options = {}): Benchmark => {
+  const { slices = ["v1"] } = options
+  const window =
+    options.from === undefined && options.to === undefined ? "" : `/${options.from ?? ""}..${options.to ?? ""}`
+  return {
+    id: `livecodebench/${slices.join("+")}${window}`,
+    title: `LiveCodeBench ${slices.join(", ")}`,
+    source: {
+      dataset: "livecodebench/code_generation_lite",
+      files: slices.map((slice) => sliceFiles[slice])
+    },
+    licence: "CC (its version is not stated)",
+    terms: "The statements belong to LeetCode, AtCoder and Codeforces.",
+    stratum: "difficulty",
+    prompt: "livecodebench/1",
+    epochs: 10,
+    toTask: (record) => {
+      const day = Row.text(record, "contest_date").slice(0, 10)
+      if ((options.from ?? day) > day || (options.to ?? day) < day) return undefined
+      const liveCodeBench = Row.orThrow(LiveCodeBenchProblem.fromRecord(record))
+      const question = `### Question\n${Row.text(record, "question_content")}\n\n${format(liveCodeBench.starterCode)}\n\n### Answer (use the format with backticks)`
+      return Task.make({
+        id: `livecodebench/${Row.text(record, "question_id")}`,
+        system,
+        question,
+        metadata: { difficulty: Row.text(record, "difficulty"), date: day, liveCodeBench }
+      })
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** MATH500: 500 problems of competition mathematics, with answers in LaTeX. */
+import * as Task from "@divisi/core/Task"
+import { MathGrader } from "@divisi/graders/math"
+import type { Graded } from "./Benchmark.ts"
+import * as Row from "./Row.ts"
+
+/** How the answer is asked for: in a box, or in tags as in training for the paper. */
+export interface Options {
+  readonly format?: "boxed" | "tags"
+}
+
+const instructions = {
+  boxed: "Solve the problem step by step. Put your final answer, and nothing else, in \\boxed{} on the last line.",
+  tags: "Solve the problem. Reason in <think> tags, then give the final answer, and nothing else, in <answer> tags."
+} as const
+
+/**
+ * Makes the benchmark.
+ *
+ * **Gotchas**
+ *
+ * The paper's set-up trains on part of these 500 rows: give the ids that were trained on to `Benchmark.load`, which
+ * refuses to evaluate them.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Math500 } from "@divisi/evals"
+ *
+ * const task = Math500.make().toTask(
+ *   { problem: "What is $1+1$?", answer: "2", subject: "Algebra", level: 1, unique_id: "test/algebra/1.json" },
+ *   0
+ * )
+ * task?.id // => "math500/test/algebra/1.json"
+ * ```
+ */
+export const make = (options: Options = {}): Graded => {
+  const { format = "boxed" } = options
+  return {
+    id: "math500",
+    title: "MATH500",
+    source: { dataset: "HuggingFaceH4/MATH-500", files: ["test.jsonl"] },
+    licence: "MIT",
+    stratum: "subject",
+    prompt: `math500/${format}/1`,
+    grader: MathGrader.math500,
+    toTask: (record) =>
+      Task.make({
+        id: `math500/${Row.text(record, "unique_id")}`,
+        question: `${instructions[format]}\n\n${Row.text(record, "problem")}`,
+        reference: Row.text(record, "answer"),
+        metadata: { subject: Row.text(record, "subject"), level: Row.integer(record, "level") }
+      })
+  }
+}

@@ -1,0 +1,56 @@
+/** MMLU: multiple choice questions of 57 subjects. */
+import * as Task from "@divisi/core/Task"
+import { LetterGrader } from "@divisi/graders/text"
+import { short } from "../internal/digest.ts"
+import type { Graded } from "./Benchmark.ts"
+import { ask, type ChoiceFormat, letterAt } from "./choices.ts"
+import * as Row from "./Row.ts"
+
+/** What may differ. */
+export interface Options {
+  /** Which split; `test` by default. The paper's set-up trains on `auxiliary_train` and validates on `validation`. */
+  readonly split?: "test" | "validation" | "dev" | "auxiliary_train"
+  /** How the letter is asked for: on a last line (default), or in tags as in training for the paper. */
+  readonly format?: ChoiceFormat
+}
+
+const files = {
+  test: ["all/test/0000.parquet"],
+  validation: ["all/validation/0000.parquet"],
+  dev: ["all/dev/0000.parquet"],
+  auxiliary_train: ["all/auxiliary_train/0000.parquet"]
+} as const
+
+/**
+ * Makes the benchmark.
+ *
+ * **Details**
+ *
+ * About one label in fifteen is known to be wrong, most in virology. The files are sorted by subject: a `limit` samples
+ * every subject. Rows carry no ids of their own, so a task is named by a hash of its question and options.
+ */
+export const make = (options: Options = {}): Graded => {
+  const { format = "line", split = "test" } = options
+  return {
+    id: "mmlu",
+    title: "MMLU",
+    source: { dataset: "cais/mmlu", revision: "refs/convert/parquet", files: files[split] },
+    licence: "MIT",
+    stratum: "subject",
+    prompt: `mmlu/${format}/1`,
+    grader: LetterGrader.make({ letters: "ABCD" }),
+    toTask: (record) => {
+      const question = Row.text(record, "question").trim()
+      const choices = Row.texts(record, "choices")
+      const answer = Row.integer(record, "answer")
+      if (choices.length !== 4 || answer < 0 || answer > 3) throw new Row.RowError("it needs four choices, and 0 to 3")
+      const subject = Row.optionalText(record, "subject") ?? ""
+      return Task.make({
+        id: `mmlu/${split}/${subject === "" ? "" : `${subject}/`}${short(question, ...choices)}`,
+        question: ask(question, choices, format),
+        reference: letterAt(answer),
+        metadata: { subject }
+      })
+    }
+  }
+}

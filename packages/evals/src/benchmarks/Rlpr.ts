@@ -1,0 +1,57 @@
+/** RLPR: questions of many fields from the web, with short reference answers. */
+import * as Task from "@divisi/core/Task"
+import { RlprGrader } from "@divisi/graders/math"
+import { short } from "../internal/digest.ts"
+import type { Graded } from "./Benchmark.ts"
+import * as Row from "./Row.ts"
+
+/** What may differ. */
+export interface Options {
+  /** `strict` by default; `paper` is the lenient rule that reported figures are likely to be based on. Print both. */
+  readonly rule?: "strict" | "paper"
+  /** Longer references are left out, as they cannot be graded by rules; 30 by default. */
+  readonly maxReferenceLength?: number
+}
+
+const guidelines = [
+  "Answer the question. Reason in <think> tags, then give the final answer, and nothing else, in <answer> tags.",
+  "- Give percentages as decimals, and sums of money as plain numbers.",
+  "- Prefer decimals to powers of ten, and two to four significant digits to more.",
+  "- Write formulas in their usual notation.",
+  "- Name a unit only where the question asks for one."
+].join("\n")
+
+const userMessage = (row: Row.Row): string => {
+  const message = Row.list(row, "prompt").find((one) => one.role === "user")
+  if (message === undefined) throw new Row.RowError('its field "prompt" has no message of a user')
+  return Row.text(message, "content").trim()
+}
+
+/**
+ * Makes the benchmark. Its records bring a system message of their own, which is not sent: the tags are asked for here.
+ */
+export const make = (options: Options = {}): Graded => {
+  const { maxReferenceLength = 30, rule = "strict" } = options
+  return {
+    id: `rlpr-${rule}`,
+    title: `RLPR (${rule} rule)`,
+    source: { dataset: "openbmb/RLPR-Train-Dataset", files: ["rlpr_train.parquet"] },
+    licence: "CC-BY-NC-4.0",
+    terms: "Non-commercial use only.",
+    stratum: "subject",
+    prompt: "rlpr/1",
+    grader: rule === "paper" ? RlprGrader.makePaper({ needsTags: true }) : RlprGrader.makeStrict(),
+    toTask: (record) => {
+      const reference = Row.text(Row.nested(record, "reward_model"), "ground_truth").trim()
+      if (reference === "" || reference.length > maxReferenceLength) return undefined
+      const question = userMessage(record)
+      const subject = Row.optionalText(record, "ability") ?? ""
+      return Task.make({
+        id: `rlpr/${short(question, reference)}`,
+        question: `${subject === "" ? "" : `Subject: ${subject}\n`}${guidelines}\n\n${question}`,
+        reference,
+        metadata: { subject }
+      })
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** Which tasks of a benchmark are used: given ones, a seeded sample of every subject, and none that was trained on. */
+import * as Task from "@divisi/core/Task"
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import { fraction, sha256 } from "../internal/digest.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why a selection is refused. */
+export class SelectionError extends Data.TaggedError("SelectionError")<{
+  readonly reason: "unknown-ids" | "overlap" | "empty"
+  readonly ids: ReadonlyArray<string>
+}> {
+  override get message(): string {
+    const some = `${this.ids.slice(0, 5).join(", ")}${this.ids.length > 5 ? ", …" : ""}`
+    switch (this.reason) {
+      case "unknown-ids":
+        return `The benchmark has no tasks ${some} (${this.ids.length}): check the list of ids.`
+      case "overlap":
+        return `${this.ids.length} tasks were trained on: ${some}. Leave them out with \`onOverlap: "drop"\`, or give the ids to evaluate.`
+      case "empty":
+        return "No task is left: widen the selection."
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Selecting
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One name for a list of tasks, in any order. */
+export const hash = (tasks: ReadonlyArray<Task.Task>): string => sha256(...tasks.map(({ id }) => id).sort())
+
+/** The tasks of these ids, in their order; an id that is not there is refused. */
+export const only = (
+  tasks: ReadonlyArray<Task.Task>,
+  ids: ReadonlyArray<string>
+): Result.Result<ReadonlyArray<Task.Task>, SelectionError> => {
+  const byId = new Map(tasks.map((task) => [task.id, task]))
+  const unknown = ids.filter((id) => !byId.has(id))
+  return unknown.length > 0
+    ? Result.fail(new SelectionError({ reason: "unknown-ids", ids: unknown }))
+    : Result.succeed([...new Set(ids)].map((id) => byId.get(id)!))
+}
+
+const shuffled = (tasks: ReadonlyArray<Task.Task>, seed: number): ReadonlyArray<Task.Task> =>
+  tasks
+    .map((task) => ({ task, at: fraction(String(seed), task.id) }))
+    .sort((a, b) => a.at - b.at || (a.task.id < b.task.id ? -1 : 1))
+    .map(({ task }) => task)
+
+const strata = (tasks: ReadonlyArray<Task.Task>, by: string): ReadonlyArray<ReadonlyArray<Task.Task>> => [
+  ...Map.groupBy(tasks, ({ metadata }) => String(metadata?.[by] ?? "")).values()
+]
+
+/** How many of each stratum: shares in whole numbers, the largest remainders rounded up. */
+const quotas = (sizes: ReadonlyArray<number>, limit: number): ReadonlyArray<number> => {
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  const exact = sizes.map((size) => (size * limit) / total)
+  const counts = exact.map(Math.floor)
+  const order = exact.map((_, index) => index).sort((a, b) => exact[b]! - counts[b]! - (exact[a]! - counts[a]!))
+  const left = limit - counts.reduce((sum, count) => sum + count, 0)
+  for (const index of order.slice(0, left)) counts[index]!++
+  return counts
+}
+
+/**
+ * A seeded sample in which every subject has its share. The place of a task is drawn from the seed and its id alone, so
+ * neither the order of the file nor the process matters.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Task from "@divisi/core/Task"
+ * import { Selection } from "@divisi/evals"
+ *
+ * const tasks = Array.from({ length: 30 }, (_, index) =>
+ *   Task.make({ question: `${index}?`, metadata: { subject: index < 20 ? "algebra" : "geometry" } })
+ * )
+ * const sample = Selection.sample(tasks, { limit: 6, seed: 1, by: "subject" })
+ * sample.filter(({ metadata }) => metadata?.subject === "algebra").length // => 4
+ * ```
+ */
+export const sample = (
+  tasks: ReadonlyArray<Task.Task>,
+  options: { readonly limit: number; readonly seed: number; readonly by?: string }
+): ReadonlyArray<Task.Task> => {
+  if (options.limit >= tasks.length) return tasks
+  const groups = options.by === undefined ? [tasks] : strata(tasks, options.by)
+  const counts = quotas(
+    groups.map((group) => group.length),
+    options.limit
+  )
+  return groups.flatMap((group, index) => shuffled(group, options.seed).slice(0, counts[index]))
+}
+
+/** A seeded cut of tasks in parts; what is left over by rounding is in the last part. */
+export const split = (
+  tasks: ReadonlyArray<Task.Task>,
+  options: { readonly shares: ReadonlyArray<number>; readonly seed: number }
+): ReadonlyArray<ReadonlyArray<Task.Task>> => {
+  const order = shuffled(tasks, options.seed)
+  let start = 0
+  return options.shares.map((share, index) => {
+    const isLast = index === options.shares.length - 1
+    const end = isLast ? order.length : start + Math.floor(share * tasks.length)
+    const part = order.slice(start, end)
+    start = end
+    return part
+  })
+}
+
+/** What was trained on: ids, or tasks, whose questions are compared as well. */
+export type Trained = ReadonlyArray<string | Task.Task>
+
+const questionKey = (task: Task.Task) => sha256(Task.question(task).replace(/\s+/g, " ").trim())
+
+/** The tasks that were not trained on. Where any was, they are refused unless told to be dropped. */
+export const withoutTrained = (
+  tasks: ReadonlyArray<Task.Task>,
+  trained: Trained,
+  onOverlap: "refuse" | "drop" = "refuse"
+): Result.Result<ReadonlyArray<Task.Task>, SelectionError> => {
+  const ids = new Set(trained.map((one) => (typeof one === "string" ? one : one.id)))
+  const questions = new Set(trained.flatMap((one) => (typeof one === "string" ? [] : [questionKey(one)])))
+  const isTrained = (task: Task.Task) => ids.has(task.id) || (questions.size > 0 && questions.has(questionKey(task)))
+  const overlap = tasks.filter(isTrained)
+  if (overlap.length > 0 && onOverlap === "refuse") {
+    return Result.fail(new SelectionError({ reason: "overlap", ids: overlap.map(({ id }) => id) }))
+  }
+  return Result.succeed(tasks.filter((task) => !isTrained(task)))
+}

@@ -1,0 +1,387 @@
+/**
+ * Evaluations: policies on the same tasks, at equal terms, to a report.
+ *
+ * Every sample is one run of a Conductor, with a seed that follows from task and epoch and is the same for every policy,
+ * and with the same budget. What has been answered is kept as it arrives: an evaluation that was killed, or stopped by
+ * its cost limit, goes on where it was when it is run again in the same folder, and pays for no answer twice.
+ */
+import path from "node:path"
+import * as Budget from "@divisi/core/Budget"
+import type * as Conductor from "@divisi/core/Conductor"
+import * as DiskCache from "@divisi/core/DiskCache"
+import type { WorkerSettings } from "@divisi/core/Executor"
+import type { Policy } from "@divisi/core/Policy"
+import { Gate, type Reassign, type Retry } from "@divisi/core/Resilience"
+import type * as ResponseCache from "@divisi/core/ResponseCache"
+import type { Task } from "@divisi/core/Task"
+import type * as Transcript from "@divisi/core/Transcript"
+import { noUsage } from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { AnswerGrader } from "@divisi/graders/Verdict"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Graded, Loaded } from "../benchmarks/Benchmark.ts"
+import * as Selection from "../benchmarks/Selection.ts"
+import * as Report from "../report/Report.ts"
+import * as ReportFile from "../report/ReportFile.ts"
+import * as Calls from "./calls.ts"
+import * as Job from "./job.ts"
+import * as Journal from "./journal.ts"
+import * as Plan from "./plan.ts"
+import { usd } from "./sampling.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Tasks, who grades their answers, and where they are from. */
+export interface Suite {
+  readonly record: Report.BenchmarkRecord
+  readonly tasks: ReadonlyArray<Task>
+  readonly grader: AnswerGrader
+}
+
+/** A policy that is evaluated. */
+export interface Entry {
+  readonly policy: Policy
+  /** Whether it is there to be compared with. */
+  readonly isBaseline?: boolean
+  /** How many times the output tokens that the others are allowed for each call; 1 when absent. */
+  readonly outputTokensFactor?: number
+}
+
+/** Further settings of the Conductor, and of its calls. */
+export interface Settings
+  extends Pick<Conductor.Options, "self" | "critic" | "threshold" | "onStepFailure" | "skipUnseen">,
+    Pick<WorkerSettings, "reasoning" | "timeoutMillis"> {}
+
+/** What is the same for every policy. */
+export interface Terms {
+  /** Answers of every policy to every task; 1 by default. */
+  readonly epochs?: number
+  /** 0 by default. */
+  readonly seed?: number
+  /** The budget of one question; none by default. */
+  readonly perQuestion?: Budget.Limits
+  /** The most steps of a workflow; 5 by default. Baselines with a fixed number of steps may have more. */
+  readonly maxSteps?: number
+  /** Rounds after the first; 0 by default, 2 with a critic. */
+  readonly recursion?: number
+  /** The most output tokens of a call; by default what each worker can write, and 4096 where that is unknown. */
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+  /** Whatever else is chosen for the Conductor. A critic sees the answers; one that knows the references tells them. */
+  readonly settings?: Settings
+  /** Of the intervals; 0.95 by default. */
+  readonly confidence?: number
+}
+
+/** What an evaluation is made of. */
+export interface Options extends Terms {
+  readonly suites: ReadonlyArray<Suite>
+  /** The first is the one that the others are compared with. */
+  readonly policies: ReadonlyArray<Entry>
+  readonly pool: WorkerPool
+  /** Where everything is kept: see `ReportFile`. It is made when it is not there. */
+  readonly folder: string
+  /** The most that may be paid in USD, over all runs of this evaluation. It is never exceeded. */
+  readonly maxCostUsd?: number
+  /** Runs at once; 8 by default. */
+  readonly concurrency?: number
+  /** What has just been paid for it elsewhere, e.g. for what baselines learned from; it counts for the limit. */
+  readonly paidElsewhereUsd?: number
+  /** Whether samples that the infrastructure lost before are tried again; false by default. */
+  readonly retryMissing?: boolean
+  readonly retry?: Retry
+  readonly reassign?: Reassign
+  /** Where answers are kept; `answers.sqlite` in the folder by default. One that evaluations share saves calls. */
+  readonly store?: ResponseCache.Store
+  /** Whether no call is made: samples that the store has not every answer of are missing. False by default. */
+  readonly isOffline?: boolean
+  /** Versions of what answers, for the report. */
+  readonly versions?: Readonly<Record<string, string>>
+  /** Is told at the beginning and after each sample. */
+  readonly onProgress?: (progress: Progress) => void
+  /** Is given the whole record of each run that is made. */
+  readonly onTranscript?: (transcript: Transcript.Transcript, sample: Report.Sample) => void
+}
+
+/** What came of an evaluation. */
+export interface Evaluated {
+  readonly report: Report.Report
+  /** As they may be shared: see `ReportFile`. */
+  readonly samples: ReadonlyArray<Report.Sample>
+  /** The call that the cost limit did not allow, when that ended it. */
+  readonly stoppedBy?: Budget.BudgetExceeded
+}
+
+export { EvaluationError } from "./plan.ts"
+
+/** How far an evaluation is. */
+export interface Progress {
+  /** Samples that there are, of those that were planned. */
+  readonly done: number
+  readonly planned: number
+  /** Of those, how many were there when it began. */
+  readonly resumed: number
+  readonly missing: number
+  readonly elapsedMillis: number
+  /** What is left at the rate so far; `undefined` before there is one. */
+  readonly leftMillis: number | undefined
+  readonly paidUsd: number
+  /** What may still be paid; `undefined` without a limit. */
+  readonly moneyLeftUsd: number | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Suites
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A benchmark that was loaded, as part of an evaluation. */
+export const suite = (benchmark: Graded, { provenance, tasks }: Loaded): Suite => ({
+  record: {
+    ...provenance,
+    title: benchmark.title,
+    isConfidential: benchmark.isConfidential === true,
+    grader: benchmark.grader.name,
+    ...(benchmark.stratum === undefined ? {} : { stratum: benchmark.stratum })
+  },
+  tasks,
+  grader: benchmark.grader
+})
+
+/** Tasks that were made, not loaded. `prompt` names how they are asked. */
+export const madeSuite = (options: {
+  readonly id: string
+  readonly title: string
+  readonly prompt: string
+  readonly licence: string
+  readonly tasks: ReadonlyArray<Task>
+  readonly grader: AnswerGrader
+  readonly seed: number
+  /** The field of the tasks' metadata that samples are told apart by. */
+  readonly stratum?: string
+}): Suite => ({
+  record: {
+    benchmark: options.id,
+    title: options.title,
+    prompt: options.prompt,
+    licence: options.licence,
+    isConfidential: false,
+    grader: options.grader.name,
+    ...(options.stratum === undefined ? {} : { stratum: options.stratum }),
+    files: [],
+    available: options.tasks.length,
+    selected: options.tasks.length,
+    seed: options.seed,
+    idsSha256: Selection.hash(options.tasks)
+  },
+  tasks: options.tasks,
+  grader: options.grader
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Samples
+// -------------------------------------------------------------------------------------------------------------------
+
+/** An evaluation while it goes on. */
+interface State extends Job.Shared {
+  readonly plan: Report.Plan
+  readonly journal: Journal.Journal
+  readonly samples: Map<string, Report.Sample>
+  readonly money: Budget.Ledger
+  /** What the cost limit refused, once it did: no sample is begun after it. */
+  halted: Budget.BudgetExceeded | undefined
+}
+
+const isImpaired = ({ missing, steps }: Report.Sample): boolean =>
+  missing !== undefined || steps.some(({ state }) => state === "failed")
+
+const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
+  if (state.halted !== undefined) return false
+  const made = yield* Job.run(state, job)
+  // What fails while calls are refused may fail for want of money. It is made again from the answers that are kept.
+  if (made === undefined || (state.halted !== undefined && isImpaired(made.sample))) return false
+  state.journal.sample(made.sample)
+  state.samples.set(Job.keyOf(job), made.sample)
+  state.options.onTranscript?.(made.transcript, made.sample)
+  // Workers that answer at once would never let signals and timers have their turn.
+  yield* Effect.yieldNow
+  return true
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Running
+// -------------------------------------------------------------------------------------------------------------------
+
+const reportOf = ({ money, options, plan, samples }: State, jobs: ReadonlyArray<Job.Job>) => {
+  const found = jobs.flatMap((job) => samples.get(Job.keyOf(job)) ?? [])
+  const { maxCostUsd } = options
+  const report = Report.make(plan, found, {
+    status: found.length === jobs.length ? "complete" : "stopped",
+    samples: found.length,
+    planned: jobs.length,
+    paidUsd: usd(money.spent().costUsd),
+    ...(maxCostUsd === undefined ? {} : { maxCostUsd })
+  })
+  return { report, samples: ReportFile.shareable(report, found) }
+}
+
+const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number, startedAt: number) => {
+  const { maxCostUsd, onProgress } = state.options
+  let done = resumed
+  let missing = jobs.filter((job) => state.samples.get(Job.keyOf(job))?.missing !== undefined).length
+  return (job: Job.Job | undefined, now: number): void => {
+    if (job !== undefined) done += 1
+    if (job !== undefined && state.samples.get(Job.keyOf(job))?.missing !== undefined) missing += 1
+    const elapsedMillis = now - startedAt
+    const paidUsd = usd(state.money.spent().costUsd)
+    onProgress?.({
+      done,
+      planned: jobs.length,
+      resumed,
+      missing,
+      elapsedMillis,
+      leftMillis: done > resumed ? (elapsedMillis / (done - resumed)) * (jobs.length - done) : undefined,
+      paidUsd,
+      moneyLeftUsd: maxCostUsd === undefined ? undefined : Math.max(0, maxCostUsd - paidUsd)
+    })
+  }
+}
+
+/** The account of what is really paid, with what was paid before: nothing is asked for, so it always opens. */
+const openMoney = (maxCostUsd: number | undefined, paidUsd: number): Effect.Effect<Budget.Ledger> => {
+  const money = Budget.make(maxCostUsd === undefined ? {} : { costUsd: maxCostUsd })
+  return Effect.map(Effect.orDie(money.reserve({ costUsd: 0, tokens: 0 })), (reservation) => {
+    money.settle(reservation, { usage: noUsage, costUsd: paidUsd })
+    return money
+  })
+}
+
+const open = Effect.fnUntraced(function* (options: Options) {
+  yield* Plan.check(options)
+  const plan = Plan.planOf(options)
+  const { journal, before } = yield* Journal.open(
+    path.join(options.folder, ReportFile.names.journal),
+    plan,
+    Plan.checkSame(plan)
+  )
+  const store =
+    options.store ??
+    (yield* DiskCache.store({
+      file: path.join(options.folder, ReportFile.names.answers),
+      maxBytes: Number.MAX_SAFE_INTEGER
+    }))
+  yield* Effect.forEach(
+    before?.lastAnswers ?? [],
+    ({ kept, key }) =>
+      Effect.flatMap(store.get(key), (found) => (found === undefined ? store.set(key, kept) : Effect.void)),
+    { discard: true }
+  )
+  const { paidElsewhereUsd = 0 } = options
+  if (paidElsewhereUsd > 0) journal.paid({ usage: noUsage, costUsd: paidElsewhereUsd })
+  const money = yield* openMoney(options.maxCostUsd, (before?.paidUsd ?? 0) + paidElsewhereUsd)
+  const calls = Calls.make({
+    store,
+    money,
+    ...(options.isOffline === undefined ? {} : { isOffline: options.isOffline }),
+    onPaid: journal.paid,
+    onRefused: (error) => {
+      state.halted ??= error
+    }
+  })
+  const kept = [...(before?.samples ?? [])].filter(
+    ([, sample]) => options.retryMissing !== true || sample.missing === undefined
+  )
+  const state: State = {
+    options,
+    plan,
+    calls,
+    gate: yield* Gate,
+    conductors: new Map(options.policies.map((entry) => [entry, Job.conductorOf(options, calls, entry)])),
+    journal,
+    samples: new Map(kept),
+    money,
+    halted: undefined
+  }
+  return state
+})
+
+/** What may go wrong before the first sample, or on the disk. */
+export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.DiskCacheError | ReportFile.ReportError
+
+/**
+ * Evaluates policies, and writes `results.json` and `samples.jsonl` to the folder.
+ *
+ * **Details**
+ *
+ * Run again in the same folder, it goes on: policies, benchmarks and epochs may be added then, and the cost limit raised.
+ * The report of an evaluation that was killed and went on is the one it would have had, measured times aside. When it
+ * is interrupted, or its cost limit is reached, the report is of the samples that there are.
+ *
+ * **Gotchas**
+ *
+ * A call that is under way when the process is killed is lost, and made again. Workers should not depend on what they
+ * were asked before.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import fs from "node:fs"
+ * import os from "node:os"
+ * import path from "node:path"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Task from "@divisi/core/Task"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Evaluation from "@divisi/evals/Evaluation"
+ * import { IntegerGrader } from "@divisi/graders/math"
+ * import * as Effect from "effect/Effect"
+ *
+ * const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-"))
+ * const products = Evaluation.madeSuite({
+ *   id: "products",
+ *   title: "Products",
+ *   prompt: "products/1",
+ *   licence: "MIT",
+ *   tasks: [Task.make({ question: "6 times 7?", reference: "42" })],
+ *   grader: IntegerGrader.integer,
+ *   seed: 0
+ * })
+ * const { report } = await Effect.runPromise(
+ *   Evaluation.run({
+ *     suites: [products],
+ *     policies: [{ policy: Policy.single("a") }],
+ *     pool: WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["It is 42."] })]),
+ *     folder
+ *   })
+ * )
+ * report.cells[0]?.score.mean // => 1
+ * ```
+ */
+export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const state = yield* open(options)
+      const jobs = Job.jobsOf(options)
+      const todo = jobs.filter((job) => !state.samples.has(Job.keyOf(job)))
+      const clock = yield* Clock.Clock
+      const tell = follow(state, jobs, jobs.length - todo.length, clock.currentTimeMillisUnsafe())
+      tell(undefined, clock.currentTimeMillisUnsafe())
+      const write = Effect.suspend(() => {
+        state.journal.flush()
+        const { report, samples } = reportOf(state, jobs)
+        return Effect.as(ReportFile.write(options.folder, report, samples), { report, samples })
+      })
+      yield* Effect.forEach(
+        todo,
+        (job) =>
+          Effect.map(make(state, job), (isMade) => {
+            if (isMade) tell(job, clock.currentTimeMillisUnsafe())
+          }),
+        { concurrency: options.concurrency ?? 8, discard: true }
+      ).pipe(Effect.onInterrupt(() => Effect.ignore(write)))
+      const evaluated = yield* write
+      return state.halted === undefined ? evaluated : { ...evaluated, stoppedBy: state.halted }
+    })
+  )

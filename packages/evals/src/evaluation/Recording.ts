@@ -1,0 +1,138 @@
+/**
+ * Recordings: what policies answered to tasks, and how right that was. Baselines learn from them, and profiles are
+ * drawn from them.
+ *
+ * A recording is made by the same Conductor as everything else, so what learning costs is counted like anything else.
+ */
+import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import type { Grader, GraderError } from "@divisi/core/Grader"
+import { type Policy, PolicyError } from "@divisi/core/Policy"
+import { Gate } from "@divisi/core/Resilience"
+import * as ResponseCache from "@divisi/core/ResponseCache"
+import type { Task } from "@divisi/core/Task"
+import * as Effect from "effect/Effect"
+import * as Calls from "./calls.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One answer of a policy to a task. */
+export interface Sample {
+  readonly task: Task
+  readonly policy: string
+  /** Absent when the run gave no answer. */
+  readonly answer?: string
+  /** 0 to 1; absent when the infrastructure failed, which says nothing about the policy. */
+  readonly score?: number
+  /** What the run cost in USD. */
+  readonly costUsd: number
+  readonly durationMillis: number
+}
+
+/** Runs policies over tasks that may be learned from: one sample, or more, for each policy and task. */
+export type Record<E> = (policies: ReadonlyArray<Policy>) => Effect.Effect<ReadonlyArray<Sample>, E>
+
+/** What a recording is made with. */
+export interface Options extends Omit<Conductor.Options, "policy"> {
+  /** Never those that the policies are then measured on. */
+  readonly tasks: ReadonlyArray<Task>
+  readonly grader: Grader
+  /** Runs at once; 4 by default. */
+  readonly concurrency?: number
+  /** An account for all that is really paid. */
+  readonly ledger?: Budget.Ledger
+  /**
+   * Where answers are kept. What is found there is not paid again, and counts in full for what is learned: the same
+   * answers teach the same.
+   */
+  readonly store?: ResponseCache.Store
+  /** Whether no call is made, and whatever the store has not is lost; false by default. */
+  readonly isOffline?: boolean
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Recording
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A run without an answer says nothing about its policy, unless it is the policy that wrote no workflow. */
+const isLost = ({ answer, error }: Conductor.RunResult): boolean =>
+  answer === undefined && !(error instanceof PolicyError)
+
+/** Carries out a run. */
+type Run = (task: Task, policy: Policy) => Effect.Effect<Conductor.RunResult>
+
+/** Runs that are paid as they are made. */
+const plainly = ({ ledger, ...options }: Options): Run => {
+  const runOptions = ledger === undefined ? {} : { ledger }
+  return (task, policy) => Conductor.make({ ...options, policy }).run(task, runOptions)
+}
+
+/** Runs whose answers are kept; each is on an account of its own, where what is found costs what it did. */
+const withStore = (options: Options, store: ResponseCache.Store): Run => {
+  const calls = Calls.make({
+    store,
+    money: options.ledger ?? Budget.make({}),
+    onPaid: () => {},
+    onRefused: () => {},
+    isOffline: options.isOffline ?? false
+  })
+  return Effect.fnUntraced(function* (task: Task, policy: Policy) {
+    // A limited account, so that calls are the same as under any limit.
+    const ledger = Budget.make({ tokens: Number.POSITIVE_INFINITY })
+    const run = calls.run(ledger)
+    const conductor = Conductor.make({ ...options, pool: calls.pool(options.pool), policy: calls.policy(policy) })
+    const result = yield* conductor
+      .run(task, { ledger })
+      .pipe(
+        Effect.provideService(ResponseCache.ResponseCache, run.cache),
+        Effect.provideService(Gate, calls.gate(yield* Gate))
+      )
+    const isUnmade = run.isRefused() || run.unrecorded() !== undefined
+    return { ...result, ...(isUnmade ? { answer: undefined, error: undefined } : {}), spend: ledger.spent() }
+  })
+}
+
+const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader: Grader, run: Run) {
+  const result = yield* run(task, policy)
+  const { answer, durationMillis, spend } = result
+  const ran = { task, policy: policy.name, costUsd: spend.costUsd, durationMillis }
+  if (isLost(result)) return ran
+  const { score } = yield* grader.grade(task, answer ?? "")
+  return { ...ran, score, ...(answer === undefined ? {} : { answer }) }
+})
+
+/**
+ * Records by running: each policy on each task once.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Grader from "@divisi/core/Grader"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Task from "@divisi/core/Task"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Recording from "@divisi/evals/Recording"
+ * import * as Effect from "effect/Effect"
+ *
+ * const record = Recording.make({
+ *   tasks: [Task.make({ question: "6 times 7?", reference: "42" })],
+ *   grader: Grader.exact,
+ *   pool: WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
+ * })
+ * const samples = await Effect.runPromise(record([Policy.single("a")]))
+ * samples[0]?.score // => 1
+ * ```
+ */
+export const make = (options: Options): Record<GraderError> => {
+  const { concurrency = 4, grader, store, tasks } = options
+  const run = store === undefined ? plainly(options) : withStore(options, store)
+  return (policies) =>
+    Effect.forEach(
+      policies.flatMap((policy) => tasks.map((task) => ({ task, policy }))),
+      ({ policy, task }) => sampleOf(task, policy, grader, run),
+      { concurrency }
+    )
+}

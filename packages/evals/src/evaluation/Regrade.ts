@@ -1,0 +1,131 @@
+/**
+ * Grading the answers of an evaluation again, without a call of a worker: after a grader was mended, or with another.
+ *
+ * The report is then as if the answers had been graded so from the start. Samples without an answer stay as they are.
+ */
+import path from "node:path"
+import type { Task } from "@divisi/core/Task"
+import * as Effect from "effect/Effect"
+import * as Atomic from "../internal/atomic.ts"
+import { sha256 } from "../internal/digest.ts"
+import * as Report from "../report/Report.ts"
+import * as ReportFile from "../report/ReportFile.ts"
+import { EvaluationError, type Suite } from "./Evaluation.ts"
+import * as Journal from "./journal.ts"
+import { regraded, usd } from "./sampling.ts"
+
+/** What to grade. */
+export interface Options {
+  /** Of the evaluation. */
+  readonly folder: string
+  /** All its benchmarks, with the graders that are wanted. */
+  readonly suites: ReadonlyArray<Suite>
+  /** Answers that are graded at once; 4 by default. */
+  readonly concurrency?: number
+}
+
+/** A sample whose verdict is another one now. */
+export interface Change {
+  readonly before: Report.Sample
+  readonly after: Report.Sample
+}
+
+/** What came of it. */
+export interface Regraded {
+  readonly report: Report.Report
+  /** As they may be shared. */
+  readonly samples: ReadonlyArray<Report.Sample>
+  /** Answers that were graded again. */
+  readonly graded: number
+  readonly changes: ReadonlyArray<Change>
+}
+
+const noEvaluation = (folder: string) =>
+  new ReportFile.ReportError({
+    file: folder,
+    reason: "not-found",
+    detail: `it has no ${ReportFile.names.journal}`
+  })
+
+/** The task that was answered; none when its prompt has changed, or it is there no more. */
+const taskOf = (suites: ReadonlyArray<Suite>) => {
+  const tasks = new Map(
+    suites.flatMap(({ grader, record, tasks }) =>
+      tasks.map((task) => [JSON.stringify([record.benchmark, task.id]), { grader, task }] as const)
+    )
+  )
+  return (sample: Report.Sample) => tasks.get(JSON.stringify([sample.benchmark, sample.task]))
+}
+
+const isAsked = (sample: Report.Sample, task: Task): boolean =>
+  sha256(JSON.stringify(task.messages)) === sample.promptSha256
+
+const gradeAgain = (find: ReturnType<typeof taskOf>) =>
+  Effect.fnUntraced(function* (sample: Report.Sample) {
+    const { answer } = sample
+    if (answer === undefined) return sample
+    const found = find(sample)
+    if (found === undefined || !isAsked(sample, found.task)) {
+      return yield* new EvaluationError({ reason: "changed", detail: `task ${sample.task} of ${sample.benchmark}` })
+    }
+    return regraded(sample, yield* Effect.catch(found.grader.grade(found.task, answer), Effect.succeed))
+  })
+
+const isSame = (before: Report.Sample, after: Report.Sample): boolean =>
+  before.score === after.score && before.rung === after.rung && before.extracted === after.extracted
+
+/** The samples that a plan asks for: others may be left from a plan before it. */
+const isPlanned = ({ benchmarks, config }: Report.Plan) => {
+  const policies = new Set(config.policies.map(({ name }) => name))
+  const names = new Set(benchmarks.map(({ benchmark }) => benchmark))
+  return ({ benchmark, epoch, policy }: Report.Sample) =>
+    names.has(benchmark) && policies.has(policy) && epoch < config.epochs
+}
+
+const planWith = (plan: Report.Plan, suites: ReadonlyArray<Suite>): Report.Plan => {
+  const graders = new Map(suites.map(({ grader, record }) => [record.benchmark, grader.name]))
+  return {
+    ...plan,
+    benchmarks: plan.benchmarks.map((one) => ({ ...one, grader: graders.get(one.benchmark) ?? one.grader }))
+  }
+}
+
+/**
+ * Grades all answers of an evaluation again, and writes its report anew. Everything is replaced at once, at the end.
+ */
+export const regrade = (options: Options) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { concurrency = 4, folder, suites } = options
+      const file = path.join(folder, ReportFile.names.journal)
+      const found = yield* Journal.read(file)
+      if (found === undefined) return yield* noEvaluation(folder)
+      yield* Journal.lock(file)
+      const plan = planWith(found.plan, suites)
+      const before = [...found.samples.values()].filter(isPlanned(plan))
+      const samples = yield* Effect.forEach(before, gradeAgain(taskOf(suites)), { concurrency })
+      const planned =
+        plan.benchmarks.reduce((sum, { selected }) => sum + selected, 0) *
+        plan.config.policies.length *
+        plan.config.epochs
+      const report = Report.make(plan, samples, {
+        status: samples.length === planned ? "complete" : "stopped",
+        samples: samples.length,
+        planned,
+        paidUsd: usd(found.paidUsd)
+      })
+      yield* ReportFile.write(folder, report, samples)
+      const kept = [...found.samples.values()].filter((sample) => !isPlanned(plan)(sample))
+      const text = Journal.textOf({ plan, paidUsd: found.paidUsd, samples: [...kept, ...samples] })
+      yield* Effect.sync(() => Atomic.write(file, [text]))
+      return {
+        report,
+        samples: ReportFile.shareable(report, samples),
+        graded: samples.filter(({ answer }) => answer !== undefined).length,
+        changes: samples.flatMap((after, index): ReadonlyArray<Change> => {
+          const one = before[index]!
+          return isSame(one, after) ? [] : [{ before: one, after }]
+        })
+      } satisfies Regraded
+    })
+  )

@@ -1,0 +1,346 @@
+/**
+ * Replay: recorded runs as training data, and as a pool of workers that answers from them without a network.
+ *
+ * What a policy was shown and what a worker was sent are not in a transcript, as they follow from it: they are rendered
+ * again by the same pure functions. So a record is right as long as the prompt's options are those of the run.
+ */
+import type { Grader, GraderError } from "@divisi/core/Grader"
+import { reward } from "@divisi/core/Grader"
+import type { Previous } from "@divisi/core/Policy"
+import * as Prompt from "@divisi/core/Prompt"
+import type { Message, Task } from "@divisi/core/Task"
+import type { CompletionRecord, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
+import {
+  noUsage,
+  type Usage,
+  type Worker,
+  WorkerError,
+  type WorkerErrorReason,
+  type WorkerPart
+} from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import { defaultMaxSteps, type Workflow } from "@divisi/core/Workflow"
+import * as WorkflowText from "@divisi/core/WorkflowText"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { unrecorded } from "./unrecorded.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The version of the records below. */
+export const version = 1
+
+/** What a policy was shown, what it wrote, and what that was worth. */
+export interface Decision {
+  readonly version: typeof version
+  readonly type: "decision"
+  readonly run: string
+  readonly task: string
+  readonly policy: string
+  readonly round: number
+  /** The workers of the pool, by ordinal. */
+  readonly pool: ReadonlyArray<string>
+  readonly prompt: ReadonlyArray<Message>
+  readonly completion: string
+  /** Absent when the completion could not be read. */
+  readonly workflow?: Workflow
+  /** Of the paper: 0 when it could not be read, 0.5 when the run's answer was wrong, 1 when it was right. */
+  readonly reward: number
+}
+
+/** What a worker was sent, and what it answered. */
+export interface WorkerAnswer {
+  readonly version: typeof version
+  readonly type: "answer"
+  readonly run: string
+  readonly task: string
+  readonly worker: string
+  readonly prompt: ReadonlyArray<Message>
+  readonly completion: string
+  readonly reasoning?: string
+  readonly usage: Usage
+  /** Of the run: 1 when its final answer was right, else 0. */
+  readonly reward: number
+}
+
+/** How the recorded policy was prompted. */
+export interface Options {
+  readonly grader: Grader
+  /** The prompt's options in the recorded runs. */
+  readonly prompt?: Prompt.ConductorOptions
+  /** 5 by default. */
+  readonly maxSteps?: number
+  /** Whether the Conductor was offered as a worker of its own pool. */
+  readonly self?: boolean
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading transcripts
+// -------------------------------------------------------------------------------------------------------------------
+
+const nested = (transcript: Transcript): ReadonlyArray<Transcript> =>
+  transcript.rounds.flatMap(({ steps }) => steps.flatMap((step) => (step.nested === undefined ? [] : [step.nested])))
+
+/** Runs with the runs within them. */
+const all = (transcripts: ReadonlyArray<Transcript>): ReadonlyArray<Transcript> =>
+  transcripts.flatMap((transcript) => [transcript, ...all(nested(transcript))])
+
+const grade = ({ answer, task }: Transcript, grader: Grader): Effect.Effect<boolean, GraderError> =>
+  answer === undefined ? Effect.succeed(false) : Effect.map(grader.grade(task, answer), ({ correct }) => correct)
+
+/** A pool to render prompts with: nothing of it can be called. */
+const named = ({ pool }: Transcript): WorkerPool | undefined => {
+  const workers = pool.map((member): Worker => ({ ...member, generate: () => Stream.fail(unrecorded(member.id, [])) }))
+  return Arr.isArrayNonEmpty(workers) ? { workers } : undefined
+}
+
+const answerOf = ({ answer, steps }: RoundRecord): Prompt.StepAnswer => {
+  if (answer !== undefined) return { type: "answered", text: answer }
+  return { type: "failed", message: steps.at(-1)?.detail ?? "" }
+}
+
+const failedWorkers = ({ steps, workflow }: RoundRecord): ReadonlyArray<number> =>
+  steps.filter(({ state }) => state === "failed").flatMap(({ step }) => workflow?.steps[step]?.worker ?? [])
+
+const previousOf = ({ rounds }: Transcript, { round }: RoundRecord): Previous | undefined => {
+  const earlier = rounds.filter((one) => one.round < round)
+  const before = earlier.find((one) => one.round === round - 1)
+  if (before?.workflow === undefined) return undefined
+  const { grade, workflow } = before
+  const feedback =
+    grade === undefined ? undefined : (grade.grade.explanation ?? `It was scored ${grade.grade.score} of 1.`)
+  const failed = [...new Set(earlier.flatMap(failedWorkers))]
+  return { workflow, answer: answerOf(before), failed, ...(feedback === undefined ? {} : { feedback }) }
+}
+
+const promptOf = (transcript: Transcript, round: RoundRecord, options: Options): ReadonlyArray<Message> | undefined => {
+  const pool = named(transcript)
+  const previous = previousOf(transcript, round)
+  return pool === undefined
+    ? undefined
+    : Prompt.conductorMessages(
+        {
+          task: transcript.task,
+          pool,
+          maxSteps: options.maxSteps ?? defaultMaxSteps,
+          self: options.self ?? false,
+          ...(previous === undefined ? {} : { previous })
+        },
+        options.prompt
+      )
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Decisions
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The completions of a round; a policy written in code has one, in words: its workflow. */
+const completionsOf = ({
+  completions,
+  workflow
+}: RoundRecord): ReadonlyArray<Pick<CompletionRecord, "text" | "error">> =>
+  completions.length > 0 || workflow === undefined || workflow.answer === "majority"
+    ? completions
+    : [{ text: WorkflowText.write(workflow) }]
+
+const decisionsOf = (transcript: Transcript, isCorrect: boolean, options: Options): ReadonlyArray<Decision> =>
+  transcript.rounds.flatMap((round) => {
+    let prompt = promptOf(transcript, round, options)
+    return completionsOf(round).flatMap(({ error, text }): ReadonlyArray<Decision> => {
+      if (prompt === undefined) return []
+      const decision: Decision = {
+        version,
+        type: "decision",
+        run: transcript.runId,
+        task: transcript.task.id,
+        policy: round.policy ?? transcript.policy,
+        round: round.round,
+        pool: transcript.pool.map(({ id }) => id),
+        prompt,
+        completion: text,
+        ...(error === undefined && round.workflow !== undefined ? { workflow: round.workflow } : {}),
+        reward: reward(error !== undefined ? "unreadable" : isCorrect ? "correct" : "wrong")
+      }
+      if (error !== undefined) prompt = [...prompt, ...Prompt.correctionMessages(text, error, options.prompt)]
+      return [decision]
+    })
+  })
+
+/**
+ * What policies decided, as training data: one record for each completion, unreadable ones included.
+ *
+ * **Details**
+ *
+ * The workflows of policies written in code are there as texts, so that a model can learn from a router or a baseline.
+ * Those whose answer is what most steps agree on have no text, and are left out.
+ *
+ * **Gotchas**
+ *
+ * Records quote questions. Keep those of a confidential benchmark to yourself, and train on no test set.
+ */
+export const decisions = (
+  transcripts: ReadonlyArray<Transcript>,
+  options: Options
+): Effect.Effect<ReadonlyArray<Decision>, GraderError> =>
+  Effect.map(
+    Effect.forEach(all(transcripts), (transcript) =>
+      Effect.map(grade(transcript, options.grader), (isCorrect) => decisionsOf(transcript, isCorrect, options))
+    ),
+    (lists) => lists.flat()
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answers
+// -------------------------------------------------------------------------------------------------------------------
+
+const outcomeOf = (step: StepRecord): Prompt.StepAnswer | undefined => {
+  if (step.state === "answered") return { type: "answered", text: step.text }
+  return step.state === "failed" ? { type: "failed", message: step.detail ?? "" } : undefined
+}
+
+const sent = (task: Task, round: RoundRecord, workflow: Workflow, step: number, previous: Previous | undefined) =>
+  Prompt.workerMessages({
+    task,
+    workflow,
+    step,
+    answers: round.steps.map(outcomeOf),
+    ...(previous === undefined ? {} : { previous })
+  })
+
+/** A step that came to something, with what its worker was sent. */
+interface Call {
+  readonly transcript: Transcript
+  readonly step: StepRecord
+  readonly prompt: ReadonlyArray<Message>
+}
+
+const callsOf = (transcript: Transcript): ReadonlyArray<Call> =>
+  transcript.rounds.flatMap((round) => {
+    const { steps, workflow } = round
+    if (workflow === undefined) return []
+    const previous = previousOf(transcript, round)
+    return steps
+      .filter(({ nested, state }) => nested === undefined && (state === "answered" || state === "failed"))
+      .map((step) => ({ transcript, step, prompt: sent(transcript.task, round, workflow, step.step, previous) }))
+  })
+
+/** What workers answered, as training data: one record for each answered step, with the reward of its run. */
+export const answers = (
+  transcripts: ReadonlyArray<Transcript>,
+  options: Pick<Options, "grader">
+): Effect.Effect<ReadonlyArray<WorkerAnswer>, GraderError> =>
+  Effect.map(
+    Effect.forEach(all(transcripts), (transcript) =>
+      Effect.map(grade(transcript, options.grader), (isCorrect) =>
+        callsOf(transcript)
+          .filter(({ step }) => step.state === "answered")
+          .map(
+            ({ prompt, step }): WorkerAnswer => ({
+              version,
+              type: "answer",
+              run: transcript.runId,
+              task: transcript.task.id,
+              worker: step.worker,
+              prompt,
+              completion: step.text,
+              ...(step.reasoning === "" ? {} : { reasoning: step.reasoning }),
+              usage: step.paid?.usage ?? noUsage,
+              reward: isCorrect ? 1 : 0
+            })
+          )
+      )
+    ),
+    (lists) => lists.flat()
+  )
+
+/** Records as JSON lines. */
+export const encode = (records: ReadonlyArray<Decision | WorkerAnswer>): string =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join("")
+
+// -------------------------------------------------------------------------------------------------------------------
+// Recorded workers
+// -------------------------------------------------------------------------------------------------------------------
+
+const partsOf = ({ finishReason, paid, reasoning, text }: StepRecord): ReadonlyArray<WorkerPart> => [
+  ...(reasoning === "" ? [] : [{ type: "reasoning", text: reasoning } as const]),
+  { type: "text", text },
+  { type: "finish", reason: finishReason ?? "stop", usage: paid?.usage ?? noUsage }
+]
+
+const failureOf = ({ lost, worker }: StepRecord): WorkerError => {
+  const reason: WorkerErrorReason | undefined = lost.findLast((call) => call.reason !== undefined)?.reason
+  return new WorkerError({
+    worker,
+    reason: reason ?? { _tag: "InvalidRequest", detail: "it failed when it was recorded" }
+  })
+}
+
+const keyOf = (messages: ReadonlyArray<Message>): string =>
+  JSON.stringify(messages.map(({ content, role }) => [role, content]))
+
+const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
+  const known = Map.groupBy(calls, ({ prompt }) => keyOf(prompt))
+  const asked = new Map<string, number>()
+  return {
+    ...worker,
+    generate: ({ messages }) =>
+      Stream.suspend(() => {
+        const key = keyOf(messages)
+        const steps = known.get(key)
+        if (steps === undefined) return Stream.fail(unrecorded(worker.id, messages))
+        const turn = asked.get(key) ?? 0
+        asked.set(key, turn + 1)
+        const { step } = steps[turn % steps.length]!
+        return step.state === "answered" ? Stream.fromArray(partsOf(step)) : Stream.fail(failureOf(step))
+      })
+  }
+}
+
+/**
+ * The pool as it was recorded: each worker gives the answers that it gave in the transcripts, and no other.
+ *
+ * **Details**
+ *
+ * An answer is found by the messages that the worker is sent. Where the same was asked several times, the answers come
+ * in their order, and then from the first again. Failed steps fail again. Whatever is not recorded fails with a
+ * `WorkerError` (`InvalidRequest`) that says so, and is not retried. Prices and descriptions are the given pool's.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Policy from "@divisi/core/Policy"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as Transcript from "@divisi/core/Transcript"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import { Replay } from "@divisi/evals"
+ * import * as Effect from "effect/Effect"
+ *
+ * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
+ * const recorder = Transcript.recorder()
+ * const policy = Policy.single("a")
+ * await Effect.runPromise(Conductor.make({ policy, pool }).run("6 times 7?", { listener: recorder.listener }))
+ *
+ * const offline = Replay.pool(pool, [recorder.transcript()!])
+ * const conductor = Conductor.make({ policy, pool: offline })
+ * const again = await Effect.runPromise(conductor.run("6 times 7?"))
+ * again.answer // => "42"
+ * const other = await Effect.runPromise(conductor.run("7 times 8?"))
+ * other.outcome // => "failed"
+ * ```
+ */
+export const pool = (pool: WorkerPool, transcripts: ReadonlyArray<Transcript>): WorkerPool => {
+  const calls = Map.groupBy(all(transcripts).flatMap(callsOf), ({ step }) => step.worker)
+  return { workers: Arr.map(pool.workers, (worker) => recorded(worker, calls.get(worker.id) ?? [])) }
+}
+
+/**
+ * The pool without its models: every call fails. With the response cache of an earlier run, what is in the cache is
+ * answered from there, and whatever is not fails with a `WorkerError` that says so.
+ */
+export const offline = (pool: WorkerPool): WorkerPool => ({
+  workers: Arr.map(pool.workers, (worker) => recorded(worker, []))
+})

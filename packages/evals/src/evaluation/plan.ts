@@ -1,0 +1,108 @@
+/** What an evaluation is going to do: as its report says it, whether it can be done, and whether it was begun so. */
+import { defaultMaxSteps } from "@divisi/core/Workflow"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Report from "../report/Report.ts"
+import type { Options, Settings, Terms } from "./Evaluation.ts"
+
+/** Why an evaluation cannot be made. */
+export class EvaluationError extends Data.TaggedError("EvaluationError")<{
+  readonly reason: "empty" | "duplicate" | "unpriced" | "changed"
+  readonly detail: string
+}> {
+  override get message(): string {
+    switch (this.reason) {
+      case "empty":
+        return `There is nothing to evaluate: give at least one ${this.detail}.`
+      case "duplicate":
+        return `${this.detail} is there twice: leave one out, or name it differently.`
+      case "unpriced":
+        return `A cost limit cannot be kept with workers of unknown price: ${this.detail}. Give them a price, or leave the limit out.`
+      case "changed":
+        return `The folder holds an evaluation with another ${this.detail}: run it with the same, or choose another folder.`
+    }
+  }
+}
+
+/** A critic gets to see two rounds more. */
+export const recursionOf = ({ recursion, settings }: Terms): number =>
+  recursion ?? (settings?.critic === undefined ? 0 : 2)
+
+/** Settings as a report holds them: a critic by its name. */
+const recordOf = ({ critic, ...settings }: Settings = {}): Pick<Report.Config, "settings"> => {
+  const given = { ...settings, ...(critic === undefined ? {} : { critic: critic.name }) }
+  return Object.values(given).every((value) => value === undefined) ? {} : { settings: given }
+}
+
+/** What is known of an evaluation before it starts. */
+export const planOf = (options: Options): Report.Plan => {
+  const { maxOutputTokens, policies, pool, suites, temperature } = options
+  return {
+    config: {
+      policies: policies.map(({ isBaseline = false, policy }) => ({ name: policy.name, isBaseline })),
+      epochs: options.epochs ?? 1,
+      seed: options.seed ?? 0,
+      perQuestion: options.perQuestion ?? {},
+      maxSteps: options.maxSteps ?? defaultMaxSteps,
+      recursion: recursionOf(options),
+      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...recordOf(options.settings),
+      confidence: options.confidence ?? 0.95
+    },
+    benchmarks: suites.map(({ record }) => record),
+    pool: pool.workers.map(({ description, id, pricing, provider }) => ({
+      id,
+      ...(description === undefined ? {} : { description }),
+      ...(provider === undefined ? {} : { provider }),
+      ...(pricing === undefined ? {} : { pricing })
+    })),
+    versions: { ...options.versions, node: process.versions.node }
+  }
+}
+
+const twice = (names: ReadonlyArray<string>): string | undefined =>
+  names.find((name, index) => names.indexOf(name) !== index)
+
+/** Refuses what cannot be evaluated. */
+export const check = ({ maxCostUsd, policies, pool, suites }: Options): Effect.Effect<void, EvaluationError> => {
+  const fail = (reason: EvaluationError["reason"], detail: string) =>
+    Effect.fail(new EvaluationError({ reason, detail }))
+  if (suites.length === 0) return fail("empty", "benchmark")
+  if (policies.length === 0) return fail("empty", "policy")
+  const policy = twice(policies.map((entry) => entry.policy.name))
+  if (policy !== undefined) return fail("duplicate", `The policy ${policy}`)
+  const benchmark = twice(suites.map(({ record }) => record.benchmark))
+  if (benchmark !== undefined) return fail("duplicate", `The benchmark ${benchmark}`)
+  const unpriced = pool.workers.filter(({ pricing }) => pricing === undefined).map(({ id }) => id)
+  return maxCostUsd !== undefined && unpriced.length > 0 ? fail("unpriced", unpriced.join(", ")) : Effect.void
+}
+
+/** What samples depend on, by the name that an error gives it. Policies, epochs and benchmarks may be added. */
+const essentials = ({ benchmarks, config, pool }: Report.Plan, shared: ReadonlySet<string>) => {
+  const { confidence: _, epochs: __, policies: ___, ...terms } = config
+  return {
+    ...terms,
+    pool: pool.map(({ id }) => id),
+    ...Object.fromEntries(
+      benchmarks
+        .filter(({ benchmark }) => shared.has(benchmark))
+        .map(({ benchmark, grader, prompt }) => [`prompt or grader of ${benchmark}`, { grader, prompt }])
+    )
+  }
+}
+
+/** Refuses to go on with samples that were made at other terms. */
+export const checkSame =
+  (plan: Report.Plan) =>
+  (before: Report.Plan): Effect.Effect<void, EvaluationError> => {
+    const known = new Set(before.benchmarks.map(({ benchmark }) => benchmark))
+    const shared = new Set(plan.benchmarks.map(({ benchmark }) => benchmark).filter((name) => known.has(name)))
+    const [now, then] = [essentials(plan, shared), essentials(before, shared)] as const
+    const changed = [...new Set([...Object.keys(now), ...Object.keys(then)])].filter(
+      (name) => JSON.stringify(now[name as keyof typeof now]) !== JSON.stringify(then[name as keyof typeof then])
+    )
+    return changed.length === 0
+      ? Effect.void
+      : Effect.fail(new EvaluationError({ reason: "changed", detail: changed.join(", ") }))
+  }

@@ -1,0 +1,233 @@
+/** The sample of a run: its transcript folded to what reports need, and what its end says about the policy. */
+import type * as Budget from "@divisi/core/Budget"
+import type { RunResult } from "@divisi/core/Conductor"
+import type { GraderError } from "@divisi/core/Grader"
+import { PolicyError } from "@divisi/core/Policy"
+import type { Task } from "@divisi/core/Task"
+import * as Topology from "@divisi/core/Topology"
+import type { LostCall, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
+import { WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
+import type { Verdict } from "@divisi/graders/Verdict"
+import { sha256 } from "../internal/digest.ts"
+import type { Missing, Sample, Step } from "../report/Report.ts"
+import { version } from "../report/Report.ts"
+import type { Recalled, Run } from "./calls.ts"
+
+/** A run that has ended, with what was said of its answer. */
+export interface Ended {
+  readonly benchmark: string
+  readonly task: Task
+  readonly stratum: string | undefined
+  readonly epoch: number
+  readonly policy: string
+  readonly seed: number
+  readonly transcript: Transcript
+  readonly result: RunResult
+  readonly spend: Budget.Spend
+  readonly calls: Run
+  /** When each round's workflow was there. */
+  readonly proposedAt: ReadonlyMap<number, number>
+  /** Absent when there was no answer to grade. */
+  readonly verdict?: Verdict | GraderError
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Figures
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Dollars to a ten-billionth: sums are then the same in whatever order calls came to their ends. */
+export const usd = (value: number): number => Math.round(value * 1e10) / 1e10
+
+/** Takes the next call of a worker with this answer that was found, where there was one. */
+const takeRecalled = (recalled: Array<Recalled>, worker: string, text: string): Recalled | undefined => {
+  const at = recalled.findIndex((one) => one.worker === worker && one.text === text)
+  return at === -1 ? undefined : recalled.splice(at, 1)[0]
+}
+
+const isFailure = ({ reason }: LostCall): boolean => reason !== undefined
+
+const stepOf = (record: StepRecord, round: RoundRecord, recalled: Array<Recalled>): Step => {
+  const { durationMillis, lost, nested, paid, state, worker } = record
+  const found = state === "answered" && nested === undefined ? takeRecalled(recalled, worker, record.text) : undefined
+  const { access = [], subtask = "" } = round.workflow?.steps[record.step] ?? {}
+  const all = [...(paid === undefined ? [] : [paid]), ...lost]
+  const spend = nested?.spend
+  return {
+    round: round.round,
+    step: record.step,
+    worker,
+    state: state === "answered" || state === "failed" ? state : "skipped",
+    access,
+    subtask,
+    failedCalls: lost.filter(isFailure).length + (found?.failedCalls ?? 0),
+    inputTokens: spend?.usage.inputTokens ?? all.reduce((sum, { usage }) => sum + usage.inputTokens, 0),
+    outputTokens: spend?.usage.outputTokens ?? all.reduce((sum, { usage }) => sum + usage.outputTokens, 0),
+    costUsd: spend === undefined ? costOf(all.map(({ costUsd }) => costUsd)) : usd(spend.costUsd),
+    millis: durationMillis === undefined ? null : Math.max(0, durationMillis + (found?.addedMillis ?? 0))
+  }
+}
+
+const costOf = (costs: ReadonlyArray<number | undefined>): number | null =>
+  costs.includes(undefined) ? null : usd(costs.reduce<number>((sum, cost) => sum + cost!, 0))
+
+/** How long a round's workflow took to write. */
+const planningMillis = (
+  { completions, startedAt }: RoundRecord,
+  proposedAt: number | undefined,
+  recalled: Array<Recalled>
+): number => {
+  const added = completions.map(({ text }) => {
+    const at = recalled.findIndex((one) => one.text === text)
+    return at === -1 ? 0 : recalled.splice(at, 1)[0]!.addedMillis
+  })
+  return Math.max(0, (proposedAt ?? startedAt) - startedAt + added.reduce((sum, millis) => sum + millis, 0))
+}
+
+const pathOf = (round: RoundRecord | undefined, steps: ReadonlyArray<Step>): Topology.CriticalPath =>
+  round?.workflow === undefined
+    ? { steps: [], length: 0 }
+    : Topology.criticalPath(
+        Topology.make(round.workflow),
+        steps.map(({ millis }) => millis ?? undefined)
+      )
+
+const lostOf = ({ rounds }: Transcript): ReadonlyArray<LostCall> =>
+  rounds.flatMap((round) => [
+    ...round.lost,
+    ...round.steps.flatMap(({ lost, nested }) => [...lost, ...(nested === undefined ? [] : lostOf(nested))])
+  ])
+
+const figures = ({ calls, proposedAt, spend, transcript }: Ended) => {
+  const recalled = [...calls.recalled]
+  const rounds = transcript.rounds.map((round) => {
+    const planning = planningMillis(round, proposedAt.get(round.round), recalled)
+    const steps = round.steps.map((record) => stepOf(record, round, recalled))
+    return { round, planning, steps, path: pathOf(round, steps) }
+  })
+  const at = rounds.findLastIndex(({ steps }) => steps.length > 0)
+  const before = rounds.slice(0, Math.max(0, at)).reduce((sum, { steps }) => sum + steps.length, 0)
+  const last = rounds[at]
+  return {
+    costUsd: usd(spend.costUsd),
+    unpricedCalls: spend.unpricedCalls,
+    inputTokens: spend.usage.inputTokens,
+    outputTokens: spend.usage.outputTokens,
+    calls: spend.calls,
+    failedCalls: lostOf(transcript).filter(isFailure).length + calls.recalledFailures(),
+    millis: rounds.reduce((sum, { path, planning }) => sum + planning + path.length, 0),
+    rounds: rounds.length,
+    steps: rounds.flatMap(({ steps }) => steps),
+    shape: last?.round.workflow === undefined ? ("empty" as const) : Topology.shape(Topology.make(last.round.workflow)),
+    criticalPath: {
+      steps: (last?.path.steps ?? []).map((step) => step + before),
+      millis: last?.path.length ?? 0
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Verdicts
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The reasons that say something about the answer: a worker that refuses a question, or is given more than it can read,
+ * has failed at it. So has one whose answer came to its end and was empty.
+ */
+const tellsOf = (reason: WorkerErrorReason, isPaid: boolean): boolean =>
+  reason._tag === "ContentFiltered" || reason._tag === "ContextTooLong" || (reason._tag === "Malformed" && isPaid)
+
+/** The last failed call of a run that has no answer. */
+const lastLost = (transcript: Transcript): LostCall | undefined => {
+  const lost = lostOf(transcript).filter(isFailure)
+  return lost.reduce<LostCall | undefined>(
+    (last, call) => (last === undefined || call.at >= last.at ? call : last),
+    undefined
+  )
+}
+
+const missingOf = ({ result, transcript }: Ended): Missing | undefined => {
+  const { detail, error, outcome } = result
+  const message = detail ?? "the run ended without an answer"
+  if (outcome === "budget" || error instanceof PolicyError) return undefined
+  const lost = lastLost(transcript)
+  const reason = lost?.reason ?? (error instanceof WorkerError ? error.reason : undefined)
+  if (reason === undefined) return { cause: "harness", message }
+  return tellsOf(reason, (lost?.usage.outputTokens ?? 0) > 0)
+    ? undefined
+    : { cause: "worker", reason: reason._tag, message: lost?.message ?? message }
+}
+
+type Verdicts = Pick<Sample, "score" | "correct" | "rung" | "isUnparsed" | "extracted" | "missing">
+
+const noAnswer: Verdicts = { score: 0, correct: false, rung: "no-answer" }
+
+/** What a verdict says of a sample. */
+export const verdictOf = (verdict: Verdict | GraderError): Verdicts => {
+  if ("_tag" in verdict) return { missing: { cause: "grader", message: verdict.message } }
+  const { correct, extracted, rung, score } = verdict
+  return {
+    score,
+    correct,
+    rung,
+    ...(extracted === undefined ? {} : { extracted }),
+    ...(rung === "unparsed" ? { isUnparsed: true } : {})
+  }
+}
+
+const verdictsOf = (ended: Ended): Verdicts => {
+  if (ended.verdict !== undefined) return verdictOf(ended.verdict)
+  const missing = missingOf(ended)
+  return missing === undefined ? noAnswer : { missing }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Samples
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The sample of a run that has ended. */
+export const sampleOf = (ended: Ended): Sample => {
+  const { benchmark, epoch, policy, result, seed, stratum, task } = ended
+  const { answer, detail, outcome } = result
+  return {
+    version,
+    benchmark,
+    task: task.id,
+    ...(stratum === undefined || stratum === "" ? {} : { stratum }),
+    epoch,
+    policy,
+    seed,
+    promptSha256: sha256(JSON.stringify(task.messages)),
+    outcome,
+    ...(answer === undefined ? {} : { answer, answerSha256: sha256(answer) }),
+    ...verdictsOf(ended),
+    ...(detail === undefined ? {} : { failure: detail }),
+    ...figures(ended)
+  }
+}
+
+const withoutVerdict = (sample: Sample) => {
+  const { correct: _, extracted: __, isUnparsed: ___, missing: ____, rung: _____, score: ______, ...rest } = sample
+  return rest
+}
+
+/** A sample with another verdict on the same answer. */
+export const regraded = (sample: Sample, verdict: Verdict | GraderError): Sample => ({
+  ...withoutVerdict(sample),
+  ...verdictOf(verdict)
+})
+
+/** A sample that says nothing, whatever its run came to. */
+export const lost = (sample: Sample, message: string): Sample => ({
+  ...withoutVerdict(sample),
+  missing: { cause: "harness", message }
+})
+
+/** A sample of a confidential benchmark as others may see it: models quote questions, and so do messages. */
+export const withoutText = (sample: Sample): Sample => {
+  const { answer: _, extracted: __, failure: ___, missing, steps, ...rest } = sample
+  return {
+    ...rest,
+    ...(missing === undefined ? {} : { missing: { ...missing, message: "not shown: the benchmark is confidential" } }),
+    steps: steps.map(({ subtask: _, ...step }) => step)
+  }
+}

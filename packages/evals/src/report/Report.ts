@@ -1,0 +1,359 @@
+/**
+ * Reports: what an evaluation found, as plain JSON values with a version.
+ *
+ * A report holds what is needed to draw every table and picture of it again; its samples, one line each, hold what is
+ * needed to compute the report again: {@link make} is a function of them. What cannot be known is `null`, never 0.
+ * Nothing of it quotes a confidential benchmark.
+ */
+import type { Limits } from "@divisi/core/Budget"
+import type { Outcome } from "@divisi/core/RunEvent"
+import type { Shape } from "@divisi/core/Topology"
+import type { Pricing, WorkerErrorReason } from "@divisi/core/Worker"
+import type { Access } from "@divisi/core/Workflow"
+import type { Provenance } from "../benchmarks/Benchmark.ts"
+import { short } from "../internal/digest.ts"
+import { comparisonsOf } from "./compared.ts"
+import { cellOf, overallOf } from "./summary.ts"
+
+/** The version of reports and samples on disk. */
+export const version = 1
+
+/** A number, or `null` where there is none: a mean of nothing, an unknown price. */
+export type Figure = number | null
+
+// -------------------------------------------------------------------------------------------------------------------
+// Samples
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What became of one step of a run. */
+export interface Step {
+  /** From 0. */
+  readonly round: number
+  readonly step: number
+  /** The id of who answered it. */
+  readonly worker: string
+  readonly state: "answered" | "failed" | "skipped"
+  readonly access: Access
+  /** What the worker was told; absent for a confidential benchmark, empty when it was the question alone. */
+  readonly subtask?: string
+  /** Calls of it that failed, each tried again or given up. */
+  readonly failedCalls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly costUsd: Figure
+  readonly millis: Figure
+}
+
+/** Why a sample has no score: nothing that the policy could help. */
+export interface Missing {
+  /** `worker`: calls failed for a reason that says nothing about the answer. `grader`: it reached no verdict. */
+  readonly cause: "worker" | "grader" | "harness"
+  /** For a worker, which reason. */
+  readonly reason?: WorkerErrorReason["_tag"]
+  readonly message: string
+}
+
+/** One answer of one policy to one task. Its policy, benchmark, task and epoch name it. */
+export interface Sample {
+  readonly version: typeof version
+  readonly benchmark: string
+  readonly task: string
+  /** What the benchmark is stratified by, such as the subject. */
+  readonly stratum?: string
+  /** From 0. */
+  readonly epoch: number
+  readonly policy: string
+  /** Of the run: the same for every policy. */
+  readonly seed: number
+  /** Of the task's messages. */
+  readonly promptSha256: string
+  readonly outcome: Outcome
+  /** The whole final answer; absent when there is none, and for a confidential benchmark. */
+  readonly answer?: string
+  readonly answerSha256?: string
+  /** What the grader took for the answer; absent as `answer` is. */
+  readonly extracted?: string
+  /** These four are absent when the sample is missing. */
+  readonly score?: number
+  readonly correct?: boolean
+  /** What decided; `unparsed` when the text gives no answer, `no-answer` when the run gave none. */
+  readonly rung?: string
+  /** Whether no answer could be read, which counts as wrong. */
+  readonly isUnparsed?: boolean
+  /** Present when the infrastructure lost the sample, which is then in no mean. */
+  readonly missing?: Missing
+  /** Why the run ended without an answer, or before its end; such a sample may still be scored. */
+  readonly failure?: string
+  /** What the run costs with every call paid for, also those that another policy had paid for before. */
+  readonly costUsd: number
+  /** Calls whose price is unknown, and so are missing from `costUsd`. */
+  readonly unpricedCalls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Calls of workers and policies, failed ones included. */
+  readonly calls: number
+  readonly failedCalls: number
+  /** The wall time that the run takes when no call is found in a store: its completions and its critical path. */
+  readonly millis: number
+  readonly rounds: number
+  readonly steps: ReadonlyArray<Step>
+  /** Of the last workflow that had steps; `empty` when there was none. */
+  readonly shape: Shape
+  /** The indices in `steps` that decided how long that workflow took, and how long it took. */
+  readonly criticalPath: { readonly steps: ReadonlyArray<number>; readonly millis: number }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Configuration
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Everything that was chosen: the same configuration, tasks and answers give the same report. */
+export interface Config {
+  /** The policies in their order; the first is the one that the others are compared with. */
+  readonly policies: ReadonlyArray<PolicyChoice>
+  /** Answers of every policy to every task. */
+  readonly epochs: number
+  readonly seed: number
+  /** The budget of one question, the same for every policy. */
+  readonly perQuestion: Limits
+  readonly maxSteps: number
+  readonly recursion: number
+  /** The most output tokens of a call; what each worker can do when absent, and 4096 where that is unknown. */
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+  /** Whatever else was chosen for the Conductor, by name: reasoning, a critic, the Conductor as its own worker. */
+  readonly settings?: Readonly<Record<string, unknown>>
+  readonly confidence: number
+}
+
+/** A policy as it was asked for. */
+export interface PolicyChoice {
+  readonly name: string
+  readonly isBaseline: boolean
+}
+
+/** A benchmark as it was loaded. */
+export interface BenchmarkRecord extends Provenance {
+  readonly title: string
+  /** How it was asked for, where that tells where its records are: a name, or a path of the machine it ran on. */
+  readonly requested?: string
+  readonly isConfidential: boolean
+  readonly grader: string
+  /** The field of a task's metadata that is each sample's `stratum`. */
+  readonly stratum?: string
+}
+
+/** A worker of the pool. */
+export interface WorkerRecord {
+  readonly id: string
+  readonly description?: string
+  readonly provider?: string
+  readonly pricing?: Pricing
+}
+
+/** What is known of an evaluation before it starts. */
+export interface Plan {
+  readonly config: Config
+  readonly benchmarks: ReadonlyArray<BenchmarkRecord>
+  readonly pool: ReadonlyArray<WorkerRecord>
+  /** Packages and the runtime, by name. */
+  readonly versions: Readonly<Record<string, string>>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Results
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The mean score, and how sure it is: see `Statistics.Score`. */
+export interface Score {
+  readonly mean: Figure
+  /** Clustered by question. */
+  readonly standardError: Figure
+  readonly low: Figure
+  readonly high: Figure
+  readonly method: "wilson" | "student" | "bootstrap"
+  readonly confidence: number
+  readonly questions: number
+  /** Scored ones, those without a readable answer included. */
+  readonly samples: number
+  readonly correct: number
+  readonly unparsed: number
+  /** Scored as wrong, as the run gave no answer at all. */
+  readonly unanswered: number
+  /** Lost by the infrastructure, and in no mean. */
+  readonly missing: number
+  /** Of the missing ones, how many for each reason. */
+  readonly missingBy: Readonly<Record<string, number>>
+  /** The least difference from another policy that could be seen with so many samples. */
+  readonly minimumDetectable: Figure
+}
+
+/** A distribution of something measured for each sample. */
+export interface Spread {
+  readonly total: number
+  readonly mean: Figure
+  readonly median: Figure
+  readonly p90: Figure
+  readonly p99: Figure
+}
+
+/** How many of all. */
+export interface Share {
+  readonly name: string
+  readonly count: number
+  /** 0 to 1. */
+  readonly share: number
+}
+
+/** What a policy does on a benchmark. Everything but the score is over all samples, missing ones included. */
+export interface Cell {
+  readonly policy: string
+  readonly benchmark: string
+  readonly score: Score
+  /** The chance that of `k` answers one is right, and that all are; for `k` from 1 to the number of epochs. */
+  readonly passAt: ReadonlyArray<{ readonly k: number; readonly any: Figure; readonly all: Figure }>
+  readonly costUsd: Spread
+  readonly unpricedCalls: number
+  readonly inputTokens: Spread
+  readonly outputTokens: Spread
+  readonly millis: Spread
+  readonly calls: Spread
+  readonly failedCalls: number
+  /** Steps of a run that were carried out. */
+  readonly steps: Spread
+  /** How many runs had how many steps: the name is the number. In ascending order. */
+  readonly stepCounts: ReadonlyArray<Share>
+  /** Who carried the steps out, by the number of steps. */
+  readonly workers: ReadonlyArray<Share>
+  readonly shapes: ReadonlyArray<Share>
+  /** What decided the verdicts. */
+  readonly rungs: ReadonlyArray<Share>
+  readonly strata: ReadonlyArray<{
+    readonly stratum: string
+    readonly questions: number
+    readonly samples: number
+    readonly mean: Figure
+    readonly standardError: Figure
+  }>
+}
+
+/** What a policy does over all benchmarks: each has the same weight, as in the tables of the paper. */
+export interface Overall {
+  readonly policy: string
+  /** Not known while a benchmark has no score. */
+  readonly mean: Figure
+  readonly standardError: Figure
+  readonly low: Figure
+  readonly high: Figure
+  /** Of one question: a mean over benchmarks, too. */
+  readonly costUsd: Figure
+  readonly tokens: Figure
+  readonly millis: Figure
+  readonly steps: Figure
+  readonly samples: number
+  readonly missing: number
+}
+
+/** A policy against another, question by question: see `Statistics.Difference`. */
+export interface Comparison {
+  readonly benchmark: string
+  readonly policy: string
+  readonly against: string
+  /** Of `policy` minus `against`. */
+  readonly mean: Figure
+  readonly standardError: Figure
+  readonly low: Figure
+  readonly high: Figure
+  readonly confidence: number
+  readonly correlation: Figure
+  readonly p: Figure
+  /** By Holm, over all comparisons of the report. */
+  readonly pAdjusted: Figure
+  readonly test: "mcnemar" | "sign-flip"
+  /** Questions that both have a score for. */
+  readonly questions: number
+  /** Of these, where the first does better, where the second, and where neither. */
+  readonly better: number
+  readonly worse: number
+  readonly same: number
+  readonly minimumDetectable: Figure
+}
+
+/** How far an evaluation came. */
+export interface Progress {
+  /** `stopped`: by its cost limit, or by a person. */
+  readonly status: "complete" | "stopped"
+  /** Samples that there are, of those that were planned. */
+  readonly samples: number
+  readonly planned: number
+  /** What was paid in all, with each call counted once; so it may be less than what the samples cost together. */
+  readonly paidUsd: number
+  /** The limit of it, when there was one. */
+  readonly maxCostUsd?: number
+}
+
+/** All that an evaluation found. */
+export interface Report extends Plan {
+  readonly version: typeof version
+  readonly progress: Progress
+  /** By benchmark, and then by policy. */
+  readonly cells: ReadonlyArray<Cell>
+  readonly overall: ReadonlyArray<Overall>
+  readonly comparisons: ReadonlyArray<Comparison>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The report of samples. The order of the samples does not matter; the same samples give the same report.
+ *
+ * **Details**
+ *
+ * Every policy is compared with the first, on each benchmark.
+ */
+export const make = (plan: Plan, samples: ReadonlyArray<Sample>, progress: Progress): Report => {
+  const { config } = plan
+  const ordered = sorted(samples)
+  const cells = plan.benchmarks.flatMap(({ benchmark }) =>
+    config.policies.map(({ name }) =>
+      cellOf(
+        { policy: name, benchmark },
+        ordered.filter((sample) => sample.benchmark === benchmark && sample.policy === name),
+        config
+      )
+    )
+  )
+  return {
+    version,
+    ...plan,
+    progress,
+    cells,
+    overall: config.policies.map(({ name }) =>
+      overallOf(
+        name,
+        cells.filter(({ policy }) => policy === name),
+        config.confidence
+      )
+    ),
+    comparisons: comparisonsOf(plan, ordered)
+  }
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Samples in the one order that files hold them in: by benchmark, task, epoch and policy. */
+export const sorted = (samples: ReadonlyArray<Sample>): ReadonlyArray<Sample> =>
+  [...samples].sort(
+    (a, b) =>
+      compare(a.benchmark, b.benchmark) || compare(a.task, b.task) || a.epoch - b.epoch || compare(a.policy, b.policy)
+  )
+
+/** What names a sample within an evaluation. */
+export const key = (sample: Pick<Sample, "benchmark" | "task" | "epoch" | "policy">): string =>
+  JSON.stringify([sample.benchmark, sample.task, sample.epoch, sample.policy])
+
+/** The id of the run that a sample is made of, which its transcript has. */
+export const runId = (sample: Pick<Sample, "benchmark" | "task" | "epoch" | "policy" | "seed">): string =>
+  short(String(sample.seed), key(sample))

@@ -1,0 +1,126 @@
+/**
+ * Two reports side by side: the same policies before and after a change, or policies of two evaluations.
+ *
+ * Where both have samples of the same tasks the comparison is paired, question by question; a task is the same when its
+ * id and prompt are.
+ */
+import { compared, corrected } from "./compared.ts"
+import type { Cell, Comparison, Figure, Report, Sample } from "./Report.ts"
+
+/** A report with its samples. */
+export interface Side {
+  readonly report: Report
+  readonly samples: ReadonlyArray<Sample>
+}
+
+/** Which policies are compared, where it is not those of the same name. */
+export interface Options {
+  readonly policies?: ReadonlyArray<readonly [first: string, second: string]>
+  /** 0.95 by default. */
+  readonly confidence?: number
+}
+
+/** One policy of each report on one benchmark. */
+export interface Row {
+  readonly benchmark: string
+  readonly first: string
+  readonly second: string
+  readonly firstMean: Figure
+  readonly secondMean: Figure
+  /** Over all samples of each. */
+  readonly firstCostUsd: Figure
+  readonly secondCostUsd: Figure
+  /** Of the second minus the first, on the tasks of both; absent when there are none. */
+  readonly paired?: Comparison
+}
+
+/** What differs between two reports. */
+export interface Diff {
+  readonly rows: ReadonlyArray<Row>
+  /** Tasks that both have, and those that one has. */
+  readonly tasks: { readonly both: number; readonly onlyFirst: number; readonly onlySecond: number }
+  /** Terms that are not the same, by name: such a comparison is not at equal terms. */
+  readonly terms: ReadonlyArray<{ readonly name: string; readonly first: unknown; readonly second: unknown }>
+}
+
+const taskKey = ({ benchmark, promptSha256, task }: Sample): string => JSON.stringify([benchmark, task, promptSha256])
+
+const pairsOf = ({ report: first }: Side, { report: second }: Side, options: Options) => {
+  if (options.policies !== undefined) return options.policies
+  const others = new Set(second.config.policies.map(({ name }) => name))
+  return first.config.policies.filter(({ name }) => others.has(name)).map(({ name }) => [name, name] as const)
+}
+
+const cellOf = ({ cells }: Report, benchmark: string, policy: string): Cell | undefined =>
+  cells.find((cell) => cell.benchmark === benchmark && cell.policy === policy)
+
+const rowOf = (
+  sides: readonly [Side, Side],
+  benchmark: string,
+  names: readonly [string, string],
+  shared: ReadonlySet<string>,
+  confidence: number
+): Row => {
+  const [first, second] = sides.map(({ report }, side) => cellOf(report, benchmark, names[side]!))
+  const [before, after] = sides.map(({ samples }, side) =>
+    samples.filter(
+      (sample) => sample.benchmark === benchmark && sample.policy === names[side] && shared.has(taskKey(sample))
+    )
+  )
+  const comparison = compared({ benchmark, policy: names[1], against: names[0] }, after!, before!, {
+    confidence,
+    seed: 0
+  })
+  return {
+    benchmark,
+    first: names[0],
+    second: names[1],
+    firstMean: first?.score.mean ?? null,
+    secondMean: second?.score.mean ?? null,
+    firstCostUsd: first?.costUsd.mean ?? null,
+    secondCostUsd: second?.costUsd.mean ?? null,
+    ...(comparison.questions === 0 ? {} : { paired: comparison })
+  }
+}
+
+/** The p-values of all rows hold together. */
+const correctedRows = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
+  const paired = corrected(rows.flatMap((row) => (row.paired === undefined ? [] : [row.paired])))
+  let next = 0
+  return rows.map((row) => (row.paired === undefined ? row : { ...row, paired: paired[next++]! }))
+}
+
+/** What was chosen in one report and not in the other; benchmarks and policies are seen in the rows. */
+const termsOf = ({ report: first }: Side, { report: second }: Side): Diff["terms"] => {
+  const flat = ({ benchmarks, config, pool }: Report): Readonly<Record<string, unknown>> => {
+    const { policies: _, ...terms } = config
+    return {
+      ...terms,
+      pool: pool.map(({ id }) => id),
+      ...Object.fromEntries(benchmarks.map(({ benchmark, grader }) => [`grader of ${benchmark}`, grader])),
+      ...Object.fromEntries(benchmarks.map(({ benchmark, prompt }) => [`prompt of ${benchmark}`, prompt]))
+    }
+  }
+  const [a, b] = [flat(first), flat(second)]
+  return Object.keys(a)
+    .filter((name) => name in b && JSON.stringify(a[name]) !== JSON.stringify(b[name]))
+    .map((name) => ({ name, first: a[name], second: b[name] }))
+}
+
+/** Compares two reports: policies of the same name, unless pairs are given. */
+export const make = (first: Side, second: Side, options: Options = {}): Diff => {
+  const [a, b] = [first, second].map(({ samples }) => new Set(samples.map(taskKey)))
+  const shared = a!.intersection(b!)
+  const names = new Set(second.report.benchmarks.map(({ benchmark }) => benchmark))
+  const benchmarks = first.report.benchmarks.map(({ benchmark }) => benchmark).filter((name) => names.has(name))
+  const rows = benchmarks.flatMap((benchmark) =>
+    pairsOf(first, second, options).map((pair) =>
+      rowOf([first, second], benchmark, pair, shared, options.confidence ?? 0.95)
+    )
+  )
+  return {
+    rows: correctedRows(rows),
+    tasks: { both: shared.size, onlyFirst: a!.size - shared.size, onlySecond: b!.size - shared.size },
+    terms: termsOf(first, second)
+  }
+}

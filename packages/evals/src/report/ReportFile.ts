@@ -1,0 +1,123 @@
+/**
+ * Reports on disk: `results.json` and `samples.jsonl`, which may be shared, in the folder of an evaluation.
+ *
+ * Of a confidential benchmark the samples hold hashes of prompts and answers and no text. The other files of the folder
+ * (`journal.jsonl`, `answers.sqlite`) are the evaluation's own, hold everything, and are not for sharing.
+ */
+import fs from "node:fs"
+import path from "node:path"
+import readline from "node:readline"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { withoutText } from "../evaluation/sampling.ts"
+import * as Atomic from "../internal/atomic.ts"
+import * as Report from "./Report.ts"
+
+/** The names of the files in a folder. */
+export const names = {
+  results: "results.json",
+  samples: "samples.jsonl",
+  journal: "journal.jsonl",
+  answers: "answers.sqlite"
+} as const
+
+/** A report cannot be read or written. */
+export class ReportError extends Data.TaggedError("ReportError")<{
+  readonly file: string
+  readonly reason: "not-found" | "unwritable" | "foreign" | "newer"
+  readonly detail: string
+}> {
+  override get message(): string {
+    const todo = {
+      "not-found": "give the folder of an evaluation, or its results.json",
+      unwritable: "check the path, its permissions and the space that is left",
+      foreign: "give the folder of an evaluation, or its results.json",
+      newer: "update to read it"
+    }[this.reason]
+    return `The report ${this.file} cannot be used: ${this.detail}; ${todo}.`
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The samples of a report as others may see them, in their order. */
+export const shareable = (
+  report: Report.Report,
+  samples: ReadonlyArray<Report.Sample>
+): ReadonlyArray<Report.Sample> => {
+  const confidential = new Set(report.benchmarks.filter((one) => one.isConfidential).map(({ benchmark }) => benchmark))
+  return Report.sorted(samples).map((sample) => (confidential.has(sample.benchmark) ? withoutText(sample) : sample))
+}
+
+function* lines(samples: ReadonlyArray<Report.Sample>): Generator<string> {
+  for (const sample of samples) yield `${JSON.stringify(sample)}\n`
+}
+
+/** Writes both files, each in whole or not at all: first the samples, which the results are made of. */
+export const write = (
+  folder: string,
+  report: Report.Report,
+  samples: ReadonlyArray<Report.Sample>
+): Effect.Effect<void, ReportError> =>
+  Effect.try({
+    try: () => {
+      Atomic.write(path.join(folder, names.samples), lines(shareable(report, samples)))
+      Atomic.write(path.join(folder, names.results), [`${JSON.stringify(report, null, 2)}\n`])
+    },
+    catch: (error) => new ReportError({ file: folder, reason: "unwritable", detail: messageOf(error) })
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const isFolder = (file: string): boolean => fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
+
+const within = (file: string, name: string): string =>
+  isFolder(file) ? path.join(file, name) : path.join(path.dirname(file), name)
+
+/** Takes a value for ours by its version and its outer shape; what is inside was written by {@link write}. */
+const checked = <A extends { readonly version: number }>(file: string, value: unknown, has: string): A => {
+  if (typeof value !== "object" || value === null || !("version" in value) || !(has in value)) {
+    throw new ReportError({ file, reason: "foreign", detail: "it is something else than what an evaluation writes" })
+  }
+  if (typeof value.version !== "number" || value.version > Report.version) {
+    throw new ReportError({ file, reason: "newer", detail: `its version is ${value.version}` })
+  }
+  return value as unknown as A
+}
+
+const reading = <A>(file: string, read: () => Promise<A>): Effect.Effect<A, ReportError> =>
+  Effect.tryPromise({
+    try: read,
+    catch: (error) => {
+      if (error instanceof ReportError) return error
+      const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT"
+      return new ReportError({ file, reason: isAbsent ? "not-found" : "foreign", detail: messageOf(error) })
+    }
+  })
+
+/** Reads the results of a folder, or of a `results.json`. */
+export const read = (file: string): Effect.Effect<Report.Report, ReportError> => {
+  const at = isFolder(file) ? path.join(file, names.results) : file
+  return reading(at, async () =>
+    checked<Report.Report>(at, JSON.parse(await fs.promises.readFile(at, "utf8")), "cells")
+  )
+}
+
+/** Reads the samples of a folder, or of the folder that a `results.json` stands in. */
+export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sample>, ReportError> => {
+  const at = within(file, names.samples)
+  return reading(at, async () => {
+    await fs.promises.access(at)
+    const samples: Array<Report.Sample> = []
+    for await (const line of readline.createInterface({ input: fs.createReadStream(at) })) {
+      if (line !== "") samples.push(checked<Report.Sample>(at, JSON.parse(line), "task"))
+    }
+    return samples
+  })
+}

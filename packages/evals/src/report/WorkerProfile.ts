@@ -1,0 +1,295 @@
+/**
+ * Worker profiles: what each worker turned out to be good at, from what was recorded: an evaluation's samples, or
+ * transcripts of any runs.
+ *
+ * Where a worker answered alone, the score is its own. Where it worked in a team, only the team's is known, so that is
+ * kept apart. Counts are small, so estimates are drawn towards a mean, and come with intervals.
+ */
+import type { Grader, GraderError } from "@divisi/core/Grader"
+import type { Policy } from "@divisi/core/Policy"
+import type { StepRecord, Transcript } from "@divisi/core/Transcript"
+import type { Worker } from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Statistics from "../statistics/Statistics.ts"
+import type { Figure, Sample } from "./Report.ts"
+import { figure } from "./summary.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The version of profiles on disk. */
+export const version = 1
+
+/** One call of a worker, and what came of the run that it was part of. */
+export interface Observation {
+  readonly worker: string
+  /** Of the task. */
+  readonly kind: string
+  readonly question: string
+  /** Of the run, 0 to 1; absent when it has none. */
+  readonly score?: number
+  /** Whether the run was this one call. */
+  readonly isAlone: boolean
+  readonly isAnswered: boolean
+  readonly millis?: number
+  /** Absent when the price is unknown. */
+  readonly costUsd?: number
+}
+
+/** How often a worker was right. */
+export interface Rate {
+  readonly questions: number
+  readonly samples: number
+  readonly mean: Figure
+  /** The mean drawn towards what is known from elsewhere: for few samples much, for many hardly. */
+  readonly estimate: number
+  readonly low: Figure
+  readonly high: Figure
+}
+
+/** What one worker is good at. */
+export interface WorkerProfile {
+  readonly worker: string
+  /** Of its answers alone. */
+  readonly alone: Rate
+  /** Of its answers alone, by kind of task, best estimate first. */
+  readonly kinds: ReadonlyArray<{ readonly kind: string; readonly rate: Rate }>
+  /** Of the teams that it was part of. */
+  readonly inTeams: Rate
+  readonly calls: number
+  readonly failed: number
+  readonly medianMillis: Figure
+  /** Mean price of a call. */
+  readonly costUsd: Figure
+}
+
+/** Profiles as they stand on disk. */
+export interface Profiles {
+  readonly version: typeof version
+  readonly workers: ReadonlyArray<WorkerProfile>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Observations
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * What an evaluation's samples tell of workers.
+ *
+ * **Details**
+ *
+ * The kind of a task is its stratum (the subject, or the family), else its benchmark.
+ */
+export const fromSamples = (
+  samples: ReadonlyArray<Sample>,
+  kindOf: (sample: Sample) => string = ({ benchmark, stratum }) => stratum ?? benchmark
+): ReadonlyArray<Observation> =>
+  samples.flatMap((sample) => {
+    const calls = sample.steps.filter(({ state }) => state !== "skipped")
+    return calls.map((step) => ({
+      worker: step.worker,
+      kind: kindOf(sample),
+      question: JSON.stringify([sample.benchmark, sample.task]),
+      ...(sample.score === undefined ? {} : { score: sample.score }),
+      isAlone: calls.length === 1,
+      isAnswered: step.state === "answered",
+      ...(step.millis === null ? {} : { millis: step.millis }),
+      ...(step.costUsd === null ? {} : { costUsd: step.costUsd })
+    }))
+  })
+
+const kindOfTask = ({ task }: Transcript): string => {
+  const { family, subject } = task.metadata ?? {}
+  return typeof family === "string" ? family : typeof subject === "string" ? subject : "all"
+}
+
+const observed = (step: StepRecord, run: Omit<Observation, "worker" | "isAnswered">): Observation => ({
+  ...run,
+  worker: step.worker,
+  isAnswered: step.state === "answered",
+  ...(step.durationMillis === undefined ? {} : { millis: step.durationMillis }),
+  ...(step.paid?.costUsd === undefined ? {} : { costUsd: step.paid.costUsd })
+})
+
+/**
+ * What transcripts tell of workers; a grader says which runs were right, and without one only times and prices are told.
+ *
+ * **Details**
+ *
+ * The kind of a task is what its metadata calls its family or subject, unless `kindOf` says otherwise. Steps that the
+ * Conductor gave to itself are left out.
+ */
+export const fromTranscripts = Effect.fnUntraced(function* (
+  transcripts: ReadonlyArray<Transcript>,
+  options: { readonly grader?: Grader; readonly kindOf?: (transcript: Transcript) => string } = {}
+): Effect.fn.Return<ReadonlyArray<Observation>, GraderError> {
+  const { grader, kindOf = kindOfTask } = options
+  const lists = yield* Effect.forEach(transcripts, (transcript) =>
+    Effect.gen(function* () {
+      const { answer, rounds, task } = transcript
+      const graded = grader === undefined || answer === undefined ? undefined : yield* grader.grade(task, answer)
+      const steps = rounds
+        .flatMap(({ steps }) => steps)
+        .filter(({ nested, state }) => nested === undefined && (state === "answered" || state === "failed"))
+      const run = {
+        kind: kindOf(transcript),
+        question: task.id,
+        isAlone: steps.length === 1,
+        ...(graded === undefined ? {} : { score: graded.score })
+      }
+      return steps.map((step) => observed(step, run))
+    })
+  )
+  return lists.flat()
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Profiles
+// -------------------------------------------------------------------------------------------------------------------
+
+/** So many samples does the mean weigh that an estimate is drawn to. */
+const priorSamples = 4
+
+const median = (values: ReadonlyArray<number>): Figure =>
+  values.toSorted((left, right) => left - right)[Math.floor((values.length - 1) / 2)] ?? null
+
+const rateOf = (observations: ReadonlyArray<Observation>, towards: number): Rate => {
+  const scored = observations.flatMap(({ question, score }) => (score === undefined ? [] : [{ question, score }]))
+  const { interval, mean, questions, samples } = Statistics.score(scored)
+  const sum = scored.reduce((total, { score }) => total + score, 0)
+  return {
+    questions,
+    samples,
+    mean: figure(mean),
+    estimate: (sum + priorSamples * towards) / (samples + priorSamples),
+    low: figure(Math.max(0, interval.low)),
+    high: figure(Math.min(1, interval.high))
+  }
+}
+
+const meanScore = (observations: ReadonlyArray<Observation>): number => {
+  const scores = observations.flatMap(({ score }) => (score === undefined ? [] : [score]))
+  return scores.length === 0 ? 0.5 : Statistics.mean(scores)
+}
+
+const profileOf = (worker: string, observations: ReadonlyArray<Observation>, overall: number): WorkerProfile => {
+  const alone = observations.filter(({ isAlone }) => isAlone)
+  const rate = rateOf(alone, overall)
+  const kinds = [...Map.groupBy(alone, ({ kind }) => kind)]
+    .map(([kind, some]) => ({ kind, rate: rateOf(some, rate.estimate) }))
+    .filter(({ rate }) => rate.samples > 0)
+    .sort((left, right) => right.rate.estimate - left.rate.estimate || (left.kind < right.kind ? -1 : 1))
+  const prices = observations.flatMap(({ costUsd }) => (costUsd === undefined ? [] : [costUsd]))
+  const times = observations.flatMap(({ isAnswered, millis }) => (isAnswered && millis !== undefined ? [millis] : []))
+  return {
+    worker,
+    alone: rate,
+    kinds,
+    inTeams: rateOf(
+      observations.filter(({ isAlone }) => !isAlone),
+      overall
+    ),
+    calls: observations.length,
+    failed: observations.filter(({ isAnswered }) => !isAnswered).length,
+    medianMillis: median(times),
+    costUsd: figure(Statistics.mean(prices))
+  }
+}
+
+/**
+ * Profiles from observations, best worker first.
+ *
+ * **Details**
+ *
+ * A worker's estimate is drawn towards the mean of all workers with the weight of 4 samples, and that of a kind of task
+ * towards the worker's own. Intervals are of the plain means, clustered by question.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as WorkerProfile from "@divisi/evals/WorkerProfile"
+ *
+ * const seen = (question: string, kind: string, score: number) => ({
+ *   worker: "almanac", kind, question, score, isAlone: true, isAnswered: true, millis: 400, costUsd: 0.001
+ * })
+ * const { workers } = WorkerProfile.make([
+ *   ...["a", "b", "c", "d", "e", "f"].map((question) => seen(question, "calendar", 1)),
+ *   ...["g", "h", "i", "j", "k", "l"].map((question) => seen(question, "logic", 0))
+ * ])
+ * WorkerProfile.describe(workers[0]!).split(". ")[1] // => "Good at calendar (80 % of 6)"
+ * ```
+ */
+export const make = (observations: ReadonlyArray<Observation>): Profiles => {
+  const overall = meanScore(observations.filter(({ isAlone }) => isAlone))
+  const workers = [...Map.groupBy(observations, ({ worker }) => worker)]
+    .map(([worker, some]) => profileOf(worker, some, overall))
+    .sort((left, right) => right.alone.estimate - left.alone.estimate || (left.worker < right.worker ? -1 : 1))
+  return { version, workers }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// In words
+// -------------------------------------------------------------------------------------------------------------------
+
+/** With fewer samples nothing is said of a kind, and with a smaller difference from the worker's mean neither. */
+const fewest = 3
+const least = 0.1
+
+const percent = (value: number): string => `${Math.round(100 * value)} %`
+
+const kindList = (kinds: WorkerProfile["kinds"]): string =>
+  kinds.map(({ kind, rate }) => `${kind} (${percent(rate.estimate)} of ${rate.samples})`).join(", ")
+
+const seconds = (millis: number): string => (millis < 10 ? "no time" : `${Number((millis / 1000).toPrecision(1))} s`)
+
+const effort = ({ costUsd, medianMillis }: WorkerProfile): string => {
+  const parts = [
+    ...(medianMillis === null ? [] : [seconds(medianMillis)]),
+    ...(costUsd === null ? [] : [costUsd === 0 ? "no cost" : `$${costUsd.toPrecision(3)}`])
+  ]
+  return parts.length === 0 ? "" : `About ${parts.join(" and ")} a call.`
+}
+
+/** A profile in a line, for a prompt: what it is good and weak at, what a call takes. It does not name the worker. */
+export const describe = (profile: WorkerProfile): string => {
+  const { alone, kinds } = profile
+  const known = kinds.filter(({ rate }) => rate.samples >= fewest)
+  const good = known.filter(({ rate }) => rate.estimate >= alone.estimate + least).slice(0, 4)
+  const weak = known.filter(({ rate }) => rate.estimate <= alone.estimate - least).slice(-3)
+  const team = profile.inTeams
+  return [
+    alone.samples > 0 && alone.mean !== null
+      ? `Right alone on ${percent(alone.mean)} of ${alone.questions} questions.`
+      : team.mean !== null
+        ? `Part of teams that were right on ${percent(team.mean)} of ${team.questions} questions.`
+        : "",
+    good.length === 0 ? "" : `Good at ${kindList(good)}.`,
+    weak.length === 0 ? "" : `Weak at ${kindList(weak)}.`,
+    effort(profile)
+  ]
+    .filter((text) => text !== "")
+    .join(" ")
+}
+
+const described = (worker: Worker, lines: ReadonlyMap<string, string>): Worker => {
+  const description = lines.get(worker.id)
+  return description === undefined ? worker : { ...worker, description }
+}
+
+/**
+ * The pool with each worker's profile as its description, in the place of what its maker says. Workers without a
+ * profile keep their own. A language policy shows descriptions where its prompt is told to (`descriptions: true`).
+ */
+export const describePool = (pool: WorkerPool, profiles: Profiles): WorkerPool => {
+  const lines = new Map(profiles.workers.map((profile) => [profile.worker, describe(profile)]))
+  return { workers: Arr.map(pool.workers, (worker) => described(worker, lines)) }
+}
+
+/** A policy that is shown profiles; the workers that carry out its workflows are the same. */
+export const shown = (policy: Policy, profiles: Profiles): Policy => ({
+  ...policy,
+  propose: (context) => policy.propose({ ...context, pool: describePool(context.pool, profiles) })
+})

@@ -1,0 +1,419 @@
+/**
+ * What can be said of scores: how sure a mean is, whether two policies differ, and what difference could be seen at all.
+ *
+ * Samples of one question are not independent, so standard errors are clustered by question. An answer that could not
+ * be read counts as wrong; a sample that the infrastructure lost is missing, and both are counted.
+ */
+
+import { uniformInt } from "pure-rand/distribution/uniformInt"
+import { mersenne } from "pure-rand/generator/mersenne"
+import { incompleteBeta, normalQuantile, studentQuantile } from "./distribution.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One graded answer. */
+export interface Sample {
+  readonly question: string
+  /** 0 to 1; absent when the infrastructure failed, which says nothing about the answer. */
+  readonly score?: number
+  /** Whether no answer could be read, which scores 0. */
+  readonly isUnparsed?: boolean
+  /** What the question shares with others, e.g. a passage; the question itself when absent. */
+  readonly cluster?: string
+}
+
+/** From the lower to the upper end. */
+export interface Interval {
+  readonly low: number
+  readonly high: number
+  readonly method: "wilson" | "student" | "bootstrap"
+  readonly confidence: number
+}
+
+/** The mean of a benchmark, and how sure it is. */
+export interface Score {
+  /** Not a number when nothing was scored. */
+  readonly mean: number
+  /** Clustered; not a number with fewer than two clusters. */
+  readonly standardError: number
+  readonly interval: Interval
+  readonly questions: number
+  /** Scored samples, those without a readable answer included. */
+  readonly samples: number
+  readonly unparsed: number
+  /** Samples that the infrastructure lost; they are in no mean. */
+  readonly missing: number
+  /** The least difference from another policy that a paired comparison would find: see {@link minimumDetectable}. */
+  readonly minimumDetectable: number
+}
+
+/** How a policy differs from another on the same questions. */
+export interface Difference {
+  /** Mean of the first minus mean of the second. */
+  readonly mean: number
+  readonly standardError: number
+  readonly interval: Interval
+  /** Of the questions' mean scores; high when both find the same questions hard. */
+  readonly correlation: number
+  /** Two-sided. */
+  readonly p: number
+  readonly test: "mcnemar" | "sign-flip"
+  /** Questions that both have a score for. */
+  readonly questions: number
+  readonly minimumDetectable: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Means
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The arithmetic mean; not a number for nothing. */
+export const mean = (values: ReadonlyArray<number>): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** The standard error of a mean of independent values: `s / √n`, with `n - 1` in `s`. */
+export const standardError = (values: ReadonlyArray<number>): number =>
+  clusteredStandardError(values.map((value, index) => ({ value, cluster: String(index) })))
+
+/**
+ * The standard error of a mean whose values come in clusters: the residuals of a cluster are added before they are
+ * squared, and `C / (C - 1)` corrects for few clusters.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Statistics from "@divisi/evals/Statistics"
+ *
+ * const answers = [1, 1, 0, 0].map((value, index) => ({ value, cluster: index < 2 ? "a" : "b" }))
+ * Statistics.clusteredStandardError(answers) // => 0.5
+ * ```
+ */
+export const clusteredStandardError = (
+  values: ReadonlyArray<{ readonly value: number; readonly cluster: string }>
+): number => {
+  const centre = mean(values.map(({ value }) => value))
+  const residuals = new Map<string, number>()
+  for (const { cluster, value } of values) residuals.set(cluster, (residuals.get(cluster) ?? 0) + value - centre)
+  const squares = [...residuals.values()].reduce((sum, residual) => sum + residual * residual, 0)
+  const clusters = residuals.size
+  return clusters < 2 ? Number.NaN : Math.sqrt((squares / values.length ** 2) * (clusters / (clusters - 1)))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Intervals
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Wilson's interval of a share: right also for few questions and for shares near 0 and 1. */
+export const wilson = (successes: number, total: number, confidence = 0.95): Interval => {
+  const z = normalQuantile((1 + confidence) / 2)
+  const share = successes / total
+  const scale = 1 + (z * z) / total
+  const centre = (share + (z * z) / (2 * total)) / scale
+  const reach = (z * Math.sqrt((share * (1 - share)) / total + (z * z) / (4 * total * total))) / scale
+  return { low: Math.max(0, centre - reach), high: Math.min(1, centre + reach), method: "wilson", confidence }
+}
+
+/** Student's interval around a mean with a known standard error. */
+export const student = (centre: number, error: number, degrees: number, confidence = 0.95): Interval => {
+  const reach = studentQuantile(confidence, degrees) * error
+  return { low: centre - reach, high: centre + reach, method: "student", confidence }
+}
+
+/** The percentile bootstrap of a mean over clusters, drawn whole; the same seed gives the same interval. */
+export const bootstrap = (
+  clusters: ReadonlyArray<ReadonlyArray<number>>,
+  options: { readonly seed: number; readonly resamples?: number; readonly confidence?: number }
+): Interval => {
+  const { confidence = 0.95, resamples = 1000, seed } = options
+  const random = mersenne(seed)
+  const sums = clusters.map((values) => ({ sum: values.reduce((a, b) => a + b, 0), count: values.length }))
+  const means = Array.from({ length: resamples }, () => {
+    let [sum, count] = [0, 0]
+    for (let draw = 0; draw < sums.length; draw++) {
+      const drawn = sums[uniformInt(random, 0, sums.length - 1)]!
+      sum += drawn.sum
+      count += drawn.count
+    }
+    return sum / count
+  }).sort((a, b) => a - b)
+  const at = (share: number) => means[Math.min(resamples - 1, Math.max(0, Math.round(share * (resamples - 1))))]!
+  return { low: at((1 - confidence) / 2), high: at((1 + confidence) / 2), method: "bootstrap", confidence }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Power
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How many standard errors a difference must have to be found with such power. */
+const separation = (power: number, significance: number) => normalQuantile(1 - significance / 2) + normalQuantile(power)
+
+/**
+ * The least true difference that a test with this standard error of the difference finds four times in five, at 5 %.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Statistics from "@divisi/evals/Statistics"
+ *
+ * Statistics.minimumDetectable(0.01).toFixed(3) // => "0.028"
+ * ```
+ */
+export const minimumDetectable = (
+  standardErrorOfDifference: number,
+  options: { readonly power?: number; readonly significance?: number } = {}
+): number => separation(options.power ?? 0.8, options.significance ?? 0.05) * standardErrorOfDifference
+
+/**
+ * How many questions a paired comparison needs to find a difference. `between` is the variance of the questions' mean
+ * differences, `within` that of one policy's samples of a question; more samples shrink the second alone.
+ */
+export const questionsNeeded = (options: {
+  readonly difference: number
+  readonly between: number
+  readonly within: number
+  readonly samples: number
+  readonly power?: number
+  readonly significance?: number
+}): number => {
+  const { between, difference, samples, within } = options
+  const variance = between + (2 * within) / samples
+  return Math.ceil((separation(options.power ?? 0.8, options.significance ?? 0.05) ** 2 * variance) / difference ** 2)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Scores
+// -------------------------------------------------------------------------------------------------------------------
+
+const isScored = (sample: Sample): sample is Sample & { readonly score: number } => sample.score !== undefined
+
+const byQuestion = (samples: ReadonlyArray<Sample>): ReadonlyMap<string, ReadonlyArray<number>> => {
+  const scores = new Map<string, Array<number>>()
+  for (const sample of samples.filter(isScored)) {
+    const known = scores.get(sample.question)
+    if (known === undefined) scores.set(sample.question, [sample.score])
+    else known.push(sample.score)
+  }
+  return scores
+}
+
+const isBinary = (values: ReadonlyArray<number>) => values.every((value) => value === 0 || value === 1)
+
+/**
+ * The mean of samples with its standard error and interval: Wilson's for one answer of right or wrong per question,
+ * else Student's over clusters.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Statistics from "@divisi/evals/Statistics"
+ *
+ * const samples = [1, 1, 1, 0].map((score, index) => ({ question: `q${index}`, score }))
+ * const { interval, mean, missing } = Statistics.score([...samples, { question: "q4" }])
+ * mean // => 0.75
+ * interval.method // => "wilson"
+ * missing // => 1
+ * ```
+ */
+export const score = (samples: ReadonlyArray<Sample>, confidence = 0.95): Score => {
+  const scored = samples.filter(isScored)
+  const values = scored.map((sample) => sample.score)
+  const questions = new Set(scored.map(({ question }) => question)).size
+  const clustered = scored.map(({ cluster, question, score: value }) => ({ value, cluster: cluster ?? question }))
+  const clusters = new Set(clustered.map(({ cluster }) => cluster)).size
+  const error = clusteredStandardError(clustered)
+  const centre = mean(values)
+  const isSimple = isBinary(values) && clusters === values.length
+  return {
+    mean: centre,
+    standardError: error,
+    interval: isSimple
+      ? wilson(
+          values.reduce((sum, value) => sum + value, 0),
+          values.length,
+          confidence
+        )
+      : student(centre, error, clusters - 1, confidence),
+    questions,
+    samples: scored.length,
+    unparsed: scored.filter(({ isUnparsed }) => isUnparsed === true).length,
+    missing: samples.length - scored.length,
+    // Against a policy of like variance that finds other questions hard: pairing can only make it smaller.
+    minimumDetectable: minimumDetectable(Math.SQRT2 * error)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Comparisons
+// -------------------------------------------------------------------------------------------------------------------
+
+const correlationOf = (pairs: ReadonlyArray<readonly [number, number]>): number => {
+  const [a, b] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]
+  const sum = (of: (x: number, y: number) => number) => pairs.reduce((total, [x, y]) => total + of(x - a, y - b), 0)
+  return sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
+}
+
+/**
+ * McNemar's exact test: the chance that of the questions which just one of two policies gets right, the split would be
+ * as uneven as this or more, were they equally good.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Statistics from "@divisi/evals/Statistics"
+ *
+ * Statistics.mcnemar(1, 5) // => 0.21875
+ * ```
+ */
+export const mcnemar = (onlyFirst: number, onlySecond: number): number => {
+  const total = onlyFirst + onlySecond
+  const few = Math.min(onlyFirst, onlySecond)
+  // Beyond a thousand the first term is too small for a double; the same tail by the incomplete beta function.
+  if (total > 1000) return Math.min(1, 2 * incompleteBeta(0.5, total - few, few + 1))
+  let term = 0.5 ** total
+  let tail = 0
+  for (let index = 0; index <= few; index++) {
+    tail += term
+    term *= (total - index) / (index + 1)
+  }
+  return Math.min(1, 2 * tail)
+}
+
+/** How many differences are tried in all combinations of signs instead of at random. */
+const maxExact = 14
+
+/**
+ * The sign-flip test of differences: the chance that their mean would be as far from 0 or farther, if each were as
+ * likely to have the other sign. All combinations up to 14 differences, else so many seeded draws.
+ */
+export const signFlip = (
+  differences: ReadonlyArray<number>,
+  options: { readonly seed?: number; readonly draws?: number } = {}
+): number => {
+  const total = (signs: (index: number) => boolean) =>
+    Math.abs(differences.reduce((sum, value, index) => sum + (signs(index) ? value : -value), 0))
+  const limit = total(() => true) - 1e-12
+  if (differences.length <= maxExact) {
+    const combinations = 2 ** differences.length
+    let extreme = 0
+    for (let bits = 0; bits < combinations; bits++)
+      if (total((index) => ((bits >> index) & 1) === 1) >= limit) extreme++
+    return extreme / combinations
+  }
+  const draws = options.draws ?? 10_000
+  const random = mersenne(options.seed ?? 0)
+  let extreme = 1
+  for (let draw = 0; draw < draws; draw++) if (total(() => uniformInt(random, 0, 1) === 1) >= limit) extreme++
+  return extreme / (draws + 1)
+}
+
+const pairsOf = (first: ReadonlyArray<Sample>, second: ReadonlyArray<Sample>) => {
+  const other = byQuestion(second)
+  return [...byQuestion(first)].flatMap(([question, scores]) => {
+    const others = other.get(question)
+    return others === undefined ? [] : [{ question, a: scores, b: others }]
+  })
+}
+
+/** Clusters of the first policy's samples, by question. */
+const clustersOf = (samples: ReadonlyArray<Sample>) =>
+  new Map(samples.map(({ cluster, question }) => [question, cluster ?? question]))
+
+/**
+ * Compares two policies on the questions that both answered: question by question, so that hard questions cancel.
+ *
+ * **Details**
+ *
+ * With one answer of right or wrong per question the test is McNemar's, exact; else signs of the questions' mean
+ * differences are flipped. Give all p-values of one family to {@link holm}.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Statistics from "@divisi/evals/Statistics"
+ *
+ * const answers = (scores: ReadonlyArray<number>) => scores.map((score, index) => ({ question: `q${index}`, score }))
+ * const { mean, p, test } = Statistics.difference(answers([1, 1, 1, 1, 0]), answers([1, 0, 0, 1, 0]))
+ * mean // => 0.4
+ * p // => 0.5
+ * test // => "mcnemar"
+ * ```
+ */
+export const difference = (
+  first: ReadonlyArray<Sample>,
+  second: ReadonlyArray<Sample>,
+  options: { readonly confidence?: number; readonly seed?: number } = {}
+): Difference => {
+  const pairs = pairsOf(first, second)
+  const clusters = clustersOf(first)
+  const means = pairs.map(({ a, b }) => [mean(a), mean(b)] as const)
+  const differences = means.map(([a, b]) => a - b)
+  const clustered = differences.map((value, index) => ({ value, cluster: clusters.get(pairs[index]!.question)! }))
+  const error = clusteredStandardError(clustered)
+  const isSingle = pairs.every(({ a, b }) => a.length === 1 && b.length === 1 && isBinary([...a, ...b]))
+  const wins = (sign: number) => differences.filter((value) => Math.sign(value) === sign).length
+  const centre = mean(differences)
+  const degrees = new Set(clustered.map(({ cluster }) => cluster)).size - 1
+  return {
+    mean: centre,
+    standardError: error,
+    interval: student(centre, error, degrees, options.confidence ?? 0.95),
+    correlation: correlationOf(means),
+    p: isSingle ? mcnemar(wins(1), wins(-1)) : signFlip(differences, { seed: options.seed ?? 0 }),
+    test: isSingle ? "mcnemar" : "sign-flip",
+    questions: pairs.length,
+    minimumDetectable: minimumDetectable(error)
+  }
+}
+
+/**
+ * Holm's correction: p-values that hold together, however many comparisons were made, in the order they came in.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Statistics from "@divisi/evals/Statistics"
+ *
+ * Statistics.holm([0.01, 0.04, 0.03]) // => [0.03, 0.06, 0.06]
+ * ```
+ */
+export const holm = (ps: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const order = ps.map((_, index) => index).sort((a, b) => ps[a]! - ps[b]!)
+  const adjusted = new Array<number>(ps.length)
+  let least = 0
+  for (const [rank, index] of order.entries()) {
+    least = Math.max(least, Math.min(1, ps[index]! * (ps.length - rank)))
+    adjusted[index] = least
+  }
+  return adjusted
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Many samples of a question
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * pass@k of one question: the chance that of `k` of its `samples`, drawn without putting back, one at least is right.
+ * Not a number with fewer samples than `k`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Statistics from "@divisi/evals/Statistics"
+ *
+ * Statistics.passAtK({ samples: 4, correct: 2, k: 2 }).toFixed(4) // => "0.8333"
+ * Statistics.passHatK({ samples: 4, correct: 2, k: 2 }).toFixed(4) // => "0.1667"
+ * ```
+ */
+export const passAtK = (of: { readonly samples: number; readonly correct: number; readonly k: number }): number =>
+  1 - passHatK({ ...of, correct: of.samples - of.correct })
+
+/** pass^k of one question: the chance that all `k` are right. Not a number with fewer samples than `k`. */
+export const passHatK = (of: { readonly samples: number; readonly correct: number; readonly k: number }): number => {
+  const { correct, k, samples } = of
+  if (samples < k) return Number.NaN
+  let product = 1
+  for (let index = 0; index < k; index++) product *= Math.max(0, correct - index) / (samples - index)
+  return product
+}
