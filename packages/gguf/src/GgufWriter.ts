@@ -141,8 +141,7 @@ const writeTensor = async (sink: FileSink, tensor: NamedTensor, alignment: numbe
  * **Example**
  *
  * ```ts
- * import * as GgufWriter from "@divisi/gguf/GgufWriter"
- * import * as Metadata from "@divisi/gguf/Metadata"
+ * import { GgufWriter, Metadata } from "@divisi/gguf"
  * import * as Effect from "effect/Effect"
  * import os from "node:os"
  * import path from "node:path"

@@ -3,8 +3,6 @@
 import fs from "node:fs"
 import path from "node:path"
 import * as GgufReader from "@divisi/gguf/GgufReader"
-import * as GgufWriter from "@divisi/gguf/GgufWriter"
-import type * as Metadata from "@divisi/gguf/Metadata"
 import * as Model from "@divisi/gguf/Model"
 import * as Tensor from "@divisi/gguf/Tensor"
 import * as TinyModel from "@divisi/gguf/TinyModel"
@@ -14,6 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { readGgufFileInfo } from "node-llama-cpp"
+import * as GgufWriter from "../src/GgufWriter.ts"
+import type * as Metadata from "../src/Metadata.ts"
 import { temporaryFile } from "./files.ts"
 
 const everyType: Metadata.Metadata = {

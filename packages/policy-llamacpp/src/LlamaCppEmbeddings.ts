@@ -61,7 +61,7 @@ const open = async (file: string, options: Options) => {
  * **Example**
  *
  * ```ts no-run
- * import * as LlamaCppEmbeddings from "@divisi/policy-llamacpp/LlamaCppEmbeddings"
+ * import { LlamaCppEmbeddings } from "@divisi/policy-llamacpp"
  * import * as Effect from "effect/Effect"
  *
  * const program = Effect.gen(function* () {

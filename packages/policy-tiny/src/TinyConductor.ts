@@ -12,7 +12,7 @@ import type * as Policy from "@divisi/core/Policy"
 import type { Message } from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
-import type { LlamaCppError } from "@divisi/policy-llamacpp/LlamaCppError"
+import type { LlamaCppError } from "@divisi/policy-llamacpp"
 import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -166,7 +166,7 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
  */
 export const policy = Effect.fnUntraced(function* (
   options: Options = {}
-): Effect.fn.Return<Policy.Policy, LlamaCppError, Scope.Scope> {
+): Effect.fn.Return<Policy.Policy, LlamaCppError.LlamaCppError, Scope.Scope> {
   const { template, ...running } = settings
   const model = yield* LlamaCppModel.load({
     ...running,

@@ -122,8 +122,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
  * **Example**
  *
  * ```ts
- * import * as ConductorLanguageModel from "@divisi/providers-effect/ConductorLanguageModel"
- * import * as LanguageModelWorker from "@divisi/providers-effect/LanguageModelWorker"
+ * import { ConductorLanguageModel, LanguageModelWorker } from "@divisi/providers-effect"
  * import * as Conductor from "@divisi/core/Conductor"
  * import * as Policy from "@divisi/core/Policy"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
