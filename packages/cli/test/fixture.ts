@@ -33,7 +33,7 @@ export const started: Part = {
 
 export const proposed: ReadonlyArray<Part> = [
   { type: "round-started", round: 0 },
-  { type: "workflow-proposed", round: 0, policy: "lexical", workflow, notes: [] }
+  { type: "workflow-proposed", round: 0, policy: "lexical", workflow, notes: [], durationMillis: 0 }
 ]
 
 export const finished = (step: number, worker: string, answer: string): Part => ({

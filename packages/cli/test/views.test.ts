@@ -107,7 +107,7 @@ describe("the final view", () => {
         usage: { inputTokens: 30, outputTokens: 100, estimated: true },
         costUsd: 0.0001
       },
-      { type: "step-skipped", round: 0, step: 2, worker: "generalist", reason: "run-ended" },
+      { type: "step-skipped", round: 0, step: 2, worker: "generalist", reason: "budget" },
       {
         type: "run-finished",
         outcome: "budget",
@@ -134,7 +134,8 @@ describe("the final view", () => {
         round: 0,
         policy: "self-consistency-3",
         workflow: { steps, answer: "majority" },
-        notes: []
+        notes: [],
+        durationMillis: 0
       }
     ]
     expect(final(parts, 80)).toMatchSnapshot()

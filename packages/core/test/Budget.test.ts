@@ -96,6 +96,22 @@ describe("Budget", () => {
     })
   )
 
+  it.effect("who waits is served once, also when it settles in the instant in which it is served", () =>
+    Effect.gen(function* () {
+      const ledger = Budget.make({ costUsd: 1 })
+      const first = yield* ledger.reserve({ costUsd: 0.8, tokens: 0 })
+      const instant = Effect.map(ledger.reserve({ costUsd: 0.8, tokens: 0 }), (reservation) =>
+        ledger.settle(reservation, used(0, 0.1))
+      )
+      const fiber = yield* Effect.forkChild(instant, { startImmediately: true })
+      ledger.settle(first, used(0, 0.1))
+      yield* Fiber.join(fiber)
+      assert.strictEqual(ledger.spent().calls, 2)
+      // Nothing stays reserved.
+      yield* ledger.reserve({ costUsd: 0.8, tokens: 0 })
+    })
+  )
+
   it.effect("what can never fit fails at once, and says so", () =>
     Effect.gen(function* () {
       const ledger = Budget.make({ tokens: 100 })

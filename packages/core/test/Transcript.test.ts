@@ -80,7 +80,8 @@ describe("Transcript", () => {
         round: 0,
         policy: "test",
         workflow: { steps: [{ worker: 0, subtask: "", access: [] }] },
-        notes: []
+        notes: [],
+        durationMillis: 0
       },
       { ...base, type: "step-started", worker: "a" },
       delta("wro"),

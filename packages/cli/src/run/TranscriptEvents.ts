@@ -42,8 +42,7 @@ const completionEvents = (completion: CompletionRecord, round: number, at: numbe
   ]
 }
 
-const skipReason = (detail: string | undefined) =>
-  detail === "unseen" || detail === "budget" ? detail : ("run-ended" as const)
+const skipReason = (detail: string | undefined) => (detail === "unseen" ? ("unseen" as const) : ("budget" as const))
 
 const stepEnd = (record: StepRecord, round: number, at: number): ReadonlyArray<Own> => {
   const { step, worker } = record
@@ -119,6 +118,7 @@ const roundEvents = (round: RoundRecord, policy: string): ReadonlyArray<Own> => 
             policy: round.policy ?? policy,
             workflow,
             notes,
+            durationMillis: plannedAt - startedAt,
             at: plannedAt
           }
         ]),

@@ -183,8 +183,7 @@ const finishStep = (view: RunView, event: Of<"step-finished">): RunView =>
 
 const skipReasons = {
   unseen: "nobody sees its answer",
-  budget: "the budget does not allow it",
-  "run-ended": "the run ended first"
+  budget: "the budget does not allow it"
 } as const
 
 const finishRun = (view: RunView, event: Of<"run-finished">): RunView => ({

@@ -3,7 +3,7 @@
  * process that is killed leaves an answer whole or not at all.
  */
 import type { DatabaseSync } from "node:sqlite"
-import type { Answer } from "../run/ResponseCache.ts"
+import type { Entry } from "../run/ResponseCache.ts"
 
 /** What says that a SQLite file is one of ours: "Tutt". */
 export const applicationId = 0x54757474
@@ -46,8 +46,8 @@ export interface Bounds {
 
 /** The answers of one open file. Its functions throw what SQLite throws. */
 export interface AnswerTable {
-  readonly get: (key: Uint8Array, now: number) => Answer | undefined
-  readonly set: (key: Uint8Array, answer: Answer, now: number) => void
+  readonly get: (key: Uint8Array, now: number) => Entry | undefined
+  readonly set: (key: Uint8Array, answer: Entry, now: number) => void
 }
 
 const pragma = (database: DatabaseSync, name: string): number =>
@@ -86,16 +86,18 @@ export const prepare = (database: DatabaseSync): void => {
   })
 }
 
-const isAnswer = (value: unknown): value is Answer => {
+const isEntry = (value: unknown): value is Entry => {
   if (typeof value !== "object" || value === null) return false
-  const { finishReason, text, usage } = value as Partial<Record<keyof Answer, unknown>>
-  return typeof text === "string" && typeof finishReason === "string" && typeof usage === "object" && usage !== null
+  const { failures = [], finishReason, text, usage } = value as Partial<Record<keyof Entry, unknown>>
+  const isAnswer =
+    typeof text === "string" && typeof finishReason === "string" && typeof usage === "object" && usage !== null
+  return isAnswer && Array.isArray(failures)
 }
 
-const read = (text: string): Answer | undefined => {
+const read = (text: string): Entry | undefined => {
   try {
     const value: unknown = JSON.parse(text)
-    return isAnswer(value) ? value : undefined
+    return isEntry(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -8,6 +8,7 @@
  * A run starts with `run-started` and ends with `run-finished`, whatever happens. When a Conductor is a worker in its
  * own pool, the nested run's events stand in the same stream under their own `runId`; `parent` says whose step it is.
  */
+import type * as Clock from "effect/Clock"
 import type { Spend } from "../run/Budget.ts"
 import type { Grade } from "../task/Grader.ts"
 import type { Task } from "../task/Task.ts"
@@ -53,131 +54,135 @@ interface Base {
   readonly at: number
 }
 
-export type RunEvent = Base &
-  (
-    | {
-        readonly type: "run-started"
-        readonly version: typeof version
-        readonly task: Task
-        readonly pool: ReadonlyArray<PoolMember>
-        readonly policy: string
-        readonly seed: number
-        readonly parent?: Parent
-      }
-    | { readonly type: "round-started"; readonly round: number }
-    /** A piece of the completion that a language policy writes. */
-    | {
-        readonly type: "completion-delta"
-        readonly round: number
-        readonly attempt: number
-        readonly kind: "text" | "reasoning"
-        readonly text: string
-      }
-    /** A completion is whole. `error` says why it could not be read as a workflow. */
-    | ({
-        readonly type: "completion-finished"
-        readonly round: number
-        readonly attempt: number
-        readonly completion: string
-        readonly error?: string
-        readonly cached: boolean
-      } & Paid)
-    /** `policy` is the one that wrote it: a fallback has its own name. `notes` are those of its `Policy.Proposal`. */
-    | {
-        readonly type: "workflow-proposed"
-        readonly round: number
-        readonly policy: string
-        readonly workflow: Workflow
-        readonly notes: ReadonlyArray<string>
-      }
-    | { readonly type: "step-started"; readonly round: number; readonly step: number; readonly worker: string }
-    /** A piece of an answer. What came before a `call-failed` of the same step is void. */
-    | {
-        readonly type: "step-delta"
-        readonly round: number
-        readonly step: number
-        readonly kind: "text" | "reasoning"
-        readonly text: string
-      }
-    /** A call failed. `retryInMillis` is present when the same worker is tried again. */
-    | ({
-        readonly type: "call-failed"
-        readonly round: number
-        /** Absent when the call was the policy's own, or a critic's. */
-        readonly step?: number
-        readonly worker: string
-        readonly attempt: number
-        readonly reason: WorkerErrorReason
-        readonly message: string
-        readonly retryInMillis?: number
-      } & Paid)
-    /** A call was stopped in the middle: the run was interrupted, ended, or ran out of time. */
-    | ({
-        readonly type: "call-interrupted"
-        readonly round: number
-        readonly step?: number
-        readonly worker: string
-      } & Paid)
-    /** Another worker takes the step over. What was streamed of it so far is void. */
-    | {
-        readonly type: "step-reassigned"
-        readonly round: number
-        readonly step: number
-        readonly from: string
-        readonly to: string
-      }
-    | ({
-        readonly type: "step-finished"
-        readonly round: number
-        readonly step: number
-        readonly worker: string
-        readonly answer: string
-        readonly finishReason: FinishReason
-        readonly durationMillis: number
-        /** True when the answer came from the response cache, and so cost nothing. */
-        readonly cached: boolean
-      } & Paid)
-    | {
-        readonly type: "step-failed"
-        readonly round: number
-        readonly step: number
-        readonly worker: string
-        readonly message: string
-        readonly durationMillis: number
-      }
-    /** A step that was not run, and why. */
-    | {
-        readonly type: "step-skipped"
-        readonly round: number
-        readonly step: number
-        readonly worker: string
-        readonly reason: "unseen" | "budget" | "run-ended"
-      }
-    /** A critic's verdict on the answer of a round. */
-    | {
-        readonly type: "answer-graded"
-        readonly round: number
-        readonly critic: string
-        readonly grade: Grade
-        readonly paid?: Paid
-      }
-    /** `answer` is absent when the round gave none; `confirmed` when the policy let the previous answer stand. */
-    | {
-        readonly type: "round-finished"
-        readonly round: number
-        readonly answer?: string
-        readonly confirmed: boolean
-      }
-    | {
-        readonly type: "run-finished"
-        readonly outcome: Outcome
-        readonly answer?: string
-        /** What stopped it, for people: the limit, the error; or why an answered run has no more rounds. */
-        readonly detail?: string
-        readonly spend: Spend
-        readonly durationMillis: number
-      }
-  )
+/** What is said, without who says it and when. */
+export type Said =
+  | {
+      readonly type: "run-started"
+      readonly version: typeof version
+      readonly task: Task
+      readonly pool: ReadonlyArray<PoolMember>
+      readonly policy: string
+      readonly seed: number
+      readonly parent?: Parent
+    }
+  | { readonly type: "round-started"; readonly round: number }
+  /** A piece of the completion that a language policy writes. */
+  | {
+      readonly type: "completion-delta"
+      readonly round: number
+      readonly attempt: number
+      readonly kind: "text" | "reasoning"
+      readonly text: string
+    }
+  /** A completion is whole. `error` says why it could not be read as a workflow. */
+  | ({
+      readonly type: "completion-finished"
+      readonly round: number
+      readonly attempt: number
+      readonly completion: string
+      readonly error?: string
+      readonly cached: boolean
+    } & Paid)
+  /** `policy` is the one that wrote it: a fallback has its own name. `notes` are those of its `Policy.Proposal`. */
+  | {
+      readonly type: "workflow-proposed"
+      readonly round: number
+      readonly policy: string
+      readonly workflow: Workflow
+      readonly notes: ReadonlyArray<string>
+      /** From the start of the round; a found completion that counts as made adds the time that it took. */
+      readonly durationMillis: number
+    }
+  | { readonly type: "step-started"; readonly round: number; readonly step: number; readonly worker: string }
+  /** A piece of an answer. What came before a `call-failed` of the same step is void. */
+  | {
+      readonly type: "step-delta"
+      readonly round: number
+      readonly step: number
+      readonly kind: "text" | "reasoning"
+      readonly text: string
+    }
+  /** A call failed. `retryInMillis` is present when the same worker is tried again. */
+  | ({
+      readonly type: "call-failed"
+      readonly round: number
+      /** Absent when the call was the policy's own, or a critic's. */
+      readonly step?: number
+      readonly worker: string
+      readonly attempt: number
+      readonly reason: WorkerErrorReason
+      readonly message: string
+      readonly retryInMillis?: number
+    } & Paid)
+  /** A call was stopped in the middle: the run was interrupted, ended, or ran out of time. */
+  | ({
+      readonly type: "call-interrupted"
+      readonly round: number
+      readonly step?: number
+      readonly worker: string
+    } & Paid)
+  /** Another worker takes the step over. What was streamed of it so far is void. */
+  | {
+      readonly type: "step-reassigned"
+      readonly round: number
+      readonly step: number
+      readonly from: string
+      readonly to: string
+    }
+  | ({
+      readonly type: "step-finished"
+      readonly round: number
+      readonly step: number
+      readonly worker: string
+      readonly answer: string
+      readonly finishReason: FinishReason
+      readonly durationMillis: number
+      /** True when the answer was found in the response cache and cost the run nothing. */
+      readonly cached: boolean
+    } & Paid)
+  | {
+      readonly type: "step-failed"
+      readonly round: number
+      readonly step: number
+      readonly worker: string
+      readonly message: string
+      readonly durationMillis: number
+    }
+  /** A step that was not run, and why. */
+  | {
+      readonly type: "step-skipped"
+      readonly round: number
+      readonly step: number
+      readonly worker: string
+      readonly reason: "unseen" | "budget"
+    }
+  /** A critic's verdict on the answer of a round. */
+  | {
+      readonly type: "answer-graded"
+      readonly round: number
+      readonly critic: string
+      readonly grade: Grade
+      readonly paid?: Paid
+    }
+  /** `answer` is absent when the round gave none; `confirmed` when the policy let the previous answer stand. */
+  | {
+      readonly type: "round-finished"
+      readonly round: number
+      readonly answer?: string
+      readonly confirmed: boolean
+    }
+  | {
+      readonly type: "run-finished"
+      readonly outcome: Outcome
+      readonly answer?: string
+      /** What stopped it, for people: the limit, the error; or why an answered run has no more rounds. */
+      readonly detail?: string
+      readonly spend: Spend
+      readonly durationMillis: number
+    }
+
+/** An event of a run. */
+export type RunEvent = Base & Said
 
 /** The names of all events. */
 export type Type = RunEvent["type"]
@@ -187,3 +192,19 @@ export type Of<T extends Type> = Extract<RunEvent, { readonly type: T }>
 
 /** Takes events as they happen. It must not throw, and should not take long: the run waits for it. */
 export type Listener = (event: RunEvent) => void
+
+/** Says what happens in one run: it adds whose event it is, and the time. */
+export type Emit = (said: Said) => void
+
+/**
+ * Says to a listener what happens in a run. What is said is stamped in place, and not copied: an emitter is the only one
+ * that holds it, and a run says much.
+ */
+export const emitter =
+  (runId: string, clock: Clock.Clock, listener: Listener): Emit =>
+  (said) => {
+    const event = said as Said & { runId: string; at: number }
+    event.runId = runId
+    event.at = clock.currentTimeMillisUnsafe()
+    listener(event)
+  }

@@ -213,7 +213,8 @@ const events = [
     ...inRound,
     policy: Schema.String,
     workflow: Workflow,
-    notes: Schema.Array(Schema.String)
+    notes: Schema.Array(Schema.String),
+    durationMillis: Schema.Finite
   }),
   event("step-started", { ...inStep, worker: Schema.String }),
   event("step-delta", { ...inStep, ...delta }),
@@ -247,7 +248,7 @@ const events = [
   event("step-skipped", {
     ...inStep,
     worker: Schema.String,
-    reason: Schema.Literals(["unseen", "budget", "run-ended"])
+    reason: Schema.Literals(["unseen", "budget"])
   }),
   event("answer-graded", { ...inRound, critic: Schema.String, grade: Grade, paid: optional(Paid) }),
   event("round-finished", { ...inRound, answer: optional(Schema.String), confirmed: Schema.Boolean }),

@@ -7,7 +7,8 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { addUsage, noUsage, type Usage } from "../task/Worker.ts"
+import { addUsage, noUsage, type Usage, type WorkerRequest } from "../task/Worker.ts"
+import type { Entry } from "./ResponseCache.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -52,6 +53,40 @@ export interface Reservation {
   readonly amount: Amount
 }
 
+/** A call that was paid for. */
+export interface Payment extends Used {
+  /** Present when it was answered: what was answered, under the key of the response cache. */
+  readonly answered?: { readonly key: string; readonly entry: Entry } | undefined
+}
+
+/** A call that was not made, as it does not fit what may be paid. */
+export interface Refusal {
+  readonly error: BudgetExceeded
+  readonly worker: string
+  readonly request: WorkerRequest
+}
+
+/**
+ * Who really pays for the calls of runs, whatever the runs' own budgets reckon.
+ *
+ * **Details**
+ *
+ * Every call that is made is charged to this account as well as to its run's budget, and nothing that is found in a
+ * response cache is. A call that does not fit here is refused: its run ends with a `BudgetExceeded` whose `account` is
+ * `"payer"`. With a limit of 0 calls, only what the cache has is answered.
+ *
+ * **Gotchas**
+ *
+ * The account is to be apart from those that the runs share: one that is both would be charged twice. The functions
+ * must not throw; the call waits for them.
+ */
+export interface Payer {
+  readonly account: Ledger
+  /** Is told of every call that was paid for, whatever became of it, before anybody gets its answer. */
+  readonly onPaid?: ((payment: Payment) => void) | undefined
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined
+}
+
 /** Nothing spent yet. */
 export const noSpend: Spend = { usage: noUsage, costUsd: 0, calls: 0, unpricedCalls: 0 }
 
@@ -65,6 +100,8 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly allowed: number
   readonly spent: number
   readonly needed: number | undefined
+  /** Whose limit it is, where it is not the run's own or one that the run shares. */
+  readonly account?: "payer" | undefined
 }> {
   override get message(): string {
     const { allowed, limit, needed, spent } = this
@@ -175,18 +212,23 @@ class LedgerNode implements Ledger {
   /** Queues until there is room. An interruption that crosses the grant gives it back. */
   private wait(amount: Amount, first: LedgerNode): Effect.Effect<Reservation, BudgetExceeded> {
     let granted: Reservation | undefined
+    // Who is woken runs at once, and may settle, and so serve the queue again, before it has left it.
+    let isServed = false
     let queue = first.waiting
     return Effect.onInterrupt(
       Effect.callback<Reservation, BudgetExceeded>((resume) => {
         const waiter = () => {
+          if (isServed) return true
           const taken = this.take(amount)
           if (taken instanceof LedgerNode) {
             if (taken.waiting === queue) return false
             queue = taken.waiting
             queue.add(waiter)
-          } else if (taken instanceof BudgetExceeded) {
-            resume(Effect.fail(taken))
-          } else {
+            return true
+          }
+          isServed = true
+          if (taken instanceof BudgetExceeded) resume(Effect.fail(taken))
+          else {
             granted = taken
             resume(Effect.succeed(taken))
           }

@@ -73,6 +73,14 @@ export interface RunOptions {
   readonly runId?: string
   /** An account that this run shares with others; the run obeys its limits, too. */
   readonly ledger?: Budget.Ledger
+  /** Who really pays for the calls that are made, where that is an account apart from the run's budget. */
+  readonly payer?: Budget.Payer | undefined
+  /**
+   * What an answer that is found in the response cache costs: nothing (`"free"`, the default), or what it cost when it was
+   * made (`"as-made"`). Then the run's own budget is charged for it and for the attempts that failed before it, its time
+   * counts, and the payer pays nothing.
+   */
+  readonly found?: "free" | "as-made" | undefined
   /** Instead of the Conductor's. */
   readonly pool?: WorkerPool
   /** Is told every event. */

@@ -58,12 +58,12 @@ export type Delegate = (
 ) => Effect.Effect<Answered, DelegateError | BudgetExceeded>
 
 /** One workflow about to be run. */
-export interface Execution {
+export interface Plan {
   readonly task: Task
   readonly pool: WorkerPool
   readonly workflow: Workflow
   readonly round: number
-  readonly previous?: Previous
+  readonly previous?: Previous | undefined
   readonly settings: Settings
   /** The seed of this round; it is sent to the workers only when `sendSeed` is set. */
   readonly seed: number
@@ -72,11 +72,23 @@ export interface Execution {
   readonly delegate?: Delegate | undefined
 }
 
-/** What has come of a workflow. It is filled in while the workflow runs, so it is there whatever happens. */
+/** What has come of a workflow. */
 export interface Progress {
-  readonly answers: Array<StepAnswer | undefined>
+  /** By step; `undefined` where nothing has come of it yet. */
+  readonly answers: ReadonlyArray<StepAnswer | undefined>
   /** The limit that kept a step from being run. */
-  stopped: BudgetExceeded | undefined
+  readonly stopped: BudgetExceeded | undefined
+}
+
+/** A workflow that is being run. */
+export interface Execution {
+  /**
+   * Runs it. It fails only when a step fails and the settings say that this ends the run. A step that the budget has no
+   * room for is skipped with all that wait for it, while steps already running go on: they are paid for.
+   */
+  readonly run: Effect.Effect<void, StepFailure>
+  /** What has come of it so far, whatever became of `run`. */
+  readonly progress: () => Progress
 }
 
 type StepFailure = WorkerError | DelegateError
@@ -157,36 +169,25 @@ const wantedOf = (workflow: Workflow, skipUnseen: boolean): ReadonlySet<number> 
 
 const sees = ({ access }: Step, step: number): boolean => access === "all" || access.includes(step)
 
-/**
- * Runs a workflow. Answers and failures are left in `progress`, and told as events.
- *
- * **Details**
- *
- * It fails only when a step fails and the settings say that this ends the run. A step that the budget has no room for
- * is skipped with all that wait for it, while steps already running go on: they are paid for.
- */
-export const execute = (
-  context: CallContext,
-  execution: Execution,
-  progress: Progress
-): Effect.Effect<void, StepFailure> => {
-  const { round, settings, workflow } = execution
+/** The name under which the Conductor is a worker of its own pool. */
+export const selfId = "self"
+
+const workerName = ({ pool }: Plan, ordinal: number): string => pool.workers[ordinal]?.id ?? selfId
+
+/** Prepares to run a workflow; what its steps do is told as events. */
+export const make = (context: CallContext, plan: Plan): Execution => {
+  const { emit } = context
+  const { round, settings, workflow } = plan
   const { steps } = workflow
   const wanted = wantedOf(workflow, settings.skipUnseen)
   const isWanted = (step: number) => wanted === undefined || wanted.has(step)
   /** How many steps each still waits for. A wanted step sees only wanted ones. */
   const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
+  const answers: Array<StepAnswer | undefined> = steps.map(() => undefined)
+  let stopped: BudgetExceeded | undefined
 
   const skip = (step: number, reason: "unseen" | "budget") =>
-    context.emit?.({
-      type: "step-skipped",
-      runId: context.runId,
-      at: context.clock.currentTimeMillisUnsafe(),
-      round,
-      step,
-      worker: workerName(execution, workflow.steps[step]!.worker),
-      reason
-    })
+    emit?.({ type: "step-skipped", round, step, worker: workerName(plan, steps[step]!.worker), reason })
 
   const released = (step: number): Array<number> => {
     const ready: Array<number> = []
@@ -207,70 +208,68 @@ export const execute = (
 
   const one = (step: number): Effect.Effect<void, StepFailure> =>
     Effect.suspend(() => {
-      if (progress.stopped !== undefined) {
+      if (stopped !== undefined) {
         skip(step, "budget")
         return drive(released(step))
       }
-      return Effect.flatMap(runStep(context, execution, progress, step), () => drive(released(step)))
+      return Effect.matchEffect(runStep(context, plan, answers, step), {
+        onSuccess: (text) => {
+          answers[step] = { type: "answered", text }
+          return drive(released(step))
+        },
+        onFailure: (error) => {
+          answers[step] = { type: "failed", message: error.message }
+          if (error._tag === "BudgetExceeded") stopped ??= error
+          else if (settings.onStepFailure === "end") return Effect.fail(error)
+          return drive(released(step))
+        }
+      })
     })
 
-  return Effect.suspend(() => {
-    const ready: Array<number> = []
-    for (let step = 0; step < workflow.steps.length; step++) {
-      if (!isWanted(step)) skip(step, "unseen")
-      else if (waitsFor[step] === 0) ready.push(step)
-    }
-    return drive(ready)
-  })
+  return {
+    run: Effect.suspend(() => {
+      const ready: Array<number> = []
+      for (let step = 0; step < steps.length; step++) {
+        if (!isWanted(step)) skip(step, "unseen")
+        else if (waitsFor[step] === 0) ready.push(step)
+      }
+      return drive(ready)
+    }),
+    progress: () => ({ answers, stopped })
+  }
 }
 
-/** The name under which the Conductor is a worker of its own pool. */
-export const selfId = "self"
+type StepAnswers = ReadonlyArray<StepAnswer | undefined>
 
-const workerName = ({ pool }: Execution, ordinal: number): string => pool.workers[ordinal]?.id ?? selfId
-
+/** Runs a step and says so: its answer. */
 const runStep = (
   context: CallContext,
-  execution: Execution,
-  progress: Progress,
+  plan: Plan,
+  answers: StepAnswers,
   step: number
-): Effect.Effect<void, StepFailure> => {
-  const { clock, emit, runId } = context
-  const { round, settings, workflow } = execution
+): Effect.Effect<string, StepFailure | BudgetExceeded> => {
+  const { clock, emit } = context
+  const { round, workflow } = plan
   const started = clock.currentTimeMillisUnsafe()
-  let worker = workerName(execution, workflow.steps[step]!.worker)
-  const event = () => ({ runId, at: clock.currentTimeMillisUnsafe(), round, step, worker })
+  const elapsed = () => clock.currentTimeMillisUnsafe() - started
+  let worker = workerName(plan, workflow.steps[step]!.worker)
 
-  emit?.({ type: "step-started", ...event() })
-  const answered = ask(context, execution, progress, step, (name) => {
-    emit?.({ type: "step-reassigned", runId, at: clock.currentTimeMillisUnsafe(), round, step, from: worker, to: name })
+  emit?.({ type: "step-started", round, step, worker })
+  const answered = ask(context, plan, answers, step, (name) => {
+    emit?.({ type: "step-reassigned", round, step, from: worker, to: name })
     worker = name
   })
-  return Effect.matchEffect(answered, {
-    onSuccess: ({ cached, costUsd, finishReason, text, usage }) => {
-      progress.answers[step] = { type: "answered", text }
-      emit?.({
-        type: "step-finished",
-        ...event(),
-        answer: text,
-        finishReason,
-        durationMillis: clock.currentTimeMillisUnsafe() - started,
-        cached,
-        usage,
-        costUsd
-      })
-      return Effect.void
+  if (emit === undefined) return Effect.map(answered, ({ text }) => text)
+  return Effect.mapBoth(answered, {
+    onSuccess: ({ addedMillis, cached, costUsd, finishReason, text, usage }) => {
+      const durationMillis = elapsed() + addedMillis
+      const paid = { usage, costUsd }
+      emit({ type: "step-finished", round, step, worker, answer: text, finishReason, durationMillis, cached, ...paid })
+      return text
     },
     onFailure: (error) => {
-      progress.answers[step] = { type: "failed", message: error.message }
-      if (error._tag === "BudgetExceeded") progress.stopped ??= error
-      emit?.({
-        type: "step-failed",
-        ...event(),
-        message: error.message,
-        durationMillis: clock.currentTimeMillisUnsafe() - started
-      })
-      return error._tag !== "BudgetExceeded" && settings.onStepFailure === "end" ? Effect.fail(error) : Effect.void
+      emit({ type: "step-failed", round, step, worker, message: error.message, durationMillis: elapsed() })
+      return error
     }
   })
 }
@@ -278,20 +277,14 @@ const runStep = (
 /** Asks the worker of a step, and those who take over from it. */
 const ask = (
   context: CallContext,
-  execution: Execution,
-  progress: Progress,
+  plan: Plan,
+  answers: StepAnswers,
   step: number,
   onReassign: (worker: string) => void
 ): Effect.Effect<Answered, StepFailure | BudgetExceeded> => {
-  const { delegate, pool, round, seed, settings, task, workflow } = execution
+  const { delegate, pool, previous, round, seed, settings, task, workflow } = plan
   const { worker: ordinal } = workflow.steps[step]!
-  const messages = workerMessages({
-    task,
-    workflow,
-    step,
-    answers: progress.answers,
-    ...(execution.previous === undefined ? {} : { previous: execution.previous })
-  })
+  const messages = workerMessages({ task, workflow, step, answers, ...(previous === undefined ? {} : { previous }) })
   if (ordinal === pool.workers.length && delegate !== undefined) return delegate(step, messages)
 
   const sample = Seed.derive(seed, step)
@@ -301,14 +294,11 @@ const ask = (
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(reasoning === undefined ? {} : { reasoning }),
-    ...(execution.sendSeed ? { seed: sample } : {})
+    ...(plan.sendSeed ? { seed: sample } : {})
   }
-  const { clock, emit, runId } = context
+  const { emit } = context
   const onDelta =
-    emit === undefined
-      ? undefined
-      : (kind: "text" | "reasoning", text: string) =>
-          emit({ type: "step-delta", runId, at: clock.currentTimeMillisUnsafe(), round, step, kind, text })
+    emit && ((kind: "text" | "reasoning", text: string) => emit({ type: "step-delta", round, step, kind, text }))
 
   const from = (at: number, tried: ReadonlyArray<number>): Effect.Effect<Answered, StepFailure | BudgetExceeded> => {
     const worker: Worker = pool.workers[at]!

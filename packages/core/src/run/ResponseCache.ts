@@ -11,7 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import type { FinishReason, Usage, Worker, WorkerRequest } from "../task/Worker.ts"
+import type { FinishReason, Usage, Worker, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -25,9 +25,26 @@ export interface Answer {
   readonly usage: Usage
 }
 
-/** An answer, and whether it was made by another call (and so cost this one nothing). */
+/** A call that failed before its worker answered. What it cost follows from its usage and the worker's price. */
+export interface Failure {
+  readonly reason: WorkerErrorReason
+  readonly message: string
+  readonly usage: Usage
+  /** How long it was waited before the next attempt. */
+  readonly retryInMillis?: number | undefined
+}
+
+/** An answer as it is kept: with what it took to get it, so that a run may be charged for it as if it were made. */
+export interface Entry extends Answer {
+  /** From the first attempt to the whole answer. Absent when it is unknown. */
+  readonly durationMillis?: number | undefined
+  /** The attempts that failed before it, in their order. */
+  readonly failures?: ReadonlyArray<Failure> | undefined
+}
+
+/** An answer, and whether another call has made it. */
 export interface Found {
-  readonly value: Answer
+  readonly value: Entry
   readonly cached: boolean
 }
 
@@ -40,13 +57,13 @@ export interface ResponseCache {
    * for it; when it fails or is interrupted, one of them computes in its stead and the others go on waiting. A waiting
    * lookup that is interrupted disturbs nobody.
    */
-  readonly lookup: <E, R>(key: string, compute: Effect.Effect<Answer, E, R>) => Effect.Effect<Found, E, R>
+  readonly lookup: <E, R>(key: string, compute: Effect.Effect<Entry, E, R>) => Effect.Effect<Found, E, R>
 }
 
 /** Where answers are kept. A store that loses an answer, or cannot reach it, has none: it never fails. */
 export interface Store {
-  readonly get: (key: string) => Effect.Effect<Answer | undefined>
-  readonly set: (key: string, answer: Answer) => Effect.Effect<void>
+  readonly get: (key: string) => Effect.Effect<Entry | undefined>
+  readonly set: (key: string, entry: Entry) => Effect.Effect<void>
 }
 
 /** The bounds of a cache in memory. The answers that were not used for longest make room. */
@@ -119,7 +136,7 @@ export const key = (
 /** A lookup that waits: `wake` gives it the answer, or the turn to compute. */
 interface Waiter {
   isNext: boolean
-  wake: (found: Answer | undefined) => void
+  wake: (found: Entry | undefined) => void
 }
 
 /** A key that is being computed, with those who wait for it in their order. */
@@ -134,10 +151,10 @@ type Flight = Set<Waiter>
  * import * as ResponseCache from "@divisi/core/ResponseCache"
  * import * as Effect from "effect/Effect"
  *
- * const kept = new Map<string, ResponseCache.Answer>()
+ * const kept = new Map<string, ResponseCache.Entry>()
  * const cache = ResponseCache.make({
  *   get: (key) => Effect.sync(() => kept.get(key)),
- *   set: (key, answer) => Effect.sync(() => void kept.set(key, answer))
+ *   set: (key, entry) => Effect.sync(() => void kept.set(key, entry))
  * })
  * ```
  */
@@ -145,7 +162,7 @@ export const make = (store: Store): ResponseCache => {
   const flights = new Map<string, Flight>()
 
   /** Gives the answer to all who wait, or, when there is none, the turn to the first of them. */
-  const settle = (key: string, flight: Flight, answer: Answer | undefined) => {
+  const settle = (key: string, flight: Flight, answer: Entry | undefined) => {
     const [next] = flight
     if (answer !== undefined || next === undefined) flights.delete(key)
     if (answer !== undefined) for (const waiter of flight) waiter.wake(answer)
@@ -156,7 +173,7 @@ export const make = (store: Store): ResponseCache => {
     }
   }
 
-  const find = <E, R>(key: string, compute: Effect.Effect<Answer, E, R>): Effect.Effect<Found, E, R> =>
+  const find = <E, R>(key: string, compute: Effect.Effect<Entry, E, R>): Effect.Effect<Found, E, R> =>
     Effect.flatMap(
       store.get(key),
       (kept): Effect.Effect<Found, E, R> =>
@@ -166,7 +183,7 @@ export const make = (store: Store): ResponseCache => {
     )
 
   const join = (flight: Flight, waiter: Waiter) =>
-    Effect.callback<Answer | undefined>((resume) => {
+    Effect.callback<Entry | undefined>((resume) => {
       waiter.wake = (answer) => resume(Effect.succeed(answer))
       flight.add(waiter)
       return Effect.sync(() => flight.delete(waiter))
@@ -205,7 +222,7 @@ const memoryStore = (options: MemoryOptions): Store => {
   const { maxBytes = Number.POSITIVE_INFINITY, maxEntries, timeToLive = Duration.infinity } = options
   const lifeMillis = Duration.toMillis(timeToLive)
   /** In the order of their last use. */
-  const entries = new Map<string, { readonly answer: Answer; readonly bytes: number; readonly expiresAt: number }>()
+  const entries = new Map<string, { readonly answer: Entry; readonly bytes: number; readonly expiresAt: number }>()
   let bytes = 0
 
   const remove = (key: string) => {
@@ -213,7 +230,7 @@ const memoryStore = (options: MemoryOptions): Store => {
     entries.delete(key)
   }
 
-  const get = (key: string, now: number): Answer | undefined => {
+  const get = (key: string, now: number): Entry | undefined => {
     const entry = entries.get(key)
     if (entry === undefined) return undefined
     entries.delete(key)
@@ -222,7 +239,7 @@ const memoryStore = (options: MemoryOptions): Store => {
     return entry.expiresAt > now ? entry.answer : undefined
   }
 
-  const set = (key: string, answer: Answer, now: number) => {
+  const set = (key: string, answer: Entry, now: number) => {
     remove(key)
     const size = byteLength(key, answer)
     if (size > maxBytes || maxEntries < 1) return

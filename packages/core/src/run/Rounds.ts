@@ -37,7 +37,9 @@ interface Nesting {
 
 /** A run while it goes on. */
 interface State {
+  readonly runId: string
   readonly options: Options
+  readonly runOptions: RunOptions
   readonly task: Task.Task
   readonly pool: WorkerPool
   readonly context: CallContext
@@ -46,7 +48,7 @@ interface State {
   readonly depth: number
   readonly rounds: Array<Round>
   /** The workflow that runs now. */
-  current: { readonly workflow: Workflow.Workflow; readonly progress: Executor.Progress } | undefined
+  current: { readonly workflow: Workflow.Workflow; readonly execution: Executor.Execution } | undefined
   /** The limit that stopped it. */
   stopped: Budget.BudgetExceeded | undefined
 }
@@ -64,11 +66,13 @@ export const conduct = (
       const clock = nesting?.context.clock ?? (yield* Clock.Clock)
       const seed = runOptions.seed ?? options.seed
       const runId = runOptions.runId ?? crypto.randomUUID()
+      const { listener } = runOptions
       const context: CallContext = {
-        runId,
         ledger: Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger),
+        payer: runOptions.payer,
+        found: runOptions.found ?? "free",
         clock,
-        emit: runOptions.listener,
+        emit: listener && RunEvent.emitter(runId, clock, listener),
         retry: options.retry ?? Resilience.defaultRetry,
         salt: seed === undefined ? runId : "",
         gate: nesting?.context.gate ?? (yield* Resilience.Gate),
@@ -76,7 +80,9 @@ export const conduct = (
         timeoutMillis: options.worker?.timeoutMillis
       }
       const state: State = {
+        runId,
         options,
+        runOptions,
         task,
         pool: runOptions.pool ?? options.pool,
         context,
@@ -88,7 +94,7 @@ export const conduct = (
         stopped: undefined
       }
       const startedAt = clock.currentTimeMillisUnsafe()
-      started(state, startedAt, nesting?.parent)
+      started(state, nesting?.parent)
       const exit = yield* Effect.exit(restore(inTime(state, nesting, runRounds(state))))
       const result = finished(state, startedAt, exit)
       onResult?.(result)
@@ -125,9 +131,8 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
 /** Runs one round; says whether it was the last. */
 const runRound = Effect.fnUntraced(function* (state: State, round: number): Effect.fn.Return<boolean, RunError> {
   const { context, rounds } = state
-  const { clock, emit, runId } = context
   const seed = Seed.derive(state.seed, round)
-  emit?.({ type: "round-started", runId, at: clock.currentTimeMillisUnsafe(), round })
+  context.emit?.({ type: "round-started", round })
 
   const last = rounds.at(-1)
   const previous = last && previousOf(last, rounds)
@@ -138,29 +143,26 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
     return true
   }
 
-  const progress: Executor.Progress = { answers: workflow.steps.map(() => undefined), stopped: undefined }
-  state.current = { workflow, progress }
-  yield* Executor.execute(
-    context,
-    {
-      task: state.task,
-      pool: state.pool,
-      workflow,
-      round,
-      ...(previous === undefined ? {} : { previous }),
-      settings: {
-        worker: state.options.worker ?? {},
-        reassign: state.options.reassign ?? "never",
-        onStepFailure: state.options.onStepFailure ?? "report",
-        skipUnseen: state.options.skipUnseen ?? true
-      },
-      seed,
-      sendSeed: state.sendSeed,
-      delegate: delegate(state, round)
+  const execution = Executor.make(context, {
+    task: state.task,
+    pool: state.pool,
+    workflow,
+    round,
+    previous,
+    settings: {
+      worker: state.options.worker ?? {},
+      reassign: state.options.reassign ?? "never",
+      onStepFailure: state.options.onStepFailure ?? "report",
+      skipUnseen: state.options.skipUnseen ?? true
     },
-    progress
-  )
+    seed,
+    sendSeed: state.sendSeed,
+    delegate: delegate(state, round)
+  })
+  state.current = { workflow, execution }
+  yield* execution.run
   state.current = undefined
+  const progress = execution.progress()
   const done = { workflow, failed: Executor.failedWorkers(workflow, progress), confirmed: false }
 
   if (progress.stopped !== undefined) {
@@ -195,6 +197,8 @@ const propose = Effect.fnUntraced(function* (
   const { policy } = options
   const maxSteps = options.maxSteps ?? Workflow.defaultMaxSteps
   const self = state.depth < (options.self?.maxDepth ?? 0)
+  const startedAt = context.clock.currentTimeMillisUnsafe()
+  const completions = completing(context, round, seed)
   const proposal = yield* policy.propose({
     task,
     pool,
@@ -203,7 +207,7 @@ const propose = Effect.fnUntraced(function* (
     round,
     ...(previous === undefined ? {} : { previous }),
     seed: Seed.derive(seed, "policy"),
-    complete: complete(context, round, seed)
+    complete: completions.complete
   })
   const name = proposal.policy ?? policy.name
   const checked = Workflow.check(proposal.workflow, {
@@ -216,32 +220,32 @@ const propose = Effect.fnUntraced(function* (
   }
   context.emit?.({
     type: "workflow-proposed",
-    runId: context.runId,
-    at: context.clock.currentTimeMillisUnsafe(),
     round,
     policy: name,
     workflow: checked.success,
-    notes: proposal.notes ?? []
+    notes: proposal.notes ?? [],
+    durationMillis: context.clock.currentTimeMillisUnsafe() - startedAt + completions.addedMillis()
   })
   return checked.success
 })
 
-const complete =
-  (context: CallContext, round: number, seed: number): Policy.Complete =>
-  ({ attempt, model, read, request }) => {
-    const { clock, emit, runId } = context
-    const event = () => ({ runId, at: clock.currentTimeMillisUnsafe(), round, attempt })
+/** The completions that a policy asks for in a round. */
+const completing = (context: CallContext, round: number, seed: number) => {
+  const { emit } = context
+  let addedMillis = 0
+  const complete: Policy.Complete = ({ attempt, model, read, request }) => {
     const onDelta =
-      emit === undefined
-        ? undefined
-        : (kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", ...event(), kind, text })
+      emit &&
+      ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
     const sample = Seed.derive(seed, "completion", attempt)
-    return Effect.map(call(context, { worker: model, request, sample, round, onDelta }), (answered) => {
-      const { cached, costUsd, text, usage } = answered
+    const answered = call(context, { worker: model, request, sample, round, onDelta })
+    return Effect.map(answered, ({ addedMillis: added, cached, costUsd, text, usage }) => {
       const reading = read(text)
+      addedMillis += added
       emit?.({
         type: "completion-finished",
-        ...event(),
+        round,
+        attempt,
         completion: text,
         ...(Result.isFailure(reading) ? { error: reading.failure.message } : {}),
         cached,
@@ -251,6 +255,9 @@ const complete =
       return { completion: text, reading }
     })
   }
+  /** How much longer they took when they were made, where they were found and count as made. */
+  return { complete, addedMillis: () => addedMillis }
+}
 
 /** Has the critic score the round; says whether the run is at its end. */
 const grade = Effect.fnUntraced(function* (
@@ -264,48 +271,44 @@ const grade = Effect.fnUntraced(function* (
     ended(state, round, done)
     return false
   }
-  // The answer is kept before the critic is asked, so that a critic that fails does not lose it.
-  state.rounds.push(done)
   const seed = Seed.derive(state.seed, round, "critic")
   let asked = 0
-  const { paid, ...grade } = yield* critic.judge({
+  const judged = critic.judge({
     task,
     answer: done.answer,
     ask: (worker, request) => call(context, { worker, request, sample: Seed.derive(seed, asked++), round })
   })
+  // The answer stands, ungraded, when the critic fails or is interrupted.
+  const { paid, ...grade } = yield* Effect.onError(judged, () => Effect.sync(() => state.rounds.push(done)))
   context.emit?.({
     type: "answer-graded",
-    runId: context.runId,
-    at: context.clock.currentTimeMillisUnsafe(),
     round,
     critic: critic.name,
     grade,
     ...(paid === undefined ? {} : { paid })
   })
-  state.rounds.pop()
   ended(state, round, { ...done, grade })
   return grade.score >= threshold
 })
 
 /** Runs a step that the policy gave to the Conductor itself: the same run in small, on the same account. */
 const delegate = (state: State, round: number): Executor.Delegate | undefined => {
-  const { context, depth, options, pool, task } = state
+  const { context, depth, options, pool, runId: parentId, runOptions, task } = state
   if (depth >= (options.self?.maxDepth ?? 0)) return undefined
   return (step, messages) => {
     const nested: Task.Task = {
       id: `${task.id}/${round}.${step}`,
       messages: Arr.isReadonlyArrayNonEmpty(messages) ? messages : task.messages
     }
-    const runId = `${context.runId}/${round}.${step}`
-    const runOptions: RunOptions = {
-      runId,
+    const nestedOptions: RunOptions = {
+      ...runOptions,
+      runId: `${parentId}/${round}.${step}`,
       pool,
       ledger: context.ledger,
-      ...(context.emit === undefined ? {} : { listener: context.emit }),
       ...(state.sendSeed ? { seed: Seed.derive(state.seed, round, step, "self") } : {})
     }
-    const nesting = { parent: { runId: context.runId, round, step }, depth: depth + 1, context }
-    return Effect.flatMap(conduct(options, nested, runOptions, nesting), (result): ReturnType<Executor.Delegate> => {
+    const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context }
+    return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Executor.Delegate> => {
       const { answer, detail, error, outcome } = result
       if (outcome === "budget" && error instanceof Budget.BudgetExceeded) return Effect.fail(error)
       return answer === undefined
@@ -315,7 +318,8 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
             finishReason: "stop" as const,
             usage: noUsage,
             costUsd: 0,
-            cached: false
+            cached: false,
+            addedMillis: 0
           })
     })
   }
@@ -325,11 +329,9 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
 // Beginning and end
 // -------------------------------------------------------------------------------------------------------------------
 
-const started = ({ context, options, pool, seed, task }: State, at: number, parent: RunEvent.Parent | undefined) =>
+const started = ({ context, options, pool, seed, task }: State, parent: RunEvent.Parent | undefined) =>
   context.emit?.({
     type: "run-started",
-    runId: context.runId,
-    at,
     version: RunEvent.version,
     task,
     pool: pool.workers.map(({ description, id }) => (description === undefined ? { id } : { id, description })),
@@ -342,8 +344,6 @@ const ended = ({ context, rounds }: State, round: number, done: Round): void => 
   rounds.push(done)
   context.emit?.({
     type: "round-finished",
-    runId: context.runId,
-    at: context.clock.currentTimeMillisUnsafe(),
     round,
     ...(done.answer === undefined ? {} : { answer: done.answer }),
     confirmed: done.confirmed
@@ -357,7 +357,7 @@ const answerOf = ({ current, options, rounds }: State): string | undefined => {
     const score = (round: Round) => round.grade?.score ?? 0
     return answered.reduce((best, round) => (score(round) >= score(best) ? round : best)).answer
   }
-  const running = current && Executor.bestSoFar(current.workflow, current.progress)
+  const running = current && Executor.bestSoFar(current.workflow, current.execution.progress())
   return answered.at(-1)?.answer ?? running
 }
 
@@ -380,21 +380,18 @@ const outcomeOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResul
 }
 
 const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
-  const { context, rounds } = state
-  const at = context.clock.currentTimeMillisUnsafe()
+  const { context, rounds, runId } = state
   const answer = answerOf(state)
   const { detail, error, outcome } = outcomeOf(state, exit)
   const spend = context.ledger.spent()
-  const durationMillis = at - startedAt
+  const durationMillis = context.clock.currentTimeMillisUnsafe() - startedAt
   context.emit?.({
     type: "run-finished",
-    runId: context.runId,
-    at,
     outcome,
     ...(answer === undefined ? {} : { answer }),
     ...(detail === undefined ? {} : { detail }),
     spend,
     durationMillis
   })
-  return { runId: context.runId, outcome, answer, detail, error, spend, durationMillis, rounds }
+  return { runId, outcome, answer, detail, error, spend, durationMillis, rounds }
 }

@@ -1,20 +1,22 @@
 /**
  * One metered call of a worker: the only place where a worker's `generate` is run.
  *
- * Response cache, retries, budget, provider gate and time limit stand here, in this order from the outside in, so that
- * steps, policies and critics are all counted, limited and retried alike.
+ * Response cache, retries, accounts, provider gate and time limit stand here, in this order from the outside in, so that
+ * steps, policies and critics are all counted, limited and retried alike. A call is charged to the run's own budget and,
+ * where somebody else pays, to the payer's account: the worst case is set aside on both before the call starts.
  */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
-import type { Listener, Paid } from "../record/RunEvent.ts"
+import type { Emit, Paid } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { Allowance } from "../task/Allowance.ts"
 import {
   cost,
   estimateUsage,
+  type FinishReason,
   noUsage,
   type Usage,
   type Worker,
@@ -22,16 +24,21 @@ import {
   type WorkerPart,
   type WorkerRequest
 } from "../task/Worker.ts"
-import type { Amount, BudgetExceeded, Ledger, Reservation } from "./Budget.ts"
+import { type Amount, BudgetExceeded, type Ledger, type Payer, type Reservation } from "./Budget.ts"
 import { delay, type Gate, type Retry } from "./Resilience.ts"
+import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
-  readonly runId: string
+  /** The run's own budget. */
   readonly ledger: Ledger
+  /** Who really pays, where that is an account of its own. */
+  readonly payer: Payer | undefined
+  /** Whether an answer that is found in the cache costs the run nothing, or what it cost when it was made. */
+  readonly found: "free" | "as-made"
   readonly clock: Clock.Clock
-  readonly emit: Listener | undefined
+  readonly emit: Emit | undefined
   readonly retry: Retry
   /** Spreads the retries of runs that have no seed. */
   readonly salt: string
@@ -46,13 +53,19 @@ export interface Call {
   readonly request: WorkerRequest
   readonly sample: number
   readonly round: number
-  readonly step?: number
+  readonly step?: number | undefined
   readonly onDelta?: ((kind: "text" | "reasoning", text: string) => void) | undefined
 }
 
-/** A whole answer, and what it took. */
-export interface Answered extends ResponseCache.Answer, Paid {
+/** A whole answer, and what the run was charged for it. */
+export interface Answered extends Paid {
+  readonly text: string
+  readonly reasoning?: string | undefined
+  readonly finishReason: FinishReason
+  /** Whether it was found and cost nothing. */
   readonly cached: boolean
+  /** How much longer it took when it was made, where it was found and counts as made. */
+  readonly addedMillis: number
 }
 
 /** The output limit that a budget reckons with when neither the request nor the worker has one (that of the paper). */
@@ -184,117 +197,234 @@ const limitTime = <A>(
           )
       })
 
+// -------------------------------------------------------------------------------------------------------------------
+// Accounts
+// -------------------------------------------------------------------------------------------------------------------
+
+const boundOn = ({ isLimited }: Ledger, { request, worker }: Call): Amount =>
+  isLimited ? worstCase(worker, inputBound(worker, request), outputBound(worker, request)) : nothing
+
+const paidFor = ({ worker }: Call, usage: Usage): Paid => ({ usage, costUsd: cost(worker.pricing, usage) })
+
+/** Sets the worst case of a call aside on the payer's account. */
+const reserveAtPayer = (payer: Payer, call: Call): Effect.Effect<Reservation, BudgetExceeded> =>
+  Effect.mapError(payer.account.reserve(boundOn(payer.account, call)), ({ allowed, limit, needed, spent }) => {
+    const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer" })
+    payer.onRefused?.({ error, worker: call.worker.id, request: call.request })
+    return error
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls that are made
+// -------------------------------------------------------------------------------------------------------------------
+
 /** Calls the worker once: reserves the worst case, waits at the gate, receives the answer, settles. */
 const attempt = (
   context: CallContext,
   call: Call,
-  settled: (exit: Exit.Exit<unknown, WorkerError>, paid: Paid) => void
+  settled: (exit: Exit.Exit<ResponseCache.Answer, WorkerError>, paid: Paid) => void
 ): Effect.Effect<ResponseCache.Answer, WorkerError | BudgetExceeded> => {
-  const { gate, ledger } = context
+  const { gate, ledger, payer } = context
   const { request, worker } = call
-  const bound = ledger.isLimited
-    ? worstCase(worker, inputBound(worker, request), outputBound(worker, request))
-    : nothing
-
-  const use = (reservation: Reservation) => {
-    const received: Received = { text: "", reasoning: "", finish: undefined }
-    let started = false
-    const open = (report: Report) =>
-      limitTime(
-        Effect.suspend(() => {
-          started = true
-          return receive(call, received, report)
-        }),
-        worker,
-        context.timeoutMillis
+  return Effect.uninterruptibleMask((restore) => {
+    const use = (own: Reservation, payers?: Reservation) => {
+      const received: Received = { text: "", reasoning: "", finish: undefined }
+      let started = false
+      const open = (report: Report) =>
+        limitTime(
+          Effect.suspend(() => {
+            started = true
+            return receive(call, received, report)
+          }),
+          worker,
+          context.timeoutMillis
+        )
+      const entered = gate === undefined ? open(unheard) : gate.enter(worker, likelyTokens(worker, request), open)
+      return Effect.onExit(restore(entered), (exit) =>
+        Effect.sync(() => {
+          if (!started) {
+            ledger.release(own)
+            if (payers !== undefined) payer?.account.release(payers)
+            return
+          }
+          const paid = paidFor(call, usageOf(exit, call, received))
+          ledger.settle(own, paid)
+          if (payers !== undefined) payer?.account.settle(payers, paid)
+          settled(exit, paid)
+        })
       )
-    const entered = gate === undefined ? open(unheard) : gate.enter(worker, likelyTokens(worker, request), open)
-    return Effect.onExit(entered, (exit) =>
-      Effect.sync(() => {
-        if (!started) return ledger.release(reservation)
-        const usage = usageOf(exit, call, received)
-        const paid = { usage, costUsd: cost(worker.pricing, usage) }
-        ledger.settle(reservation, paid)
-        settled(exit, paid)
-      })
-    )
-  }
-  return Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(restore(ledger.reserve(bound)), (reservation) => restore(use(reservation)))
-  )
+    }
+    return Effect.flatMap(restore(ledger.reserve(boundOn(ledger, call))), (own) => {
+      if (payer === undefined) return use(own)
+      // A run that waits here waits only for calls that are under way, and those hold all that they need.
+      const reserved = Effect.onError(restore(reserveAtPayer(payer, call)), () =>
+        Effect.sync(() => ledger.release(own))
+      )
+      return Effect.flatMap(reserved, (payers) => use(own, payers))
+    })
+  })
 }
 
 const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
 
 /**
- * A call as its worker can take it: without a seed where it has none, and under a budget with an output limit, as a worst
- * case is only one if the worker is held to it.
+ * A call as its worker can take it: without a seed where it has none, and with an output limit where somebody limits
+ * what it may cost, as a worst case is only one if the worker is held to it. Where there is a payer it always has one, so
+ * that the same call is found again under any limit.
  */
-const fitted = (call: Call, isLimited: boolean): Call => {
+const fitted = (call: Call, { ledger, payer }: CallContext): Call => {
   const { request, worker } = call
   const taken = worker.takesSeed === false ? unseeded(request) : request
-  if (isLimited) return { ...call, request: { ...taken, maxOutputTokens: outputBound(worker, request) } }
+  if (ledger.isLimited || payer !== undefined) {
+    return { ...call, request: { ...taken, maxOutputTokens: outputBound(worker, request) } }
+  }
   return taken === request ? call : { ...call, request: taken }
 }
 
-/**
- * Calls a worker until it answers or no retry can help. Every attempt that is paid for is told in exactly one event:
- * `call-failed`, `call-interrupted`, or the one that the caller makes of the answer.
- */
-export const call = (context: CallContext, asked: Call): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
-  const { cache, emit } = context
-  const call = fitted(asked, context.ledger.isLimited)
-  const base = () => ({
-    runId: context.runId,
-    at: context.clock.currentTimeMillisUnsafe(),
-    round: call.round,
-    ...(call.step === undefined ? {} : { step: call.step }),
-    worker: call.worker.id
+const failed = (context: CallContext, { round, step, worker }: Call, attempt: number, failure: Failure, paid: Paid) =>
+  context.emit?.({
+    type: "call-failed",
+    round,
+    ...(step === undefined ? {} : { step }),
+    worker: worker.id,
+    attempt,
+    reason: failure.reason,
+    message: failure.message,
+    ...(failure.retryInMillis === undefined ? {} : { retryInMillis: failure.retryInMillis }),
+    ...paid
   })
 
-  const tryFrom = (number: number): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
+/**
+ * Calls a worker until it answers or no retry can help. The payer is told of every attempt that was paid for, and of an
+ * answer with all that it took, before anybody gets it. `hand` makes of the answer what the caller wants.
+ */
+const make = <A>(
+  context: CallContext,
+  call: Call,
+  key: string | undefined,
+  hand: (entry: ResponseCache.Entry, paid: Paid) => A
+): Effect.Effect<A, WorkerError | BudgetExceeded> => {
+  const { clock, emit, payer } = context
+  const since = key === undefined ? 0 : clock.currentTimeMillisUnsafe()
+
+  const tryFrom = (failures: ReadonlyArray<Failure>): Effect.Effect<A, WorkerError | BudgetExceeded> => {
     let paid = unpaid
-    const settled = (exit: Exit.Exit<unknown, WorkerError>, settlement: Paid) => {
+    let entry: ResponseCache.Entry | undefined
+    const settled = (exit: Exit.Exit<ResponseCache.Answer, WorkerError>, settlement: Paid) => {
       paid = settlement
-      if (Exit.hasInterrupts(exit)) emit?.({ type: "call-interrupted", ...base(), ...paid })
+      if (Exit.isSuccess(exit)) {
+        if (key === undefined) return
+        const durationMillis = clock.currentTimeMillisUnsafe() - since
+        entry = { ...exit.value, durationMillis, ...(failures.length === 0 ? {} : { failures }) }
+        payer?.onPaid?.({ ...paid, answered: { key, entry } })
+        return
+      }
+      payer?.onPaid?.(paid)
+      if (!Exit.hasInterrupts(exit)) return
+      const { round, step, worker } = call
+      emit?.({ type: "call-interrupted", round, ...(step === undefined ? {} : { step }), worker: worker.id, ...paid })
     }
     return Effect.matchEffect(attempt(context, call, settled), {
-      onSuccess: (answer) => Effect.succeed({ ...answer, ...paid, cached: false }),
+      onSuccess: (answer) => Effect.succeed(hand(entry ?? answer, paid)),
       onFailure: (error) => {
         if (error._tag !== "WorkerError") return Effect.fail(error)
-        const { reason } = error
-        const retryInMillis = delay(context.retry, {
-          attempt: number,
-          reason,
-          seed: Seed.derive(call.sample, context.salt)
-        })
-        emit?.({
-          type: "call-failed",
-          ...base(),
-          attempt: number,
-          reason,
-          message: error.message,
-          ...(retryInMillis === undefined ? {} : { retryInMillis }),
-          ...paid
-        })
+        const { message, reason } = error
+        const number = failures.length
+        const seed = Seed.derive(call.sample, context.salt)
+        const retryInMillis = delay(context.retry, { attempt: number, reason, seed })
+        const failure: Failure = { reason, message, usage: paid.usage, retryInMillis }
+        failed(context, call, number, failure, paid)
         return retryInMillis === undefined
           ? Effect.fail(error)
-          : Effect.andThen(Effect.sleep(retryInMillis), tryFrom(number + 1))
+          : Effect.andThen(Effect.sleep(retryInMillis), tryFrom([...failures, failure]))
       }
     })
   }
+  return tryFrom([])
+}
 
-  if (cache === undefined) return tryFrom(0)
-  let made = unpaid
-  const compute = Effect.map(tryFrom(0), ({ cached: _, costUsd, ...answer }): ResponseCache.Answer => {
-    made = { usage: answer.usage, costUsd }
-    return answer
-  })
-  const key = ResponseCache.key(call.worker, call.request, call.sample)
-  return Effect.map(cache.lookup(key, compute), ({ cached, value }): Answered => {
-    if (!cached) return { ...value, ...made, cached }
-    if (value.reasoning !== undefined) call.onDelta?.("reasoning", value.reasoning)
-    call.onDelta?.("text", value.text)
-    return { ...value, ...unpaid, cached }
+// -------------------------------------------------------------------------------------------------------------------
+// Answers that are found
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Charges the run, and nobody else, for a found answer and for the failures before it, as if they were made now. */
+const chargeAgain = (
+  context: CallContext,
+  call: Call,
+  { failures = [], usage }: ResponseCache.Entry
+): Effect.Effect<void, BudgetExceeded> => {
+  const { ledger } = context
+  const bound = boundOn(ledger, call)
+  const charge = (usage: Usage) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.map(restore(ledger.reserve(bound)), (reservation) => {
+        const paid = paidFor(call, usage)
+        ledger.settle(reservation, paid)
+        return paid
+      })
+    )
+  const again = Effect.forEach(
+    failures,
+    (failure, number) => Effect.map(charge(failure.usage), (paid) => failed(context, call, number, failure, paid)),
+    { discard: true }
+  )
+  return Effect.andThen(again, Effect.asVoid(charge(usage)))
+}
+
+/** What a found answer is to the run: free, or one that is made in no time, with the time that it took added. */
+const taken = (
+  context: CallContext,
+  call: Call,
+  entry: ResponseCache.Entry,
+  since: number
+): Effect.Effect<Answered, BudgetExceeded> => {
+  const { clock, found } = context
+  const { durationMillis, reasoning, text, usage } = entry
+  const show = () => {
+    if (reasoning !== undefined) call.onDelta?.("reasoning", reasoning)
+    call.onDelta?.("text", text)
+  }
+  if (found === "free") {
+    return Effect.sync(() => {
+      show()
+      return answered({ ...entry, usage: noUsage }, 0, true, 0)
+    })
+  }
+  return Effect.map(chargeAgain(context, call, entry), () => {
+    show()
+    const elapsedMillis = clock.currentTimeMillisUnsafe() - since
+    const addedMillis = durationMillis === undefined ? 0 : durationMillis - elapsedMillis
+    return answered(entry, paidFor(call, usage).costUsd, false, addedMillis)
   })
 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Call
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Has a worker answer: from the cache, or by calling it until it answers or no retry can help. Every attempt that is
+ * charged to the run is told in exactly one event: `call-failed`, `call-interrupted`, or the one that the caller makes of
+ * the answer.
+ */
+export const call = (context: CallContext, asked: Call): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
+  const { cache, clock, payer } = context
+  const call = fitted(asked, context)
+  const key =
+    cache === undefined && payer === undefined ? undefined : ResponseCache.key(call.worker, call.request, call.sample)
+  if (cache === undefined || key === undefined) return make(context, call, key, made)
+  const since = clock.currentTimeMillisUnsafe()
+  const compute = Effect.suspend(() => make(context, call, key, (entry) => entry))
+  return Effect.flatMap(cache.lookup(key, compute), ({ cached, value }) =>
+    cached ? taken(context, call, value, since) : Effect.succeed(made(value, paidFor(call, value.usage)))
+  )
+}
+
+const made = (entry: ResponseCache.Entry, { costUsd }: Paid): Answered => answered(entry, costUsd, false, 0)
+
+const answered = (
+  { finishReason, reasoning, text, usage }: ResponseCache.Entry,
+  costUsd: number | undefined,
+  cached: boolean,
+  addedMillis: number
+): Answered => ({ text, reasoning, finishReason, usage, costUsd, cached, addedMillis })

@@ -11,8 +11,8 @@ import type * as Conductor from "@divisi/core/Conductor"
 import * as DiskCache from "@divisi/core/DiskCache"
 import type { WorkerSettings } from "@divisi/core/Executor"
 import type { Policy } from "@divisi/core/Policy"
-import { Gate, type Reassign, type Retry } from "@divisi/core/Resilience"
-import type * as ResponseCache from "@divisi/core/ResponseCache"
+import type { Reassign, Retry } from "@divisi/core/Resilience"
+import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { Task } from "@divisi/core/Task"
 import type * as Transcript from "@divisi/core/Transcript"
 import { noUsage } from "@divisi/core/Worker"
@@ -24,7 +24,6 @@ import type { Graded, Loaded } from "../benchmarks/Benchmark.ts"
 import * as Selection from "../benchmarks/Selection.ts"
 import * as Report from "../report/Report.ts"
 import * as ReportFile from "../report/ReportFile.ts"
-import * as Calls from "./calls.ts"
 import * as Job from "./job.ts"
 import * as Journal from "./journal.ts"
 import * as Plan from "./plan.ts"
@@ -189,7 +188,6 @@ interface State extends Job.Shared {
   readonly plan: Report.Plan
   readonly journal: Journal.Journal
   readonly samples: Map<string, Report.Sample>
-  readonly money: Budget.Ledger
   /** What the cost limit refused, once it did: no sample is begun after it. */
   halted: Budget.BudgetExceeded | undefined
 }
@@ -214,14 +212,14 @@ const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
 // Running
 // -------------------------------------------------------------------------------------------------------------------
 
-const reportOf = ({ money, options, plan, samples }: State, jobs: ReadonlyArray<Job.Job>) => {
+const reportOf = ({ options, payer, plan, samples }: State, jobs: ReadonlyArray<Job.Job>) => {
   const found = jobs.flatMap((job) => samples.get(Job.keyOf(job)) ?? [])
   const { maxCostUsd } = options
   const report = Report.make(plan, found, {
     status: found.length === jobs.length ? "complete" : "stopped",
     samples: found.length,
     planned: jobs.length,
-    paidUsd: usd(money.spent().costUsd),
+    paidUsd: usd(payer.account.spent().costUsd),
     ...(maxCostUsd === undefined ? {} : { maxCostUsd })
   })
   return { report, samples: ReportFile.shareable(report, found) }
@@ -235,7 +233,7 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number, sta
     if (job !== undefined) done += 1
     if (job !== undefined && state.samples.get(Job.keyOf(job))?.missing !== undefined) missing += 1
     const elapsedMillis = now - startedAt
-    const paidUsd = usd(state.money.spent().costUsd)
+    const paidUsd = usd(state.payer.account.spent().costUsd)
     onProgress?.({
       done,
       planned: jobs.length,
@@ -249,13 +247,14 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number, sta
   }
 }
 
-/** The account of what is really paid, with what was paid before: nothing is asked for, so it always opens. */
-const openMoney = (maxCostUsd: number | undefined, paidUsd: number): Effect.Effect<Budget.Ledger> => {
-  const money = Budget.make(maxCostUsd === undefined ? {} : { costUsd: maxCostUsd })
-  return Effect.map(Effect.orDie(money.reserve({ costUsd: 0, tokens: 0 })), (reservation) => {
-    money.settle(reservation, { usage: noUsage, costUsd: paidUsd })
-    return money
+/** The account of what is really paid, with what was paid before. Without a network, no call is allowed. */
+const accountOf = ({ isOffline, maxCostUsd }: Options, paidUsd: number): Budget.Ledger => {
+  const account = Budget.make({
+    ...(maxCostUsd === undefined ? {} : { costUsd: maxCostUsd }),
+    ...(isOffline === true ? { calls: 0 } : {})
   })
+  account.charge(paidUsd)
+  return account
 }
 
 const open = Effect.fnUntraced(function* (options: Options) {
@@ -274,34 +273,30 @@ const open = Effect.fnUntraced(function* (options: Options) {
     }))
   yield* Effect.forEach(
     before?.lastAnswers ?? [],
-    ({ kept, key }) =>
-      Effect.flatMap(store.get(key), (found) => (found === undefined ? store.set(key, kept) : Effect.void)),
+    ({ entry, key }) =>
+      Effect.flatMap(store.get(key), (found) => (found === undefined ? store.set(key, entry) : Effect.void)),
     { discard: true }
   )
   const { paidElsewhereUsd = 0 } = options
   if (paidElsewhereUsd > 0) journal.paid({ usage: noUsage, costUsd: paidElsewhereUsd })
-  const money = yield* openMoney(options.maxCostUsd, (before?.paidUsd ?? 0) + paidElsewhereUsd)
-  const calls = Calls.make({
-    store,
-    money,
-    ...(options.isOffline === undefined ? {} : { isOffline: options.isOffline }),
+  const payer: Budget.Payer = {
+    account: accountOf(options, (before?.paidUsd ?? 0) + paidElsewhereUsd),
     onPaid: journal.paid,
-    onRefused: (error) => {
-      state.halted ??= error
+    onRefused: ({ error }) => {
+      if (options.isOffline !== true) state.halted ??= error
     }
-  })
+  }
   const kept = [...(before?.samples ?? [])].filter(
     ([, sample]) => options.retryMissing !== true || sample.missing === undefined
   )
   const state: State = {
     options,
     plan,
-    calls,
-    gate: yield* Gate,
-    conductors: new Map(options.policies.map((entry) => [entry, Job.conductorOf(options, calls, entry)])),
+    cache: ResponseCache.make(store),
+    payer,
+    conductors: new Map(options.policies.map((entry) => [entry, Job.conductorOf(options, entry)])),
     journal,
     samples: new Map(kept),
-    money,
     halted: undefined
   }
   return state

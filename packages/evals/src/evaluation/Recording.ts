@@ -8,11 +8,9 @@ import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Grader, GraderError } from "@divisi/core/Grader"
 import { type Policy, PolicyError } from "@divisi/core/Policy"
-import { Gate } from "@divisi/core/Resilience"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
-import * as Calls from "./calls.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -71,26 +69,21 @@ const plainly = ({ ledger, ...options }: Options): Run => {
 
 /** Runs whose answers are kept; each is on an account of its own, where what is found costs what it did. */
 const withStore = (options: Options, store: ResponseCache.Store): Run => {
-  const calls = Calls.make({
-    store,
-    money: options.ledger ?? Budget.make({}),
-    onPaid: () => {},
-    onRefused: () => {},
-    isOffline: options.isOffline ?? false
-  })
+  const cache = ResponseCache.make(store)
+  const account = options.isOffline === true ? Budget.make({ calls: 0 }) : (options.ledger ?? Budget.make())
   return Effect.fnUntraced(function* (task: Task, policy: Policy) {
-    // A limited account, so that calls are the same as under any limit.
-    const ledger = Budget.make({ tokens: Number.POSITIVE_INFINITY })
-    const run = calls.run(ledger)
-    const conductor = Conductor.make({ ...options, pool: calls.pool(options.pool), policy: calls.policy(policy) })
-    const result = yield* conductor
-      .run(task, { ledger })
-      .pipe(
-        Effect.provideService(ResponseCache.ResponseCache, run.cache),
-        Effect.provideService(Gate, calls.gate(yield* Gate))
-      )
-    const isUnmade = run.isRefused() || run.unrecorded() !== undefined
-    return { ...result, ...(isUnmade ? { answer: undefined, error: undefined } : {}), spend: ledger.spent() }
+    const ledger = Budget.make()
+    let isRefused = false
+    const payer: Budget.Payer = {
+      account,
+      onRefused: () => {
+        isRefused = true
+      }
+    }
+    const result = yield* Conductor.make({ ...options, policy })
+      .run(task, { ledger, payer, found: "as-made" })
+      .pipe(Effect.provideService(ResponseCache.ResponseCache, cache))
+    return { ...result, ...(isRefused ? { answer: undefined, error: undefined } : {}), spend: ledger.spent() }
   })
 }
 

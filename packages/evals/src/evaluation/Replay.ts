@@ -93,7 +93,12 @@ const grade = ({ answer, task }: Transcript, grader: Grader): Effect.Effect<bool
 
 /** A pool to render prompts with: nothing of it can be called. */
 const named = ({ pool }: Transcript): WorkerPool | undefined => {
-  const workers = pool.map((member): Worker => ({ ...member, generate: () => Stream.fail(unrecorded(member.id, [])) }))
+  const workers = pool.map(
+    (member): Worker => ({
+      ...member,
+      generate: () => Stream.fail(unrecorded({ worker: member.id, request: { messages: [] } }))
+    })
+  )
   return Arr.isArrayNonEmpty(workers) ? { workers } : undefined
 }
 
@@ -286,11 +291,11 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
   const asked = new Map<string, number>()
   return {
     ...worker,
-    generate: ({ messages }) =>
+    generate: (request) =>
       Stream.suspend(() => {
-        const key = keyOf(messages)
+        const key = keyOf(request.messages)
         const steps = known.get(key)
-        if (steps === undefined) return Stream.fail(unrecorded(worker.id, messages))
+        if (steps === undefined) return Stream.fail(unrecorded({ worker: worker.id, request }))
         const turn = asked.get(key) ?? 0
         asked.set(key, turn + 1)
         const { step } = steps[turn % steps.length]!

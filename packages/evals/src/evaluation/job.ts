@@ -1,7 +1,6 @@
 /** One sample of an evaluation: a run of a Conductor, on an account of its own, graded. */
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
-import { Gate } from "@divisi/core/Resilience"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunEvent } from "@divisi/core/RunEvent"
 import type { Task } from "@divisi/core/Task"
@@ -10,10 +9,10 @@ import { defaultMaxSteps } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import { fraction } from "../internal/digest.ts"
 import * as Report from "../report/Report.ts"
-import type * as Calls from "./calls.ts"
 import type { Entry, Options, Suite } from "./Evaluation.ts"
 import { recursionOf } from "./plan.ts"
 import { lost, sampleOf } from "./sampling.ts"
+import { unrecorded } from "./unrecorded.ts"
 
 /** A sample that is to be made. */
 export interface Job {
@@ -44,16 +43,16 @@ const seedOf = (seed: number, { epoch, suite, task }: Job): number =>
   Math.floor(fraction(String(seed), suite.record.benchmark, task.id, String(epoch)) * 2 ** 31)
 
 /** Who runs a policy: the same for all but the output tokens that a baseline may have more of. */
-export const conductorOf = (options: Options, calls: Calls.Calls, entry: Entry): Conductor.Conductor["Service"] => {
+export const conductorOf = (options: Options, entry: Entry): Conductor.Conductor["Service"] => {
   const { maxOutputTokens, perQuestion, reassign, retry, settings = {}, temperature } = options
   const { critic, reasoning, timeoutMillis, ...conductor } = settings
   const { outputTokensFactor: factor } = entry
   const tokens = factor === undefined ? maxOutputTokens : Math.round((maxOutputTokens ?? 4096) * factor)
   return Conductor.make({
     ...conductor,
-    ...(critic === undefined ? {} : { critic: calls.critic(critic) }),
-    policy: calls.policy(entry.policy),
-    pool: calls.pool(options.pool),
+    ...(critic === undefined ? {} : { critic }),
+    policy: entry.policy,
+    pool: options.pool,
     maxSteps: options.maxSteps ?? defaultMaxSteps,
     recursion: recursionOf(options),
     worker: {
@@ -68,44 +67,49 @@ export const conductorOf = (options: Options, calls: Calls.Calls, entry: Entry):
   })
 }
 
-/**
- * The account of one question. Its token limit makes it a limited one also when it limits nothing, so that calls are
- * the same with and without a limit, and are found again after one was set.
- */
+/** The account of one question: its time limit is the Conductor's. */
 const accountOf = ({ perQuestion = {} }: Options): Budget.Ledger => {
   const { durationMillis: _, ...limits } = perQuestion
-  return Budget.make({ ...limits, tokens: limits.tokens ?? Number.POSITIVE_INFINITY })
+  return Budget.make(limits)
 }
 
 /** What the runs of an evaluation share. */
 export interface Shared {
   readonly options: Options
-  readonly calls: Calls.Calls
-  readonly gate: Gate | undefined
+  readonly cache: ResponseCache.ResponseCache
+  readonly payer: Budget.Payer
   readonly conductors: ReadonlyMap<Entry, Conductor.Conductor["Service"]>
 }
 
 /** Makes a sample; `undefined` when it needed a call that the cost limit refused. */
 export const run = Effect.fnUntraced(function* (shared: Shared, job: Job) {
   const { entry, epoch, suite, task } = job
-  const seed = seedOf(shared.options.seed ?? 0, job)
+  const { isOffline = false, seed: baseSeed = 0 } = shared.options
+  const seed = seedOf(baseSeed, job)
   const ledger = accountOf(shared.options)
-  const calls = shared.calls.run(ledger)
   const recorder = Transcript.recorder()
   const runId = Report.runId({ ...nameOf(job), seed })
-  const proposedAt = new Map<number, number>()
+  const planningMillis = new Map<number, number>()
   const listener = (event: RunEvent) => {
     recorder.listener(event)
-    if (event.type === "workflow-proposed" && event.runId === runId) proposedAt.set(event.round, event.at)
+    if (event.type === "workflow-proposed" && event.runId === runId) {
+      planningMillis.set(event.round, event.durationMillis)
+    }
   }
+  let refusal: Budget.Refusal | undefined
+  const payer: Budget.Payer = {
+    ...shared.payer,
+    onRefused: (refused) => {
+      refusal ??= refused
+      shared.payer.onRefused?.(refused)
+    }
+  }
+  // What is found counts as made: a policy costs the same whoever has paid for its calls.
   const result = yield* shared.conductors
     .get(entry)!
-    .run(task, { seed, runId, ledger, listener })
-    .pipe(
-      Effect.provideService(ResponseCache.ResponseCache, calls.cache),
-      Effect.provideService(Gate, shared.calls.gate(shared.gate))
-    )
-  if (calls.isRefused()) return undefined
+    .run(task, { seed, runId, ledger, listener, payer, found: "as-made" })
+    .pipe(Effect.provideService(ResponseCache.ResponseCache, shared.cache))
+  if (refusal !== undefined && !isOffline) return undefined
   const { answer } = result
   const verdict =
     answer === undefined ? undefined : yield* Effect.catch(suite.grader.grade(task, answer), Effect.succeed)
@@ -121,10 +125,8 @@ export const run = Effect.fnUntraced(function* (shared: Shared, job: Job) {
     transcript,
     result,
     spend: ledger.spent(),
-    calls,
-    proposedAt,
+    planningMillis,
     ...(verdict === undefined ? {} : { verdict })
   })
-  const unrecorded = calls.unrecorded()
-  return { sample: unrecorded === undefined ? sample : lost(sample, unrecorded.message), transcript }
+  return { sample: refusal === undefined ? sample : lost(sample, unrecorded(refusal).message), transcript }
 })

@@ -8,20 +8,22 @@
 import fs from "node:fs"
 import path from "node:path"
 import readline from "node:readline"
-import type { Used } from "@divisi/core/Budget"
+import type { Payment } from "@divisi/core/Budget"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Plan, Sample } from "../report/Report.ts"
 import { key } from "../report/Report.ts"
-import type { Answered } from "./calls.ts"
+
+/** An answer under its key. */
+type Answered = NonNullable<Payment["answered"]>
 
 /** The version of the lines. */
 const version = 1
 
 type Line =
   | { readonly type: "plan"; readonly version: number; readonly plan: Plan }
-  | { readonly type: "paid"; readonly costUsd: number | null; readonly answer?: Answered }
+  | { readonly type: "paid"; readonly costUsd: number | null; readonly answered?: Answered | undefined }
   | { readonly type: "sample"; readonly sample: Sample }
 
 /** A journal cannot be used. */
@@ -56,7 +58,7 @@ export interface Contents {
 /** A journal that is being written. */
 export interface Journal {
   readonly sample: (sample: Sample) => void
-  readonly paid: (paid: Used, answer?: Answered) => void
+  readonly paid: (payment: Payment) => void
   /** Waits until everything is on the disk. */
   readonly flush: () => void
 }
@@ -124,7 +126,7 @@ const readAll = async (file: string): Promise<Contents | undefined> => {
       plan = line.plan
     } else if (line.type === "paid") {
       paidUsd += line.costUsd ?? 0
-      if (line.answer !== undefined && answers.push(line.answer) > 2 * answersKept) answers.splice(0, answersKept)
+      if (line.answered !== undefined && answers.push(line.answered) > 2 * answersKept) answers.splice(0, answersKept)
     } else if (line.type === "sample") samples.set(key(line.sample), line.sample)
   }
   if (plan === undefined) throw foreign(file, "it does not begin with a plan")
@@ -168,8 +170,7 @@ const writer = (descriptor: number): Journal => {
   }
   return {
     sample: (sample) => append({ type: "sample", sample }),
-    paid: ({ costUsd }, answer) =>
-      append({ type: "paid", costUsd: costUsd ?? null, ...(answer === undefined ? {} : { answer }) }),
+    paid: ({ answered, costUsd }) => append({ type: "paid", costUsd: costUsd ?? null, answered }),
     flush
   }
 }

@@ -11,7 +11,6 @@ import type { Verdict } from "@divisi/graders/Verdict"
 import { sha256 } from "../internal/digest.ts"
 import type { Missing, Sample, Step } from "../report/Report.ts"
 import { version } from "../report/Report.ts"
-import type { Recalled, Run } from "./calls.ts"
 
 /** A run that has ended, with what was said of its answer. */
 export interface Ended {
@@ -24,9 +23,8 @@ export interface Ended {
   readonly transcript: Transcript
   readonly result: RunResult
   readonly spend: Budget.Spend
-  readonly calls: Run
-  /** When each round's workflow was there. */
-  readonly proposedAt: ReadonlyMap<number, number>
+  /** How long it took to write each round's workflow. */
+  readonly planningMillis: ReadonlyMap<number, number>
   /** Absent when there was no answer to grade. */
   readonly verdict?: Verdict | GraderError
 }
@@ -38,17 +36,10 @@ export interface Ended {
 /** Dollars to a ten-billionth: sums are then the same in whatever order calls came to their ends. */
 export const usd = (value: number): number => Math.round(value * 1e10) / 1e10
 
-/** Takes the next call of a worker with this answer that was found, where there was one. */
-const takeRecalled = (recalled: Array<Recalled>, worker: string, text: string): Recalled | undefined => {
-  const at = recalled.findIndex((one) => one.worker === worker && one.text === text)
-  return at === -1 ? undefined : recalled.splice(at, 1)[0]
-}
-
 const isFailure = ({ reason }: LostCall): boolean => reason !== undefined
 
-const stepOf = (record: StepRecord, round: RoundRecord, recalled: Array<Recalled>): Step => {
+const stepOf = (record: StepRecord, round: RoundRecord): Step => {
   const { durationMillis, lost, nested, paid, state, worker } = record
-  const found = state === "answered" && nested === undefined ? takeRecalled(recalled, worker, record.text) : undefined
   const { access = [], subtask = "" } = round.workflow?.steps[record.step] ?? {}
   const all = [...(paid === undefined ? [] : [paid]), ...lost]
   const spend = nested?.spend
@@ -59,29 +50,16 @@ const stepOf = (record: StepRecord, round: RoundRecord, recalled: Array<Recalled
     state: state === "answered" || state === "failed" ? state : "skipped",
     access,
     subtask,
-    failedCalls: lost.filter(isFailure).length + (found?.failedCalls ?? 0),
+    failedCalls: lost.filter(isFailure).length,
     inputTokens: spend?.usage.inputTokens ?? all.reduce((sum, { usage }) => sum + usage.inputTokens, 0),
     outputTokens: spend?.usage.outputTokens ?? all.reduce((sum, { usage }) => sum + usage.outputTokens, 0),
     costUsd: spend === undefined ? costOf(all.map(({ costUsd }) => costUsd)) : usd(spend.costUsd),
-    millis: durationMillis === undefined ? null : Math.max(0, durationMillis + (found?.addedMillis ?? 0))
+    millis: durationMillis ?? null
   }
 }
 
 const costOf = (costs: ReadonlyArray<number | undefined>): number | null =>
   costs.includes(undefined) ? null : usd(costs.reduce<number>((sum, cost) => sum + cost!, 0))
-
-/** How long a round's workflow took to write. */
-const planningMillis = (
-  { completions, startedAt }: RoundRecord,
-  proposedAt: number | undefined,
-  recalled: Array<Recalled>
-): number => {
-  const added = completions.map(({ text }) => {
-    const at = recalled.findIndex((one) => one.text === text)
-    return at === -1 ? 0 : recalled.splice(at, 1)[0]!.addedMillis
-  })
-  return Math.max(0, (proposedAt ?? startedAt) - startedAt + added.reduce((sum, millis) => sum + millis, 0))
-}
 
 const pathOf = (round: RoundRecord | undefined, steps: ReadonlyArray<Step>): Topology.CriticalPath =>
   round?.workflow === undefined
@@ -97,11 +75,10 @@ const lostOf = ({ rounds }: Transcript): ReadonlyArray<LostCall> =>
     ...round.steps.flatMap(({ lost, nested }) => [...lost, ...(nested === undefined ? [] : lostOf(nested))])
   ])
 
-const figures = ({ calls, proposedAt, spend, transcript }: Ended) => {
-  const recalled = [...calls.recalled]
+const figures = ({ planningMillis, spend, transcript }: Ended) => {
   const rounds = transcript.rounds.map((round) => {
-    const planning = planningMillis(round, proposedAt.get(round.round), recalled)
-    const steps = round.steps.map((record) => stepOf(record, round, recalled))
+    const planning = planningMillis.get(round.round) ?? 0
+    const steps = round.steps.map((record) => stepOf(record, round))
     return { round, planning, steps, path: pathOf(round, steps) }
   })
   const at = rounds.findLastIndex(({ steps }) => steps.length > 0)
@@ -113,7 +90,7 @@ const figures = ({ calls, proposedAt, spend, transcript }: Ended) => {
     inputTokens: spend.usage.inputTokens,
     outputTokens: spend.usage.outputTokens,
     calls: spend.calls,
-    failedCalls: lostOf(transcript).filter(isFailure).length + calls.recalledFailures(),
+    failedCalls: lostOf(transcript).filter(isFailure).length,
     millis: rounds.reduce((sum, { path, planning }) => sum + planning + path.length, 0),
     rounds: rounds.length,
     steps: rounds.flatMap(({ steps }) => steps),
