@@ -53,6 +53,11 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "cluster", to: ["core"] },
   { from: "server", to: ["core"] },
   { from: "studio", to: ["core"] },
+  // Recipes compose: vendors, engines and worlds.
+  {
+    from: "recipes",
+    to: ["core", "evals", "gguf", "gym", "policy-*", "providers-*", "trainer", "trainer-*"]
+  },
   { from: "cli", to: ["*"] }
 ]
 

@@ -9,9 +9,9 @@ import type { Policy } from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Limits } from "@divisi/provider-kit/ProviderGate"
-import type { Recipe } from "./train/Recipe.ts"
+import type { Recipe } from "@divisi/recipes"
 
-export type { DryRunFacts, Recipe, RecipeOptions, Training } from "./train/Recipe.ts"
+export type { DryRunFacts, Recipe, RecipeOptions, Training } from "@divisi/recipes"
 
 /** The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its default. */
 export interface Config extends Partial<Omit<Options, "pool" | "policy">> {

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import * as Cli from "./Cli.ts"
-import { exitCodes, Failure, messageOf } from "./Failure.ts"
+import { exitCodes, Failure, messageOf } from "./invocation/Failure.ts"
 import { clean } from "./view/Line.ts"
 
 /** Why this process was asked to stop, once it was. */

@@ -2,7 +2,7 @@ import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Transcript from "@divisi/core/Transcript"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import * as Recording from "../src/run/Recording.ts"
+import * as Recording from "../src/replay/Recording.ts"
 import * as BlockView from "../src/view/BlockView.ts"
 import { complete, events, finished, fold, type Part, proposed, runId, running, started } from "./fixture.ts"
 

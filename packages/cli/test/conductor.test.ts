@@ -1,7 +1,7 @@
 import path from "node:path"
 import * as Option from "effect/Option"
 import { assert, describe, it } from "vitest"
-import * as Team from "../src/run/Team.ts"
+import * as RunOptions from "../src/conductor/RunOptions.ts"
 import { config, divisi, inFolder } from "./process.ts"
 
 const question = "How many minutes are there in 3 days and 4 hours?"
@@ -48,10 +48,10 @@ describe.concurrent("the tiny Conductor", () => {
 
   it("leaves other workers to the lexical policy when nobody is named, too", () => {
     const flags = (pool?: string) => ({ pool: Option.fromUndefinedOr(pool) })
-    assert.strictEqual(Team.defaultPolicy({}, flags()), "conductor")
-    assert.strictEqual(Team.defaultPolicy({}, flags("professor,abacus")), "conductor")
-    assert.strictEqual(Team.defaultPolicy({}, flags("openai:gpt-5")), "lexical")
-    assert.strictEqual(Team.defaultPolicy({ pool: [] }, flags()), "lexical")
+    assert.strictEqual(RunOptions.defaultPolicy({}, flags()), "conductor")
+    assert.strictEqual(RunOptions.defaultPolicy({}, flags("professor,abacus")), "conductor")
+    assert.strictEqual(RunOptions.defaultPolicy({}, flags("openai:gpt-5")), "lexical")
+    assert.strictEqual(RunOptions.defaultPolicy({ pool: [] }, flags()), "lexical")
   })
 
   it("is replaced where it is not installed: a note of the plan says what to install", () =>

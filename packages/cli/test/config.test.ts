@@ -3,9 +3,9 @@ import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as ConfigFile from "../src/conductor/ConfigFile.ts"
+import * as RunOptions from "../src/conductor/RunOptions.ts"
 import { defineConfig } from "../src/config.ts"
-import * as ConfigFile from "../src/run/ConfigFile.ts"
-import * as Team from "../src/run/Team.ts"
 
 const problem = (config: unknown): string | undefined => {
   const checked = ConfigFile.check(config)
@@ -67,7 +67,7 @@ describe("the check of a config", () => {
 
 describe("the choice of workers", () => {
   const pool = WorkerPool.makeUnsafe(["a", "b", "c"].map(ScriptedWorker.echo))
-  const choose = (names: string) => Result.map(Team.choose(pool, names), WorkerPool.ids)
+  const choose = (names: string) => Result.map(RunOptions.choose(pool, names), WorkerPool.ids)
 
   it("takes the named ones in their order, or leaves the named ones out", () => {
     assert.deepStrictEqual(choose("c, a"), Result.succeed(["c", "a"]))
@@ -92,24 +92,29 @@ describe("the settings of a run", () => {
   it("come from the flags, then from the config", () => {
     const config = defineConfig({ maxSteps: 3, seed: 1, budget: { costUsd: 1, tokens: 5 }, reassign: "next" })
     assert.deepStrictEqual(
-      Team.settings(config, { ...none, maxSteps: Option.some(2), maxCost: Option.some(0.1), timeout: Option.none() }),
+      RunOptions.settings(config, {
+        ...none,
+        maxSteps: Option.some(2),
+        maxCost: Option.some(0.1),
+        timeout: Option.none()
+      }),
       { maxSteps: 2, seed: 1, budget: { costUsd: 0.1, tokens: 5 }, reassign: "next" }
     )
   })
 
   it("hold answers to the length that the flags say, and keep the other settings of calls", () => {
     const config = defineConfig({ worker: { temperature: 0.2, maxOutputTokens: 9 }, cache: "a", limits: {} })
-    assert.deepStrictEqual(Team.settings(config, { ...none, maxOutputTokens: Option.some(500) }), {
+    assert.deepStrictEqual(RunOptions.settings(config, { ...none, maxOutputTokens: Option.some(500) }), {
       worker: { temperature: 0.2, maxOutputTokens: 500 },
       budget: {}
     })
-    assert.deepStrictEqual(Team.settings(config, none), {
+    assert.deepStrictEqual(RunOptions.settings(config, none), {
       worker: { temperature: 0.2, maxOutputTokens: 9 },
       budget: {}
     })
   })
 
   it("leave to the Conductor what nobody has set", () => {
-    assert.deepStrictEqual(Team.settings({}, none), { budget: {} })
+    assert.deepStrictEqual(RunOptions.settings({}, none), { budget: {} })
   })
 })

@@ -6,7 +6,7 @@ import * as Model from "@divisi/gguf/Model"
 import * as TinyModel from "@divisi/gguf/TinyModel"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
-import { make } from "../src/local/DownloadProgress.ts"
+import { make } from "../src/view/DownloadProgress.ts"
 import { divisi, inFolder } from "./process.ts"
 
 const tiny = async (folder: string): Promise<string> => {

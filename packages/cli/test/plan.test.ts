@@ -1,10 +1,10 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Completion from "../src/plan/Completion.ts"
-import * as Lines from "../src/plan/Lines.ts"
-import { renderSvg } from "../src/plan/RenderSvg.ts"
-import { renderText } from "../src/plan/RenderText.ts"
+import * as Completion from "../src/workflow/Completion.ts"
+import * as Lines from "../src/workflow/Lines.ts"
+import { renderSvg } from "../src/workflow/RenderSvg.ts"
+import { renderText } from "../src/workflow/RenderText.ts"
 import { workflow } from "./fixture.ts"
 
 const flags = { strict: false, poolSize: Option.none<number>(), maxSteps: 5, allowEmpty: false }

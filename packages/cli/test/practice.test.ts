@@ -1,8 +1,8 @@
 import type { RunResult } from "@divisi/core/Conductor"
 import { assert, describe, it } from "@effect/vitest"
-import * as Progress from "../src/practice/Progress.ts"
-import * as ReportText from "../src/practice/ReportText.ts"
-import * as Tally from "../src/practice/Tally.ts"
+import * as Progress from "../src/gym/Progress.ts"
+import * as ReportText from "../src/gym/ReportText.ts"
+import * as Tally from "../src/gym/Tally.ts"
 import { workflow } from "./fixture.ts"
 
 const result = (answer: string | undefined): RunResult => ({
@@ -60,7 +60,7 @@ describe("a tally", () => {
       ].join("\n")
     )
     assert.strictEqual(
-      ReportText.table([report, { ...report, policy: "a", accuracy: 1, standardError: 0 }]),
+      ReportText.several([report, { ...report, policy: "a", accuracy: 1, standardError: 0 }]),
       [
         "policy         accuracy   cost per task   steps",
         "lexical   50.0 % ± 28.9           $0.50    3.00",

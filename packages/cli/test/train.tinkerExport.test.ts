@@ -4,19 +4,20 @@ import path from "node:path"
 import * as GgufReader from "@divisi/gguf/GgufReader"
 import * as Model from "@divisi/gguf/Model"
 import * as TinyModel from "@divisi/gguf/TinyModel"
+import { recipes, type Training } from "@divisi/recipes"
 import { LocalTinkerServer } from "@divisi/testkit/engines"
 import type { Engine } from "@divisi/trainer/Engine"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Training } from "../src/train/Recipe.ts"
-import { toy } from "../src/train/recipes/toy.ts"
 import { config, divisi, inFolder } from "./process.ts"
 
 const adapter = path.resolve(import.meta.dirname, "../../trainer-tinker/test/fixtures/adapter")
 
 const serve = (folder: string) =>
   LocalTinkerServer.make({
-    engine: Effect.sync(() => (toy({ seed: 1 }) as Training & { readonly engine: Engine }).engine),
+    engine: Effect.promise(
+      async () => ((await recipes.toy.load())({ seed: 1 }) as Training & { readonly engine: Engine }).engine
+    ),
     folder,
     baseModel: "toy",
     adapter,

@@ -11,8 +11,8 @@ import type { AnswerGrader, Verdict } from "@divisi/graders/Verdict"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { GradeInput } from "../commands/grade.ts"
-import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../Failure.ts"
+import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
+import type { GradeInput } from "./flags.ts"
 
 /** A pair of answers, or why a line holds none. */
 type Pair =
@@ -144,8 +144,8 @@ const judge = "judge:"
 const graderOf = (name: string, sandbox: Sandbox): Effect.Effect<AnswerGrader, Failure> => {
   if (name.startsWith(judge)) {
     return Effect.gen(function* () {
-      const Models = yield* Effect.promise(() => import("../providers/Models.ts"))
-      const [workers] = yield* Models.workers([name.slice(judge.length)], process.env)
+      const WorkerName = yield* Effect.promise(() => import("../conductor/WorkerName.ts"))
+      const [workers] = yield* WorkerName.workers([name.slice(judge.length)], process.env)
       return JudgeGrader.make({ worker: workers![0]! })
     })
   }

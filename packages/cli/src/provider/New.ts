@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import manifest from "../../package.json" with { type: "json" }
-import type { NewInput } from "../commands/provider.ts"
-import { type Failure, failed, messageOf, usage } from "../Failure.ts"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import type { NewInput } from "./flags.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Names

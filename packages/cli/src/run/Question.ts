@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type Failure, messageOf, usage } from "../Failure.ts"
-import * as StandardInput from "../StandardInput.ts"
+import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as StandardInput from "../invocation/StandardInput.ts"
 
 /**
  * Asked when nobody asks anything: two parts that do not need each other, and a third that needs both. A plan for it

@@ -5,15 +5,15 @@ import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type { Input } from "../commands/run.ts"
-import { exitCodes, type Failure, silent } from "../Failure.ts"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import type { Profiles } from "../conductor/Profiles.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import * as Services from "../conductor/Services.ts"
+import * as TranscriptFile from "../conductor/TranscriptFile.ts"
+import { exitCodes, type Failure, silent } from "../invocation/Failure.ts"
 import * as View from "../view/View.ts"
-import * as ConfigFile from "./ConfigFile.ts"
-import type { Profiles } from "./Profiles.ts"
+import type { Input } from "./flags.ts"
 import * as Question from "./Question.ts"
-import * as Services from "./Services.ts"
-import * as Team from "./Team.ts"
-import * as TranscriptFile from "./TranscriptFile.ts"
 
 const codes: { readonly [O in Outcome]: number } = {
   answered: exitCodes.answered,
@@ -33,7 +33,7 @@ const profilesOf = ({ profiles }: Input): Effect.Effect<Profiles | undefined, Fa
     onNone: () => Effect.succeed(undefined),
     onSome: (place) =>
       Effect.flatMap(
-        Effect.promise(() => import("./Profiles.ts")),
+        Effect.promise(() => import("../conductor/Profiles.ts")),
         (Profiles) => Profiles.read(place)
       )
   })
@@ -47,7 +47,7 @@ export const run = (input: Input): Effect.Effect<void, Failure> => Effect.scoped
 const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const question = yield* Question.resolve(input)
-  const options = yield* Team.resolve(config, input, { profiles: yield* profilesOf(input), areNotesShown: true })
+  const options = yield* RunOptions.resolve(config, input, { profiles: yield* profilesOf(input), areNotesShown: true })
   const file = Option.getOrUndefined(input.transcript)
   if (file !== undefined) yield* TranscriptFile.prepare(file)
   const recorder = Transcript.recorder()
@@ -64,7 +64,7 @@ const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void
   const result = yield* Effect.onExit(
     Services.provide(Conductor.make(options).run(question, { listener }), {
       ...Services.of(config, input),
-      isGym: Team.isGym(config, input)
+      isGym: RunOptions.isGym(config, input)
     }),
     () => finish
   )

@@ -1,14 +1,15 @@
 /** `divisi train --dry-run`: what a run will probably cost and take, before anything is spent. */
+
+import type { DryRunFacts, Training } from "@divisi/recipes"
 import type { Engine, EngineError } from "@divisi/trainer/Engine"
 import * as Estimate from "@divisi/trainer/Estimate"
 import * as Trainer from "@divisi/trainer/Trainer"
 import type { GrpoConfig, TrainingConfig } from "@divisi/trainer/TrainingConfig"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { type Failure, failed, usage } from "../Failure.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as EstimateText from "./EstimateText.ts"
-import * as Kitchen from "./Kitchen.ts"
-import type { DryRunFacts, Training } from "./Recipe.ts"
+import * as Preparation from "./Preparation.ts"
 
 /** The phase of reinforcement learning with most rollouts: it decides about the cost. */
 const largest = ({ phases }: TrainingConfig): GrpoConfig | undefined =>
@@ -31,7 +32,7 @@ interface Counting {
 const counting = (training: Training): Effect.Effect<Counting, EngineError, Scope.Scope> => {
   const { engine: rates, tokenizer } = training.dryRun ?? {}
   if (rates !== undefined) return Effect.succeed({ engine: undefined, tokenizer })
-  return Effect.map(Kitchen.openEngine(training), (engine) => ({ engine, tokenizer: engine.tokenizer }))
+  return Effect.map(Preparation.openEngine(training), (engine) => ({ engine, tokenizer: engine.tokenizer }))
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -94,7 +95,7 @@ const examplesOf = (training: Training, { tokenizer }: Counting) =>
 const configOf = (training: Training, settings: Trainer.ConfigInput): TrainingConfig => {
   const unnamed = { name: "of the recipe", model: "" } as Engine
   return Trainer.configure(
-    Kitchen.partsOf(training, Effect.isEffect(training.engine) ? unnamed : training.engine),
+    Preparation.partsOf(training, Effect.isEffect(training.engine) ? unnamed : training.engine),
     settings
   )
 }

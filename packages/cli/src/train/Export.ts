@@ -3,10 +3,10 @@ import type { ExportFormat } from "@divisi/trainer/Engine"
 import * as RunFolder from "@divisi/trainer/RunFolder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ExportInput } from "../commands/train.ts"
-import { type Failure, failed, usage } from "../Failure.ts"
-import * as ConfigFile from "../run/ConfigFile.ts"
-import * as Kitchen from "./Kitchen.ts"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import type { ExportInput } from "./flags.ts"
+import * as Preparation from "./Preparation.ts"
 import * as RecipeFile from "./RecipeFile.ts"
 
 const orFail = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
@@ -48,8 +48,8 @@ export const write = (input: ExportInput): Effect.Effect<void, Failure> =>
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const asked = yield* RecipeFile.read(input.folder)
       const checkpoint = yield* choose(input.folder, Option.getOrUndefined(input.checkpoint))
-      const training = yield* Kitchen.prepare(config, asked, { trainsNothing: true })
-      const engine = yield* orFail(Kitchen.openEngine(training))
+      const training = yield* Preparation.prepare(config, asked, { trainsNothing: true })
+      const engine = yield* orFail(Preparation.openEngine(training))
       yield* checkFormat(input.to, engine.name, engine.capabilities.exports)
       const state = yield* orFail(RunFolder.readState(input.folder, checkpoint))
       yield* orFail(engine.load(state.engine, RunFolder.checkpointFolder(input, checkpoint)))

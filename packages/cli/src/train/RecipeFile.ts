@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import * as RunLayout from "@divisi/trainer/RunLayout"
 import * as Effect from "effect/Effect"
-import { type Failure, failed, messageOf, usage } from "../Failure.ts"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import * as WholeFile from "../WholeFile.ts"
 
 /** Which recipe, and what it was told. */

@@ -4,8 +4,8 @@ import path from "node:path"
 import * as Report from "@divisi/trainer/Report"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ReportInput } from "../commands/train.ts"
-import { type Failure, failed, messageOf, usage } from "../Failure.ts"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import type { ReportInput } from "./flags.ts"
 
 /** Writes the page, and prints where it is. */
 export const write = Effect.fnUntraced(function* (input: ReportInput): Effect.fn.Return<void, Failure> {

@@ -1,17 +1,18 @@
 /** `divisi train` and `divisi train resume`: a run from a recipe, shown as it happens, stopped at a checkpoint. */
+
+import type { Training } from "@divisi/recipes"
 import * as Trainer from "@divisi/trainer/Trainer"
 import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import type { ResumeInput, TrainInput } from "../commands/train.ts"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Services from "../conductor/Services.ts"
 import type { Config } from "../config.ts"
-import { exitCodes, type Failure, failed, silent, usage } from "../Failure.ts"
-import * as ConfigFile from "../run/ConfigFile.ts"
-import * as Services from "../run/Services.ts"
-import * as Kitchen from "./Kitchen.ts"
+import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
+import type { ResumeInput, TrainInput } from "./flags.ts"
 import * as OpenTelemetry from "./OpenTelemetry.ts"
-import type { Training } from "./Recipe.ts"
+import * as Preparation from "./Preparation.ts"
 import * as RecipeFile from "./RecipeFile.ts"
 import * as TrainOutput from "./TrainOutput.ts"
 
@@ -61,8 +62,8 @@ interface Setting {
 const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const engine = yield* Effect.mapError(Kitchen.openEngine(training), (error) => failed(error.message))
-      const parts = Kitchen.partsOf(training, engine)
+      const engine = yield* Effect.mapError(Preparation.openEngine(training), (error) => failed(error.message))
+      const parts = Preparation.partsOf(training, engine)
       const output = TrainOutput.make(json)
       const trained = OpenTelemetry.provide((telemetry) => {
         const listener = both(output.show, telemetry)
@@ -85,7 +86,7 @@ const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.
 
 const askedOf = (input: TrainInput, config: Config): Effect.Effect<RecipeFile.Asked, Failure> => {
   if (Option.isNone(input.recipe)) {
-    return Effect.fail(usage(`Say what to train with --recipe. There are:\n${Kitchen.describe(config)}`))
+    return Effect.fail(usage(`Say what to train with --recipe. There are:\n${Preparation.describe(config)}`))
   }
   const engine = Option.getOrUndefined(input.engine)
   const baseModel = Option.getOrUndefined(input.baseModel)
@@ -102,12 +103,12 @@ export const start = Effect.fnUntraced(function* (input: TrainInput): Effect.fn.
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const asked = yield* askedOf(input, config)
   const folder = yield* RecipeFile.folderFor(Option.getOrUndefined(input.out), asked.recipe)
-  const training = yield* Kitchen.prepare(config, asked, input.dryRun ? { trainsNothing: true } : {})
+  const training = yield* Preparation.prepare(config, asked, input.dryRun ? { trainsNothing: true } : {})
   const changes = {
     iterations: Option.getOrUndefined(input.iterations),
     maxCostUsd: Option.getOrUndefined(input.maxCost)
   }
-  const settings = Kitchen.configOf(training, asked, changes)
+  const settings = Preparation.configOf(training, asked, changes)
   if (input.dryRun) {
     const DryRun = yield* Effect.promise(() => import("./DryRun.ts"))
     return yield* DryRun.run(training, settings, input.json)
@@ -122,7 +123,7 @@ export const start = Effect.fnUntraced(function* (input: TrainInput): Effect.fn.
 export const resume = Effect.fnUntraced(function* (input: ResumeInput): Effect.fn.Return<void, Failure> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const asked = yield* RecipeFile.read(input.folder)
-  const training = yield* Kitchen.prepare(config, asked)
+  const training = yield* Preparation.prepare(config, asked)
   const limit = Option.match(input.maxCost, { onNone: () => ({}), onSome: (maxCostUsd) => ({ maxCostUsd }) })
   yield* run({ config, training, folder: input.folder, json: input.json }, (parts, options) =>
     Trainer.resume(parts, { ...options, ...limit })

@@ -1,7 +1,9 @@
 import { defineConfig, type Training } from "@divisi/cli/config"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import { recipes } from "@divisi/recipes"
 import * as Effect from "effect/Effect"
-import { toy } from "../../src/train/recipes/toy.ts"
+
+const toy = await recipes.toy.load()
 
 const made = (seed: number) => toy({ seed }) as Training
 

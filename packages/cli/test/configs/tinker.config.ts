@@ -1,7 +1,9 @@
 import { defineConfig, type Training } from "@divisi/cli/config"
+import { recipes } from "@divisi/recipes"
+import * as Tinker from "@divisi/recipes/tinker"
 import type { Engine } from "@divisi/trainer/Engine"
-import { toy } from "../../src/train/recipes/toy.ts"
-import * as Tinker from "../../src/train/Tinker.ts"
+
+const toy = await recipes.toy.load()
 
 /** The toy recipe, trained by the server that the environment names. */
 export default defineConfig({

@@ -1,0 +1,100 @@
+/** The gym as the command line uses it: its pool when nobody brings one, its tasks, and who is best in it. */
+import * as Conductor from "@divisi/core/Conductor"
+import * as Policy from "@divisi/core/Policy"
+import type * as Resilience from "@divisi/core/Resilience"
+import type { Task } from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { names } from "@divisi/gym/Family"
+import * as Gym from "@divisi/gym/Gym"
+import * as GymGrader from "@divisi/gym/GymGrader"
+import * as GymPool from "@divisi/gym/GymPool"
+import * as OraclePolicy from "@divisi/gym/OraclePolicy"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+
+/** The families that `--family` knows. */
+export const families: ReadonlyArray<string> = [...names, "composite"]
+
+/** The pool to watch at work: its workers take their time. */
+export const pool = (): WorkerPool.WorkerPool => GymPool.make()
+
+/** The oracle, which knows the tasks of the gym and its workers. */
+export const oracle = OraclePolicy.make()
+
+/** The same pool for measuring: its workers answer at once. */
+export const fastPool = (): WorkerPool.WorkerPool => GymPool.make({ latencyMillis: 0 })
+
+/** Which tasks to make. */
+export interface TaskOptions {
+  readonly split: Gym.Split
+  readonly count: number
+  readonly seed: number
+  readonly family?: string
+}
+
+/** Tasks of the gym; fails when there are not as many. */
+export const tasks = ({ count, family, seed, split }: TaskOptions): Effect.Effect<ReadonlyArray<Task>, Failure> =>
+  Effect.try({
+    try: () =>
+      Gym.tasks({
+        split,
+        count,
+        seed,
+        ...(family === "composite" ? { composites: 1 } : {}),
+        ...(family === undefined || family === "composite" ? {} : { families: names.filter((name) => name === family) })
+      }),
+    catch: (error) => usage(messageOf(error))
+  })
+
+/** Says whether an answer to a task of the gym is right. */
+export const { grader } = GymGrader
+
+/** Retries without waiting: an overloaded worker of the gym has recovered by the next call. */
+export const atOnce: Resilience.Retry = { baseDelayMillis: 0, jitter: false }
+
+/** How many of the tasks a worker gets right alone. */
+const scoreOf = (pool: WorkerPool.WorkerPool, worker: string, trials: ReadonlyArray<Task>) => {
+  const conductor = Conductor.make({ policy: Policy.single(worker), pool, retry: atOnce, seed: 0 })
+  const isCorrect = (task: Task) =>
+    Effect.gen(function* () {
+      const { answer } = yield* conductor.run(task)
+      return answer !== undefined && (yield* grader.grade(task, answer)).correct
+    })
+  return Effect.map(Effect.forEach(trials, isCorrect), (verdicts) => verdicts.filter((correct) => correct).length)
+}
+
+/** So many of the workers, those with the highest scores. */
+const top = (scores: ReadonlyMap<string, number>, count: number): ReadonlyArray<string> =>
+  [...scores.keys()].sort((left, right) => scores.get(right)! - scores.get(left)!).slice(0, count)
+
+const findBest = (ids: ReadonlyArray<string>): Effect.Effect<string | undefined, Failure> =>
+  Effect.gen(function* () {
+    const pool = WorkerPool.subset(fastPool(), ids)
+    if (Result.isFailure(pool)) return undefined
+    const scores = new Map(ids.map((id) => [id, 0]))
+    const trials = yield* tasks({ split: "validation", count: 200, seed: 0 })
+    const tryAll = (some: ReadonlyArray<string>, trials: ReadonlyArray<Task>) =>
+      Effect.forEach(some, (id) =>
+        Effect.map(scoreOf(pool.success, id, trials), (score) => scores.set(id, scores.get(id)! + score))
+      )
+    yield* tryAll(ids, trials.slice(0, 40))
+    yield* tryAll(top(scores, 4), trials.slice(40))
+    return top(scores, 1)[0]
+  }).pipe(Effect.mapError((error) => (error._tag === "GraderError" ? failed(error.message) : error)))
+
+/** What has been found, by the ids of the pool: several policies ask for the same. */
+const found = new Map<string, string | undefined>()
+
+/**
+ * The one worker that is right most often on tasks for validation, or `undefined` where workers are not the gym's:
+ * what calls of others cost is not for us to spend. All are tried on a few tasks, the best of them on more.
+ */
+export const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined, Failure> =>
+  Effect.suspend(() => {
+    const ids = WorkerPool.ids(pool)
+    const key = ids.join()
+    return found.has(key)
+      ? Effect.succeed(found.get(key))
+      : Effect.tap(findBest(ids), (best) => Effect.sync(() => found.set(key, best)))
+  })

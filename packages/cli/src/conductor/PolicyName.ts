@@ -1,0 +1,216 @@
+/** The policies that the command line knows by name. */
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import * as Policy from "@divisi/core/Policy"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+import type { Environment } from "@divisi/recipes/Vendor"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { type Failure, usage } from "../invocation/Failure.ts"
+import type { Profiles } from "./Profiles.ts"
+
+/** What policies are made with. */
+export interface Options {
+  /** What those whose name ends in `+profiles` are shown. */
+  readonly profiles?: Profiles | undefined
+  /** Where the keys of vendors are; the process's own by default. */
+  readonly environment?: Environment | undefined
+  /** Whether a view shows the notes of plans, so that they need not be told on the error output. */
+  readonly areNotesShown?: boolean | undefined
+}
+
+/** The names, as help and errors show them. */
+export const known = [
+  "conductor",
+  "lexical",
+  "single:<id>",
+  "best-single",
+  "random",
+  "best-of:<n>",
+  "self-consistency:<n>",
+  "self-reflection:<n>",
+  "moa",
+  "oracle",
+  "<vendor>:<model>",
+  "model:<id>"
+] as const
+
+const unknown = (name: string) => usage(`There is no policy "${name}". Known: ${known.join(", ")}.`)
+
+/** The number behind a colon; the policy's own where there is none. */
+const countOf = (name: string, value: string | undefined): Effect.Effect<number | undefined, Failure> => {
+  if (value === undefined) return Effect.succeed(undefined)
+  return /^[1-9]\d{0,3}$/.test(value)
+    ? Effect.succeed(Number(value))
+    : Effect.fail(usage(`The policy ${name} takes a whole number of at least 1, as in ${name}:3; got "${value}".`))
+}
+
+/** The worker of `single:<id>`, by its id or its ordinal. */
+const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effect.Effect<Policy.Policy, Failure> => {
+  const ids = WorkerPool.ids(pool)
+  if (value !== undefined && ids.includes(value)) return Effect.succeed(Policy.single(value))
+  if (value !== undefined && /^\d+$/.test(value) && Number(value) < ids.length) {
+    return Effect.succeed(Policy.single(ids[Number(value)]!))
+  }
+  const problem = value === undefined ? "names no worker" : `names "${value}", which is no worker of the pool`
+  return Effect.fail(usage(`The policy single ${problem}. Write single:<id> with one of: ${ids.join(", ")}.`))
+}
+
+/** The best single worker of a pool of the gym's workers, and of no other. */
+const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined, Failure> =>
+  Effect.flatMap(
+    Effect.promise(() => import("./OfflineGym.ts")),
+    (OfflineGym) => OfflineGym.bestSingle(pool)
+  )
+
+/** The worker of the policies that need one: a judge, or the one to ask again and again. */
+const lead = (pool: WorkerPool.WorkerPool): Effect.Effect<Policy.WorkerReference, Failure> =>
+  Effect.map(bestSingle(pool), (best) => best ?? 0)
+
+/**
+ * The output of one completion of a chat model that plans, reasoning included: the paper's 1024 tokens are for a model
+ * that was trained to write plans.
+ */
+const completionTokens = 8_192
+
+/** The paper's own limit, for models that run here: they think little, and every token takes its time. */
+const localTokens = 1_024
+
+/** A chat model that plans. Where it fails, or writes no plan, the words of the question decide. */
+const prompted = (model: Worker, { profiles }: Options): Policy.Policy =>
+  LanguagePolicy.make({
+    model,
+    ...(profiles === undefined ? {} : { prompt: { descriptions: true } }),
+    maxOutputTokens: model.provider?.startsWith("llamacpp:") ? localTokens : completionTokens,
+    fallback: LexicalPolicy.make()
+  })
+
+const workerOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Worker | undefined =>
+  pool.workers.find((worker) => worker.id === id)
+
+/** A worker of the pool as the planner. */
+const modelOf = (
+  pool: WorkerPool.WorkerPool,
+  id: string | undefined,
+  options: Options
+): Effect.Effect<Policy.Policy, Failure> => {
+  const worker = workerOf(pool, id)
+  const ids = WorkerPool.ids(pool).join(", ")
+  return worker === undefined
+    ? Effect.fail(usage(`The policy model names no worker of the pool. Write model:<id> with one of: ${ids}.`))
+    : Effect.succeed(prompted(worker, options))
+}
+
+/** A model of a vendor as the planner: that of the pool where it is in it. */
+const vendorModel = (
+  pool: WorkerPool.WorkerPool,
+  name: string,
+  options: Options
+): Effect.Effect<Policy.Policy, Failure> =>
+  Effect.gen(function* () {
+    const worker = workerOf(pool, name)
+    if (worker !== undefined) return prompted(worker, options)
+    const WorkerName = yield* Effect.promise(() => import("./WorkerName.ts"))
+    const [made] = yield* WorkerName.workers([name], options.environment ?? process.env)
+    return prompted(made![0]!, options)
+  })
+
+/** The policies that take a count behind a colon. */
+const counted = {
+  "best-of": (judge: Policy.WorkerReference, n?: number) => Policy.bestOf({ judge, ...(n === undefined ? {} : { n }) }),
+  "self-consistency": (worker: Policy.WorkerReference, n?: number) =>
+    Policy.selfConsistency({ worker, ...(n === undefined ? {} : { n }) }),
+  "self-reflection": (worker: Policy.WorkerReference, rounds?: number) =>
+    Policy.selfReflection({ worker, ...(rounds === undefined ? {} : { rounds }) })
+} as const
+
+const isCounted = (kind: string): kind is keyof typeof counted => Object.hasOwn(counted, kind)
+
+/** The policies in code that a colon may follow. */
+const isFixed = (kind: string): boolean => kind === "single" || isCounted(kind) || isUncounted(kind)
+
+const isUncounted = (name: string): boolean =>
+  ["conductor", "lexical", "random", "moa", "best-single", "oracle", "paper"].includes(name)
+
+const uncounted = (
+  name: string,
+  pool: WorkerPool.WorkerPool,
+  { areNotesShown = false }: Options
+): Effect.Effect<Policy.Policy, Failure, Scope.Scope> => {
+  switch (name) {
+    case "conductor":
+      return Effect.flatMap(
+        Effect.promise(() => import("./TinyConductor.ts")),
+        (TinyConductor) => TinyConductor.make(areNotesShown)
+      )
+    case "lexical":
+      return Effect.succeed(LexicalPolicy.make())
+    case "random":
+      return Effect.succeed(Policy.randomRouter())
+    case "moa":
+      return Effect.map(lead(pool), (aggregator) => Policy.mixtureOfAgents({ aggregator }))
+    case "best-single":
+      return Effect.flatMap(bestSingle(pool), (best) =>
+        best === undefined
+          ? Effect.fail(usage("Who is best is known only of the gym's workers. Name the worker: single:<id>."))
+          : Effect.succeed(Policy.single(best))
+      )
+    case "oracle":
+      return Effect.fail(usage("The oracle knows the tasks of the gym only: use it with `divisi gym solve`."))
+    default:
+      return Effect.fail(unknown(name))
+  }
+}
+
+/** Behind the name of a policy that is shown profiles in the place of workers' descriptions. */
+export const shownSuffix = "+profiles"
+
+/** Whether a policy reads whatever is said of workers; the tiny Conductor knows the descriptions of the gym alone. */
+const readsDescriptions = (name: string): boolean => {
+  const [kind = ""] = name.split(":")
+  return name === "lexical" || kind === "model" || (name.includes(":") && !isFixed(kind))
+}
+
+/**
+ * The policy of a name. Where one worker has to be the one (a judge, the one to ask again and again), it is the best
+ * single worker of the gym's pool, and the first of any other. What a policy has loaded goes with the scope.
+ */
+export const resolve = (
+  name: string,
+  pool: WorkerPool.WorkerPool,
+  options: Options = {}
+): Effect.Effect<Policy.Policy, Failure, Scope.Scope> => {
+  const { profiles, ...rest } = options
+  if (!name.endsWith(shownSuffix)) return plain(name, pool, rest)
+  const bare = name.slice(0, -shownSuffix.length)
+  if (profiles === undefined) {
+    return Effect.fail(usage(`${name} is shown profiles: name an evaluation or transcripts with --profiles.`))
+  }
+  return readsDescriptions(bare)
+    ? Effect.map(plain(bare, pool, options), profiles.show)
+    : Effect.fail(
+        usage(
+          `The policy ${bare} cannot be shown profiles. Those that can are lexical, <vendor>:<model> and model:<id>.`
+        )
+      )
+}
+
+const plain = (
+  name: string,
+  pool: WorkerPool.WorkerPool,
+  options: Options
+): Effect.Effect<Policy.Policy, Failure, Scope.Scope> => {
+  const colon = name.indexOf(":")
+  const kind = colon === -1 ? name : name.slice(0, colon)
+  const value = colon === -1 ? undefined : name.slice(colon + 1)
+  if (kind === "single") return singleOf(pool, value)
+  if (kind === "model") return modelOf(pool, value, options)
+  if (isCounted(kind)) {
+    return Effect.flatMap(countOf(kind, value), (count) =>
+      Effect.map(lead(pool), (worker) => counted[kind](worker, count))
+    )
+  }
+  if (value === undefined) return uncounted(name, pool, options)
+  return isUncounted(kind) || value === "" ? Effect.fail(unknown(name)) : vendorModel(pool, name, options)
+}

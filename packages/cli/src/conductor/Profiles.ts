@@ -1,0 +1,59 @@
+/** What workers turned out to be good at, from an evaluation or from transcripts, as policies are shown it. */
+import { createHash } from "node:crypto"
+import { existsSync } from "node:fs"
+import path from "node:path"
+import type { Policy } from "@divisi/core/Policy"
+import type { Transcript } from "@divisi/core/Transcript"
+import * as ReportFile from "@divisi/evals/ReportFile"
+import * as WorkerProfile from "@divisi/evals/WorkerProfile"
+import * as Effect from "effect/Effect"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as OfflineGym from "./OfflineGym.ts"
+import * as TranscriptFile from "./TranscriptFile.ts"
+
+/** How a policy is made one that is shown profiles. */
+export interface Profiles {
+  /** Six digits of what is shown: policies that are shown other profiles are others. */
+  readonly digest: string
+  readonly show: (policy: Policy) => Policy
+}
+
+const isReport = (place: string): boolean =>
+  path.basename(place) === ReportFile.names.results || existsSync(path.join(place, ReportFile.names.results))
+
+const observations = (
+  samples: Effect.Effect<Parameters<typeof WorkerProfile.fromSamples>[0], ReportFile.ReportError>
+) =>
+  Effect.mapBoth(samples, {
+    onFailure: (error) => usage(error.message),
+    onSuccess: (all) => WorkerProfile.fromSamples(all)
+  })
+
+const isOfGym = ({ task }: Transcript): boolean => task.id.startsWith("gym-") && task.reference !== undefined
+
+/** Runs in the gym are graded; of others times and prices are known, and not who was right. */
+const ofTranscripts = (folder: string) =>
+  Effect.gen(function* () {
+    const transcripts = yield* Effect.forEach(yield* TranscriptFile.within(folder), TranscriptFile.read)
+    const [inGym, others] = [transcripts.filter(isOfGym), transcripts.filter((one) => !isOfGym(one))]
+    const graded = yield* Effect.mapError(
+      WorkerProfile.fromTranscripts(inGym, { grader: OfflineGym.grader }),
+      (error) => failed(error.message)
+    )
+    const ungraded = yield* Effect.orDie(WorkerProfile.fromTranscripts(others))
+    return [...graded, ...ungraded]
+  })
+
+/** Reads them: of the folder of an evaluation, its `results.json`, or a folder of transcripts. */
+export const read = (place: string): Effect.Effect<Profiles, Failure> =>
+  Effect.gen(function* () {
+    const seen = yield* isReport(place) ? observations(ReportFile.readSamples(place)) : ofTranscripts(place)
+    const profiles = WorkerProfile.make(seen)
+    if (profiles.workers.length === 0)
+      return yield* usage(`${place} tells nothing of workers: no step was carried out.`)
+    const lines = profiles.workers.map((profile) => [profile.worker, WorkerProfile.describe(profile)])
+    return {
+      digest: createHash("sha256").update(JSON.stringify(lines)).digest("hex").slice(0, 6),
+      show: (policy: Policy) => WorkerProfile.shown(policy, profiles)
+    }
+  })

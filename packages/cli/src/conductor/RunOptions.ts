@@ -1,0 +1,154 @@
+/** Who answers: the pool, the policy and the limits of a run, from its flags, the config and the defaults. */
+import type * as Conductor from "@divisi/core/Conductor"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import type { Environment } from "@divisi/recipes/Vendor"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import type { Config } from "../config.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
+import * as PolicyName from "./PolicyName.ts"
+
+/** The flags that choose a team; they win over the config. */
+export interface Flags {
+  readonly pool: Option.Option<string>
+  readonly policy: Option.Option<string>
+  readonly maxSteps: Option.Option<number>
+  readonly recursion: Option.Option<number>
+  readonly seed: Option.Option<number>
+  readonly maxCost?: Option.Option<number>
+  readonly timeout?: Option.Option<number>
+  readonly maxOutputTokens?: Option.Option<number>
+}
+
+const listOf = (names: string): ReadonlyArray<string> =>
+  names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
+
+/**
+ * The workers that `--pool` names: `a,b` are these two in this order, `-a,-b` all but these two.
+ */
+export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Result<WorkerPool.WorkerPool, string> => {
+  const listed = listOf(names)
+  const excluded = listed.filter((name) => name.startsWith("-")).map((name) => name.slice(1))
+  const isMixed = excluded.length > 0 && excluded.length < listed.length
+  if (isMixed) return Result.fail("--pool lists workers either to use or, each with a minus, to leave out; not both.")
+  return Result.mapError(
+    excluded.length > 0 ? WorkerPool.without(pool, excluded) : WorkerPool.subset(pool, listed),
+    (error) => (error.reason._tag === "Empty" ? "--pool leaves no worker." : `--pool: ${error.message}`)
+  )
+}
+
+const isPool = (pool: NonNullable<Config["pool"]>): pool is WorkerPool.WorkerPool => "workers" in pool
+
+/** The pool of the config, or else that of the gym. */
+const basePool = (config: Config): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
+  const { pool } = config
+  if (pool === undefined) {
+    return Effect.map(
+      Effect.promise(() => import("./OfflineGym.ts")),
+      (OfflineGym) => OfflineGym.pool()
+    )
+  }
+  // A pool that was made elsewhere is made again: somebody may have written it down by hand.
+  return Effect.mapError(Effect.fromResult(WorkerPool.make(isPool(pool) ? pool.workers : pool)), (error) =>
+    usage(`The pool of the config: ${error.message}`)
+  )
+}
+
+/** The names that mean models of vendors: all with a colon that are not those of the config's own workers. */
+const references = (config: Config, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const { pool = [] } = config
+  const own = new Set((isPool(pool) ? pool.workers : pool).map((worker) => worker.id))
+  return names.filter((name) => name.includes(":") && !name.startsWith("-") && !own.has(name))
+}
+
+/** Workers by name: models of vendors are made, the others are those of the config or the gym. */
+const named = (config: Config, names: ReadonlyArray<string>, models: ReadonlyArray<string>, environment: Environment) =>
+  Effect.gen(function* () {
+    const WorkerName = yield* Effect.promise(() => import("./WorkerName.ts"))
+    const made = yield* WorkerName.workers(models, environment)
+    const others = names.filter((name) => !models.includes(name))
+    const own = others.length === 0 ? [] : (yield* chosen(config, others.join(","))).workers
+    const byName = new Map([...models.map((name, index) => [name, made[index]!] as const), ...own.map(byId)])
+    const workers = names.flatMap((name) => byName.get(name) ?? [])
+    return yield* Effect.mapError(Effect.fromResult(WorkerPool.make(workers.flat())), (error) =>
+      usage(`--pool: ${error.message}`)
+    )
+  })
+
+const byId = (worker: Worker) => [worker.id, [worker]] as const
+
+const chosen = (config: Config, names: string): Effect.Effect<WorkerPool.WorkerPool, Failure> =>
+  Effect.flatMap(basePool(config), (pool) => Effect.mapError(Effect.fromResult(choose(pool, names)), usage))
+
+/** The pool that the flags name: models of vendors, or what they leave of the config's. */
+export const resolvePool = (
+  config: Config,
+  flags: Pick<Flags, "pool">,
+  environment: Environment = process.env
+): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
+  if (Option.isNone(flags.pool)) return basePool(config)
+  const names = listOf(flags.pool.value)
+  const models = references(config, names)
+  const isExclusion = names.some((name) => name.startsWith("-"))
+  return models.length === 0 || isExclusion
+    ? chosen(config, flags.pool.value)
+    : named(config, names, models, environment)
+}
+
+/** Whether the workers are the gym's: nobody has named others. */
+export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
+  config.pool === undefined && (Option.isNone(flags.pool) || references(config, listOf(flags.pool.value)).length === 0)
+
+/** Who plans a run when nobody is named: the tiny Conductor for the workers of the gym, which are all that it knows. */
+export const defaultPolicy = (config: Config, flags: Pick<Flags, "pool">): string =>
+  isGym(config, flags) ? "conductor" : "lexical"
+
+/** What is measured when nothing is named: a policy that needs no package of its own. */
+export const measuredPolicy = "lexical"
+
+/** A setting of the flags, or else of the config, as an object to spread: absent when neither has it. */
+const setting = <K extends string, A>(name: K, flag: Option.Option<A> | undefined, configured: A | undefined) => {
+  const value = flag === undefined ? configured : Option.getOrElse(flag, () => configured)
+  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: A }
+}
+
+/** Everything about a run but its policy. */
+export const settings = (config: Config, flags: Flags): Omit<Conductor.Options, "pool" | "policy"> => {
+  const { maxOutputTokens = Option.none() } = flags
+  const { budget, cache: _cache, limits: _limits, policy: _policy, pool: _pool, worker, ...rest } = config
+  return {
+    ...rest,
+    ...setting("maxSteps", flags.maxSteps, config.maxSteps),
+    ...setting("recursion", flags.recursion, config.recursion),
+    ...setting("seed", flags.seed, config.seed),
+    ...setting(
+      "worker",
+      Option.map(maxOutputTokens, (maxOutputTokens) => ({ ...worker, maxOutputTokens })),
+      worker
+    ),
+    budget: {
+      ...budget,
+      ...setting("costUsd", flags.maxCost, budget?.costUsd),
+      ...setting("durationMillis", flags.timeout, budget?.durationMillis)
+    }
+  }
+}
+
+/** The options of a run. */
+export const resolve = (
+  config: Config,
+  flags: Flags,
+  options: PolicyName.Options = {}
+): Effect.Effect<Conductor.Options, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const pool = yield* resolvePool(config, flags)
+    const named = Option.getOrElse(flags.policy, () => config.policy ?? defaultPolicy(config, flags))
+    const policy = typeof named === "string" ? yield* PolicyName.resolve(named, pool, options) : named
+    return { ...settings(config, flags), policy, pool }
+  })

@@ -1,0 +1,64 @@
+/** What calls of real services pass through: answers kept on disk, and the limits of the vendors. */
+import type { Limits } from "@divisi/provider-kit/ProviderGate"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
+import type { Config } from "../config.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
+
+/** Which of them are wanted. */
+export interface Options {
+  /** The file that answers are kept in; none when absent. */
+  readonly cache?: Config["cache"]
+  readonly limits?: Readonly<Record<string, Limits>>
+}
+
+/** What the flags and the config want. */
+export const of = (config: Config, flags: { readonly cache: Option.Option<string> }): Options => {
+  const cache = Option.getOrElse(flags.cache, () => config.cache)
+  return {
+    ...(cache === undefined ? {} : { cache }),
+    ...(config.limits === undefined ? {} : { limits: config.limits })
+  }
+}
+
+/** A vendor that fails so often in a row is left alone for half a minute. */
+const breaker = { failures: 8, openMillis: 30_000 }
+
+/** What is logged goes to the error output: the other is the run's. */
+const logger = Logger.layer([
+  Logger.make(({ message }) => {
+    process.stderr.write(`divisi: ${[message].flat().join(" ")}\n`)
+  })
+])
+
+const cacheLayer = (cache: NonNullable<Config["cache"]>): Effect.Effect<Layer.Layer<never, Failure>> =>
+  Effect.map(
+    Effect.promise(() => import("@divisi/core/DiskCache")),
+    (DiskCache) =>
+      DiskCache.layer(typeof cache === "string" ? { file: cache } : cache).pipe(
+        Layer.catch((error) => Layer.effectDiscard(Effect.fail(usage(error.message))))
+      )
+  )
+
+const gateLayer = (limits: Readonly<Record<string, Limits>>): Effect.Effect<Layer.Layer<never>> =>
+  Effect.map(
+    Effect.promise(() => import("@divisi/provider-kit/ProviderGate")),
+    (ProviderGate) => ProviderGate.layer({ limits, breaker })
+  )
+
+/**
+ * Runs an effect with the services that its calls need. The gate costs nothing but its loading, and so it stands there
+ * for every pool that somebody has chosen; the gym's workers have nothing to be limited by.
+ */
+export const provide = <A, E>(
+  effect: Effect.Effect<A, E>,
+  options: Options & { readonly isGym: boolean }
+): Effect.Effect<A, E | Failure> =>
+  Effect.gen(function* () {
+    const layers: Array<Layer.Layer<never, Failure>> = [logger]
+    if (options.cache !== undefined) layers.push(yield* cacheLayer(options.cache))
+    if (!options.isGym || options.limits !== undefined) layers.push(yield* gateLayer(options.limits ?? {}))
+    return yield* Effect.provide(effect, layers as [Layer.Layer<never, Failure>])
+  })

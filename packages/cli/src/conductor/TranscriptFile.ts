@@ -1,0 +1,48 @@
+/** Transcripts in files: written whole or not at all, and read again. */
+import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs"
+import path from "node:path"
+import type { Transcript } from "@divisi/core/Transcript"
+import * as Effect from "effect/Effect"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import * as WholeFile from "../WholeFile.ts"
+
+/** Finds out whether a transcript can be written there, before a run is paid for. */
+export const prepare = (file: string): Effect.Effect<void, Failure> =>
+  Effect.try({
+    try: () => {
+      accessSync(path.dirname(path.resolve(file)), constants.W_OK)
+      if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${file} is a folder`)
+    },
+    catch: (error) => usage(`Cannot write the transcript: ${messageOf(error)}.`)
+  })
+
+/** Writes one. Whoever reads the file never sees half of it. */
+export const write = (file: string, transcript: Transcript): Effect.Effect<void, Failure> =>
+  Effect.try({
+    try: () => WholeFile.write(file, `${JSON.stringify(transcript, null, 2)}\n`),
+    catch: (error) => failed(`Cannot write the transcript: ${messageOf(error)}.`)
+  })
+
+/** The transcripts of a folder, in the order of their names; it has to have some. */
+export const within = (folder: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
+  Effect.try({
+    try: () => {
+      const names = readdirSync(folder).filter((name) => name.endsWith(".json"))
+      if (names.length === 0) throw new Error("there is none in it")
+      return names.sort().map((name) => path.join(folder, name))
+    },
+    catch: (error) => usage(`Cannot read transcripts from ${folder}: ${messageOf(error)}.`)
+  })
+
+/** Reads one. */
+export const read = (file: string): Effect.Effect<Transcript, Failure> =>
+  Effect.gen(function* () {
+    const Wire = yield* Effect.promise(() => import("@divisi/core/Wire"))
+    const text = yield* Effect.try({
+      try: () => readFileSync(file, "utf8"),
+      catch: (error) => usage(`Cannot read the transcript: ${messageOf(error)}.`)
+    })
+    return yield* Effect.mapError(Effect.fromResult(Wire.decodeTranscript(text)), (error) =>
+      usage(`${file} is no transcript. ${error.message}`)
+    )
+  })

@@ -1,0 +1,84 @@
+/** Workers of the vendors' models, by the names that `--pool` and `--policy` take. */
+import type { Worker } from "@divisi/core/Worker"
+import type { PaperSetting } from "@divisi/recipes"
+import * as Vendor from "@divisi/recipes/Vendor"
+import * as Effect from "effect/Effect"
+import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import { vendors } from "./Vendors.ts"
+
+/**
+ * The output that a budget sets aside for a call where nobody says how much a worker may write. What models could write
+ * at most costs many times what they do, and would let no budget begin.
+ */
+const reservedOutputTokens = 8_192
+
+const reserved = (worker: Worker): Worker => ({
+  ...worker,
+  limits: {
+    ...worker.limits,
+    maxOutputTokens: Math.min(worker.limits?.maxOutputTokens ?? reservedOutputTokens, reservedOutputTokens)
+  }
+})
+
+/** The paper's pool by the name that the command line has for it: `paper:controlled`. */
+const paper = "paper"
+
+const paperSetting = (name: string): PaperSetting | undefined =>
+  name === `${paper}:controlled` ? "controlled" : name === `${paper}:unconstrained` ? "unconstrained" : undefined
+
+const makePaperPool = (setting: PaperSetting): Effect.Effect<ReadonlyArray<Worker>, Failure> =>
+  Effect.tryPromise({
+    try: async () => (await import("@divisi/recipes")).paperPool({ setting }),
+    catch: (error) => usage(messageOf(error))
+  })
+
+/** What is wrong with a name, where something is. */
+const problemOf = (name: string, environment: Vendor.Environment): string | undefined => {
+  const reference = Vendor.parse(name)
+  if (reference === undefined) return `${name} is no model: write vendor:model, as in openai:gpt-5.`
+  if (paperSetting(name) !== undefined) return undefined
+  if (reference.vendor === paper) return `${name} is none of the paper's settings: controlled, unconstrained.`
+  const problem = Vendor.problemOf(vendors, reference, environment)
+  return problem === undefined ? undefined : Vendor.explain(vendors, name, problem)
+}
+
+/** The pool of small local models by the name that the command line has for it. */
+const localPool = "llamacpp:default"
+
+const makeLocalPool: Effect.Effect<ReadonlyArray<Worker>, Failure> = Effect.tryPromise({
+  try: async () => {
+    const LocalModels = await import("./LocalModels.ts")
+    const { defaultPool, llamacpp } = await LocalModels.load()
+    return defaultPool.map((model) => reserved(llamacpp(model, LocalModels.loading())))
+  },
+  catch: (error) => usage(messageOf(error))
+})
+
+const make = (name: string, environment: Vendor.Environment): Effect.Effect<ReadonlyArray<Worker>, Failure> => {
+  const setting = paperSetting(name)
+  if (setting !== undefined) return makePaperPool(setting)
+  if (name === localPool) return makeLocalPool
+  const { model, vendor: vendorName } = Vendor.parse(name)!
+  const vendor = Vendor.find(vendors, vendorName, environment)!
+  return Effect.map(
+    Effect.tryPromise({
+      try: () => vendor.make(model, { id: name, ...Vendor.connection(vendor, environment) }),
+      catch: (error) => usage(`${name} cannot be used: ${messageOf(error)}`)
+    }),
+    (worker) => [reserved(worker)]
+  )
+}
+
+/**
+ * The workers of each of these names: one of `vendor:model`, several of `paper:controlled`. What is missing for any of
+ * them is said at once.
+ */
+export const workers = (
+  names: ReadonlyArray<string>,
+  environment: Vendor.Environment
+): Effect.Effect<ReadonlyArray<ReadonlyArray<Worker>>, Failure> => {
+  const problems = names.map((name) => problemOf(name, environment)).filter((problem) => problem !== undefined)
+  return problems.length > 0
+    ? Effect.fail(usage(problems.join("\n")))
+    : Effect.forEach(names, (name) => make(name, environment))
+}

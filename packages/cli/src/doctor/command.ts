@@ -1,0 +1,16 @@
+/** `divisi doctor`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { toggle } from "../invocation/flags.ts"
+
+const flags = { json: toggle("json", "Print JSON, for programs") }
+
+export const doctor = Command.make("doctor", flags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Doctor.ts")),
+    (Doctor) => Doctor.diagnose(input)
+  )
+).pipe(
+  Command.withDescription("Says what would run local models on this machine and why, and what is missing."),
+  Command.withShortDescription("Say what runs local models here")
+)

@@ -1,0 +1,146 @@
+/** The policies and baselines of an evaluation, by name. */
+import * as Budget from "@divisi/core/Budget"
+import type { GraderError } from "@divisi/core/Grader"
+import type { Policy } from "@divisi/core/Policy"
+import type { Retry } from "@divisi/core/Resilience"
+import type * as ResponseCache from "@divisi/core/ResponseCache"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { Embedder } from "@divisi/evals"
+import * as Baselines from "@divisi/evals/Baselines"
+import type { Entry, Suite } from "@divisi/evals/Evaluation"
+import * as Recording from "@divisi/evals/Recording"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as OfflineGym from "../conductor/OfflineGym.ts"
+import * as PolicyName from "../conductor/PolicyName.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import type { Config } from "../config.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { listOf } from "./Suites.ts"
+
+/** What policies are made with. */
+export interface Options extends PolicyName.Options {
+  readonly pool: WorkerPool
+  /** Whether the workers are the gym's: then learning costs nothing. */
+  readonly isGym: boolean
+  /** The tasks that baselines learn from, if any are named. */
+  readonly learn: Suite | undefined
+  readonly seed: number
+  readonly concurrency: number
+  readonly retry?: Retry | undefined
+  readonly maxOutputTokens?: number | undefined
+  readonly maxCostUsd?: number | undefined
+  /** Hashed words by default. */
+  readonly embedder?: Embedder.Embedder | undefined
+  /** Where answers are kept that baselines learn from. */
+  readonly store: ResponseCache.Store
+  /** Whether learning makes no call. */
+  readonly isOffline?: boolean
+}
+
+/** Who is measured, and what it cost to make them. */
+export interface Contenders {
+  readonly entries: ReadonlyArray<Entry>
+  readonly paidUsd: number
+}
+
+type Making = Pick<Options, "pool" | "isGym" | "profiles" | "environment">
+
+/** With other profiles a policy is another, so that answers of both are never taken for one's. */
+const titleOf = (name: string, { profiles }: Making): string =>
+  name.endsWith(PolicyName.shownSuffix) && profiles !== undefined ? `${name}-${profiles.digest}` : name
+
+/** A policy under the name that it was asked for by. */
+const policyOf = (name: string, making: Making): Effect.Effect<Entry, Failure, Scope.Scope> =>
+  Effect.map(
+    name === "oracle" && making.isGym
+      ? Effect.succeed<Policy>(OfflineGym.oracle)
+      : PolicyName.resolve(name, making.pool, making),
+    (policy) => ({ policy: { ...policy, name: titleOf(name, making) } })
+  )
+
+/** The policies that are named, or else the config's. */
+export const policies = (
+  names: string | undefined,
+  config: Config,
+  making: Making
+): Effect.Effect<ReadonlyArray<Entry>, Failure, Scope.Scope> => {
+  if (names === undefined && typeof config.policy === "object") return Effect.succeed([{ policy: config.policy }])
+  const configured = typeof config.policy === "string" ? config.policy : RunOptions.measuredPolicy
+  return Effect.forEach(listOf(names ?? configured), (name) => policyOf(name, making))
+}
+
+/** Fails where something that was learned from is not recorded: what is learned from the rest is something else. */
+const recorded =
+  (record: Recording.Record<GraderError>): Recording.Record<GraderError | Failure> =>
+  (policies) =>
+    Effect.flatMap(record(policies), (samples) => {
+      const lost = samples.filter(({ score }) => score === undefined)
+      return lost.length === 0
+        ? Effect.succeed(samples)
+        : Effect.fail(
+            usage(
+              `--offline: ${lost.length} of the answers that baselines learn from are not recorded, the first of ${lost[0]!.policy} to ${lost[0]!.task.id}.`
+            )
+          )
+    })
+
+/** Where baselines learn, and what they spend there. */
+const recording = (options: Options, suite: Suite) => {
+  const { concurrency, isOffline = false, store, maxCostUsd, maxOutputTokens, pool, retry, seed } = options
+  const ledger = Budget.make(maxCostUsd === undefined ? {} : { costUsd: maxCostUsd })
+  const record = Recording.make({
+    tasks: suite.tasks,
+    grader: suite.grader,
+    pool,
+    store,
+    isOffline,
+    seed,
+    concurrency,
+    ledger,
+    ...(retry === undefined ? {} : { retry }),
+    ...(maxOutputTokens === undefined ? {} : { worker: { maxOutputTokens } })
+  })
+  return { record: isOffline ? recorded(record) : record, ledger }
+}
+
+/** Whether a baseline leaves open which worker it asks; that of every worker asks them all. */
+const wantsBest = ({ name, worker }: Baselines.Named): boolean =>
+  worker === undefined && name !== "single" && Baselines.table.some((entry) => entry.name === name && entry.takesWorker)
+
+/**
+ * The baselines that are named. Those that learn do so from tasks which they are not measured on; where that costs
+ * nothing, the others learn from them which worker is the best.
+ */
+export const baselines = (names: string, options: Options): Effect.Effect<Contenders, Failure> =>
+  Effect.gen(function* () {
+    const { isGym, learn, pool, seed } = options
+    const named = yield* Effect.mapError(Effect.fromResult(Baselines.read(names)), (error) => usage(error.message))
+    if (named.length === 0) return { entries: [], paidUsd: 0 }
+    const isLearning = Baselines.needRecording(named)
+    if (isLearning && learn === undefined) {
+      return yield* usage(`Some of ${names} learn first: name tasks that they may learn from with --learn.`)
+    }
+    const isWanted = isLearning || (isGym && named.some(wantsBest))
+    const source = learn !== undefined && isWanted ? recording(options, learn) : undefined
+    const made = yield* Effect.mapError(
+      Baselines.make<GraderError | Failure>(named, {
+        pool,
+        seed,
+        ...(options.embedder === undefined ? {} : { embedder: options.embedder }),
+        ...(source === undefined ? {} : { record: source.record })
+      }),
+      (error) =>
+        error._tag === "BaselineError" ? usage(error.message) : error._tag === "Failure" ? error : failed(error.message)
+    )
+    return {
+      entries: made.map((baseline) => ({ ...baseline, isBaseline: true })),
+      paidUsd: source?.ledger.spent().costUsd ?? 0
+    }
+  })
+
+/** Policies first; a baseline of the same name as one of them is that policy. */
+export const join = (policies: ReadonlyArray<Entry>, baselines: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  const names = new Set(policies.map(({ policy }) => policy.name))
+  return [...policies, ...baselines.filter(({ policy }) => !names.has(policy.name))]
+}

@@ -1,0 +1,38 @@
+/** What embeds texts for baselines that learn, by name. */
+import { Embedder } from "@divisi/evals"
+import * as Vendor from "@divisi/recipes/Vendor"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { vendors } from "../conductor/Vendors.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
+
+const withEmbeddings = vendors.filter(({ embed }) => embed !== undefined).map(({ name }) => name)
+
+/** The embedder of `vendor:model`, for as long as the scope is open; `undefined` for the default. */
+export const named = (
+  name: string | undefined,
+  isOffline: boolean
+): Effect.Effect<Embedder.Embedder | undefined, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    if (name === undefined || name === "hashed") return undefined
+    const reference = Vendor.parse(name)
+    if (reference === undefined) {
+      return yield* usage(`--embeddings: ${name} is no model: write vendor:model, as in openai:text-embedding-3-small.`)
+    }
+    if (isOffline && reference.vendor !== "llamacpp") {
+      return yield* usage(`--embeddings: ${name} is asked over the network, so it cannot be used with --offline.`)
+    }
+    const problem = Vendor.problemOf(vendors, reference, process.env)
+    if (problem !== undefined) return yield* usage(`--embeddings: ${Vendor.explain(vendors, name, problem)}`)
+    const vendor = Vendor.find(vendors, reference.vendor, process.env)!
+    if (vendor.embed === undefined) {
+      return yield* usage(
+        `--embeddings: ${vendor.name} has none here. Those that have are ${withEmbeddings.join(", ")}.`
+      )
+    }
+    const embed = yield* Effect.mapError(
+      vendor.embed(reference.model, Vendor.connection(vendor, process.env)),
+      ({ message }) => usage(`--embeddings: ${message}`)
+    )
+    return Embedder.fromPromise(name, embed)
+  })

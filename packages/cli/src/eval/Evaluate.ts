@@ -1,0 +1,239 @@
+/** `divisi eval`: policies on benchmarks, to a report. */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import * as DiskCache from "@divisi/core/DiskCache"
+import type * as ResponseCache from "@divisi/core/ResponseCache"
+import type { Transcript } from "@divisi/core/Transcript"
+import * as Benchmark from "@divisi/evals/Benchmark"
+import * as Benchmarks from "@divisi/evals/Benchmarks"
+import * as Evaluation from "@divisi/evals/Evaluation"
+import * as ReportFile from "@divisi/evals/ReportFile"
+import type { Environment } from "@divisi/recipes/Vendor"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import manifest from "../../package.json" with { type: "json" }
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as OfflineGym from "../conductor/OfflineGym.ts"
+import * as Profiles from "../conductor/Profiles.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import * as Services from "../conductor/Services.ts"
+import type { Config } from "../config.ts"
+import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
+import * as View from "../view/View.ts"
+import * as Contenders from "./Contenders.ts"
+import * as Embedders from "./Embedders.ts"
+import type { EvalInput } from "./flags.ts"
+import * as Offline from "./Offline.ts"
+import * as Outputs from "./Outputs.ts"
+import * as Progress from "./Progress.ts"
+import * as ReportText from "./ReportText.ts"
+import * as Suites from "./Suites.ts"
+import * as TaskList from "./TaskList.ts"
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
+
+/** An optional flag of a file, read. */
+const fromFile = <A>(
+  file: Option.Option<string>,
+  read: (file: string) => Effect.Effect<A, Failure>
+): Effect.Effect<A | undefined, Failure> => (Option.isNone(file) ? Effect.succeed(undefined) : read(file.value))
+
+const suitesOf = (input: EvalInput) =>
+  Effect.gen(function* () {
+    const options: Suites.Options = {
+      limit: Option.getOrUndefined(input.limit),
+      seed: Option.getOrElse(input.seed, () => 0),
+      ids: yield* fromFile(input.ids, TaskList.ids),
+      trained: yield* fromFile(input.trained, TaskList.read),
+      dropOverlap: input.dropOverlap,
+      since: Option.getOrUndefined(input.since),
+      until: Option.getOrUndefined(input.until),
+      revision: Option.getOrUndefined(input.revision),
+      grader: Option.getOrUndefined(input.grader),
+      sandbox: yield* Suites.sandbox(input.sandbox)
+    }
+    return yield* Suites.all(input.benchmark, options)
+  })
+
+/** Licences and terms, and how many answers make a score worth printing. */
+const notices = (suites: ReadonlyArray<Evaluation.Suite>, epochs: number): void => {
+  for (const { record } of suites) {
+    if (record.benchmark === "gym") continue
+    const terms = record.terms === undefined ? {} : { terms: record.terms }
+    const { isConfidential, licence, title } = record
+    say(Benchmark.notice({ title, licence, isConfidential, ...terms } as Benchmark.Benchmark))
+    const wanted = Benchmarks.named(record.benchmark)?.epochs ?? 1
+    if (wanted > epochs) say(`${title} has few questions: --epochs ${wanted} makes its score worth printing.`)
+  }
+}
+
+/** The tasks that baselines learn from: those that are named, or in the gym its own for training. */
+const learnFrom = (input: EvalInput, isGym: boolean, suites: ReadonlyArray<Evaluation.Suite>) => {
+  const options = { limit: input.learnLimit, seed: Option.getOrElse(input.seed, () => 0), split: "train" as const }
+  const name = Option.getOrUndefined(input.learn) ?? (isGym ? "gym" : undefined)
+  if (name === undefined || input.baselines === "") return Effect.succeed(undefined)
+  // What baselines learn from may not be what they are measured on.
+  const measured = suites.flatMap(({ tasks }) => tasks)
+  const grader = Option.getOrUndefined(input.grader)
+  return Suites.one(name, { ...options, trained: measured, dropOverlap: true, grader })
+}
+
+const contendersOf = (
+  input: EvalInput,
+  config: Config,
+  shared: {
+    readonly pool: Evaluation.Options["pool"]
+    readonly isGym: boolean
+    readonly settings: Settings
+    readonly environment: Environment
+    readonly store: ResponseCache.Store
+  },
+  suites: ReadonlyArray<Evaluation.Suite>
+) =>
+  Effect.gen(function* () {
+    const { isGym, pool, settings } = shared
+    const profiles = yield* fromFile(input.profiles, Profiles.read)
+    const policies = yield* Contenders.policies(Option.getOrUndefined(input.policy), config, { ...shared, profiles })
+    const learn = yield* learnFrom(input, isGym, suites)
+    const baselines = yield* Contenders.baselines(input.baselines, {
+      pool,
+      isGym,
+      learn,
+      store: shared.store,
+      embedder: yield* Embedders.named(Option.getOrUndefined(input.embeddings), Option.isSome(input.offline)),
+      isOffline: Option.isSome(input.offline),
+      seed: Option.getOrElse(input.seed, () => 0),
+      concurrency: input.concurrency,
+      retry: settings.retry,
+      maxOutputTokens: settings.worker?.maxOutputTokens,
+      maxCostUsd: Option.getOrUndefined(input.maxCost)
+    })
+    return { entries: Contenders.join(policies, baselines.entries), paidUsd: baselines.paidUsd }
+  })
+
+type Settings = ReturnType<typeof RunOptions.settings>
+
+/** What else the config says of a run. */
+const furtherOf = ({ critic, onStepFailure, self, skipUnseen, threshold, worker }: Settings): Evaluation.Settings => ({
+  ...(critic === undefined ? {} : { critic }),
+  ...(onStepFailure === undefined ? {} : { onStepFailure }),
+  ...(self === undefined ? {} : { self }),
+  ...(skipUnseen === undefined ? {} : { skipUnseen }),
+  ...(threshold === undefined ? {} : { threshold }),
+  ...(worker?.reasoning === undefined ? {} : { reasoning: worker.reasoning }),
+  ...(worker?.timeoutMillis === undefined ? {} : { timeoutMillis: worker.timeoutMillis })
+})
+
+const termsOf = (input: EvalInput, settings: Settings) => {
+  const { budget, maxSteps, reassign, recursion, retry, seed, worker } = settings
+  const limits = Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined))
+  return {
+    epochs: input.epochs,
+    seed: seed ?? 0,
+    perQuestion: limits,
+    settings: furtherOf(settings),
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    ...(recursion === undefined ? {} : { recursion }),
+    ...(worker?.maxOutputTokens === undefined ? {} : { maxOutputTokens: worker.maxOutputTokens }),
+    ...(worker?.temperature === undefined ? {} : { temperature: worker.temperature }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(reassign === undefined ? {} : { reassign })
+  }
+}
+
+/** Keeps each run's whole record in a file of its own. It holds all texts, also of confidential questions. */
+const keeper = (folder: string) => {
+  const within = path.join(folder, "transcripts")
+  mkdirSync(within, { recursive: true })
+  return (transcript: Transcript): void =>
+    writeFileSync(path.join(within, `${transcript.runId}.json`), `${JSON.stringify(transcript)}\n`)
+}
+
+/** The answers' file: the one that is named, or the folder's own. */
+const cacheOf = (input: EvalInput, config: Config): NonNullable<Config["cache"]> => {
+  if (Option.isSome(input.offline)) return { file: Offline.answersOf(input.offline.value) }
+  const { cache } = Services.of(config, input)
+  const file = path.join(input.out, ReportFile.names.answers)
+  return cache ?? { file, maxBytes: Number.MAX_SAFE_INTEGER }
+}
+
+const evaluateAll = (
+  input: EvalInput,
+  config: Config,
+  suites: ReadonlyArray<Evaluation.Suite>,
+  progress: Progress.Progress
+) =>
+  Effect.gen(function* () {
+    const isGym = RunOptions.isGym(config, input)
+    const isOffline = Option.isSome(input.offline)
+    const environment = isOffline ? Offline.environment(process.env) : process.env
+    const pool = yield* RunOptions.resolvePool(isGym ? { pool: OfflineGym.fastPool() } : config, input, environment)
+    const questionCost = { ...input, maxCost: input.questionCost }
+    const settings = { ...(isGym ? { retry: OfflineGym.atOnce } : {}), ...RunOptions.settings(config, questionCost) }
+    const cache = cacheOf(input, config)
+    const store = yield* Effect.mapError(
+      DiskCache.store(typeof cache === "string" ? { file: cache } : cache),
+      (error) => usage(error.message)
+    )
+    const making = { pool, isGym, settings, environment, store }
+    const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
+    return yield* Effect.mapError(
+      Evaluation.run({
+        ...termsOf(input, settings),
+        suites,
+        policies: entries,
+        pool,
+        folder: input.out,
+        concurrency: input.concurrency,
+        retryMissing: input.retryMissing,
+        store,
+        isOffline,
+        versions: {
+          "@divisi/cli": manifest.version,
+          ...(Option.isNone(input.embeddings) ? {} : { embeddings: input.embeddings.value })
+        },
+        paidElsewhereUsd: isGym || isOffline ? 0 : paidUsd,
+        ...(Option.isNone(input.maxCost) ? {} : { maxCostUsd: input.maxCost.value }),
+        ...(input.transcripts ? { onTranscript: keeper(input.out) } : {}),
+        onProgress: progress.show
+      }),
+      (error) => (error._tag === "EvaluationError" ? usage(error.message) : failed(error.message))
+    )
+  })
+
+/** Says where the samples are that an interrupted evaluation had made. */
+const farewell = (input: EvalInput) =>
+  Effect.sync(() => {
+    if (existsSync(path.join(input.out, ReportFile.names.results))) {
+      say(`divisi: stopped; what is done is kept in ${input.out}. Run the same again to go on.`)
+    }
+  })
+
+/** Measures, writes the report and shows it. */
+export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> => Effect.scoped(measure(input))
+
+const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return<void, Failure, Scope.Scope> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  if (Option.isSome(input.offline)) yield* Offline.check(input.offline.value)
+  const suites = yield* suitesOf(input)
+  notices(suites, input.epochs)
+  const progress = Progress.make(process.stderr, View.isLive(process.stderr, process.env), Date.now)
+  const services = {
+    ...Services.of(config, input),
+    cache: cacheOf(input, config),
+    isGym: RunOptions.isGym(config, input)
+  }
+  const { report, samples, stoppedBy } = yield* Services.provide(
+    Effect.scoped(evaluateAll(input, config, suites, progress)),
+    services
+  ).pipe(
+    Effect.ensuring(Effect.sync(progress.close)),
+    Effect.onInterrupt(() => farewell(input))
+  )
+  yield* Outputs.write(input.out, report, samples, suites)
+  process.stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report)}\n`)
+  if (!input.json) say(`Written to ${path.join(input.out, "report.html")}, and beside it`)
+  if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)
+  if (report.progress.status === "stopped") return yield* silent(exitCodes.budget)
+})

@@ -1,0 +1,28 @@
+/** Evaluations that make no call: their answers are those of another. */
+import { existsSync } from "node:fs"
+import path from "node:path"
+import * as ReportFile from "@divisi/evals/ReportFile"
+import type { Environment } from "@divisi/recipes/Vendor"
+import * as Effect from "effect/Effect"
+import { vendors } from "../conductor/Vendors.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
+
+/** The file of answers of an evaluation's folder; a file stands for itself. */
+export const answersOf = (place: string): string =>
+  place.endsWith(".sqlite") ? place : path.join(place, ReportFile.names.answers)
+
+/** Refuses a place without answers: a new file would be made there. */
+export const check = (place: string): Effect.Effect<void, Failure> =>
+  existsSync(answersOf(place))
+    ? Effect.void
+    : Effect.fail(
+        usage(
+          `--offline: ${answersOf(place)} is not there. Give the folder of an evaluation, or the file of its --cache.`
+        )
+      )
+
+/** Vendors that are not called need no key. */
+export const environment = (environment: Environment): Environment => ({
+  ...Object.fromEntries(vendors.flatMap(({ keys, needsKey }) => (needsKey ? keys.map((key) => [key, "offline"]) : []))),
+  ...environment
+})

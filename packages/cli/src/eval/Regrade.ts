@@ -1,0 +1,69 @@
+/** `divisi eval regrade`: the answers of an evaluation graded again. */
+import { Regrade as Regrading } from "@divisi/evals"
+import type { BenchmarkRecord, Sample } from "@divisi/evals/Report"
+import * as ReportFile from "@divisi/evals/ReportFile"
+import type { Sandbox } from "@divisi/graders/Sandbox"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Format from "../view/Format.ts"
+import type { RegradeInput } from "./flags.ts"
+import * as Outputs from "./Outputs.ts"
+import * as ReportText from "./ReportText.ts"
+import * as Suites from "./Suites.ts"
+
+/** Where the tasks of each benchmark are now. */
+const placesOf = (input: RegradeInput): ReadonlyMap<string, string> =>
+  new Map(
+    Suites.listOf(Option.getOrElse(input.benchmark, () => "")).map((name) => [name.split("=")[0]!, name] as const)
+  )
+
+/** The benchmark as it was recorded, with the tasks that are there now. */
+const suiteOf = (input: RegradeInput, sandbox: Sandbox, record: BenchmarkRecord) => {
+  const requested = record.requested ?? record.benchmark
+  const name = placesOf(input).get(requested.split("=")[0]!) ?? requested
+  return Effect.map(
+    Suites.one(name, {
+      seed: record.seed,
+      revision: Option.getOrElse(input.revision, () => record.commit),
+      grader: Option.getOrUndefined(input.grader),
+      isGraderForAll: true,
+      sandbox,
+      ...(record.benchmark === "gym" ? { limit: record.available } : {})
+    }),
+    (suite) => ({ ...suite, record })
+  )
+}
+
+const nameOf = ({ correct, missing, rung }: Sample): string =>
+  missing === undefined ? `${correct === true ? "right" : "wrong"} (${rung})` : `missing (${missing.cause})`
+
+const textOf = ({ after, before }: Regrading.Change): string =>
+  `${before.task}, ${before.policy}, answer ${before.epoch + 1}: ${nameOf(before)} is now ${nameOf(after)}`
+
+const jsonOf = ({ after, before }: Regrading.Change): string => {
+  const { benchmark, epoch, policy, task } = after
+  const verdict = ({ correct, extracted, rung, score }: Sample) => ({ correct, score, rung, extracted })
+  return JSON.stringify({ benchmark, task, epoch, policy, before: verdict(before), after: verdict(after) })
+}
+
+/** Grades again, writes the report anew, and shows what has changed. */
+export const regrade = (input: RegradeInput): Effect.Effect<void, Failure> => Effect.scoped(regradeAll(input))
+
+const regradeAll = Effect.fnUntraced(function* (input: RegradeInput): Effect.fn.Return<void, Failure, Scope.Scope> {
+  const { folder } = input
+  const before = yield* Effect.mapError(ReportFile.read(folder), (error) => usage(error.message))
+  const sandbox = yield* Suites.sandbox(input.sandbox)
+  const suites = yield* Effect.forEach(before.benchmarks, (record) => suiteOf(input, sandbox, record))
+  const { changes, graded, report, samples } = yield* Effect.mapError(Regrading.regrade({ folder, suites }), (error) =>
+    error._tag === "EvaluationError" ? usage(error.message) : failed(error.message)
+  )
+  yield* Outputs.write(folder, report, samples, suites)
+  const lines = changes.map(input.json ? jsonOf : textOf)
+  const summary = `${Format.count(graded, "answer")} graded again, ${Format.count(changes.length, "verdict")} changed`
+  const output = input.json
+    ? lines
+    : [...lines, ...(lines.length === 0 ? [] : [""]), summary, "", ReportText.text(report)]
+  if (output.length > 0) process.stdout.write(`${output.join("\n")}\n`)
+})

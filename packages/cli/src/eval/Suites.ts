@@ -1,0 +1,165 @@
+/** Benchmarks by name: the gym, those of `@divisi/evals`, and files. */
+
+import { LiveCodeBench, type Selection, UserBenchmark } from "@divisi/evals"
+import * as Benchmark from "@divisi/evals/Benchmark"
+import * as Benchmarks from "@divisi/evals/Benchmarks"
+import * as Evaluation from "@divisi/evals/Evaluation"
+import { CodeGrader } from "@divisi/graders/code"
+import * as Graders from "@divisi/graders/Graders"
+import type { Sandbox } from "@divisi/graders/Sandbox"
+import { Sandboxes } from "@divisi/graders/sandboxes"
+import * as Verdict from "@divisi/graders/Verdict"
+import * as Gym from "@divisi/gym/Gym"
+import * as GymGrader from "@divisi/gym/GymGrader"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as OfflineGym from "../conductor/OfflineGym.ts"
+import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+
+/** Which tasks of a benchmark. */
+export interface Options {
+  readonly limit?: number | undefined
+  readonly seed: number
+  readonly ids?: ReadonlyArray<string> | undefined
+  readonly trained?: Selection.Trained | undefined
+  readonly dropOverlap?: boolean
+  readonly revision?: string | undefined
+  /** Of files' rows that name none. */
+  readonly grader?: string | undefined
+  /** Whether it is there instead of a benchmark's own. */
+  readonly isGraderForAll?: boolean
+  /** The contests of LiveCodeBench: the first day and the last, as ISO dates. */
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+  /** Where answers that are programs run; in WebAssembly by default. */
+  readonly sandbox?: Sandbox | undefined
+  /** The gym's tasks; for testing by default. */
+  readonly split?: Gym.Split
+}
+
+/** The parts of a list with commas. */
+export const listOf = (names: string): ReadonlyArray<string> => [
+  ...new Set(
+    names
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "")
+  )
+]
+
+const gymTasks = 100
+
+const gymGrader: Verdict.AnswerGrader = Verdict.grader("gym", (gold, answer) =>
+  Verdict.make({
+    correct: GymGrader.isCorrect(answer, gold),
+    rung: "gym",
+    extracted: GymGrader.finalAnswer(answer)
+  })
+)
+
+/** The grader of a name. */
+export const graderNamed = (name: string, sandbox?: Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
+  const grader = Graders.named(name, sandbox)
+  return grader === undefined
+    ? Effect.fail(usage(`There is no grader "${name}". There are ${Graders.names.join(", ")}.`))
+    : Effect.succeed(grader)
+}
+
+/** The grader that is wanted instead of a benchmark's own. */
+const instead = ({ grader, isGraderForAll = false, sandbox }: Options) =>
+  grader === undefined || !isGraderForAll ? Effect.succeed(undefined) : graderNamed(grader, sandbox)
+
+/** Tasks of the gym have no list: a limit makes as many, and ids choose from them. */
+const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
+  Effect.gen(function* () {
+    const { ids, limit = gymTasks, seed, split = "test" } = options
+    const made = yield* OfflineGym.tasks({ split, count: limit, seed })
+    const wanted = ids === undefined ? undefined : new Set(ids)
+    const tasks = wanted === undefined ? made : made.filter(({ id }) => wanted.has(id))
+    if (wanted !== undefined && tasks.length < wanted.size) {
+      return yield* usage(`${wanted.size - tasks.length} of the ids are not among the first ${limit} tasks of the gym.`)
+    }
+    const suite = Evaluation.madeSuite({
+      id: "gym",
+      title: "Gym",
+      prompt: `gym/${Gym.version}/${split}`,
+      licence: "MIT",
+      tasks,
+      grader: (yield* instead(options)) ?? gymGrader,
+      seed,
+      stratum: "family"
+    })
+    return { ...suite, record: { ...suite.record, available: made.length } }
+  })
+
+const isFile = (name: string): boolean => /[/\\]|\.(?:jsonl?|parquet)(?:\.gz)?$/.test(name)
+
+const unknown = (name: string) =>
+  usage(
+    `There is no benchmark "${name}". There are gym, ${Benchmarks.names.join(", ")}; a file of yours ends in .jsonl or .parquet.`
+  )
+
+/** LiveCodeBench within its days; `undefined` when it is another, or no days are given. */
+const inWindow = (id: string, { sandbox = Sandboxes.shared, since, until }: Options) => {
+  const slice = /^livecodebench-(v\d)$/.exec(id)?.[1]
+  if (slice === undefined || (since === undefined && until === undefined)) return undefined
+  const benchmark = LiveCodeBench.make({
+    slices: LiveCodeBench.release("v6").filter((one) => one === slice),
+    ...(since === undefined ? {} : { from: since }),
+    ...(until === undefined ? {} : { to: until })
+  })
+  return Benchmark.withGrader(benchmark, CodeGrader.liveCodeBench(sandbox))
+}
+
+/** A benchmark by its name, and the file of its records where one is given: `math500=rows.jsonl`. */
+const benchmarkOf = (
+  name: string,
+  options: Options
+): Effect.Effect<{ readonly benchmark: Benchmark.Graded; readonly files?: ReadonlyArray<string> }, Failure> => {
+  const [id = "", file] = name.split(/=(.*)/s)
+  const { grader, sandbox } = options
+  const known = inWindow(id, options) ?? Benchmarks.named(id, sandbox)
+  if (known !== undefined) return Effect.succeed({ benchmark: known, ...(file === undefined ? {} : { files: [file] }) })
+  if (file !== undefined || !isFile(name)) return Effect.fail(unknown(id))
+  return Effect.try({
+    try: () => ({ benchmark: UserBenchmark.make({ file: name, ...(grader === undefined ? {} : { grader }) }) }),
+    catch: (error) => usage(messageOf(error))
+  })
+}
+
+/** The sandbox of a name, for as long as the scope is open; it starts with its first program. */
+export const sandbox = (name: string): Effect.Effect<Sandbox, Failure, Scope.Scope> =>
+  Sandboxes.named(name, { processes: 2 }) ??
+  Effect.fail(usage(`There is no sandbox "${name}". There are ${Sandboxes.names.join(", ")}.`))
+
+/** One benchmark with its tasks. */
+export const one = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
+  Effect.gen(function* () {
+    if (name === "gym") return yield* gym(options)
+    const { benchmark, files } = yield* benchmarkOf(name, options)
+    const other = yield* instead(options)
+    const { dropOverlap = false, ids, limit, revision, seed, trained } = options
+    const complete = other === undefined ? benchmark : Benchmark.withGrader(benchmark, other)
+    const loaded = yield* Effect.mapError(
+      Benchmark.load(complete, {
+        seed,
+        ...(files === undefined ? {} : { files }),
+        ...(revision === undefined ? {} : { revision }),
+        ...(limit === undefined ? {} : { limit }),
+        ...(ids === undefined ? {} : { ids }),
+        ...(trained === undefined ? {} : { trained, onOverlap: dropOverlap ? "drop" : "refuse" })
+      }),
+      (error) => usage(error.message.replace('`onOverlap: "drop"`', "--drop-overlap").replace("give the ids", "--ids"))
+    )
+    const suite = Evaluation.suite(complete, loaded)
+    return { ...suite, record: { ...suite.record, requested: name } }
+  })
+
+/** Several benchmarks; ids are those of one. */
+export const all = (names: string, options: Options): Effect.Effect<ReadonlyArray<Evaluation.Suite>, Failure> => {
+  const list = listOf(names)
+  if (list.length === 0) return Effect.fail(usage("--benchmark names no benchmark."))
+  return options.ids !== undefined && list.length > 1
+    ? Effect.fail(usage("--ids are the tasks of one benchmark: name one, and add others in a second run."))
+    : Effect.forEach(list, (name) => one(name, options))
+}

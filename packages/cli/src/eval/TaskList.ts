@@ -1,0 +1,31 @@
+/** Files that name tasks: an id on each line, or JSON lines with an id or a question. */
+import { readFileSync } from "node:fs"
+import * as Task from "@divisi/core/Task"
+import * as Effect from "effect/Effect"
+import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+
+const entryOf = (line: string): string | Task.Task => {
+  if (!line.startsWith("{")) return line
+  const value = JSON.parse(line) as { readonly id?: unknown; readonly question?: unknown; readonly messages?: unknown }
+  const id = typeof value.id === "string" ? { id: value.id } : {}
+  if (Array.isArray(value.messages)) return Task.make({ ...(value as Task.Task), ...id })
+  if (typeof value.question === "string") return Task.make({ question: value.question, ...id })
+  if (typeof value.id === "string") return value.id
+  throw new Error('a line of JSON needs an "id" or a "question"')
+}
+
+/** What a file names: ids, and tasks where it holds questions. */
+export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Task>, Failure> =>
+  Effect.try({
+    try: () =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "")
+        .map(entryOf),
+    catch: (error) => usage(`Cannot read the tasks of ${file}: ${messageOf(error)}.`)
+  })
+
+/** The ids of what a file names. */
+export const ids = (file: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
+  Effect.map(read(file), (entries) => entries.map((entry) => (typeof entry === "string" ? entry : entry.id)))

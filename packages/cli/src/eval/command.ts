@@ -1,0 +1,95 @@
+/** `divisi eval`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
+import { diffFlags, evalFlags, exportFlags, regradeFlags } from "./flags.ts"
+
+const regrade = Command.make("regrade", regradeFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Regrade.ts")),
+    (Regrade) => Regrade.regrade(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Grades the answers of an evaluation again, without a call of a worker, and writes its report anew.",
+      "Lists the verdicts that have changed."
+    )
+  ),
+  Command.withShortDescription("Grade the answers of an evaluation again"),
+  Command.withExamples([
+    { command: "divisi eval regrade evaluation", description: "After a grader was mended" },
+    { command: "divisi eval regrade evaluation --grader rlpr-paper", description: "With another grader" }
+  ])
+)
+
+const exported = Command.make("export", exportFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Export.ts")),
+    (Export) => Export.write(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Writes recorded runs as training data: a line of JSON for each completion of a policy, or each answer of a worker,",
+      "with its prompt and its reward. It quotes questions: train on no test set."
+    )
+  ),
+  Command.withShortDescription("Write recorded runs as training data"),
+  Command.withExamples([
+    {
+      command: "divisi eval export evaluation --to decisions --out decisions.jsonl",
+      description: "What policies were shown, what they wrote, what it was worth"
+    }
+  ])
+)
+
+const diff = Command.make("diff", diffFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Diff.ts")),
+    (Diff) => Diff.diff(input)
+  )
+).pipe(
+  Command.withDescription(
+    "Compares two reports, question by question where the tasks are the same, with what was not the same between them."
+  ),
+  Command.withShortDescription("Compare two evaluations"),
+  Command.withExamples([{ command: "divisi eval diff before after", description: "The policies that both have" }])
+)
+
+export const evaluate = Command.make("eval", evalFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Evaluate.ts")),
+    (Evaluate) => Evaluate.evaluate(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Measures policies on the same tasks at equal terms: accuracy with its standard error, paired differences, cost,",
+      "time, steps, and who did the work.",
+      "",
+      "Every answer is kept as it arrives. What was stopped, by Ctrl-C, its cost limit or a crash, goes on when the same",
+      "command is run again, and pays for no answer twice. Policies, benchmarks and epochs may be added then.",
+      "",
+      "The folder gets results.json and samples.jsonl, which may be shared, report.html, report.md and report.csv.",
+      "",
+      "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
+    )
+  ),
+  Command.withShortDescription("Measure policies on benchmarks, against baselines"),
+  Command.withSubcommands([regrade, diff, exported]),
+  Command.withExamples([
+    {
+      command: "divisi eval --policy lexical --baselines single,moa,random",
+      description: "In the gym, free of charge"
+    },
+    {
+      command: "divisi eval --benchmark math500,mmlu --limit 100 --epochs 3 --max-cost 20 --policy openai:gpt-5-mini",
+      description: "On benchmarks, with a limit for all of it"
+    },
+    {
+      command: "divisi eval --benchmark questions.jsonl --grader math --policy single:openai:gpt-5",
+      description: "On questions of yours"
+    }
+  ])
+)

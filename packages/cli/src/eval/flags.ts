@@ -1,0 +1,164 @@
+/** What `divisi eval` is asked for. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { conductorFlags, cost, profiles, seed, timeout, toggle, whole } from "../invocation/flags.ts"
+
+const file = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description), Flag.optional)
+
+/** Where tasks come from, and where answers that are programs run. */
+const taskFlags = {
+  sandbox: Flag.String("sandbox").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription("Where programs run: pyodide (default), bubblewrap, container:<image>, local-unsafe"),
+    Flag.withDefault("pyodide")
+  ),
+  revision: Flag.String("revision").pipe(
+    Flag.withMetavar("<commit>"),
+    Flag.withDescription("The revision of the hub's data sets; results.json tells which commit a first run took"),
+    Flag.optional
+  )
+}
+
+const day = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.filter(
+      (text) => /^\d{4}-\d{2}-\d{2}$/.test(text),
+      () => "Expected a day such as 2025-01-31"
+    ),
+    Flag.withMetavar("<day>"),
+    Flag.withDescription(description),
+    Flag.optional
+  )
+
+const grader = (description: string) =>
+  Flag.String("grader").pipe(Flag.withMetavar("<name>"), Flag.withDescription(description), Flag.optional)
+
+export const evalFlags = {
+  ...conductorFlags,
+  ...taskFlags,
+  grader: grader("The grader of files of yours, for rows that name none (default text)"),
+  benchmark: Flag.String("benchmark").pipe(
+    Flag.withMetavar("<names>"),
+    Flag.withDescription(
+      "What to measure on: gym (default), math500, mmlu, rlpr, gpqa-diamond, aime25, gsm8k, livecodebench-v6, bigcodebench-hard, files of yours (questions.jsonl), or a name with a file: math500=rows.jsonl"
+    ),
+    Flag.withDefault("gym")
+  ),
+  policy: Flag.String("policy").pipe(
+    Flag.withMetavar("<names>"),
+    Flag.withDescription(
+      "The policies, the first of which the others are compared with: those of `divisi run`; in the gym also oracle"
+    ),
+    Flag.optional
+  ),
+  baselines: Flag.String("baselines").pipe(
+    Flag.withMetavar("<names>"),
+    Flag.withDescription(
+      "single, best, context:5, self-consistency:5, self-reflection:5, best-of:5, moa, random, routerdc-light, masrouter-light, smoothie-independent, smoothie-dependent; name@worker chooses a worker"
+    ),
+    Flag.withDefault("")
+  ),
+  learn: Flag.String("learn").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription("What baselines that learn do so from: a benchmark or a file; in the gym its training tasks"),
+    Flag.optional
+  ),
+  learnLimit: whole("learn-limit", 1).pipe(
+    Flag.withDescription("How many tasks they learn from (default 100)"),
+    Flag.withDefault(100)
+  ),
+  embeddings: Flag.String("embeddings").pipe(
+    Flag.withMetavar("<model>"),
+    Flag.withDescription(
+      "What embeds texts for baselines that learn: openai:text-embedding-3-small, ollama:<model>, llamacpp:<file>; hashed words by default"
+    ),
+    Flag.optional
+  ),
+  profiles,
+  offline: Flag.String("offline").pipe(
+    Flag.withMetavar("<folder>"),
+    Flag.withDescription("Make no call: take all answers from this evaluation, and count what it has not as missing"),
+    Flag.optional
+  ),
+  limit: whole("limit", 1).pipe(
+    Flag.withDescription("The most tasks of a benchmark, every subject with its share (default all; of the gym 100)"),
+    Flag.optional
+  ),
+  since: day("since", "Only contests of LiveCodeBench from this day on: 2025-01-31"),
+  until: day("until", "Only contests of LiveCodeBench up to this day"),
+  ids: file("ids", "Only these tasks: a file with an id on each line, or JSON lines with an id"),
+  trained: file("trained", "What was trained on, by id or question, in the same form; an overlap is refused"),
+  dropOverlap: toggle("drop-overlap", "Leave tasks that were trained on out instead"),
+  epochs: whole("epochs", 1).pipe(
+    Flag.withDescription("Answers of each policy to each task (default 1)"),
+    Flag.withDefault(1)
+  ),
+  seed,
+  maxCost: cost("max-cost", "The most that all of it may cost, in USD; never exceeded. Run again with more to go on"),
+  questionCost: cost("question-cost", "The most that one answer may cost, in USD: the same for every policy"),
+  timeout: timeout("The longest one answer may take: 30s, 2m"),
+  maxOutputTokens: whole("max-output-tokens", 1).pipe(
+    Flag.withDescription("The most tokens of one call, reasoning included (default the worker's own, else 4096)"),
+    Flag.optional
+  ),
+  concurrency: whole("concurrency", 1).pipe(
+    Flag.withDescription("How many runs at once (default 8)"),
+    Flag.withDefault(8)
+  ),
+  retryMissing: toggle("retry-missing", "Try again what the infrastructure lost in an earlier run"),
+  transcripts: toggle("transcripts", "Keep the whole record of each run, for `divisi replay` and for training"),
+  out: Flag.String("out").pipe(
+    Flag.withMetavar("<folder>"),
+    Flag.withDescription("Where everything is kept (default evaluation); an evaluation that is there goes on"),
+    Flag.withDefault("evaluation")
+  ),
+  json: toggle("json", "Print results.json on one line instead of a table")
+}
+
+/** What `divisi eval` is asked for. */
+export type EvalInput = Command.Command.Config.Infer<typeof evalFlags>
+
+export const regradeFlags = {
+  ...taskFlags,
+  grader: grader("A grader for all answers, instead of each benchmark's own"),
+  folder: Argument.String("folder").pipe(Argument.withDescription("The folder of an evaluation")),
+  benchmark: Flag.String("benchmark").pipe(
+    Flag.withMetavar("<names>"),
+    Flag.withDescription("Where its tasks are now, if not where they were: math500=rows.jsonl"),
+    Flag.optional
+  ),
+  json: toggle("json", "Print each changed verdict as a line of JSON")
+}
+
+/** What `divisi eval regrade` is asked for. */
+export type RegradeInput = Command.Command.Config.Infer<typeof regradeFlags>
+
+export const exportFlags = {
+  folder: Argument.String("folder").pipe(
+    Argument.withDescription("The folder of an evaluation that was made with --transcripts, or a folder of transcripts")
+  ),
+  to: Flag.Literals("to", ["decisions", "answers"]).pipe(
+    Flag.withDescription("decisions: what policies were shown and wrote; answers: what workers were sent and answered")
+  ),
+  grader: grader("The grader of transcripts that no evaluation has graded"),
+  out: file("out", "Where to write it; to standard output by default")
+}
+
+/** What `divisi eval export` is asked for. */
+export type ExportInput = Command.Command.Config.Infer<typeof exportFlags>
+
+export const diffFlags = {
+  first: Argument.String("first").pipe(Argument.withDescription("The folder of an evaluation, or its results.json")),
+  second: Argument.String("second").pipe(Argument.withDescription("Another")),
+  policies: Flag.String("policies").pipe(
+    Flag.withMetavar("<pairs>"),
+    Flag.withDescription("Which to compare, if not those of the same name: lexical=lexical,old=new"),
+    Flag.optional
+  ),
+  json: toggle("json", "Print the differences as JSON")
+}
+
+/** What `divisi eval diff` is asked for. */
+export type DiffInput = Command.Command.Config.Infer<typeof diffFlags>

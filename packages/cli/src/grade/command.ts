@@ -1,0 +1,43 @@
+/** `divisi grade`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
+import { gradeFlags } from "./flags.ts"
+
+export const grade = Command.make("grade", gradeFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Grade.ts")),
+    (Grade) => Grade.grade(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Says whether answers are right, and what decided.",
+      "",
+      'With --lines, every line of the input is {"gold":"1/2","answer":"so it is \\\\boxed{0.5}"}, and every line of the',
+      'output its verdict: {"correct":true,"rung":"rational","extracted":"0.5"}. A line that cannot be graded gives',
+      '{"correct":null,"error":"…"}; the exit code is then 1, when all lines are done.',
+      "",
+      "The graders of programs run them: gold is then a record of the data set, or as little of it as",
+      '{"public_test_cases":[{"input":"2 3","output":"5","testtype":"stdin"}]}.',
+      "",
+      "A judge is a model that is asked: lines may tell it the question. Where lines have a label, true or false, how the",
+      "grader agrees with it is said at the end.",
+      "",
+      "With --gold and --answer, grades the one answer: the exit code is 0 when it is right, and 1 when it is wrong."
+    )
+  ),
+  Command.withShortDescription("Grade answers, one or a file of them"),
+  Command.withExamples([
+    { command: "divisi grade --grader math --lines answers.jsonl > verdicts.jsonl", description: "A whole file" },
+    {
+      command: "divisi grade --grader livecodebench --sandbox bubblewrap --lines programs.jsonl",
+      description: "Programs, in a sandbox"
+    },
+    {
+      command: "divisi grade --grader judge:openai:gpt-5-mini --lines labelled.jsonl",
+      description: "A model as a judge, and how it agrees with labels"
+    },
+    { command: "divisi grade --gold '\\frac{1}{2}' --answer 0.5", description: "One answer" }
+  ])
+)

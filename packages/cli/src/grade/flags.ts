@@ -1,0 +1,32 @@
+/** What `divisi grade` is asked for. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { toggle } from "../invocation/flags.ts"
+
+export const gradeFlags = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("The lines to be graded; - or nothing reads standard input"),
+    Argument.withDefault("-")
+  ),
+  grader: Flag.String("grader").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription(
+      "math (default), math500, letter, letter-paper, integer, aime, rlpr-strict, rlpr-paper, text, livecodebench, bigcodebench, judge:<vendor>:<model>"
+    ),
+    Flag.withDefault("math")
+  ),
+  sandbox: Flag.String("sandbox").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription(
+      "Where programs run: pyodide (default), bubblewrap, container:<image@sha256:…>, local-unsafe (no sandbox at all)"
+    ),
+    Flag.withDefault("pyodide")
+  ),
+  lines: toggle("lines", "Read one JSON object per line, and print one JSON verdict per line"),
+  gold: Flag.String("gold").pipe(Flag.withDescription("The right answer, to grade one without a file"), Flag.optional),
+  answer: Flag.String("answer").pipe(Flag.withDescription("The answer to be graded"), Flag.optional)
+}
+
+/** What `divisi grade` is asked for. */
+export type GradeInput = Command.Command.Config.Infer<typeof gradeFlags>

@@ -1,0 +1,30 @@
+/** `divisi gym sample`: generated tasks with their answers. */
+import * as Task from "@divisi/core/Task"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as OfflineGym from "../conductor/OfflineGym.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
+import { clean } from "../view/Line.ts"
+import type { SampleInput } from "./flags.ts"
+
+const show = (task: Task.Task): string => {
+  const about = [task.id, task.metadata?.family, task.metadata?.difficulty].filter((part) => part !== undefined)
+  return [about.join(" · "), clean(Task.question(task)), `→ ${clean(task.reference ?? "")}`, ""].join("\n")
+}
+
+/** Prints tasks. */
+export const sample = Effect.fnUntraced(function* (input: SampleInput): Effect.fn.Return<void, Failure> {
+  const family = Option.getOrUndefined(input.family)
+  if (family !== undefined && !OfflineGym.families.includes(family)) {
+    return yield* usage(`The gym has no family "${family}". It has: ${OfflineGym.families.join(", ")}.`)
+  }
+  const tasks = yield* OfflineGym.tasks({
+    split: input.split,
+    count: input.count,
+    seed: Option.getOrElse(input.seed, () => 0),
+    ...(family === undefined ? {} : { family })
+  })
+  yield* Effect.sync(() => {
+    for (const task of tasks) process.stdout.write(`${input.json ? JSON.stringify(task) : show(task)}\n`)
+  })
+})

@@ -1,0 +1,42 @@
+/** What `divisi gym` is asked for. */
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { conductorFlags, seed, toggle, whole } from "../invocation/flags.ts"
+
+const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
+  Flag.withDescription("Which tasks (default test); the splits do not overlap"),
+  Flag.withDefault("test")
+)
+
+export const sampleFlags = {
+  count: whole("count", 1).pipe(Flag.withDescription("How many tasks (default 5)"), Flag.withDefault(5)),
+  split,
+  seed,
+  family: Flag.String("family").pipe(Flag.withDescription("Only tasks of this family"), Flag.optional),
+  json: toggle("json", "Print each task as a line of JSON")
+}
+
+/** What `divisi gym sample` is asked for. */
+export type SampleInput = Command.Command.Config.Infer<typeof sampleFlags>
+
+export const solveFlags = {
+  ...conductorFlags,
+  policy: Flag.String("policy").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription(
+      "lexical (default), conductor (the tiny one), best-single, single:<id>, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, oracle; all compares them"
+    ),
+    Flag.optional
+  ),
+  tasks: whole("tasks", 1).pipe(Flag.withDescription("How many tasks (default 100)"), Flag.withDefault(100)),
+  split,
+  seed,
+  concurrency: whole("concurrency", 1).pipe(
+    Flag.withDescription("How many runs at once (default 16)"),
+    Flag.withDefault(16)
+  ),
+  json: toggle("json", "Print the figures of each policy as a line of JSON")
+}
+
+/** What `divisi gym solve` is asked for. */
+export type SolveInput = Command.Command.Config.Infer<typeof solveFlags>

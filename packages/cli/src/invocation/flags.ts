@@ -1,0 +1,93 @@
+/** Flags that several commands share, and what they accept. */
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+
+/** A description of several lines, as help sets it. */
+export const paragraphs = (...lines: ReadonlyArray<string>): string => lines.join("\n  ").replaceAll("\n  \n", "\n\n")
+
+/** A whole number of at least `least`. */
+export const whole = (name: string, least: number) =>
+  Flag.Int(name).pipe(
+    Flag.filter(
+      (value) => value >= least && value <= Number.MAX_SAFE_INTEGER,
+      () => `Expected a whole number of at least ${least}`
+    )
+  )
+
+/** A flag that is on or off; off by default. */
+export const toggle = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDefault(false), Flag.withDescription(description))
+
+/** The seed of everything random. */
+export const seed = whole("seed", 0).pipe(
+  Flag.withDescription("Seed of everything random; the same seed gives the same run"),
+  Flag.optional
+)
+
+const units = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 } as const
+
+/** A duration such as `500ms`, `30s`, `2m` or `1h` in milliseconds; `undefined` when it is none. */
+export const parseDuration = (text: string): number | undefined => {
+  const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|min|h)$/.exec(text.trim())
+  const millis = match === null ? 0 : Number(match[1]) * units[match[2] as keyof typeof units]
+  return millis > 0 && millis < 2 ** 31 ? millis : undefined
+}
+
+/** The flags that choose who answers; `divisi gym solve` has them, too. */
+export const conductorFlags = {
+  pool: Flag.String("pool").pipe(
+    Flag.withMetavar("<ids>"),
+    Flag.withDescription("Workers to use, in this order: a,b,c. All but some: -a,-b"),
+    Flag.optional
+  ),
+  maxSteps: whole("max-steps", 1).pipe(Flag.withDescription("The most steps of a plan (default 5)"), Flag.optional),
+  recursion: whole("recursion", 0).pipe(
+    Flag.withDescription(
+      "The most extra rounds, in which the policy sees its last plan and what came of it (default 0)"
+    ),
+    Flag.optional
+  ),
+  cache: Flag.String("cache").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("Keep workers' answers in this file, and take them from there instead of paying again"),
+    Flag.optional
+  ),
+  config: Flag.String("config").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("The config to use; by default the next divisi.config.ts, .mjs or .js from here upwards"),
+    Flag.optional
+  )
+}
+
+/** `--profiles`; `divisi eval` has it, too. */
+export const profiles = Flag.String("profiles").pipe(
+  Flag.withMetavar("<folder>"),
+  Flag.withDescription(
+    "What policies named name+profiles are shown of workers, as in lexical+profiles: the folder of an evaluation, or of transcripts"
+  ),
+  Flag.optional
+)
+
+/** `--timeout`, in milliseconds. */
+export const timeout = (description: string) =>
+  Flag.String("timeout").pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parseDuration(text)),
+      () => "Expected a duration such as 500ms, 30s, 2m or 1h"
+    ),
+    Flag.withMetavar("<duration>"),
+    Flag.withDescription(description),
+    Flag.optional
+  )
+
+/** An amount of USD. */
+export const cost = (name: string, description: string) =>
+  Flag.Finite(name).pipe(
+    Flag.filter(
+      (value) => value >= 0,
+      () => "Expected a cost in USD of at least 0"
+    ),
+    Flag.withMetavar("<usd>"),
+    Flag.withDescription(description),
+    Flag.optional
+  )

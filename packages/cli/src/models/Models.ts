@@ -1,0 +1,82 @@
+/** `divisi models`: the local models that are here, and those that can be. */
+import type { Inspection, LlamaCppError } from "@divisi/policy-llamacpp"
+import * as Effect from "effect/Effect"
+import * as LocalModels from "../conductor/LocalModels.ts"
+import { type Failure, failed } from "../invocation/Failure.ts"
+import { table, toLeft } from "../view/Table.ts"
+
+const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+
+const orFail = <A>(effect: Effect.Effect<A, LlamaCppError.LlamaCppError>): Effect.Effect<A, Failure> =>
+  Effect.mapError(effect, ({ message }) => failed(message))
+
+/** What is here, and what has a name. */
+export const list = Effect.fnUntraced(function* (input: { readonly json: boolean }): Effect.fn.Return<void, Failure> {
+  const { knownModels, LlamaCppError, ModelStore } = yield* LocalModels.loaded
+  const stored = yield* orFail(ModelStore.list())
+  const others = knownModels.filter(({ name }) => !stored.some((model) => model.name === name))
+  if (input.json) {
+    const lines = [
+      ...stored.map((model) => ({ ...model, state: model.isComplete ? "here" : "partial" })),
+      ...others.map((model) => ({ ...model, state: "known" }))
+    ]
+    return yield* print(lines.map((line) => JSON.stringify(line)).join("\n"))
+  }
+  const here = stored.map((model) => [
+    model.name,
+    LlamaCppError.formatBytes(model.size),
+    model.isComplete ? "here" : "broke off; download it again to go on",
+    ""
+  ])
+  const known = others.map((model) => [model.name, `${model.gigabytes} GB`, "can be downloaded", model.licence])
+  yield* print(
+    `${table([["model", "size", "", "licence"], ...here, ...known], toLeft)}\n\nFolder: ${ModelStore.folderOf()}`
+  )
+})
+
+/** Brings a model here. */
+export const download = Effect.fnUntraced(function* (model: string): Effect.fn.Return<void, Failure> {
+  const { ModelStore } = yield* LocalModels.loaded
+  yield* print(yield* orFail(ModelStore.resolve(model, LocalModels.loading())))
+})
+
+/** Removes a model. */
+export const remove = Effect.fnUntraced(function* (model: string): Effect.fn.Return<void, Failure> {
+  const { LlamaCppError, ModelStore } = yield* LocalModels.loaded
+  const size = yield* orFail(ModelStore.remove(model))
+  yield* print(`Removed ${model}: ${LlamaCppError.formatBytes(size)} are free again.`)
+})
+
+const describe = (
+  inspection: Inspection.Inspection,
+  formatBytes: (bytes: number) => string
+): ReadonlyArray<readonly [string, string]> => {
+  const { context, free, needs } = inspection
+  const memory = (needed: number, available: number) =>
+    `${formatBytes(needed)} of ${formatBytes(available)} that are free`
+  return [
+    ["file", inspection.path],
+    ["name", inspection.name ?? "–"],
+    ["architecture", inspection.architecture],
+    ["weights", `${(inspection.parameters / 1e9).toPrecision(2)} billion, most as ${inspection.quantisation}`],
+    ["size", formatBytes(inspection.size)],
+    ["trained context", inspection.trainedContext === undefined ? "–" : `${inspection.trainedContext} tokens`],
+    ["chat template", inspection.hasChatTemplate ? "yes" : "no; it is given plain text"],
+    ["runs at once", `${context.sequences} of ${context.tokens} tokens each`],
+    ["layers on the GPU", `${inspection.gpuLayers} of ${inspection.layers}`],
+    ["main memory", memory(needs.mainMemory, free.mainMemory)],
+    ...(needs.gpuMemory > 0 ? [["GPU memory", memory(needs.gpuMemory, free.gpuMemory)] as const] : []),
+    ["fits", inspection.fits ? "yes" : "no; lower contextTokens or sequences, or choose a smaller quantisation"]
+  ]
+}
+
+/** Says what a model is and what it takes. */
+export const inspect = Effect.fnUntraced(function* (
+  model: string,
+  input: { readonly json: boolean }
+): Effect.fn.Return<void, Failure> {
+  const { Inspection, LlamaCppError } = yield* LocalModels.loaded
+  const inspection = yield* orFail(Inspection.inspect(model, LocalModels.loading()))
+  if (input.json) return yield* print(JSON.stringify(inspection))
+  yield* print(table(describe(inspection, LlamaCppError.formatBytes), toLeft))
+})

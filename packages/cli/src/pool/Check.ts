@@ -1,0 +1,98 @@
+/** `divisi pool check`: whether each worker answers, how fast and at what price. */
+import { cost, estimateUsage, type Pricing, type Usage, type Worker, type WorkerError } from "@divisi/core/Worker"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import { type Failure, silent } from "../invocation/Failure.ts"
+import * as CheckText from "./CheckText.ts"
+import type { CheckInput } from "./flags.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a worker answered to a tiny request. */
+export interface Checked {
+  readonly worker: string
+  readonly reachable: boolean
+  /** Until the first piece of the answer, reasoning included. */
+  readonly latencyMillis?: number
+  readonly durationMillis?: number
+  /** Of the whole call, so that what a model thinks in silence counts. */
+  readonly tokensPerSecond?: number
+  readonly usage?: Usage
+  /** What the check itself cost; absent where the price is unknown. */
+  readonly costUsd?: number
+  readonly pricing?: Pricing
+  /** In one line. */
+  readonly error?: string
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Checking
+// -------------------------------------------------------------------------------------------------------------------
+
+const messages = [{ role: "user", content: "Write the numbers from 1 to 20, separated by spaces." }] as const
+
+/** Enough for the answer and for what some models think before any. */
+const maxOutputTokens = 512
+
+const failed = (worker: Worker, error: string): Checked => ({
+  worker: worker.id,
+  reachable: false,
+  ...(worker.pricing === undefined ? {} : { pricing: worker.pricing }),
+  error: error.replaceAll(/\s+/g, " ").trim()
+})
+
+/** Calls a worker once. It counts as reachable when its answer ends, whatever the answer is. */
+export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Checked> =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const startedAt = clock.currentTimeMillisUnsafe()
+    let firstAt: number | undefined
+    let text = ""
+    let usage: Usage | undefined
+    yield* Stream.runForEach(worker.generate({ messages, maxOutputTokens }), (part) =>
+      Effect.sync(() => {
+        if (part.type === "allowance") return
+        firstAt ??= clock.currentTimeMillisUnsafe()
+        if (part.type === "finish") usage = part.usage
+        else text += part.text
+      })
+    )
+    const durationMillis = clock.currentTimeMillisUnsafe() - startedAt
+    const counted = usage ?? estimateUsage(messages, text)
+    const costUsd = cost(worker.pricing, counted)
+    return {
+      worker: worker.id,
+      reachable: true,
+      latencyMillis: (firstAt ?? startedAt) - startedAt,
+      durationMillis,
+      ...(durationMillis > 0 ? { tokensPerSecond: (1_000 * counted.outputTokens) / durationMillis } : {}),
+      usage: counted,
+      ...(costUsd === undefined ? {} : { costUsd }),
+      ...(worker.pricing === undefined ? {} : { pricing: worker.pricing })
+    } satisfies Checked
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: timeoutMillis,
+      orElse: () => Effect.succeed(failed(worker, `${worker.id} did not answer within ${timeoutMillis / 1_000} s.`))
+    }),
+    Effect.catch((error: WorkerError) => Effect.succeed(failed(worker, error.message)))
+  )
+
+/** Checks all workers of the pool at once, and prints what was found. It fails when a worker does not answer. */
+export const check = Effect.fnUntraced(function* (input: CheckInput): Effect.fn.Return<void, Failure> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const pool = yield* RunOptions.resolvePool(config, input)
+  const timeoutMillis = Option.getOrElse(input.timeout, () => 60_000)
+  const results = yield* Effect.forEach(pool.workers, (worker) => checkWorker(worker, timeoutMillis), {
+    concurrency: "unbounded"
+  })
+  const text = input.json ? results.map((result) => JSON.stringify(result)).join("\n") : CheckText.text(results)
+  process.stdout.write(`${text}\n`)
+  if (results.some(({ reachable }) => !reachable)) return yield* silent(1)
+})

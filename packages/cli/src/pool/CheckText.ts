@@ -1,0 +1,41 @@
+/** What was found of a pool's workers, for people. */
+import type { Pricing } from "@divisi/core/Worker"
+import * as Format from "../view/Format.ts"
+import { clean } from "../view/Line.ts"
+import { table } from "../view/Table.ts"
+import type { Checked } from "./Check.ts"
+
+/** USD per million tokens: input and output. */
+const price = (pricing: Pricing | undefined): string => {
+  if (pricing === undefined) return "unknown"
+  const { inputPerMillion, outputPerMillion, perCall = 0 } = pricing
+  const tokens = [inputPerMillion, outputPerMillion].map(Format.cost).join(" / ")
+  if (perCall === 0) return inputPerMillion === 0 && outputPerMillion === 0 ? "free" : tokens
+  return `${inputPerMillion + outputPerMillion === 0 ? "" : `${tokens} + `}${Format.cost(perCall)} a call`
+}
+
+const speed = ({ tokensPerSecond }: Checked): string =>
+  tokensPerSecond === undefined ? "–" : tokensPerSecond.toFixed(tokensPerSecond < 10 ? 1 : 0)
+
+const row = (result: Checked): ReadonlyArray<string> => [
+  `${result.reachable ? "✓" : "✗"} ${result.worker}`,
+  result.latencyMillis === undefined ? "–" : Format.duration(result.latencyMillis),
+  speed(result),
+  price(result.pricing)
+]
+
+const total = (results: ReadonlyArray<Checked>): string => {
+  const reachable = results.filter((result) => result.reachable)
+  const unpriced = reachable.filter(({ costUsd }) => costUsd === undefined).length
+  const spent = reachable.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0)
+  const unknown = unpriced === 0 ? "" : `, ${Format.count(unpriced, "call")} of unknown price`
+  return `${reachable.length} of ${Format.count(results.length, "worker")} reachable · ${Format.cost(spent)}${unknown}`
+}
+
+/** A table with a line for each worker, what failed below it, and the sum. */
+export const text = (results: ReadonlyArray<Checked>): string => {
+  const rows = [["  worker", "first piece", "tokens/s", "price in / out per million"], ...results.map(row)]
+  const isRight = (column: number) => column === 1 || column === 2
+  const errors = results.flatMap(({ error }) => (error === undefined ? [] : [`✗ ${clean(error)}`]))
+  return [table(rows, isRight), "", ...(errors.length === 0 ? [] : [...errors, ""]), total(results)].join("\n")
+}

@@ -1,0 +1,27 @@
+/** `divisi pool`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { checkFlags } from "./flags.ts"
+
+const check = Command.make("check", checkFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Check.ts")),
+    (Check) => Check.check(input)
+  )
+).pipe(
+  Command.withDescription(
+    "Asks each worker of the pool for a few tokens, all at once, and prints who answers, how fast and at what price. Exit code 1 when one does not answer."
+  ),
+  Command.withShortDescription("Call each worker once"),
+  Command.withExamples([
+    { command: "divisi pool check", description: "The workers of the config" },
+    { command: "divisi pool check --pool openai:gpt-5,ollama:qwen3:8b", description: "Models of vendors and servers" },
+    { command: "divisi pool check --pool paper:controlled --json", description: "The pool of the paper, for programs" }
+  ])
+)
+
+export const pool = Command.make("pool").pipe(
+  Command.withDescription("The workers that answer, and what they need."),
+  Command.withShortDescription("Look at the workers of a pool"),
+  Command.withSubcommands([check])
+)

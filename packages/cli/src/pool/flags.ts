@@ -1,0 +1,13 @@
+/** What `divisi pool` is asked for. */
+import type * as Command from "effect/cli/Command"
+import { conductorFlags, timeout, toggle } from "../invocation/flags.ts"
+
+export const checkFlags = {
+  pool: conductorFlags.pool,
+  config: conductorFlags.config,
+  timeout: timeout("The longest to wait for an answer (default 60s)"),
+  json: toggle("json", "Print a line of JSON for each worker")
+}
+
+/** What `divisi pool check` is asked for. */
+export type CheckInput = Command.Command.Config.Infer<typeof checkFlags>

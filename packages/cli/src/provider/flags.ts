@@ -1,0 +1,18 @@
+/** What `divisi provider` is asked for. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+
+export const flags = {
+  name: Argument.String("name").pipe(
+    Argument.withDescription("What the provider is called: small letters, digits and hyphens")
+  ),
+  directory: Flag.String("directory").pipe(
+    Flag.withMetavar("<folder>"),
+    Flag.withDescription("Where to write it; by default the new folder divisi-provider-<name>"),
+    Flag.optional
+  )
+}
+
+/** What `divisi provider new` is asked for. */
+export type NewInput = Command.Command.Config.Infer<typeof flags>

@@ -1,0 +1,42 @@
+/** `divisi run`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
+import { flags } from "./flags.ts"
+
+export const run = Command.make("run", flags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Run.ts")),
+    (Run) => Run.run(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Answers a question, and shows the plan, the work and the cost as they happen.",
+      "",
+      "The question comes from the arguments, from --file, or from standard input. Without any of these a built-in one",
+      "is asked. On a terminal the view is redrawn in its place; in a pipe, in CI or with NO_COLOR it is plain lines.",
+      "",
+      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 130 Ctrl-C, 143 SIGTERM."
+    )
+  ),
+  Command.withShortDescription("Answer a question with a team of workers"),
+  Command.withExamples([
+    { command: "divisi run", description: "A built-in question that shows steps that run at once" },
+    { command: 'divisi run "What is 17% of 2,350, in words?"', description: "A question of yours" },
+    {
+      command: "divisi run --file question.txt --transcript run.json",
+      description: "From a file; keep the transcript"
+    },
+    { command: "cat question.txt | divisi run - --json", description: "From a pipe; events as lines of JSON" },
+    {
+      command: 'divisi run "…" --max-cost 0.01 --timeout 30s',
+      description: "With limits (exit code 3 when one is reached)"
+    },
+    { command: 'divisi run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" },
+    {
+      command: 'divisi run "…" --pool openai:gpt-5,google:gemini-2.5-pro --policy openai:gpt-5-mini',
+      description: "With models of vendors; their keys come from the environment"
+    }
+  ])
+)

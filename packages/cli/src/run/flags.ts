@@ -1,0 +1,43 @@
+/** What `divisi run` is asked for. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { conductorFlags, cost, profiles, seed, timeout, toggle, whole } from "../invocation/flags.ts"
+
+export const flags = {
+  ...conductorFlags,
+  question: Argument.String("question").pipe(
+    Argument.withDescription("The question; - reads it from standard input"),
+    Argument.variadic()
+  ),
+  file: Flag.String("file").pipe(
+    Flag.withAlias("f"),
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("Read the question from a file"),
+    Flag.optional
+  ),
+  policy: Flag.String("policy").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription(
+      "What writes the plan: conductor (the tiny one, the default in the gym, which is all it knows), lexical (the default elsewhere), single:<id>, best-single, random, best-of:<n>, self-consistency:<n>, self-reflection:<n>, moa, or a chat model: openai:gpt-5-mini, model:<id>"
+    ),
+    Flag.optional
+  ),
+  profiles,
+  seed,
+  maxCost: cost("max-cost", "The most the run may cost, in USD; never exceeded"),
+  maxOutputTokens: whole("max-output-tokens", 1).pipe(
+    Flag.withDescription("The most tokens of one answer, reasoning included (default the worker's own)"),
+    Flag.optional
+  ),
+  timeout: timeout("The longest the run may take: 30s, 2m"),
+  json: toggle("json", "Print the run's events as lines of JSON"),
+  transcript: Flag.String("transcript").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("Write the run to a file, for `divisi replay`; also when it fails or is interrupted"),
+    Flag.optional
+  )
+}
+
+/** What `divisi run` is asked for. */
+export type Input = Command.Command.Config.Infer<typeof flags>

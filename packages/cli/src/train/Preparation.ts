@@ -1,0 +1,101 @@
+/** Turns the name of a recipe into what a run is made of. */
+
+import { type Known, type Recipe, type RecipeOptions, recipes, type Training } from "@divisi/recipes"
+import type { Engine, EngineError } from "@divisi/trainer/Engine"
+import type { ConfigInput, Parts } from "@divisi/trainer/Trainer"
+import type { PhaseConfig } from "@divisi/trainer/TrainingConfig"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { Config } from "../config.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as OptionalPackage from "../invocation/OptionalPackage.ts"
+import type { Asked } from "./RecipeFile.ts"
+
+/** Changes of a recipe by flags. */
+export interface Changes {
+  /** Iterations of each phase of reinforcement learning. */
+  readonly iterations?: number | undefined
+  readonly maxCostUsd?: number | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Finding
+// -------------------------------------------------------------------------------------------------------------------
+
+/** All recipes by name, with what is said of them. */
+export const describe = (config: Config): string =>
+  [
+    ...Object.keys(config.recipes ?? {}).map((name) => `  ${name}: of the config`),
+    ...Object.entries(recipes)
+      .filter(([name]) => config.recipes?.[name] === undefined)
+      .map(([name, { description }]) => `  ${name}: ${description}`)
+  ].join("\n")
+
+const wrong = (recipe: string, error: unknown): Failure =>
+  failed(`The recipe ${recipe} cannot be used: ${OptionalPackage.explain(error)}`)
+
+const find = (config: Config, { engine, recipe: name }: Asked): Effect.Effect<Recipe, Failure> => {
+  const own = config.recipes?.[name]
+  if (own !== undefined) return Effect.succeed(own)
+  const known: Known | undefined = Object.hasOwn(recipes, name) ? recipes[name as keyof typeof recipes] : undefined
+  if (known === undefined) return Effect.fail(usage(`There is no recipe "${name}". There are:\n${describe(config)}`))
+  if (engine !== undefined && !known.engines.includes(engine)) {
+    return Effect.fail(
+      usage(`The recipe ${name} cannot be trained with the engine "${engine}", only with: ${known.engines.join(", ")}.`)
+    )
+  }
+  return Effect.tryPromise({ try: known.load, catch: (error) => wrong(name, error) })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Preparing
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What no run can do without. */
+const parts = ["engine", "pool", "grader", "phases"] as const
+
+/** What the run in question is made of. */
+export const prepare = (
+  config: Config,
+  asked: Asked,
+  options: Pick<RecipeOptions, "trainsNothing"> = {}
+): Effect.Effect<Training, Failure> =>
+  Effect.gen(function* () {
+    const recipe = yield* find(config, asked)
+    const { recipe: _, ...told } = asked
+    const explain = (error: unknown) => wrong(asked.recipe, error)
+    const made = yield* Effect.tryPromise({
+      try: async () => ({ training: await recipe({ ...told, ...options }) }),
+      catch: explain
+    })
+    const training = Effect.isEffect(made.training) ? yield* Effect.mapError(made.training, explain) : made.training
+    const missing = parts.find((part) => training?.[part] === undefined)
+    if (missing === undefined) return training
+    return yield* failed(`The recipe ${asked.recipe} gave nothing as \`${missing}\`, without which there is no run.`)
+  })
+
+/** The engine, until the scope closes. */
+export const openEngine = ({ engine }: Training): Effect.Effect<Engine, EngineError, Scope.Scope> =>
+  Effect.isEffect(engine) ? engine : Effect.succeed(engine)
+
+/** The parts that the trainer wants, with an engine that is open. */
+export const partsOf = (training: Training, engine: Engine): Parts => ({ ...training, engine })
+
+const changed = (phase: PhaseConfig, { iterations }: Changes): PhaseConfig =>
+  phase.type === "grpo" && iterations !== undefined ? { ...phase, iterations } : phase
+
+/** The configuration that the trainer wants. */
+export const configOf = (training: Training, asked: Asked, changes: Changes): ConfigInput => {
+  const { checkpoints, evaluateEvery, maxCostUsd, name, phases, recordRollouts, versions } = training
+  const limit = changes.maxCostUsd ?? maxCostUsd
+  return {
+    name: name ?? asked.recipe,
+    seed: asked.seed,
+    phases: phases.map((phase) => changed(phase, changes)),
+    ...(checkpoints === undefined ? {} : { checkpoints }),
+    ...(evaluateEvery === undefined ? {} : { evaluateEvery }),
+    ...(recordRollouts === undefined ? {} : { recordRollouts }),
+    ...(limit === undefined ? {} : { maxCostUsd: limit }),
+    ...(versions === undefined ? {} : { versions })
+  }
+}

@@ -1,0 +1,70 @@
+/** `divisi train`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
+import { exportFlags, flags, reportFlags, resumeFlags } from "./flags.ts"
+
+const training = Effect.promise(() => import("./Train.ts"))
+
+const resume = Command.make("resume", resumeFlags, (input) =>
+  Effect.flatMap(training, ({ resume }) => resume(input))
+).pipe(
+  Command.withDescription("Goes on with a run from its last checkpoint, as if it had never stopped."),
+  Command.withShortDescription("Go on with a run"),
+  Command.withExamples([
+    { command: "divisi train resume runs/gym", description: "After Ctrl-C, a crash or a power cut" },
+    { command: "divisi train resume runs/gym --max-cost 20", description: "With a higher limit of cost" }
+  ])
+)
+
+const report = Command.make("report", reportFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./ReportFile.ts")),
+    ({ write }) => write(input)
+  )
+).pipe(
+  Command.withDescription(
+    "Writes a run, finished or not, as one page: curves, who is asked, and workflows from the beginning and the end."
+  ),
+  Command.withShortDescription("Write a run as a page"),
+  Command.withExamples([{ command: "divisi train report runs/gym", description: "Writes runs/gym/report.html" }])
+)
+
+const exporting = Command.make("export", exportFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Export.ts")),
+    ({ write }) => write(input)
+  )
+).pipe(
+  Command.withDescription("Writes the weights of a run for others to run."),
+  Command.withShortDescription("Write the weights of a run"),
+  Command.withExamples([
+    { command: "divisi train export runs/gym --to gguf --out conductor.gguf", description: "The best checkpoint" },
+    {
+      command: "divisi train export runs/gym --to gguf --checkpoint 40 --out conductor.gguf",
+      description: "The state after 40 iterations"
+    }
+  ])
+)
+
+export const train = Command.make("train", flags, (input) =>
+  Effect.flatMap(training, ({ start }) => start(input))
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Trains a Conductor by reinforcement learning, in a folder from which it can be resumed whatever happens.",
+      "",
+      "A recipe says what is trained, in what, and how; yours stand under `recipes` in a divisi.config.ts. Ctrl-C stops at",
+      "a checkpoint and says how to go on. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
+      "",
+      "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
+    )
+  ),
+  Command.withShortDescription("Train a Conductor"),
+  Command.withSubcommands([resume, report, exporting]),
+  Command.withExamples([
+    { command: "divisi train --recipe toy", description: "See what training is, in seconds" },
+    { command: "divisi train --recipe gym --dry-run", description: "What a run would cost and how long it would take" },
+    { command: "divisi train --recipe gym --out runs/mine --max-cost 5", description: "Never dearer than 5 USD" }
+  ])
+)

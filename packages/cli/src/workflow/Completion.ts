@@ -1,0 +1,69 @@
+/** A completion read as a workflow, and what is said when it is none. */
+import type { Workflow } from "@divisi/core/Workflow"
+import * as WorkflowText from "@divisi/core/WorkflowText"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { clean, cut, widthOf } from "../view/Line.ts"
+import type { Reading } from "./flags.ts"
+
+/** Why a completion is no workflow, and where: line and column count from 1. */
+export interface Problem {
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
+/** A reader with its settings made up once, for any number of completions. */
+export type Reader = (text: string) => Result.Result<WorkflowText.Reading, Problem>
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+const messageOf = ({ expected, reason }: WorkflowText.WorkflowTextError, isPoolKnown: boolean): string => {
+  if (reason._tag === "Unreadable") return capitalised(`expected ${expected}, found ${reason.found}.`)
+  const rule = reason.error.reason
+  return rule._tag === "WorkerOutOfRange" && !isPoolKnown
+    ? `Step ${rule.step} names worker ${rule.worker}; workers count from 0.`
+    : reason.error.message
+}
+
+/** The reader that the flags ask for. Without a pool size every index from 0 is a worker. */
+export const reader = (flags: Pick<Reading, "strict" | "poolSize" | "maxSteps" | "allowEmpty">): Reader => {
+  const isPoolKnown = Option.isSome(flags.poolSize)
+  const options: WorkflowText.Options = {
+    mode: flags.strict ? "strict" : "tolerant",
+    poolSize: Option.getOrElse(flags.poolSize, () => Number.MAX_SAFE_INTEGER),
+    maxSteps: flags.maxSteps,
+    allowEmpty: flags.allowEmpty
+  }
+  return (text) => {
+    const reading = WorkflowText.read(text, options)
+    if (Result.isSuccess(reading)) return reading
+    const { column, line } = reading.failure
+    return Result.fail({ line, column, message: messageOf(reading.failure, isPoolKnown) })
+  }
+}
+
+/** The workflow as programs are given it. */
+export const toJson = ({ steps }: Workflow): { readonly steps: Workflow["steps"] } => ({
+  steps: steps.map(({ access, subtask, worker }) => ({ worker, subtask, access }))
+})
+
+/** How many columns of a line stand before the place of a problem when the line is too long to be shown whole. */
+const leadingColumns = 40
+
+/** The line that a problem is in, with a caret under its place, and what the problem is. */
+export const showProblem = (text: string, problem: Problem): string => {
+  const line = text.split(/\r\n|\r|\n/)[problem.line - 1] ?? ""
+  const characters = line.slice(0, 4_000 + problem.column)
+  const at = Math.min(problem.column - 1, characters.length)
+  const from = Math.max(0, at - leadingColumns)
+  const before = clean(characters.slice(from, at))
+  const shown = `${from === 0 ? "" : "…"}${before}${clean(characters.slice(at))}`
+  const number = String(problem.line)
+  const margin = " ".repeat(number.length)
+  return [
+    `Line ${problem.line}, column ${problem.column}: ${problem.message}`,
+    `  ${number} | ${cut(shown, 100)}`,
+    `  ${margin} | ${" ".repeat(widthOf(before) + (from === 0 ? 0 : 1))}^`
+  ].join("\n")
+}

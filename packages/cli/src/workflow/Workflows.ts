@@ -1,0 +1,72 @@
+/** `divisi workflow check`, `render` and `read`: what a model wrote, as a workflow. */
+import { readFileSync } from "node:fs"
+import type { Workflow } from "@divisi/core/Workflow"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import * as StandardInput from "../invocation/StandardInput.ts"
+import * as Completion from "./Completion.ts"
+import type { Format, Reading } from "./flags.ts"
+import { writeResults } from "./Lines.ts"
+
+/** The whole text of a file, or of standard input where that is `-`. */
+const readText = (file: string): Effect.Effect<string, Failure> =>
+  file === "-"
+    ? Effect.map(StandardInput.read(), (text) => text ?? "")
+    : Effect.try({
+        try: () => readFileSync(file, "utf8"),
+        catch: (error) => usage(`Cannot read the completion: ${messageOf(error)}.`)
+      })
+
+const readWorkflow = (input: Reading) =>
+  Effect.gen(function* () {
+    const text = yield* readText(input.file)
+    const reading = Completion.reader(input)(text)
+    if (Result.isSuccess(reading)) return reading.success
+    return yield* failed(Completion.showProblem(text, reading.failure))
+  })
+
+const print = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+
+/** `divisi workflow check`. */
+export const check = Effect.fnUntraced(function* (input: Reading) {
+  const { notes, workflow } = yield* readWorkflow(input)
+  const { summary } = yield* Effect.promise(() => import("./RenderText.ts"))
+  const forgiven = notes.map((note) => `  read as: ${note}`)
+  yield* print([`Valid: ${summary(workflow)}.`, ...forgiven].join("\n"))
+})
+
+const renderers: { readonly [F in Format]: () => Promise<(workflow: Workflow) => string> } = {
+  text: async () => (await import("./RenderText.ts")).renderText,
+  mermaid: async () => {
+    const Topology = await import("@divisi/core/Topology")
+    return (workflow) => Topology.toMermaid(Topology.make(workflow)).trimEnd()
+  },
+  dot: async () => {
+    const Topology = await import("@divisi/core/Topology")
+    return (workflow) => Topology.toDot(Topology.make(workflow)).trimEnd()
+  },
+  svg: async () => (await import("./RenderSvg.ts")).renderSvg
+}
+
+/** `divisi workflow render`. */
+export const render = Effect.fnUntraced(function* (input: Reading & { readonly format: Format }) {
+  const { workflow } = yield* readWorkflow(input)
+  const draw = yield* Effect.promise(renderers[input.format])
+  yield* print(draw(workflow))
+})
+
+/** `divisi workflow read`. */
+export const read = Effect.fnUntraced(function* (input: Reading) {
+  const { workflow } = yield* readWorkflow(input)
+  yield* print(JSON.stringify(Completion.toJson(workflow)))
+})
+
+/** `divisi workflow read --lines`. */
+export const readLines = (input: Reading): Effect.Effect<void, Failure> => {
+  const reader = Completion.reader(input)
+  return Effect.tryPromise({
+    try: (signal) => writeResults(reader, input.file, signal),
+    catch: (error) => usage(`Cannot read the completions: ${messageOf(error)}.`)
+  })
+}

@@ -1,0 +1,65 @@
+/** `divisi workflow`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import { paragraphs, toggle } from "../invocation/flags.ts"
+import { formats, reading } from "./flags.ts"
+
+const plan = <A, E, R>(use: (module: typeof import("./Workflows.ts")) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Workflows.ts")),
+    use
+  )
+
+const check = Command.make("check", reading, (input) => plan((Plan) => Plan.check(input))).pipe(
+  Command.withDescription("Says whether a completion is a valid workflow; if not, shows where and why (exit code 1)."),
+  Command.withShortDescription("Say whether a completion is a valid workflow"),
+  Command.withExamples([
+    { command: "divisi workflow check completion.txt --pool-size 7", description: "Check for a pool of seven" }
+  ])
+)
+
+const render = Command.make(
+  "render",
+  {
+    ...reading,
+    format: Flag.Literals("format", formats).pipe(Flag.withDescription("How (default text)"), Flag.withDefault("text"))
+  },
+  (input) => plan((Plan) => Plan.render(input))
+).pipe(
+  Command.withDescription("Draws a workflow."),
+  Command.withExamples([
+    { command: "divisi workflow render completion.txt", description: "In the terminal" },
+    { command: "divisi workflow render completion.txt --format svg > plan.svg", description: "As a picture" }
+  ])
+)
+
+const read = Command.make(
+  "read",
+  {
+    ...reading,
+    lines: toggle("lines", "Read one JSON string per line, and print one JSON result per line")
+  },
+  (input) => plan((Plan) => (input.lines ? Plan.readLines(input) : Plan.read(input)))
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      'Prints the workflow of a completion as JSON: {"steps":[{"worker":1,"subtask":"…","access":"all"}]}.',
+      "",
+      "With --lines, every line of the input is a JSON string that holds one completion, and every line of the output",
+      'the result for it: {"ok":true,"workflow":…} or {"ok":false,"error":{"line":…,"column":…,"message":…}}. Unreadable',
+      "completions are then results like others: the exit code is 0."
+    )
+  ),
+  Command.withShortDescription("Print the workflow of a completion as JSON"),
+  Command.withExamples([
+    { command: "divisi workflow read completion.txt", description: "One completion" },
+    { command: "divisi workflow read --lines completions.jsonl > results.jsonl", description: "A whole file of them" }
+  ])
+)
+
+export const workflow = Command.make("workflow").pipe(
+  Command.withDescription("Reads, checks and draws the workflows that models write."),
+  Command.withShortDescription("Read, check and draw workflows"),
+  Command.withSubcommands([check, render, read])
+)

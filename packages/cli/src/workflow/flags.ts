@@ -1,0 +1,32 @@
+/** What `divisi workflow` is asked for. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { toggle, whole } from "../invocation/flags.ts"
+
+export const reading = {
+  file: Argument.String("file").pipe(
+    Argument.withDescription("The completion, as a model wrote it; - or nothing reads standard input"),
+    Argument.withDefault("-")
+  ),
+  strict: toggle("strict", "Accept only what Python's ast.literal_eval accepts, and nothing around the three lists"),
+  poolSize: whole("pool-size", 1).pipe(
+    Flag.withMetavar("<n>"),
+    Flag.withDescription("How many workers there are; any index is accepted by default"),
+    Flag.optional
+  ),
+  maxSteps: whole("max-steps", 1).pipe(
+    Flag.withMetavar("<n>"),
+    Flag.withDescription("The most steps (default 5)"),
+    Flag.withDefault(5)
+  ),
+  allowEmpty: toggle("allow-empty", "Accept three empty lists, which let the previous answer stand in a later round")
+}
+
+/** What all of `divisi workflow` is asked for. */
+export type Reading = Command.Command.Config.Infer<typeof reading>
+
+export const formats = ["text", "mermaid", "dot", "svg"] as const
+
+/** How a workflow can be drawn. */
+export type Format = (typeof formats)[number]

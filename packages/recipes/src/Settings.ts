@@ -1,0 +1,34 @@
+/** Settings of recipes in the environment. */
+import type { Pricing } from "@divisi/core/Worker"
+import { seats } from "./paper/Seats.ts"
+
+/** As `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A setting in the environment that cannot be used. */
+export class SettingError extends Error {}
+
+/** Numbers with something between them; `undefined` where it is anything else. */
+export const numbers = (text: string, count: number, between = ","): ReadonlyArray<number> | undefined => {
+  const all = text.split(between).map((part) => (part.trim() === "" ? Number.NaN : Number(part)))
+  return all.length === count && all.every((value) => value >= 0 && Number.isFinite(value)) ? all : undefined
+}
+
+const priceOf = (text: string): readonly [string, Pricing] => {
+  const [id = "", prices = ""] = text.split("=").map((part) => part.trim())
+  const [inputPerMillion, outputPerMillion] = numbers(prices, 2, "/") ?? []
+  if (inputPerMillion === undefined || outputPerMillion === undefined) {
+    throw new SettingError(
+      `DIVISI_WORKER_PRICES has "${text}"; write USD per million tokens in and out: qwen3-32b=0.1/0.3.`
+    )
+  }
+  if (!seats.some((seat) => seat.id === id)) {
+    const ids = seats.map((seat) => seat.id).join(", ")
+    throw new SettingError(`DIVISI_WORKER_PRICES names "${id}", which is not in the paper's pool: ${ids}.`)
+  }
+  return [id, { inputPerMillion, outputPerMillion, source: "DIVISI_WORKER_PRICES" }]
+}
+
+/** Prices of workers in the paper's pool: `DIVISI_WORKER_PRICES=qwen3-32b=0.1/0.3,gemma-3-27b-it=0/0`. */
+export const workerPrices = ({ DIVISI_WORKER_PRICES: prices }: Environment = process.env) =>
+  Object.fromEntries(prices ? prices.split(",").map(priceOf) : [])

@@ -1,0 +1,204 @@
+/**
+ * The vendors and servers whose models become workers by name: `openai:gpt-5`, `ollama:qwen3:8b`.
+ *
+ * Keys and base URLs come from the environment. The package of a vendor, with its SDK, is loaded when the first of its
+ * models is made.
+ */
+import type { Worker, WorkerRequest } from "@divisi/core/Worker"
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Variables by name, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a model is made with. */
+export interface Settings extends Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "reasoning"> {
+  readonly id: string
+  readonly description?: string
+  readonly apiKey?: string | Redacted.Redacted<string>
+  readonly baseURL?: string
+}
+
+/** A vendor, or a kind of server. */
+export interface Vendor {
+  readonly name: string
+  /** The variables that may hold its key; the first that is set counts. */
+  readonly keys: ReadonlyArray<string>
+  /** Whether it answers nobody without a key. */
+  readonly needsKey: boolean
+  /** The variables that may hold its base URL. */
+  readonly baseURLs: ReadonlyArray<string>
+  readonly make: (model: string, settings: Settings) => Promise<Worker>
+  /** Absent where it has no embeddings that are made use of. */
+  readonly embed?: (model: string, connection: Connection) => Effect.Effect<Embed, Error, Scope.Scope>
+}
+
+/** How a vendor is reached. */
+export type Connection = Pick<Settings, "apiKey" | "baseURL">
+
+/** Gives each text a point, in order. */
+export type Embed = (
+  texts: ReadonlyArray<string>,
+  signal?: AbortSignal
+) => Promise<ReadonlyArray<ReadonlyArray<number>>>
+
+/** A model of a vendor, as `vendor:model` names it. */
+export interface Reference {
+  readonly vendor: string
+  readonly model: string
+}
+
+/** Why no worker can be made of a reference. */
+export type Problem =
+  | { readonly type: "vendor"; readonly vendor: string }
+  | { readonly type: "key"; readonly variables: ReadonlyArray<string> }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Data
+// -------------------------------------------------------------------------------------------------------------------
+
+type PresetName = keyof typeof import("@divisi/providers-openai").presets
+
+/** Embeddings of OpenAI, or of a server that has the same endpoint. */
+const embedWith = (model: string, connection: Connection) =>
+  Effect.promise(async () => (await import("@divisi/providers-openai")).openaiEmbeddings(model, connection))
+
+/** A server that speaks Chat Completions, in what it is known to differ. */
+const preset = (name: string, preset: PresetName, variable: string, needsKey: boolean): Vendor => ({
+  name,
+  keys: [`${variable}_API_KEY`],
+  needsKey,
+  baseURLs: [`${variable}_BASE_URL`],
+  make: async (model, settings) => {
+    const { openaiCompatible, presets } = await import("@divisi/providers-openai")
+    // Without a key of its own the preset's would be looked for in the environment once more.
+    const { apiKey: _, ...known }: (typeof presets)[PresetName] & { readonly apiKey?: unknown } = presets[preset]
+    return openaiCompatible({ ...known, ...settings, model, provider: name })
+  },
+  embed: (model, connection) =>
+    Effect.flatMap(
+      Effect.promise(() => import("@divisi/providers-openai")),
+      ({ presets }) => embedWith(model, { baseURL: presets[preset].baseURL, ...connection })
+    )
+})
+
+/** Any other server that speaks Chat Completions, whose base URL is in the environment. */
+const unknownServer = (name: string, variable: string): Vendor => ({
+  name,
+  keys: [`${variable}_API_KEY`],
+  needsKey: false,
+  baseURLs: [`${variable}_BASE_URL`],
+  make: async (model, settings) => {
+    const { openaiCompatible } = await import("@divisi/providers-openai")
+    return openaiCompatible({
+      usage: "stream-options",
+      systemRole: "system",
+      outputLimit: "max_tokens",
+      ...settings,
+      baseURL: settings.baseURL ?? "",
+      model,
+      provider: name
+    })
+  },
+  embed: embedWith
+})
+
+/** The vendors and servers that are known by name. */
+export const vendors: ReadonlyArray<Vendor> = [
+  {
+    name: "openai",
+    keys: ["OPENAI_API_KEY"],
+    needsKey: true,
+    baseURLs: ["OPENAI_BASE_URL"],
+    make: async (model, settings) => (await import("@divisi/providers-openai")).openai(model, settings),
+    embed: embedWith
+  },
+  {
+    name: "openai-chat",
+    keys: ["OPENAI_API_KEY"],
+    needsKey: true,
+    baseURLs: ["OPENAI_BASE_URL"],
+    make: async (model, settings) => (await import("@divisi/providers-openai")).openaiChat(model, settings)
+  },
+  {
+    name: "anthropic",
+    keys: ["ANTHROPIC_API_KEY"],
+    needsKey: true,
+    baseURLs: ["ANTHROPIC_BASE_URL"],
+    make: async (model, settings) => (await import("@divisi/providers-anthropic")).anthropic(model, settings)
+  },
+  {
+    name: "google",
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    needsKey: true,
+    baseURLs: ["GEMINI_BASE_URL", "GOOGLE_BASE_URL"],
+    make: async (model, settings) => (await import("@divisi/providers-genai")).genai(model, settings)
+  },
+  preset("openrouter", "openRouter", "OPENROUTER", true),
+  preset("deepseek", "deepSeek", "DEEPSEEK", true),
+  preset("together", "together", "TOGETHER", true),
+  preset("ollama", "ollama", "OLLAMA", false),
+  preset("vllm", "vllm", "VLLM", false),
+  preset("sglang", "sglang", "SGLANG", false),
+  preset("llama-server", "llamaServer", "LLAMA_SERVER", false),
+  preset("lm-studio", "lmStudio", "LM_STUDIO", false)
+]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Making workers
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The variable that a name stands for: `my-server` for `MY_SERVER`. */
+export const variableOf = (name: string): string => name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")
+
+/** Reads `vendor:model`; `undefined` where there is no vendor, or no model. */
+export const parse = (text: string): Reference | undefined => {
+  const colon = text.indexOf(":")
+  return colon <= 0 || colon === text.length - 1
+    ? undefined
+    : { vendor: text.slice(0, colon), model: text.slice(colon + 1) }
+}
+
+/** The first of the variables that is set. */
+const firstSet = (names: ReadonlyArray<string>, environment: Environment): string | undefined =>
+  names.map((name) => environment[name]).find((value) => value !== undefined && value !== "")
+
+/** The vendor of a name: one of those that are known, or a server whose base URL is in the environment. */
+export const find = (known: ReadonlyArray<Vendor>, name: string, environment: Environment): Vendor | undefined => {
+  const found = known.find((vendor) => vendor.name === name)
+  if (found !== undefined) return found
+  const server = unknownServer(name, variableOf(name))
+  return firstSet(server.baseURLs, environment) === undefined ? undefined : server
+}
+
+/** What keeps a worker from being made; nothing where it can be. */
+export const problemOf = (
+  known: ReadonlyArray<Vendor>,
+  { vendor: name }: Reference,
+  environment: Environment
+): Problem | undefined => {
+  const vendor = find(known, name, environment)
+  if (vendor === undefined) return { type: "vendor", vendor: name }
+  return vendor.needsKey && firstSet(vendor.keys, environment) === undefined
+    ? { type: "key", variables: vendor.keys }
+    : undefined
+}
+
+/** A problem as a sentence about a worker. */
+export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem): string =>
+  problem.type === "key"
+    ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
+    : `${worker} names no vendor that is known: write one of ${known.map(({ name }) => name).join(", ")} before the ` +
+      `colon, or set ${variableOf(problem.vendor)}_BASE_URL to a server that speaks Chat Completions.`
+
+/** The key and base URL that the environment has for a vendor. */
+export const connection = (vendor: Vendor, environment: Environment): Connection => {
+  const apiKey = firstSet(vendor.keys, environment)
+  const baseURL = firstSet(vendor.baseURLs, environment)
+  return { ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }) }
+}

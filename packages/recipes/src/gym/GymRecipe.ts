@@ -1,0 +1,195 @@
+/**
+ * The gym recipe: a Conductor of under a million weights, trained from nothing in the offline gym on two processor cores.
+ */
+
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import * as GymGrader from "@divisi/gym/GymGrader"
+import * as GymPool from "@divisi/gym/GymPool"
+import * as TinyPrompt from "@divisi/policy-tiny/TinyPrompt"
+import * as TaskSource from "@divisi/trainer/TaskSource"
+import { type GrpoInput, grpo, recursion, warmStart } from "@divisi/trainer/TrainingConfig"
+import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
+import * as Induction from "@divisi/trainer-jax/Induction"
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
+import * as Effect from "effect/Effect"
+import type { Recipe } from "../Recipe.ts"
+import * as Draw from "./Draw.ts"
+import { heldOutPools } from "./HeldOutPools.ts"
+import * as Plan from "./Plan.ts"
+import * as WarmStart from "./WarmStart.ts"
+
+/** Any part of the pool but those that are kept for testing. */
+const pools = (min: number, max: number) => ({ type: "random", min, max, heldOut: heldOutPools }) as const
+
+/** All workers of the gym, without their delays. */
+const pool = GymPool.make({ latencyMillis: 0 })
+
+const tokenizerOf = Effect.gen(function* () {
+  const source = WarmStart.examples("corpus", {
+    pool,
+    pools: pools(2, 16),
+    plans: 2,
+    recursive: 0.2,
+    composites: 0.5
+  })
+  const texts = yield* Effect.forEach(Array.from({ length: 2_000 }), (_, index) => source.example(0, index))
+  return Tokenizer.train(
+    texts.flatMap(({ completions, messages }) => [
+      ...messages.map(({ content }) => `${content}\n`),
+      ...completions.map(({ text }) => text)
+    ]),
+    { merges: 750, controlTokens: ChatTemplate.linesControlTokens, chatTemplate: ChatTemplate.lines }
+  )
+})
+
+/** The tokens with which descriptions begin. */
+const titles = (tokenizer: Tokenizer.Tokenizer) =>
+  pool.workers.map((_, worker) => Tokenizer.encode(tokenizer, ` ${Plan.titleOf(pool, worker)}`)[0]!)
+
+const engineOf = (seed: number) =>
+  Effect.gen(function* () {
+    const tokenizer = yield* tokenizerOf
+    const config = {
+      architecture: "llama",
+      vocabularySize: tokenizer.tokens.length,
+      hiddenSize: 128,
+      layers: 4,
+      heads: 4,
+      feedForwardSize: 256,
+      contextLength: 1024,
+      tiedEmbeddings: true,
+      ropeTheta: 1e8
+    } as const
+    return yield* JaxEngine.make({
+      config,
+      tokenizer,
+      tensors: Induction.tensors(config, seed, titles(tokenizer)),
+      name: "divisi-tiny",
+      // More would be faster, and hold more than 3 GB.
+      threads: 2,
+      // Completions of a like length come together, and half of them need not be padded like the longest.
+      completionsPerPass: 8,
+      memoryBytes: 3.6e8
+    })
+  })
+
+/** Sizes that shorter runs change. */
+export interface Sizes {
+  readonly reading: number
+  readonly finding: number
+  readonly learning: number
+  readonly recursing: number
+  /** Examples of a step of the warm start. */
+  readonly examples: number
+  /** Questions of an iteration, and completions of each. */
+  readonly questions: number
+  readonly group: number
+}
+
+const falling = (warmUpRatio: number) => ({ type: "cosine", warmUpRatio, finalRatio: 0.1 }) as const
+
+const rollouts: GrpoInput["rollouts"] = {
+  prompt: TinyPrompt.options,
+  maxTokens: 96,
+  maxSteps: WarmStart.maxSteps,
+  failures: { attempts: 3, waitMillis: 0 }
+}
+
+const plansFor = (min: number, max: number) =>
+  WarmStart.examples(`plans for ${min} to ${max} workers`, {
+    pool,
+    pools: pools(min, max),
+    plans: 1,
+    recursive: 0.2,
+    composites: 0.7
+  })
+
+const words = WarmStart.exercises("words of descriptions", { pool, pools: pools(3, 16), composites: 0.5 })
+
+const plansForFew = plansFor(1, 2)
+
+/** Mostly exercises: while plans have the say, the first weights forget how to find. */
+const finding = WarmStart.mixed("words, and plans by lot", [
+  { source: words, share: 7 },
+  { source: plansForFew, share: 3 }
+])
+
+const reading = WarmStart.mixed("plans by lot, and words", [
+  { source: plansForFew, share: 9 },
+  { source: plansFor(3, 16), share: 4 },
+  { source: words, share: 3 }
+])
+
+/** What both phases of reinforcement have in common. */
+const rewarded = ({ group, questions }: Sizes): GrpoInput => ({
+  tasks: "gym",
+  questions,
+  groupSize: group,
+  minibatches: Math.min(4, questions),
+  advantage: { equalBy: "correctness" },
+  // Held to what it has read: without a penalty for leaving it, finding gets worse while choosing gets better.
+  objective: { kl: 0.03 },
+  // Small ones: where those who are exact are away, it shows who is next best.
+  pool: pools(3, 12),
+  rollouts
+})
+
+/** The recipe at some size. */
+export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
+  name: "gym",
+  engine: engineOf(seed),
+  pool,
+  grader: GymGrader.grader,
+  tasks: {
+    gym: TaskSource.make("the gym's training split", (seed, index) => WarmStart.anyTask(Draw.make(seed, index), 0.25))
+  },
+  examples: { finding, reading },
+  phases: [
+    warmStart({
+      name: "finding",
+      examples: "finding",
+      steps: sizes.finding,
+      batch: sizes.examples,
+      optimizer: { learningRate: 2e-3, beta2: 0.95, schedule: falling(0.05) }
+    }),
+    warmStart({
+      name: "reading",
+      examples: "reading",
+      steps: sizes.reading,
+      batch: sizes.examples,
+      optimizer: { learningRate: 2e-3, beta2: 0.95, schedule: falling(0.02) }
+    }),
+    grpo({
+      name: "learning",
+      ...rewarded(sizes),
+      iterations: sizes.learning,
+      // A few, so that what was read of second rounds is not forgotten.
+      recursion: { share: 0.1, rounds: 1 },
+      optimizer: { learningRate: 2.5e-4, beta2: 0.99, schedule: falling(0.05) }
+    }),
+    recursion({
+      name: "recursion",
+      ...rewarded(sizes),
+      iterations: sizes.recursing,
+      optimizer: { learningRate: 1.5e-4, beta2: 0.99, schedule: falling(0.05) }
+    })
+  ]
+})
+
+/** The sizes of `divisi train --recipe gym`: about an hour on two processor cores. */
+const whole: Sizes = {
+  finding: 80,
+  reading: 340,
+  learning: 80,
+  recursing: 16,
+  examples: 32,
+  questions: 12,
+  group: 16
+}
+
+/** `divisi train --recipe gym`. */
+export const gym: Recipe = ({ seed }) => ({
+  ...make(whole, { seed }),
+  checkpoints: { every: 20, keep: 3 },
+  dryRun: { asksWorkers: true, secondsPerCall: { low: 0, high: 0.01 } }
+})

@@ -1,0 +1,5 @@
+/** What is trained, on whom and how, ready to be run: the recipes by name, and the pool of the Conductor paper. */
+export { PaperPoolError, type PaperPoolOptions, type PaperSetting, paperPool } from "./paper/PaperPool.ts"
+export type { DryRunFacts, Recipe, RecipeOptions, Training } from "./Recipe.ts"
+export { type Known, recipes } from "./Recipes.ts"
+export * as Vendor from "./Vendor.ts"

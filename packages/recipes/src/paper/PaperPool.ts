@@ -1,0 +1,183 @@
+/**
+ * The pool of the Conductor paper: its seven workers, with its settings, from the keys and servers that are at hand.
+ * The package of a vendor is loaded when one of its models is in the pool.
+ */
+import type { Pricing, Worker } from "@divisi/core/Worker"
+import * as Data from "effect/Data"
+import type * as Redacted from "effect/Redacted"
+import * as Vendor from "../Vendor.ts"
+import { type Model, type PaperSetting, type Seat, seats } from "./Seats.ts"
+
+export type { PaperSetting } from "./Seats.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Which pool to make, and of what. */
+export interface PaperPoolOptions {
+  /**
+   * `controlled`: 4096 output tokens, temperature 0.2 and the least reasoning, as in training. `unconstrained`: each
+   * worker with its largest budgets.
+   */
+  readonly setting: PaperSetting
+  /** Whether a worker that cannot be made is an error. By default it is left out, and `onNotice` is told. */
+  readonly required?: boolean
+  /** Keys by vendor (`openai`, `anthropic`, `google`, `openrouter`, `vllm`), before those of the environment. */
+  readonly keys?: Readonly<Record<string, string | Redacted.Redacted<string>>>
+  /**
+   * Where models are: by vendor as above, or by worker (`qwen3-32b`) for an open model on a server of yours that speaks
+   * Chat Completions. Before those of the environment.
+   */
+  readonly baseURLs?: Readonly<Record<string, string>>
+  /** Other names of models, by worker: what your server calls them, or a model that takes the seat. */
+  readonly models?: Readonly<Record<string, string>>
+  /**
+   * Whether the model that a vendor recommends takes the seat of one that the vendor has shut down; false by default, as
+   * it is then another pool than the paper's.
+   */
+  readonly successors?: boolean
+  /** Prices by worker, before those of the tables: open models on a server have none there. */
+  readonly pricing?: Readonly<Record<string, Pricing>>
+  /** Told what is left out or replaced, and why; the error output by default. */
+  readonly onNotice?: (notice: string) => void
+  /** Instead of `process.env`. */
+  readonly environment?: Vendor.Environment
+  /** The day that shut-downs are measured by (ISO date); today by default. */
+  readonly today?: string
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Workers of the paper's pool that cannot be made: each with what is missing. */
+export class PaperPoolError extends Data.TaggedError("PaperPoolError")<{
+  readonly missing: ReadonlyArray<{ readonly worker: string; readonly detail: string }>
+}> {
+  override get message(): string {
+    return `The paper's pool is not complete. ${this.missing.map(({ detail }) => detail).join(" ")}`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is known of how to reach a vendor. */
+const connectionOf = (vendor: Vendor.Vendor, seat: Seat, options: PaperPoolOptions) => {
+  const environment = Vendor.connection(vendor, options.environment ?? process.env)
+  const apiKey = options.keys?.[vendor.name] ?? environment.apiKey
+  const baseURL = options.baseURLs?.[seat.id] ?? options.baseURLs?.[vendor.name] ?? environment.baseURL
+  return { ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }) }
+}
+
+type Connection = ReturnType<typeof connectionOf>
+
+/** A server of one's own is used where it is named, a vendor where there is a key. */
+const isOpen = (vendor: Vendor.Vendor, { apiKey, baseURL }: Connection): boolean =>
+  vendor.needsKey ? apiKey !== undefined : baseURL !== undefined
+
+interface Found {
+  readonly vendor: Vendor.Vendor
+  readonly connection: Connection
+  readonly model: Model
+}
+
+const findRoute = (seat: Seat, options: PaperPoolOptions): Found | undefined =>
+  seat.routes
+    .map((model) => {
+      const vendor = Vendor.find(Vendor.vendors, model.vendor, {})!
+      return { vendor, model, connection: connectionOf(vendor, seat, options) }
+    })
+    .find(({ connection, vendor }) => isOpen(vendor, connection))
+
+const whatIsMissing = (seat: Seat): string => {
+  const ways = seat.routes.map(({ vendor: name }) => {
+    const { baseURLs, keys, needsKey } = Vendor.find(Vendor.vendors, name, {})!
+    return (needsKey ? keys : baseURLs).join(" or ")
+  })
+  return `${seat.id} needs ${ways.join(" or ")}.`
+}
+
+/** What becomes of a seat whose model its vendor has shut down: nothing, or the vendor's next one. */
+const afterShutDown = (seat: Seat, found: Found, options: PaperPoolOptions) => {
+  const { shutDown } = seat
+  const today = options.today ?? new Date().toISOString().slice(0, 10)
+  // Who names a model or a server knows what is served there.
+  const isChosen = options.models?.[seat.id] !== undefined || found.connection.baseURL !== undefined
+  if (shutDown === undefined || isChosen || today < shutDown.date) return { found }
+  const { date, source, successor } = shutDown
+  const ended = `${seat.id} has been shut down by its vendor on ${date} (${source})`
+  return options.successors
+    ? { found: { ...found, model: successor }, notice: `${ended}; ${successor.model} takes its seat.` }
+    : {
+        notice: `${ended}; set successors to give its seat to ${successor.model}, or models["${seat.id}"] to another.`
+      }
+}
+
+const makeWorker = async (
+  { connection, model, vendor }: Found,
+  { id }: Seat,
+  { models, pricing, setting }: PaperPoolOptions
+): Promise<Worker> => {
+  const made = await vendor.make(models?.[id] ?? model.model, { ...model.settings[setting], ...connection, id })
+  const price = pricing?.[id]
+  return price === undefined ? made : { ...made, pricing: price }
+}
+
+const tell = (notice: string): void => void process.stderr.write(`divisi: ${notice}\n`)
+
+/**
+ * Makes the paper's pool.
+ *
+ * **Details**
+ *
+ * The seven, in the paper's order: `gemini-2.5-pro`, `claude-sonnet-4`, `gpt-5`, `deepseek-r1-distill-qwen-32b`,
+ * `gemma-3-27b-it`, `qwen3-32b-thinking`, `qwen3-32b`. The open ones are called on a server of yours (`VLLM_BASE_URL`, or
+ * `baseURLs` by worker), else at OpenRouter. In the controlled setting, reasoning is a budget of 128 tokens, off, or of
+ * minimal effort, whichever a model has at the least.
+ *
+ * **Gotchas**
+ *
+ * Vendors shut models down: those that are gone are left out like those without a key, unless `successors` or `models`
+ * fill their seats. The promise is rejected with a {@link PaperPoolError} when `required` is set and a worker is missing,
+ * or when none is left.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { paperPool } from "@divisi/recipes"
+ *
+ * const pool = await paperPool({
+ *   setting: "controlled",
+ *   keys: { openai: "sk-…" },
+ *   baseURLs: { "qwen3-32b": "http://gpu-1:8000/v1" },
+ *   models: { "gpt-5": "gpt-5" },
+ *   onNotice: () => {},
+ *   environment: {}
+ * })
+ * pool.map((worker) => worker.id) // => ["gpt-5", "qwen3-32b"]
+ * ```
+ */
+export const paperPool = async (options: PaperPoolOptions): Promise<ReadonlyArray<Worker>> => {
+  const notice = options.onNotice ?? tell
+  const workers: Array<Worker> = []
+  const missing: Array<{ readonly worker: string; readonly detail: string }> = []
+  for (const seat of seats) {
+    const route = findRoute(seat, options)
+    if (route === undefined) {
+      missing.push({ worker: seat.id, detail: whatIsMissing(seat) })
+      continue
+    }
+    const { found, notice: said } = afterShutDown(seat, route, options)
+    if (found === undefined) missing.push({ worker: seat.id, detail: said })
+    else {
+      if (said !== undefined) notice(said)
+      workers.push(await makeWorker(found, seat, options))
+    }
+  }
+  if (missing.length > 0 && (options.required === true || workers.length === 0)) throw new PaperPoolError({ missing })
+  for (const { detail } of missing) notice(`Left out of the paper's pool: ${detail}`)
+  return workers
+}
