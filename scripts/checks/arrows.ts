@@ -18,6 +18,8 @@ export interface Arrow {
   readonly to: ReadonlyArray<string>
   /** Packages of others; any when absent. */
   readonly external?: ReadonlyArray<string>
+  /** Packages of this workspace that its tests may use on top. */
+  readonly tests?: ReadonlyArray<string>
 }
 
 /** A package as far as arrows go. */
@@ -52,11 +54,13 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "evals", to: ["core", "graders"] },
   { from: "cluster", to: ["core"] },
   { from: "server", to: ["core"] },
-  { from: "studio", to: ["core"] },
+  // Pages are drawn from data alone; tests hold them to the data that evaluations and trainings give.
+  { from: "report", to: ["core"], tests: ["evals", "trainer"] },
+  { from: "studio", to: ["core", "report"] },
   // Recipes compose: vendors, engines and worlds.
   {
     from: "recipes",
-    to: ["core", "evals", "gguf", "gym", "policy-*", "providers-*", "trainer", "trainer-*"]
+    to: ["core", "evals", "gguf", "gym", "policy-*", "providers-*", "report", "trainer", "trainer-*"]
   },
   { from: "cli", to: ["*"] }
 ]
@@ -82,12 +86,14 @@ const packageOf = (specifier: string): string | undefined => {
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/")
 }
 
-const manifestProblems = ({ manifest, name }: Subject, allows: (target: string) => boolean) => {
+const manifestProblems = ({ manifest, name }: Subject, { tests = [] }: Arrow, allows: (target: string) => boolean) => {
   const { dependencies, devDependencies, optionalDependencies, peerDependencies } = manifest
   const runtime = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
   const test = Object.keys(devDependencies ?? {}).filter((target) => target.startsWith(scope))
   const allowsInTests = (target: string) =>
-    allows(target) || (target === scope + forTests && !underTests.includes(name))
+    allows(target) ||
+    tests.some((one) => target === scope + one) ||
+    (target === scope + forTests && !underTests.includes(name))
   return [...runtime.filter((target) => !allows(target)), ...test.filter((target) => !allowsInTests(target))].map(
     (target) => `packages/${name}/package.json: ${name} may not depend on ${target}; see scripts/checks/arrows.ts.`
   )
@@ -129,7 +135,7 @@ export const violations = (
       target.startsWith(scope)
         ? arrow.to.some((pattern) => matches(scope + pattern, target))
         : (arrow.external?.includes(target) ?? true)
-    return [...manifestProblems(subject, allows), ...importProblems(subject, allows)]
+    return [...manifestProblems(subject, arrow, allows), ...importProblems(subject, allows)]
   })
 
 const sourcesOf = (folder: string) => {

@@ -29,6 +29,14 @@ describe("arrows", () => {
     ])
   })
 
+  it("lets the tests of a package use more than the package", () => {
+    const arrows = [{ from: "report", to: ["core"], tests: ["evals"] }]
+    const tested = { name: "@divisi/report", devDependencies: { "@divisi/evals": "*" } }
+    expect(violations([subject("report", { manifest: tested })], arrows)).toEqual([])
+    const used = { name: "@divisi/report", dependencies: { "@divisi/evals": "*" } }
+    expect(violations([subject("report", { manifest: used })], arrows)).toHaveLength(1)
+  })
+
   it.each([
     ["import", 'import { a } from "@divisi/gym/Task"'],
     ["type import", 'import type { A } from "@divisi/gym"'],

@@ -4,11 +4,9 @@ import os from "node:os"
 import path from "node:path"
 import { parseArgs } from "node:util"
 import * as Task from "@divisi/core/Task"
-import { ReportTables } from "@divisi/evals"
 import * as Baselines from "@divisi/evals/Baselines"
 import * as Evaluation from "@divisi/evals/Evaluation"
 import * as Recording from "@divisi/evals/Recording"
-import * as ReportPage from "@divisi/evals/ReportPage"
 import * as WorkerProfile from "@divisi/evals/WorkerProfile"
 import type { AnswerGrader } from "@divisi/graders/Verdict"
 import * as Gym from "@divisi/gym/Gym"
@@ -16,6 +14,8 @@ import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as OraclePolicy from "@divisi/gym/OraclePolicy"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+import * as EvaluationPage from "@divisi/report/EvaluationPage"
+import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
@@ -106,24 +106,24 @@ const evaluate = Effect.gen(function* () {
 const { folder, report, samples } = await Effect.runPromise(evaluate)
 
 const asked = new Map(tasks.map((task) => [task.id, task]))
-const page = ReportPage.render(report, {
+const page = EvaluationPage.render(report, {
   title: "Policies of the gym",
   samples,
+  profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)),
   questionOf: (_, id) => {
     const task = asked.get(id)
-    if (task === undefined) return undefined
-    return { question: Task.question(task), ...(task.reference === undefined ? {} : { reference: task.reference }) }
+    return task === undefined ? undefined : { question: Task.question(task), reference: task.reference }
   }
 })
 
 const out = path.resolve(values.out ?? folder)
 fs.mkdirSync(out, { recursive: true })
 fs.writeFileSync(path.join(out, "report.html"), page)
-fs.writeFileSync(path.join(out, "report.md"), ReportTables.markdown(report))
-fs.writeFileSync(path.join(out, "report.csv"), ReportTables.csv(report))
+fs.writeFileSync(path.join(out, "report.md"), EvaluationTables.markdown(report))
+fs.writeFileSync(path.join(out, "report.csv"), EvaluationTables.csv(report))
 fs.writeFileSync(path.join(out, "results.json"), `${JSON.stringify(report, null, 2)}\n`)
 
-console.log(ReportTables.markdown(report).split("\n## Differences")[0])
+console.log(EvaluationTables.markdown(report).split("\n## Differences")[0])
 console.log(`${samples.length} samples. The report: ${path.join(out, "report.html")}`)
 
 const scoreOf = (policy: string) => report.overall.find((one) => one.policy === policy)?.mean ?? 0

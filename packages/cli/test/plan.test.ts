@@ -3,7 +3,6 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Completion from "../src/workflow/Completion.ts"
 import * as Lines from "../src/workflow/Lines.ts"
-import { renderSvg } from "../src/workflow/RenderSvg.ts"
 import { renderText } from "../src/workflow/RenderText.ts"
 import { workflow } from "./fixture.ts"
 
@@ -104,28 +103,5 @@ describe("showProblem", () => {
 describe("render", () => {
   it("draws in text", () => {
     expect(renderText(workflow)).toMatchSnapshot()
-  })
-
-  it("draws a picture", () => {
-    expect(renderSvg(workflow)).toMatchSnapshot()
-  })
-
-  it("escapes what XML would take for its own, and drops what it forbids", () => {
-    const subtask = "<script>&\"'\u0000\u001b[1m\ud800\uffff]]>"
-    const svg = renderSvg({ steps: [{ worker: 0, subtask, access: [] }] })
-    assert.notInclude(svg, "<script")
-    assert.include(svg, "&#60;script&#62;&#38;&#34;&#39;")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-    assert.notMatch(svg, /[\u0000-\u0009\u000b-\u001f\uffff]/)
-  })
-
-  it("cuts a subtask that would fill the page", () => {
-    const svg = renderSvg({ steps: [{ worker: 0, subtask: "word ".repeat(500), access: [] }] })
-    assert.isBelow(svg.split("<text").length, 15)
-    assert.include(svg, "…")
-  })
-
-  it("draws a workflow without steps", () => {
-    assert.include(renderSvg({ steps: [] }), "the previous answer stands")
   })
 })

@@ -100,7 +100,7 @@ describe.concurrent("divisi train", () => {
     ["an object's own names", ["train", "--recipe", "constructor"], 'There is no recipe "constructor".'],
     ["another engine", [...short, "--engine", "jax"], "cannot be trained with the engine"],
     ["no run to go on with", ["train", "resume", "nowhere"], "There is no training run in nowhere"],
-    ["no run to report", ["train", "report", "nowhere"], "nowhere: it has no config.json"],
+    ["no run to report", ["train", "report", "nowhere"], "There is no training run in nowhere"],
     ["no format", ["train", "export", "nowhere", "--out", "x"], "--to"],
     ["no iterations", [...short.slice(0, -1), "0"], "Expected a whole number of at least 1"]
   ] as const) {
@@ -195,6 +195,9 @@ describe.concurrent("a run that was trained", () => {
       const other = await divisi(["train", "report", "a", "--out", "page.html"], { cwd })
       assert.strictEqual(other.output, "page.html\n")
       assert.strictEqual(readFileSync(path.join(cwd, "page.html"), "utf8"), page)
+      const missing = await divisi(["train", "report", "b"], { cwd })
+      assert.deepStrictEqual([missing.code, missing.output], [2, ""])
+      assert.include(missing.errors, "There is no training run in b")
 
       const exported = await divisi(["train", "export", "a", "--to", "gguf", "--out", "x.gguf"], { cwd })
       assert.strictEqual(exported.code, 2)
@@ -203,6 +206,11 @@ describe.concurrent("a run that was trained", () => {
       assert.include(best.errors, "Take --checkpoint last.")
       const none = await divisi(["train", "export", "a", "--to", "gguf", "--checkpoint", "7", "--out", "x"], { cwd })
       assert.include(none.errors, "There is no checkpoint 7. There are: best, last, ")
+
+      rmSync(path.join(cwd, "a/metrics.jsonl"))
+      const early = await divisi(["train", "report", "a"], { cwd })
+      assert.strictEqual(early.code, 2)
+      assert.include(early.errors, "No iteration of the run in a has ended yet.")
 
       rmSync(path.join(cwd, "a/recipe.json"))
       const foreign = await divisi(["train", "resume", "a"], { cwd })

@@ -9,7 +9,7 @@ import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as WorkerProfile from "../src/report/WorkerProfile.ts"
-import { sample } from "./report.ts"
+import { sample } from "./sample.ts"
 
 const seen = (worker: string, kind: string, count: number, right: number): ReadonlyArray<WorkerProfile.Observation> =>
   Array.from({ length: count }, (_, index) => ({

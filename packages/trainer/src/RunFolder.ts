@@ -123,13 +123,14 @@ const checkpointPattern = /^(\d{6,})$/
 export const rolloutIterations = (folder: string): Effect.Effect<ReadonlyArray<number>, RunFolderError> =>
   attempt(folder, () => numbered(path.join(folder, Layout.rollouts), rolloutPattern))
 
-/** The rollouts of one iteration: groups, each before its completions. */
+/** The rollouts of one iteration: groups, each before its completions. A file that a crash has cut is read as far as it goes. */
 export const readRollouts = (
   folder: string,
   iteration: number
 ): Effect.Effect<ReadonlyArray<RolloutRecord>, RunFolderError> =>
   attempt(folder, () => {
-    const text = zlib.gunzipSync(fs.readFileSync(path.join(folder, Layout.rolloutsOf(iteration)))).toString("utf8")
+    const packed = fs.readFileSync(path.join(folder, Layout.rolloutsOf(iteration)))
+    const text = zlib.gunzipSync(packed, { finishFlush: zlib.constants.Z_SYNC_FLUSH }).toString("utf8")
     return wholeLines(text).map((line) => JSON.parse(line))
   })
 

@@ -1,19 +1,10 @@
-import { readFileSync } from "node:fs"
-import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { Metrics } from "../src/Metrics.ts"
-import * as RunLayout from "../src/RunLayout.ts"
 import * as Telemetry from "../src/Telemetry.ts"
 import type { TrainingEvent } from "../src/TrainingEvent.ts"
-import { inFolder, write } from "./reportRun.ts"
-
-const metricsOf = (folder: string): ReadonlyArray<Metrics> =>
-  readFileSync(path.join(folder, RunLayout.metrics), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line))
+import { metrics } from "./madeUpMetrics.ts"
 
 /** What the registry holds after a run was listened to. */
 const recorded = (all: ReadonlyArray<Metrics>) => {
@@ -27,41 +18,37 @@ const recorded = (all: ReadonlyArray<Metrics>) => {
 }
 
 describe("telemetry", () => {
-  it("holds the last iteration in gauges and adds up the run in counters", () =>
-    inFolder(async (folder) => {
-      write(folder, { warmStart: 3, iterations: 4, rollouts: false })
-      const all = metricsOf(folder)
-      const snapshot = recorded(all)
-      const of = (id: string, attributes: Record<string, string> = {}) =>
-        snapshot.filter(
-          (one) => one.id === id && Object.entries(attributes).every(([key, value]) => one.attributes?.[key] === value)
-        )
-      const last = all.at(-1)!
-      assert.strictEqual(last.type, "grpo")
-      if (last.type !== "grpo") return
-      const [reward] = of("divisi.training.reward")
-      assert.deepInclude(reward!.state, { value: last.rewardMean })
-      assert.deepInclude(reward!.attributes, {
-        "divisi.training.run": "mine",
-        "divisi.training.phase": "learn",
-        unit: "1"
-      })
-      assert.deepInclude(of("divisi.training.rollouts")[0]!.state, { count: 4 * 160 })
-      const [tokens] = of("gen_ai.client.token.usage", { "gen_ai.token.type": "output" })
-      assert.deepInclude(tokens!.state, { count: 4 * 9_000 })
-      const steps = all.reduce((sum, one) => sum + (one.type === "grpo" ? one.kinds.logic!.workers.abacus! : 0), 0)
-      const series = { "gen_ai.request.model": "abacus", "divisi.task.kind": "logic" }
-      assert.deepInclude(of("divisi.training.worker.steps", series)[0]!.state, { count: steps })
-      assert.strictEqual(of("divisi.training.loss", { "divisi.training.phase": "warm start" }).length, 1)
-    }))
+  it("holds the last iteration in gauges and adds up the run in counters", () => {
+    const all = metrics(3, 4)
+    const snapshot = recorded(all)
+    const of = (id: string, attributes: Record<string, string> = {}) =>
+      snapshot.filter(
+        (one) => one.id === id && Object.entries(attributes).every(([key, value]) => one.attributes?.[key] === value)
+      )
+    const last = all.at(-1)!
+    assert.strictEqual(last.type, "grpo")
+    if (last.type !== "grpo") return
+    const [reward] = of("divisi.training.reward")
+    assert.deepInclude(reward!.state, { value: last.rewardMean })
+    assert.deepInclude(reward!.attributes, {
+      "divisi.training.run": "mine",
+      "divisi.training.phase": "learn",
+      unit: "1"
+    })
+    assert.deepInclude(of("divisi.training.rollouts")[0]!.state, { count: 4 * 160 })
+    const [tokens] = of("gen_ai.client.token.usage", { "gen_ai.token.type": "output" })
+    assert.deepInclude(tokens!.state, { count: 4 * 9_000 })
+    const steps = all.reduce((sum, one) => sum + (one.type === "grpo" ? one.kinds.logic!.workers.abacus! : 0), 0)
+    const series = { "gen_ai.request.model": "abacus", "divisi.task.kind": "logic" }
+    assert.deepInclude(of("divisi.training.worker.steps", series)[0]!.state, { count: steps })
+    assert.strictEqual(of("divisi.training.loss", { "divisi.training.phase": "warm start" }).length, 1)
+  })
 
-  it("records nothing that an engine does not tell", () =>
-    inFolder(async (folder) => {
-      write(folder, { warmStart: 0, iterations: 1, rollouts: false })
-      const { entropy: _, gradientNorm: __, ...rest } = metricsOf(folder)[0]! as Metrics & { entropy?: number }
-      const names = recorded([rest as Metrics]).map(({ id }) => id)
-      assert.include(names, "divisi.training.surprisal")
-      assert.notInclude(names, "divisi.training.entropy")
-      assert.notInclude(names, "divisi.training.gradient_norm")
-    }))
+  it("records nothing that an engine does not tell", () => {
+    const { entropy: _, gradientNorm: __, ...rest } = metrics(0, 1)[0]! as Metrics & { entropy?: number }
+    const names = recorded([rest as Metrics]).map(({ id }) => id)
+    assert.include(names, "divisi.training.surprisal")
+    assert.notInclude(names, "divisi.training.entropy")
+    assert.notInclude(names, "divisi.training.gradient_norm")
+  })
 })

@@ -1,15 +1,16 @@
 /** What an evaluation leaves in its folder for people: a page and tables, made from its report. */
 import path from "node:path"
 import * as Task from "@divisi/core/Task"
-import { ReportTables } from "@divisi/evals"
 import type { Suite } from "@divisi/evals/Evaluation"
 import type { Report, Sample } from "@divisi/evals/Report"
-import * as ReportPage from "@divisi/evals/ReportPage"
+import * as WorkerProfile from "@divisi/evals/WorkerProfile"
+import * as EvaluationPage from "@divisi/report/EvaluationPage"
+import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf } from "../invocation/Failure.ts"
 import * as WholeFile from "../WholeFile.ts"
 
-const questionsOf = (suites: ReadonlyArray<Suite>): ReportPage.QuestionOf => {
+const questionsOf = (suites: ReadonlyArray<Suite>): EvaluationPage.QuestionOf => {
   const tasks = new Map(
     suites
       .filter(({ record }) => !record.isConfidential)
@@ -18,10 +19,7 @@ const questionsOf = (suites: ReadonlyArray<Suite>): ReportPage.QuestionOf => {
   return (benchmark, id) => {
     const task = tasks.get(`${benchmark}\n${id}`)
     if (task === undefined) return undefined
-    return {
-      question: Task.question(task),
-      ...(task.reference === undefined ? {} : { reference: task.reference })
-    }
+    return { question: Task.question(task), reference: task.reference }
   }
 }
 
@@ -34,10 +32,14 @@ export const write = (
 ): Effect.Effect<void, Failure> =>
   Effect.try({
     try: () => {
-      const page = ReportPage.render(report, { samples, questionOf: questionsOf(suites) })
+      const page = EvaluationPage.render(report, {
+        samples,
+        profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)),
+        questionOf: questionsOf(suites)
+      })
       WholeFile.write(path.join(folder, "report.html"), page)
-      WholeFile.write(path.join(folder, "report.md"), ReportTables.markdown(report))
-      WholeFile.write(path.join(folder, "report.csv"), ReportTables.csv(report))
+      WholeFile.write(path.join(folder, "report.md"), EvaluationTables.markdown(report))
+      WholeFile.write(path.join(folder, "report.csv"), EvaluationTables.csv(report))
     },
     catch: (error) => failed(`Cannot write the report: ${messageOf(error)}.`)
   })

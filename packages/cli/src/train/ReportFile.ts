@@ -1,18 +1,32 @@
 /** `divisi train report`: a run as one page. */
-import { writeFileSync } from "node:fs"
 import path from "node:path"
-import * as Report from "@divisi/trainer/Report"
+import * as TrainingPage from "@divisi/report/TrainingPage"
+import * as RunFolder from "@divisi/trainer/RunFolder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import * as WholeFile from "../WholeFile.ts"
 import type { ReportInput } from "./flags.ts"
 
+/** What the folder of a run holds, also while the run goes on. */
+const read = Effect.fnUntraced(function* (folder: string) {
+  const config = yield* RunFolder.readConfig(folder)
+  const metrics = yield* RunFolder.readMetrics(folder)
+  const recorded = new Set(yield* RunFolder.rolloutIterations(folder))
+  const sampled = TrainingPage.sampled(metrics).filter((iteration) => recorded.has(iteration))
+  const rollouts = yield* Effect.forEach(sampled, (iteration) => RunFolder.readRollouts(folder, iteration))
+  return { config, metrics, rollouts: rollouts.flat() }
+})
+
 /** Writes the page, and prints where it is. */
-export const write = Effect.fnUntraced(function* (input: ReportInput): Effect.fn.Return<void, Failure> {
-  const summary = yield* Effect.mapError(Report.read(input.folder), (error) => usage(error.message))
-  const file = Option.getOrElse(input.out, () => path.join(input.folder, "report.html"))
+export const write = Effect.fnUntraced(function* ({ folder, out }: ReportInput): Effect.fn.Return<void, Failure> {
+  const training = yield* Effect.mapError(read(folder), (error) => usage(error.message))
+  if (training.metrics.length === 0) {
+    return yield* usage(`No iteration of the run in ${folder} has ended yet. Ask again when one has.`)
+  }
+  const file = Option.getOrElse(out, () => path.join(folder, "report.html"))
   yield* Effect.try({
-    try: () => writeFileSync(file, Report.render(summary)),
+    try: () => WholeFile.write(file, TrainingPage.render(training)),
     catch: (error) => failed(`The report cannot be written: ${messageOf(error)}`)
   })
   yield* Effect.sync(() => void process.stdout.write(`${file}\n`))

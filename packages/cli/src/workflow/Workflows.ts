@@ -46,7 +46,11 @@ const renderers: { readonly [F in Format]: () => Promise<(workflow: Workflow) =>
     const Topology = await import("@divisi/core/Topology")
     return (workflow) => Topology.toDot(Topology.make(workflow)).trimEnd()
   },
-  svg: async () => (await import("./RenderSvg.ts")).renderSvg
+  svg: async () => {
+    const WorkflowPicture = await import("@divisi/report/WorkflowPicture")
+    const { summary } = await import("./RenderText.ts")
+    return (workflow) => WorkflowPicture.render(workflow, summary(workflow))
+  }
 }
 
 /** `divisi workflow render`. */

@@ -1,9 +1,10 @@
 /** What runs learned, iteration by iteration: ablations beside the whole recipe, and seeds beside each other. */
+
+import * as CurvePicture from "@divisi/report/CurvePicture"
 import type { GrpoMetrics } from "@divisi/trainer/Metrics"
 import * as Markdown from "./Markdown.ts"
 import type { Found } from "./Part.ts"
 import * as Runs from "./Runs.ts"
-import * as Svg from "./Svg.ts"
 
 const rows = 10
 
@@ -47,12 +48,14 @@ export const title = "Right answers in training, by iteration of reinforcement l
 /** The share of right answers of every run, as a picture. */
 export const picture = (runs: ReadonlyArray<Runs.Run>): string => {
   const settings = Runs.bySetting(runs).map(([setting]) => setting)
-  return Svg.lines({
-    title,
+  return CurvePicture.render(title, {
+    format: (share) => `${Math.round(100 * share)} %`,
+    includes: [0, 1],
+    isSmooth: true,
     series: runs.map(({ iterations, name, setting }) => ({
       name,
       colour: settings.indexOf(setting),
-      values: iterations.map(rightOf)
+      points: iterations.map((metrics, index) => ({ x: index + 1, y: rightOf(metrics) }))
     }))
   })
 }

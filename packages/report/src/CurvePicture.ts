@@ -1,0 +1,26 @@
+/** Curve pictures: curves over iterations as an SVG file of their own, by day and by night. */
+import { type Lines, lines } from "./chart/Lines.ts"
+import { html, raw } from "./page/Html.ts"
+import { pictureStyle } from "./page/Style.ts"
+
+export type { Lines, Mark, Point, Series } from "./chart/Lines.ts"
+
+const width = 720
+const plotHeight = 360
+const legendRow = 18
+
+/** The picture, as the text of an SVG file. Each curve has a value at least; `title` is its name for a screen reader. */
+export const render = (title: string, curves: Omit<Lines, "height">): string => {
+  const height = plotHeight + curves.series.length * legendRow + 16
+  const legend = curves.series.map(({ colour, name }, index) => {
+    const y = plotHeight + 8 + index * legendRow
+    return html`<rect class="c${colour}" x="80" y="${y}" width="10" height="10"/><text x="96" y="${y + 9}">${name}</text>
+`
+  })
+  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="name">
+<title id="name">${title}</title>
+<style>${raw(pictureStyle)}</style>
+${lines({ ...curves, height: plotHeight })}
+${legend}</svg>
+`)
+}

@@ -1,0 +1,127 @@
+/**
+ * The page of an evaluation: one HTML file that needs nothing else. It has no script, asks nothing of the network, and
+ * holds every picture as a table, too.
+ *
+ * Answers of models are text that nobody has checked: all of it is escaped, and a content security policy in the page
+ * allows its own style sheet and nothing more.
+ */
+import { rows } from "./EvaluationTables.ts"
+import { accuracy } from "./evaluation/accuracy.ts"
+import { cost } from "./evaluation/cost.ts"
+import { differences, type QuestionOf } from "./evaluation/differing.ts"
+import type { Evaluation, Profiles, Sample } from "./evaluation/Evaluation.ts"
+import { profiles } from "./evaluation/profiles.ts"
+import { setting } from "./evaluation/setting.ts"
+import { shapesSection, stepsSection, workersSection } from "./evaluation/shares.ts"
+import { type Html, html } from "./page/Html.ts"
+import { count, counted, type Figure, usd, withError } from "./page/Numbers.ts"
+import { note, page, section, tiles } from "./page/Page.ts"
+import { type Column, table } from "./page/Table.ts"
+
+export type { QuestionOf, QuestionText } from "./evaluation/differing.ts"
+export type * from "./evaluation/Evaluation.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a page may show beside the evaluation. */
+export interface Options {
+  /** The heading; the benchmarks' titles by default. */
+  readonly title?: string | undefined
+  /** For the questions where two policies differ, which are not shown without. */
+  readonly samples?: ReadonlyArray<Sample> | undefined
+  /** What workers are good at, which is not shown without. */
+  readonly profiles?: Profiles | undefined
+  /** Texts of questions. It is not asked for those of confidential benchmarks. */
+  readonly questionOf?: QuestionOf | undefined
+  /** The most questions that are shown; 20 by default. */
+  readonly questions?: number | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+const sections = "scores accuracy cost steps workers shapes differences setting".split(" ")
+
+const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+const header = ({ benchmarks, config, overall, progress }: Evaluation, title: string): Html => {
+  const best = overall.toSorted((left, right) => (right.mean ?? -1) - (left.mean ?? -1))[0]
+  const questions = benchmarks.reduce((sum, { selected }) => sum + selected, 0)
+  const isStopped = progress.status !== "complete"
+  const policies = config.policies.length === 1 ? "1 policy" : `${count(config.policies.length)} policies`
+  return html`<h1>${title}</h1>
+${note(html`${policies} on ${counted(questions, "question")}, ${counted(config.epochs, "answer")} each.${isStopped && ` It was stopped after ${count(progress.samples)} of ${count(progress.planned)}.`}`)}
+<nav aria-label="Sections"><ul>${sections.map((id) => html`<li><a href="#${id}">${capitalised(id)}</a></li>`)}</ul></nav>
+${tiles([
+  ...(best === undefined ? [] : [["Best", `${withError(best.mean, best.standardError)} %`, best.policy] as const]),
+  ["Samples", count(progress.samples)],
+  ["Missing samples", count(overall.reduce((sum, { missing }) => sum + missing, 0))],
+  ["Paid in all", usd(progress.paidUsd)]
+])}`
+}
+
+type Row = ReturnType<typeof rows>[number]
+
+const scores = (evaluation: Evaluation): Html => {
+  const all = rows(evaluation)
+  const scored = (
+    head: string,
+    of: (row: Row) => { mean: number | null; standardError: number | null } | undefined
+  ) => {
+    const highest = Math.max(...all.map((row) => of(row)?.mean ?? Number.NEGATIVE_INFINITY))
+    const column: Column<Row> = {
+      head,
+      cell: (row) => withError(of(row)?.mean, of(row)?.standardError),
+      isBest: (row) => (of(row)?.mean satisfies Figure) === highest
+    }
+    return column
+  }
+  const columns = evaluation.benchmarks.map(({ title }, at) => scored(title, ({ cells }) => cells[at]?.score))
+  const content = table(
+    "Scores",
+    all,
+    [
+      { head: "policy", cell: ({ policy }) => policy },
+      ...columns,
+      ...(columns.length > 1 ? [scored("mean", ({ overall }) => overall)] : []),
+      { head: "tokens", cell: ({ overall }) => count(overall?.tokens) },
+      { head: "USD per question", cell: ({ overall }) => usd(overall?.costUsd) },
+      { head: "missing", cell: ({ overall }) => count(overall?.missing) }
+    ],
+    ({ policy }) => policy === evaluation.config.policies[0]?.name
+  )
+  return section("scores", "Scores", [
+    note("Percent ± standard error. Unreadable answers are wrong; samples that the infrastructure lost are missing."),
+    content
+  ])
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Page
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The page, as the text of an HTML file.
+ *
+ * **Details**
+ *
+ * The same evaluation and options give the same text. Questions of confidential benchmarks are never shown, and neither
+ * are answers to them, whatever the samples hold.
+ */
+export const render = (evaluation: Evaluation, options: Options = {}): string => {
+  const { questionOf = () => undefined, questions = 20, samples = [] } = options
+  const title = options.title ?? evaluation.benchmarks.map(({ title }) => title).join(", ")
+  return page(title, header(evaluation, title), [
+    scores(evaluation),
+    accuracy(evaluation),
+    cost(evaluation),
+    stepsSection(evaluation),
+    workersSection(evaluation, options.profiles && profiles(options.profiles)),
+    shapesSection(evaluation),
+    differences(evaluation, samples, questionOf, questions),
+    setting(evaluation)
+  ])
+}

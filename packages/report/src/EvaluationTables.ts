@@ -1,0 +1,168 @@
+/** The tables of an evaluation, in Markdown and CSV: policies down, benchmarks across, as in the paper. */
+import type { Cell, Evaluation, Overall } from "./evaluation/Evaluation.ts"
+import {
+  count,
+  decimal,
+  type Figure,
+  inPercent,
+  points,
+  pValue,
+  seconds,
+  unknown,
+  usd,
+  withError
+} from "./page/Numbers.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Rows
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A policy with its cell of each benchmark, in their order. */
+export interface Row {
+  readonly policy: string
+  readonly cells: ReadonlyArray<Cell | undefined>
+  readonly overall: Overall | undefined
+}
+
+/** The rows of the main table, in the order of the configuration. */
+export const rows = ({ benchmarks, cells, config, overall }: Evaluation): ReadonlyArray<Row> =>
+  config.policies.map(({ name }) => ({
+    policy: name,
+    cells: benchmarks.map(({ benchmark }) =>
+      cells.find((cell) => cell.policy === name && cell.benchmark === benchmark)
+    ),
+    overall: overall.find(({ policy }) => policy === name)
+  }))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Markdown
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Text as it may stand in a cell of a Markdown table. */
+const inCell = (text: string): string =>
+  text.replace(/\s+/g, " ").replace(/[\\|`*_[\]<>&]/g, (character) => `&#${character.codePointAt(0)};`)
+
+const line = (cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
+
+/** A Markdown table; all columns but the first are figures. */
+const table = (head: ReadonlyArray<string>, body: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [line(head), line(head.map((_, index) => (index === 0 ? "---" : "--:"))), ...body.map(line)].join("\n")
+
+const bestOf = (figures: ReadonlyArray<Figure>): number =>
+  Math.max(...figures.map((figure) => figure ?? Number.NEGATIVE_INFINITY))
+
+/** A score, bold where no other of its column is higher. */
+const scoreText = (mean: Figure, error: Figure, best: number): string => {
+  const text = withError(mean, error)
+  return mean === best ? `**${text}**` : text
+}
+
+const mainTable = (evaluation: Evaluation): string => {
+  const all = rows(evaluation)
+  const best = evaluation.benchmarks.map((_, at) => bestOf(all.map(({ cells }) => cells[at]?.score.mean)))
+  const bestOverall = bestOf(all.map(({ overall }) => overall?.mean))
+  const hasMean = evaluation.benchmarks.length > 1
+  const titles = evaluation.benchmarks.map(({ title }) => inCell(title))
+  return table(
+    ["policy", ...titles, ...(hasMean ? ["mean"] : []), "tokens", "USD per question", "time", "steps", "missing"],
+    all.map(({ cells, overall, policy }) => [
+      inCell(policy),
+      ...cells.map((cell, at) => scoreText(cell?.score.mean, cell?.score.standardError, best[at]!)),
+      ...(hasMean ? [scoreText(overall?.mean, overall?.standardError, bestOverall)] : []),
+      count(overall?.tokens),
+      usd(overall?.costUsd),
+      seconds(overall?.millis),
+      decimal(overall?.steps),
+      count(overall?.missing)
+    ])
+  )
+}
+
+const comparisonTable = ({ comparisons }: Evaluation): string =>
+  table(
+    ["policy", "against", "benchmark", "difference", "interval", "p (Holm)", "better", "worse", "detectable"],
+    comparisons.map((one) => [
+      inCell(one.policy),
+      inCell(one.against),
+      inCell(one.benchmark),
+      points(one.mean),
+      one.low === null ? unknown : `${points(one.low)} to ${points(one.high)}`,
+      pValue(one.pAdjusted),
+      count(one.better),
+      count(one.worse),
+      inPercent(one.minimumDetectable)
+    ])
+  )
+
+const notes = ({ benchmarks, config, progress }: Evaluation): string => {
+  const questions = benchmarks.map(({ selected, title }) => `${count(selected)} of ${inCell(title)}`).join(", ")
+  const state = progress.status === "complete" ? "complete" : `stopped after ${count(progress.samples)} samples`
+  return [
+    `${questions}; ${config.epochs} ${config.epochs === 1 ? "answer" : "answers"} each; seed ${config.seed}; ${state}.`,
+    "Scores in percent ± standard error, clustered by question; answers that could not be read count as wrong, samples that the infrastructure lost are missing. Tokens, USD and time are means per question."
+  ].join(" ")
+}
+
+/**
+ * The evaluation as Markdown: the main table, and the differences.
+ *
+ * **Details**
+ *
+ * The best score of each column is bold. Names are escaped, so that no text of a model, a worker or a benchmark can
+ * break out of its cell.
+ */
+export const markdown = (evaluation: Evaluation): string =>
+  `${[
+    "## Scores",
+    mainTable(evaluation),
+    notes(evaluation),
+    ...(evaluation.comparisons.length === 0 ? [] : ["## Differences, in points", comparisonTable(evaluation)])
+  ].join("\n\n")}\n`
+
+// -------------------------------------------------------------------------------------------------------------------
+// CSV
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A field of RFC 4180. A text that a spreadsheet would take for a formula is given a quotation mark before it. */
+const field = (value: string | number | null | undefined): string => {
+  if (value === null || value === undefined) return ""
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const columns = {
+  policy: ({ policy }: Cell) => policy,
+  benchmark: ({ benchmark }: Cell) => benchmark,
+  score: ({ score }: Cell) => score.mean,
+  standard_error: ({ score }: Cell) => score.standardError,
+  low: ({ score }: Cell) => score.low,
+  high: ({ score }: Cell) => score.high,
+  confidence: ({ score }: Cell) => score.confidence,
+  questions: ({ score }: Cell) => score.questions,
+  samples: ({ score }: Cell) => score.samples,
+  correct: ({ score }: Cell) => score.correct,
+  unparsed: ({ score }: Cell) => score.unparsed,
+  missing: ({ score }: Cell) => score.missing,
+  minimum_detectable: ({ score }: Cell) => score.minimumDetectable,
+  cost_usd_mean: ({ costUsd }: Cell) => costUsd.mean,
+  cost_usd_total: ({ costUsd }: Cell) => costUsd.total,
+  unpriced_calls: ({ unpricedCalls }: Cell) => unpricedCalls,
+  input_tokens_mean: ({ inputTokens }: Cell) => inputTokens.mean,
+  output_tokens_mean: ({ outputTokens }: Cell) => outputTokens.mean,
+  milliseconds_median: ({ millis }: Cell) => millis.median,
+  milliseconds_p99: ({ millis }: Cell) => millis.p99,
+  calls_mean: ({ calls }: Cell) => calls.mean,
+  failed_calls: ({ failedCalls }: Cell) => failedCalls,
+  steps_mean: ({ steps }: Cell) => steps.mean
+}
+
+/** One line for each policy and benchmark, with all figures as they are: shares from 0 to 1, unknown ones empty. */
+export const csv = ({ cells }: Evaluation): string =>
+  `${[
+    Object.keys(columns).join(","),
+    ...cells.map((cell) =>
+      Object.values(columns)
+        .map((column) => field(column(cell)))
+        .join(",")
+    )
+  ].join("\r\n")}\r\n`

@@ -1,0 +1,102 @@
+/**
+ * Workflow pictures: a workflow as an SVG file that follows the reader's light or dark theme. The text stays text: it can
+ * be selected, and a screen reader reads the steps in their order.
+ */
+import type { Access, Workflow } from "@divisi/core/Workflow"
+import wrapAnsi from "wrap-ansi"
+import { type Placed, place } from "./chart/Graph.ts"
+import { type Html, html, raw, visible } from "./page/Html.ts"
+import { pictureStyle } from "./page/Style.ts"
+
+/** Measures in pixels. Text is set in a monospaced font, so that columns can be counted. */
+const columns = 34
+const columnWidth = 7.3
+const lineHeight = 18
+const padding = 14
+const margin = 20
+const top = margin + lineHeight + 8
+const boxWidth = columns * columnWidth + 2 * padding
+
+/** Lines of a subtask. */
+const mostLines = 8
+
+const style = `${pictureStyle}
+svg text{font:12px ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:var(--text);white-space:pre}
+svg .title{font-weight:600} svg .note{fill:var(--soft)} .page{fill:var(--page)} .box{fill:var(--card)}`
+
+/** A text in lines of so many columns, broken between words where that is possible; `…` stands for the rest. */
+const wrapped = (text: string, most: number): ReadonlyArray<string> => {
+  const lines = (width: number) =>
+    wrapAnsi(visible(text.trim()).replaceAll("\t", "  "), width, { hard: true }).split("\n")
+  const all = lines(columns)
+  return all.length <= most
+    ? all
+    : lines(columns - 2)
+        .slice(0, most)
+        .map((line, index) => (index === most - 1 ? `${line} …` : line))
+}
+
+const sees = (access: Access): string =>
+  access === "all" ? "sees all" : access.length === 0 ? "sees nothing" : `sees ${access.join(", ")}`
+
+const textOf = (workflow: Workflow, step: number): ReadonlyArray<string> => {
+  const { access, subtask, worker } = workflow.steps[step]!
+  return [
+    ...wrapped(`${step}  worker ${worker}, ${sees(access)}`, 1),
+    ...wrapped(subtask === "" ? "(the question itself)" : subtask, mostLines)
+  ]
+}
+
+const drawn = (texts: ReadonlyArray<ReadonlyArray<string>>, { boxes, edges }: Placed): Html => {
+  const box = (lines: ReadonlyArray<string>, step: number) => {
+    const { height, width, x, y } = boxes[step]!
+    const text = lines.map(
+      (line, index) =>
+        html`<text${index === 0 && html` class="title"`} x="${x + padding}" y="${y + padding + 9 + index * lineHeight}">${line}</text>
+`
+    )
+    return html`<rect class="box${step === boxes.length - 1 && " last"}" x="${x}" y="${y}" width="${width}" height="${height}" rx="8"/>
+${text}`
+  }
+  return html`<g transform="translate(${margin} ${top})">
+${edges.map(
+  (path) => html`<path class="edge" marker-end="url(#tip)" d="${path}"/>
+`
+)}${texts.map(box)}</g>`
+}
+
+/**
+ * The picture, as the text of an SVG file.
+ *
+ * **Details**
+ *
+ * `title` stands above the steps, and is the name of the picture for a screen reader.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as WorkflowPicture from "@divisi/report/WorkflowPicture"
+ *
+ * const svg = WorkflowPicture.render({ steps: [{ worker: 0, subtask: "Answer it.", access: [] }] }, "One step")
+ * ```
+ */
+export const render = (workflow: Workflow, title: string): string => {
+  const texts = workflow.steps.map((_, step) => textOf(workflow, step))
+  const placed = place(workflow, {
+    along: (step) => texts[step]!.length * lineHeight + 2 * padding - 4,
+    across: boxWidth,
+    gapAlong: 48,
+    gapAcross: 28,
+    tip: 7
+  })
+  const width = Math.max(placed.width, title.length * 8) + 2 * margin
+  const height = top + placed.height + margin
+  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="name">
+<title id="name">Workflow: ${title}</title>
+<style>${raw(style)}</style>
+<defs><marker id="tip" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path class="tip" d="M 0 0 L 8 4 L 0 8 z"/></marker></defs>
+<rect class="page" width="${width}" height="${height}"/>
+<text class="note" x="${margin}" y="${margin + 10}">${title}</text>
+${drawn(texts, placed)}
+</svg>`)
+}

@@ -1,0 +1,190 @@
+/** Curves, and shares stacked on each other, over the iterations of a run. */
+import { area, line, stack } from "d3-shape"
+import { type Html, html } from "../page/Html.ts"
+import { spread } from "../page/Table.ts"
+import { type Axis, across, frame, place, type Range, rounded, ticksOf, whole } from "./Axes.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A point of a curve. Where `y` is absent the curve has a gap. */
+export interface Point {
+  readonly x: number
+  readonly y: number | undefined
+}
+
+/** A curve. */
+export interface Series {
+  readonly name: string
+  /** From 0: see `Style`. */
+  readonly colour: number
+  readonly points: ReadonlyArray<Point>
+}
+
+/** An iteration that is marked, such as the beginning of a phase. */
+export interface Mark {
+  readonly x: number
+  readonly name: string
+}
+
+/** Curves in one picture. */
+export interface Lines {
+  readonly series: ReadonlyArray<Series>
+  readonly format: (value: number) => string
+  readonly marks?: ReadonlyArray<Mark> | undefined
+  /** Values that the axis reaches at least. */
+  readonly includes?: ReadonlyArray<number> | undefined
+  /** Whether curves are means over neighbours, with the values themselves faint behind them; false by default. */
+  readonly isSmooth?: boolean | undefined
+  /** In pixels; `standardHeight` by default. */
+  readonly height?: number | undefined
+}
+
+/** What stands at one iteration, by the index of its layer. */
+export interface Column {
+  readonly x: number
+  readonly shares: ReadonlyArray<number>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Places
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Of a picture on a page, in pixels. */
+export const standardHeight = 210
+
+const range: Range = [0.11, 0.985]
+/** The plot within: it is stretched across, as lines cannot be laid out in percent, and its strokes are not. */
+const plotWidth = 1000
+
+/** More points than this cannot be told apart. */
+const mostPoints = 300
+
+interface Plot {
+  /** From 0 to 1 across the plot. */
+  readonly x: Axis
+  /** In pixels. */
+  readonly y: Axis
+  readonly height: number
+}
+
+const plotOf = (
+  xs: ReadonlyArray<number>,
+  ys: ReadonlyArray<number>,
+  format: (value: number) => string,
+  height: number
+): Plot & { readonly frame: Html } => {
+  const least = (values: ReadonlyArray<number>) => values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
+  const most = (values: ReadonlyArray<number>) => values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+  const x = whole(least(xs), most(xs))
+  const y = rounded(least(ys), most(ys), [height - 38, 8])
+  const outer = whole(least(xs), most(xs), range)
+  return {
+    x,
+    y,
+    height,
+    frame: frame({ x: ticksOf(outer, String), y: ticksOf(y, format), xName: "iteration", range, height })
+  }
+}
+
+/** What is drawn in the plot's own measures: `plotWidth` across, pixels down. */
+const stretched = (height: number, content: ReadonlyArray<Html>): Html =>
+  html`<svg x="${across(range[0])}" y="0" width="${across(range[1] - range[0])}" height="${height}" viewBox="0 0 ${plotWidth} ${height}" preserveAspectRatio="none">${content}</svg>`
+
+// -------------------------------------------------------------------------------------------------------------------
+// Curves
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Each value as the mean of those within `reach` of it, gaps left out. */
+export const smoothed = (points: ReadonlyArray<Point>, reach: number): ReadonlyArray<Point> =>
+  points.map(({ x, y }, index) => {
+    if (y === undefined) return { x, y }
+    const near = points.slice(Math.max(0, index - reach), index + reach + 1).flatMap((point) => point.y ?? [])
+    return { x, y: near.reduce((sum, value) => sum + value, 0) / near.length }
+  })
+
+const reachOf = (count: number): number => Math.min(10, Math.floor(count / 20))
+
+const curve = (points: ReadonlyArray<Point>, { x, y }: Plot, kind: string): Html => {
+  const path = line<Point>()
+    .defined((point) => point.y !== undefined)
+    .x((point) => x.at(point.x) * plotWidth)
+    .y((point) => y.at(point.y!))
+    .digits(1)
+  return html`<path class="${kind}" d="${path([...points]) ?? ""}"/>`
+}
+
+const draw = ({ colour, points }: Series, isSmooth: boolean, plot: Plot): Html => {
+  const reach = isSmooth ? reachOf(points.length) : 0
+  const shown = spread(points, mostPoints)
+  const drawn = reach === 0 ? shown : spread(smoothed(points, reach), mostPoints)
+  return html`${reach > 0 && curve(shown, plot, `raw c${colour}`)}${curve(drawn, plot, `line c${colour}`)}`
+}
+
+/** Values without neighbours, which no line goes through. */
+const lonely = ({ colour, points }: Series, { x, y }: Plot): ReadonlyArray<Html> =>
+  spread(points, mostPoints).flatMap((point, index, all) =>
+    point.y === undefined || all[index - 1]?.y !== undefined || all[index + 1]?.y !== undefined
+      ? []
+      : html`<circle class="c${colour}" cx="${across(range[0] + x.at(point.x) * (range[1] - range[0]))}" cy="${place(y.at(point.y))}" r="2.5"/>`
+  )
+
+const markOf = ({ name, x }: Mark, plot: Plot): Html => {
+  const at = across(range[0] + plot.x.at(x) * (range[1] - range[0]))
+  return html`<line class="phase" x1="${at}" x2="${at}" y1="8" y2="${plot.height - 38}"><title>${name}</title></line>`
+}
+
+/** The last value of a curve; `undefined` where it has none. */
+export const last = ({ points }: Series): number | undefined => points.findLast(({ y }) => y !== undefined)?.y
+
+/** The curves with their axes. Each has a value at least. */
+export const lines = ({
+  format,
+  height = standardHeight,
+  includes = [],
+  isSmooth = false,
+  marks = [],
+  series
+}: Lines): Html => {
+  const xs = series.flatMap(({ points }) => points.map(({ x }) => x))
+  const ys = series.flatMap(({ points }) => points.flatMap(({ y }) => y ?? []))
+  const plot = plotOf(xs, [...ys, ...includes], format, height)
+  const within = marks.filter((mark) => xs.some((x) => x < mark.x) && xs.some((x) => x > mark.x))
+  return html`${plot.frame}${within.map((mark) => markOf(mark, plot))}${stretched(
+    height,
+    series.map((one) => draw(one, isSmooth, plot))
+  )}${series.map((one) => lonely(one, plot))}`
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Areas
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Shares on top of each other, from two iterations on. */
+export const areas = (
+  columns: ReadonlyArray<Column>,
+  layers: ReadonlyArray<Omit<Series, "points">>,
+  format: (value: number) => string,
+  height = standardHeight
+): Html => {
+  const plot = plotOf(
+    columns.map(({ x }) => x),
+    [0, 1],
+    format,
+    height
+  )
+  const stacked = stack<unknown, Column, number>()
+    .keys(layers.keys())
+    .value(({ shares }, layer) => shares[layer] ?? 0)([...columns])
+  const path = area<(typeof stacked)[number][number]>()
+    .x(({ data }) => plot.x.at(data.x) * plotWidth)
+    .y0(([from]) => plot.y.at(from))
+    .y1(([, to]) => plot.y.at(to))
+    .digits(1)
+  const drawn = stacked.map((one, index) => {
+    const { colour, name } = layers[index]!
+    return html`<path class="c${colour} area" d="${path(one) ?? ""}"><title>${name}</title></path>`
+  })
+  return html`${stretched(height, drawn)}${plot.frame}`
+}

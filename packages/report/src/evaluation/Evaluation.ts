@@ -1,0 +1,166 @@
+/**
+ * What an evaluation's page and tables show, as plain data. `Report`, `Sample` and `Profiles` of `@divisi/evals` are such
+ * values; so is whatever else has these fields.
+ */
+import type { Limits } from "@divisi/core/Budget"
+import type { Figure } from "../page/Numbers.ts"
+
+/** How many of all. */
+export interface Share {
+  readonly name: string
+  /** 0 to 1. */
+  readonly share: number
+}
+
+/** A mean score from 0 to 1, and how sure it is. */
+export interface Score {
+  readonly mean: number | null
+  readonly standardError: number | null
+  readonly low: number | null
+  readonly high: number | null
+  readonly confidence: number
+  readonly questions: number
+  readonly samples: number
+  readonly correct: number
+  readonly unparsed: number
+  readonly missing: number
+  /** The least difference from another policy that could be seen. */
+  readonly minimumDetectable: Figure
+}
+
+/** A policy on a benchmark. Durations are in milliseconds. */
+export interface Cell {
+  readonly policy: string
+  readonly benchmark: string
+  readonly score: Score
+  /** The chance that of `k` answers one is right, and that all are. */
+  readonly passAt: ReadonlyArray<{ readonly k: number; readonly any: Figure; readonly all: Figure }>
+  readonly costUsd: { readonly mean: Figure; readonly total: number }
+  readonly unpricedCalls: number
+  readonly inputTokens: { readonly mean: Figure }
+  readonly outputTokens: { readonly mean: Figure }
+  readonly millis: { readonly median: Figure; readonly p99: Figure }
+  readonly calls: { readonly mean: Figure }
+  readonly failedCalls: number
+  readonly steps: { readonly mean: Figure }
+  /** How many runs had how many steps: the name is the number. */
+  readonly stepCounts: ReadonlyArray<Share>
+  readonly workers: ReadonlyArray<Share>
+  readonly shapes: ReadonlyArray<Share>
+}
+
+/** A policy over all benchmarks. */
+export interface Overall {
+  readonly policy: string
+  readonly mean: number | null
+  readonly standardError: number | null
+  /** Of one question, as the following. */
+  readonly costUsd: number | null
+  readonly tokens: Figure
+  readonly millis: Figure
+  readonly steps: Figure
+  readonly missing: number
+}
+
+/** A policy against another, question by question. */
+export interface Comparison {
+  readonly benchmark: string
+  readonly policy: string
+  readonly against: string
+  /** Of `policy` minus `against`. */
+  readonly mean: Figure
+  readonly low: number | null
+  readonly high: Figure
+  readonly p: Figure
+  readonly pAdjusted: number | null
+  readonly better: number
+  readonly same: number
+  readonly worse: number
+  readonly minimumDetectable: Figure
+}
+
+/** A benchmark as it was loaded. */
+export interface BenchmarkRecord {
+  readonly benchmark: string
+  readonly title: string
+  readonly isConfidential: boolean
+  readonly grader: string
+  readonly prompt: string
+  readonly licence: string
+  readonly terms?: string | undefined
+  readonly available: number
+  readonly selected: number
+  readonly idsSha256: string
+}
+
+/** All that an evaluation found. The first policy is the one that the others are compared with. */
+export interface Evaluation {
+  readonly config: {
+    readonly policies: ReadonlyArray<{ readonly name: string }>
+    readonly epochs: number
+    readonly seed: number
+    readonly perQuestion: Limits
+    readonly maxSteps: number
+    readonly recursion: number
+    readonly maxOutputTokens?: number | undefined
+    readonly temperature?: number | undefined
+    readonly confidence: number
+  }
+  readonly benchmarks: ReadonlyArray<BenchmarkRecord>
+  readonly pool: ReadonlyArray<{
+    readonly id: string
+    readonly pricing?: { readonly inputPerMillion: number; readonly outputPerMillion: number } | undefined
+  }>
+  readonly versions: Readonly<Record<string, string>>
+  readonly progress: {
+    readonly status: "complete" | "stopped"
+    readonly samples: number
+    readonly planned: number
+    readonly paidUsd: number
+  }
+  readonly cells: ReadonlyArray<Cell>
+  readonly overall: ReadonlyArray<Overall>
+  readonly comparisons: ReadonlyArray<Comparison>
+}
+
+/** One answer of one policy to one task. */
+export interface Sample {
+  readonly benchmark: string
+  readonly task: string
+  readonly epoch: number
+  readonly policy: string
+  readonly answer?: string | undefined
+  /** Absent when the sample is missing. */
+  readonly score?: number | undefined
+  readonly correct?: boolean | undefined
+  readonly isUnparsed?: boolean | undefined
+  /** Present when the infrastructure lost the sample. */
+  readonly missing?: object | undefined
+  readonly steps: ReadonlyArray<{ readonly worker: string; readonly state: "answered" | "failed" | "skipped" }>
+}
+
+/** How often a worker was right. */
+export interface Rate {
+  readonly samples: number
+  readonly mean: number | null
+  readonly low: Figure
+  readonly high: Figure
+  /** The mean, drawn towards what is known from elsewhere. */
+  readonly estimate: number
+}
+
+/** What each worker turned out to be good at. */
+export interface Profiles {
+  readonly workers: ReadonlyArray<{
+    readonly worker: string
+    readonly alone: Rate
+    /** Best estimate first. */
+    readonly kinds: ReadonlyArray<{ readonly kind: string; readonly rate: Rate }>
+    readonly inTeams: Rate
+    readonly calls: number
+    readonly failed: number
+    readonly medianMillis: Figure
+    /** Of a call. */
+    readonly costUsd: Figure
+  }>
+}

@@ -1,0 +1,6 @@
+/** Pages and pictures of runs, trainings and evaluations, made from data. */
+export * as CurvePicture from "./CurvePicture.ts"
+export * as EvaluationPage from "./EvaluationPage.ts"
+export * as EvaluationTables from "./EvaluationTables.ts"
+export * as TrainingPage from "./TrainingPage.ts"
+export * as WorkflowPicture from "./WorkflowPicture.ts"

@@ -1,0 +1,37 @@
+/**
+ * Templates for HTML and SVG. Whatever goes into a template is escaped, unless a template made it: pages hold what models
+ * wrote, and models may write anything.
+ */
+import { html as template, raw as trusted } from "hono/html"
+import type { HtmlEscapedString } from "hono/utils/html"
+
+/** Markup that is safe to show. Only {@link html} and {@link raw} make it; `String(markup)` is its text. */
+export type Html = HtmlEscapedString
+
+/** What a template takes. `undefined` and `false` put in nothing. */
+export type Value = Html | string | number | false | undefined | ReadonlyArray<Value>
+
+/** Control characters, non-characters, and those that turn the direction of the text around them. */
+const unseen = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
+
+/** The text with a replacement character for everything that cannot be seen, and for halves of pairs. */
+export const visible = (text: string): string =>
+  text.toWellFormed().replace(unseen, (character) => (character === "\n" || character === "\t" ? character : "\ufffd"))
+
+const prepared = (value: Value): unknown =>
+  typeof value === "string" ? visible(value) : Array.isArray(value) ? value.map(prepared) : value
+
+/** The template. Attributes have to be quoted. */
+export const html = (parts: TemplateStringsArray, ...values: ReadonlyArray<Value>): Html =>
+  // Hono's type allows for promises among the values; ours does not.
+  template(parts, ...values.map(prepared)) as Html
+
+/** Markup that stands in code, such as the style sheet. Never for anything that was read. */
+export const raw = (markup: string): Html => trusted(markup)
+
+/** The first characters of a text, and how many are missing. */
+export const excerpt = (text: string, most: number): string => {
+  if (text.length <= most) return text
+  const taken = text.slice(0, most).toWellFormed()
+  return `${taken}… (${(text.length - most).toLocaleString("en-US")} more characters)`
+}

@@ -1,0 +1,146 @@
+/** Workflows as they were written, early and late: one of each kind of task, drawn at random. */
+import type { Access, Workflow } from "@divisi/core/Workflow"
+import * as Hash from "effect/Hash"
+import { place } from "../chart/Graph.ts"
+import { excerpt, type Html, html } from "../page/Html.ts"
+import { short } from "../page/Numbers.ts"
+import { note, section } from "../page/Page.ts"
+import type { CompletionRecord, GroupRecord, RolloutRecord } from "./Training.ts"
+import type * as Windows from "./Windows.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Drawing lots
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A completion with its question. */
+export interface Sample {
+  readonly group: GroupRecord
+  readonly completion: CompletionRecord
+}
+
+const mostKinds = 24
+
+/** The same for the same rollout, and like a random number from one to the next. */
+const draw = ({ group, iteration, kind, rollout }: CompletionRecord): number =>
+  Hash.string(`${kind} ${iteration} ${group} ${rollout}`)
+
+/** Of each kind of task one completion of a first round, out of some iterations. */
+export const drawn = (
+  rollouts: ReadonlyArray<RolloutRecord>,
+  { from, to }: Pick<Windows.Window, "from" | "to">
+): ReadonlyMap<string, Sample> => {
+  const groups = new Map<string, GroupRecord>()
+  const found = new Map<string, Sample>()
+  for (const record of rollouts) {
+    if (record.iteration < from || record.iteration > to) continue
+    const key = `${record.iteration} ${record.group}`
+    if (record.type === "group") {
+      groups.set(key, record)
+      continue
+    }
+    const group = groups.get(key)
+    if (group === undefined || record.round !== 0) continue
+    const before = found.get(record.kind)
+    if (before === undefined ? found.size < mostKinds : draw(record) > draw(before.completion)) {
+      found.set(record.kind, { group, completion: record })
+    }
+  }
+  return found
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Workflows
+// -------------------------------------------------------------------------------------------------------------------
+
+const boxHeight = 24
+const mostLetters = 13
+
+const shortened = (name: string): string => {
+  const letters = [...name]
+  return letters.length <= mostLetters ? name : `${letters.slice(0, mostLetters - 1).join("")}…`
+}
+
+/** Layers run from left to right, so that even five steps are but a few lines high. The last step has its own frame. */
+const graph = (workflow: Workflow, nameOf: (step: number) => string): Html => {
+  const measures = { along: () => 104, across: boxHeight, gapAlong: 26, gapAcross: 8, isSideways: true }
+  const { boxes, edges, height, width } = place(workflow, measures)
+  const last = boxes.length - 1
+  return html`<svg class="graph" width="${width + 2}" height="${height + 2}" viewBox="-1 -1 ${width + 2} ${height + 2}" aria-hidden="true">${edges.map((path) => html`<path class="edge" d="${path}"/>`)}${boxes.map(
+    ({ height, width, x, y }, step) =>
+      html`<rect class="box${step === last && " last"}" x="${x}" y="${y}" width="${width}" height="${height}" rx="5"/><text text-anchor="middle" x="${x + width / 2}" y="${y + 16}">${shortened(nameOf(step))}</text>`
+  )}</svg>`
+}
+
+const sees = (access: Access): string =>
+  access === "all"
+    ? "sees all before"
+    : access.length === 0
+      ? "sees none"
+      : `sees ${access.map((step) => step + 1).join(", ")}`
+
+const mostSubtask = 600
+
+const planned = (workflow: Workflow, workers: ReadonlyArray<string>): Html => {
+  const nameOf = (step: number) => workers[step] ?? `worker ${workflow.steps[step]!.worker}`
+  return html`${graph(workflow, nameOf)}
+<ol>${workflow.steps.map(
+    ({ access, subtask }, step) =>
+      html`<li><b>${nameOf(step)}</b>: ${excerpt(subtask, mostSubtask) || "(the question itself)"}${step > 0 && html` <span class="soft">${sees(access)}</span>`}</li>`
+  )}</ol>`
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Cards
+// -------------------------------------------------------------------------------------------------------------------
+
+const mostText = 4_000
+
+const outcomes = {
+  unreadable: ["unread", "could not be read"],
+  wrong: ["wrong", "wrong"],
+  correct: ["right", "right"]
+} as const
+
+const verdict = ({ outcome, reward }: CompletionRecord): Html => {
+  const [style, text] = outcomes[outcome]
+  return html`<span class="verdict ${style}">${reward === undefined ? "dropped" : `reward ${short(reward)}`}: ${text}</span>`
+}
+
+const paragraph = (text: string | undefined): Html | undefined =>
+  text === undefined ? undefined : note(excerpt(text, mostSubtask))
+
+const answered = ({ completion: { answer }, group: { reference } }: Sample): Html =>
+  html`<p>${answer !== undefined && `Answer: ${excerpt(answer, mostSubtask)}`}${reference !== undefined && html` <span class="soft">(expected: ${excerpt(reference, mostSubtask)})</span>`}</p>`
+
+const card = (when: string, sample: Sample | undefined): Html => {
+  if (sample === undefined) return html`<article class="sample"><h4>${when}: no such task was asked</h4></article>`
+  const { completion, group } = sample
+  const question = group.messages.findLast(({ role }) => role === "user")?.content ?? ""
+  const { workflow } = completion
+  return html`<article class="sample"><h4>${when}, iteration ${completion.iteration}</h4>
+<p class="question">${excerpt(question, mostText)}</p>
+${verdict(completion)}
+${workflow !== undefined && workflow.steps.length > 0 && planned(workflow, completion.workers ?? [])}
+${paragraph(completion.detail)}
+${answered(sample)}
+<details><summary>As it was written</summary><pre>${excerpt(completion.completion, mostText)}</pre></details>
+</article>`
+}
+
+/** The section; nothing where no rollouts were recorded. */
+export const samples = (
+  rollouts: ReadonlyArray<RolloutRecord>,
+  { early, late }: Windows.Compared
+): Html | undefined => {
+  const [first, second] = [drawn(rollouts, early), drawn(rollouts, late)]
+  const kinds = [...new Set([...first.keys(), ...second.keys()])].sort()
+  if (kinds.length === 0) return undefined
+  const pair = (kind: string) =>
+    html`<h3>${kind}</h3><div class="pair">${card("Early", first.get(kind))}${card("Late", second.get(kind))}</div>`
+  return section("samples", "What it writes", [
+    note(
+      "One rollout of each kind of task from the beginning and one from the end, drawn at random among all of them, good or bad."
+    ),
+    kinds.map(pair)
+  ])
+}

@@ -1,0 +1,192 @@
+import * as WorkerProfile from "@divisi/evals/WorkerProfile"
+import { assert, describe, it } from "@effect/vitest"
+import * as EvaluationPage from "../src/EvaluationPage.ts"
+import * as EvaluationTables from "../src/EvaluationTables.ts"
+import { differing } from "../src/evaluation/differing.ts"
+import { front } from "../src/evaluation/front.ts"
+import { html } from "../src/page/Html.ts"
+import { report, sample } from "./madeUpEvaluation.ts"
+
+const hostile = `</script></style></title><img src=x onerror="alert(1)">'"&\u0000<svg/onload=alert(1)>\ud800`
+
+const tags = (page: string): ReadonlyArray<string> => page.match(/<[a-z!/][^>]*>/gi) ?? []
+
+const grid = (right: Readonly<Record<string, ReadonlyArray<number>>>, costs: Readonly<Record<string, number>> = {}) =>
+  Object.entries(right).flatMap(([policy, scores]) =>
+    scores.map((score, index) =>
+      sample({
+        policy,
+        task: `q${index}`,
+        correct: score === 1,
+        costUsd: costs[policy] ?? 0.01,
+        answer: `${policy} says`
+      })
+    )
+  )
+
+describe("EvaluationPage", () => {
+  it("lets no text of a model, task, worker or policy become markup", () => {
+    const samples = [
+      sample({ policy: hostile, task: hostile, correct: true, answer: hostile, worker: hostile, subtask: hostile }),
+      sample({ policy: "other", task: hostile, answer: hostile, worker: hostile })
+    ]
+    const questionOf = () => ({ question: hostile, reference: hostile })
+    const given = report(samples)
+    const page = EvaluationPage.render(given, { title: hostile, samples, questionOf })
+    assert.include(page, "&lt;img src=x onerror=&quot;alert(1)&quot;&gt;")
+    for (const tag of tags(page)) {
+      assert.notMatch(tag, /^<\/?(?:script|img|iframe|object|embed|link|base|form)\b/i)
+      assert.notMatch(tag.replace(/"[^"]*"/g, ""), /\son[a-z]+\s*=/i)
+    }
+    assert.strictEqual(page.match(/<\/style>/g)?.length, 1)
+    assert.strictEqual(
+      page.match(/<\/title>/g)?.length,
+      1 + (page.match(/<(?:rect|circle)[^>]*><title>/g)?.length ?? 0)
+    )
+    assert.notInclude(page, "\u0000")
+    assert.isTrue(page.isWellFormed())
+  })
+
+  it("asks nothing of the network", () => {
+    const samples = grid({ first: [1, 0], second: [0, 1] })
+    const page = EvaluationPage.render(report(samples), { samples })
+    assert.notMatch(page, /(?:src|href|url)\s*[=(]\s*["']?(?!#)[a-z/]/i)
+    assert.include(page, "default-src 'none'")
+  })
+
+  it("shows where two policies differ, with question and answers", () => {
+    const samples = grid({ first: [1, 0, 1], second: [0, 1, 1] })
+    const questionOf = (_: string, task: string) => ({ question: `Text of ${task}`, reference: "right one" })
+    const page = EvaluationPage.render(report(samples), { samples, questionOf })
+    assert.include(page, "Text of q0")
+    assert.include(page, "Text of q1")
+    assert.notInclude(page, "Text of q2")
+    assert.include(page, "first says")
+  })
+
+  it("never shows questions or answers of a confidential benchmark, nor asks for them", () => {
+    const samples = grid({ first: [1, 0], second: [0, 1] })
+    let asked = 0
+    const questionOf = () => {
+      asked += 1
+      return { question: "the secret question" }
+    }
+    const page = EvaluationPage.render(report(samples, { isConfidential: true }), { samples, questionOf })
+    assert.strictEqual(asked, 0)
+    assert.notInclude(page, "secret")
+    assert.notInclude(page, "first says")
+    assert.include(page, "q0")
+  })
+
+  it("draws reports without scores, without costs and with one policy", () => {
+    const missing = { cause: "worker", message: "down" } as const
+    const lost = EvaluationPage.render(report([sample({ policy: "a", task: "q", missing })]))
+    assert.notInclude(lost, "NaN")
+    assert.notInclude(lost, "Infinity")
+    const free = EvaluationPage.render(report([sample({ policy: "a", task: "q", correct: true, costUsd: 0 })]))
+    assert.include(free, "Nothing cost anything")
+    assert.notInclude(free, "NaN")
+  })
+
+  it("says what workers are good at, where samples are given", () => {
+    const samples = grid({ first: [1, 1, 0, 0], second: [1, 1, 1, 1] })
+    const profiles = WorkerProfile.make(WorkerProfile.fromSamples(samples))
+    assert.match(EvaluationPage.render(report(samples), { profiles }), /<th scope="row">a<\/th><td>75\.0 \(\d/)
+    assert.notInclude(EvaluationPage.render(report(samples)), "What workers are good at")
+  })
+
+  it("gives each picture words and a table, and every section a heading in order", () => {
+    const samples = grid({ first: [1, 0], second: [0, 1] }, { first: 0.02 })
+    const page = EvaluationPage.render(report(samples), { samples })
+    const pictures = page.match(/role="img" aria-label="[^"]{20,}"/g)?.length ?? 0
+    assert.strictEqual(pictures, page.match(/<figure>/g)?.length)
+    assert.strictEqual(pictures, page.match(/<summary>The figures<\/summary>/g)?.length)
+    assert.strictEqual(page.match(/<h1>/g)?.length, 1)
+  })
+})
+
+describe("differing", () => {
+  it("takes the largest differences first, of each side in turn, and leaves missing samples out", () => {
+    const missing = { cause: "worker", message: "down" } as const
+    const samples = [
+      ...grid({ first: [1, 1, 0, 1], second: [0, 0, 1, 1] }),
+      sample({ policy: "first", task: "lost", missing }),
+      sample({ policy: "second", task: "lost", correct: true })
+    ]
+    assert.deepStrictEqual(
+      differing(samples, "first", "second").map(({ difference, task }) => [task, difference]),
+      [
+        ["q0", 1],
+        ["q2", -1],
+        ["q1", 1]
+      ]
+    )
+  })
+})
+
+describe("front", () => {
+  it("keeps what nothing beats, equals included", () => {
+    const items = [
+      { name: "cheap", cost: 1, quality: 0.5 },
+      { name: "twin", cost: 1, quality: 0.5 },
+      { name: "beaten", cost: 2, quality: 0.5 },
+      { name: "dear", cost: 3, quality: 0.9 },
+      { name: "worse", cost: 4, quality: 0.8 }
+    ]
+    assert.deepStrictEqual(
+      front(items).map(({ name }) => name),
+      ["cheap", "twin", "dear"]
+    )
+  })
+})
+
+describe("markup", () => {
+  it("escapes what is put in, and not what is markup already", () => {
+    const inner = html`<b>${"<i>"}</b>`
+    assert.strictEqual(
+      html`<p title="${`"x"`}">${[inner, 1, undefined]}</p>`.toString(),
+      `<p title="&quot;x&quot;"><b>&lt;i&gt;</b>1</p>`
+    )
+    assert.strictEqual(html`${"a\ud800b\u0007"}`.toString(), "a\ufffdb\ufffd")
+  })
+})
+
+describe("EvaluationTables", () => {
+  it("writes the paper's layout, with the best of each column bold", () => {
+    const text = EvaluationTables.markdown(report(grid({ first: [1, 1, 1, 0], second: [1, 0, 0, 0] })))
+    const [head, , first, second] = text.split("\n").filter((line) => line.startsWith("|"))
+    assert.strictEqual(head, "| policy | mine | tokens | USD per question | time | steps | missing |")
+    assert.match(first!, /^\| first \| \*\*75\.0 ± 25\.0\*\* \|.*\$0\.0100/)
+    assert.match(second!, /^\| second \| 25\.0 ± 25\.0 \|/)
+    assert.include(text, "| first | second | mine | +50.0 |")
+  })
+
+  it("has a mean of benchmarks where there are several, each with the same weight", () => {
+    const first = grid({ p: [1, 1, 1, 1] })
+    const second = [0, 1].map((index) => sample({ policy: "p", task: `q${index}`, benchmark: "other" }))
+    assert.match(
+      EvaluationTables.markdown(report([...first, ...second])),
+      /\| policy \| mine \| other \| mean \|.*\n.*\n.*\*\*50\.0/
+    )
+  })
+
+  it("keeps hostile names in their cells", () => {
+    const name = 'a|b`c\n<img>"d",=1'
+    const given = report([sample({ policy: name, task: "q", correct: true })])
+    const line = EvaluationTables.markdown(given)
+      .split("\n")
+      .find((line) => line.includes("img"))!
+    assert.strictEqual(line.split("|").length, 9)
+    assert.notInclude(line, "<img>")
+    const csv = EvaluationTables.csv(given)
+    assert.include(csv, '"a|b`c\n<img>""d"",=1"')
+    assert.include(EvaluationTables.csv(report([sample({ policy: "=cmd()", task: "q" })])), "'=cmd()")
+  })
+
+  it("leaves unknown figures empty in CSV and dashed in Markdown", () => {
+    const missing = { cause: "worker", message: "down" } as const
+    const given = report([sample({ policy: "a", task: "q", missing })])
+    assert.match(EvaluationTables.csv(given).split("\r\n")[1]!, /^a,mine,,,/)
+    assert.include(EvaluationTables.markdown(given), "| a | – |")
+  })
+})

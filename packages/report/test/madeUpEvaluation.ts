@@ -1,0 +1,97 @@
+/** A report and its samples, made up but true to shape. */
+import * as Report from "@divisi/evals/Report"
+
+export interface Given {
+  readonly policy: string
+  readonly task: string
+  readonly epoch?: number
+  readonly correct?: boolean
+  readonly answer?: string
+  readonly worker?: string
+  readonly costUsd?: number
+  readonly benchmark?: string
+  readonly missing?: Report.Missing
+  readonly subtask?: string
+}
+
+export const sample = (given: Given): Report.Sample => {
+  const { answer = "42", benchmark = "mine", correct = false, costUsd = 0.01, epoch = 0, missing, policy, task } = given
+  const verdict = missing === undefined ? { score: correct ? 1 : 0, correct, rung: "text" } : { missing }
+  return {
+    version: 1,
+    benchmark,
+    task,
+    epoch,
+    policy,
+    seed: 1,
+    promptSha256: "0",
+    outcome: "answered",
+    answer,
+    extracted: answer,
+    ...verdict,
+    costUsd,
+    unpricedCalls: 0,
+    inputTokens: 10,
+    outputTokens: 5,
+    calls: 1,
+    failedCalls: 0,
+    millis: 100,
+    rounds: 1,
+    steps: [
+      {
+        round: 0,
+        step: 0,
+        worker: given.worker ?? "a",
+        state: "answered",
+        access: [],
+        subtask: given.subtask ?? "",
+        failedCalls: 0,
+        inputTokens: 10,
+        outputTokens: 5,
+        costUsd,
+        millis: 100
+      }
+    ],
+    shape: "single",
+    criticalPath: { steps: [0], millis: 100 }
+  }
+}
+
+const benchmarkOf = (benchmark: string, isConfidential: boolean): Report.BenchmarkRecord => ({
+  benchmark,
+  title: benchmark,
+  isConfidential,
+  grader: "text",
+  prompt: "plain",
+  licence: "MIT",
+  files: [],
+  available: 10,
+  selected: 4,
+  seed: 0,
+  idsSha256: "abc"
+})
+
+export const report = (
+  samples: ReadonlyArray<Report.Sample>,
+  options: { readonly isConfidential?: boolean; readonly epochs?: number } = {}
+): Report.Report => {
+  const unique = (names: ReadonlyArray<string>) => [...new Set(names)]
+  const plan: Report.Plan = {
+    config: {
+      policies: unique(samples.map(({ policy }) => policy)).map((name, index) => ({ name, isBaseline: index > 0 })),
+      epochs: options.epochs ?? 1,
+      seed: 1,
+      perQuestion: {},
+      maxSteps: 5,
+      recursion: 0,
+      confidence: 0.95
+    },
+    benchmarks: unique(samples.map(({ benchmark }) => benchmark)).map((name) =>
+      benchmarkOf(name, options.isConfidential ?? false)
+    ),
+    pool: [{ id: "a", pricing: { inputPerMillion: 1, outputPerMillion: 2 } }, { id: "b" }],
+    versions: { "@divisi/evals": "0.0.0" }
+  }
+  const progress = { status: "complete", samples: samples.length, planned: samples.length, paidUsd: 0.5 } as const
+  return Report.make(plan, samples, progress)
+}
