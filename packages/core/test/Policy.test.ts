@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Policy from "../src/policy/Policy.ts"
+import { BudgetExceeded } from "../src/run/Budget.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Task from "../src/task/Task.ts"
+import { WorkerError } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import * as Topology from "../src/workflow/Topology.ts"
 import * as Workflow from "../src/workflow/Workflow.ts"
@@ -171,6 +173,56 @@ describe("baselines", () => {
         Effect.map(propose(Policy.randomRouter(), { seed }), (workflow) => workers(workflow)[0]!)
       )
       assert.strictEqual(new Set(drawn).size, 3)
+    })
+  )
+})
+
+describe("withFallback", () => {
+  const failing = (error: Policy.PolicyError | WorkerError | BudgetExceeded): Policy.Policy => ({
+    name: "failing",
+    maxSteps: 3,
+    propose: () => Effect.fail(error)
+  })
+  const workerError = (_tag: "Overloaded" | "Authentication") => new WorkerError({ worker: "model", reason: { _tag } })
+
+  it.effect("asks the fallback when the policy fails, and says so before what the fallback says", () =>
+    Effect.gen(function* () {
+      const noted: Policy.Policy = {
+        ...Policy.single(1),
+        propose: (context) =>
+          Effect.map(Policy.single(1).propose(context), (proposal) => ({ ...proposal, notes: ["It is the second."] }))
+      }
+      const policyError = new Policy.PolicyError({ policy: "failing", detail: "it is tired." })
+      for (const error of [policyError, workerError("Overloaded")]) {
+        const policy = Policy.withFallback(failing(error), noted)
+        assert.deepStrictEqual([policy.name, policy.maxSteps], ["failing", 3])
+        const { notes, policy: name, workflow } = yield* policy.propose(context())
+        assert.strictEqual(name, "single:1")
+        assert.deepStrictEqual(workers(workflow), [1])
+        assert.deepStrictEqual(notes, [`The single:1 policy stands in. ${error.message}`, "It is the second."])
+      }
+    })
+  )
+
+  it.effect("does not when the budget ends, or the model is set up wrongly", () =>
+    Effect.gen(function* () {
+      const exceeded = new BudgetExceeded({ limit: "calls", allowed: 1, spent: 1, needed: 1 })
+      for (const error of [exceeded, workerError("Authentication")]) {
+        const policy = Policy.withFallback(failing(error), Policy.single(1))
+        assert.strictEqual(yield* Effect.flip(policy.propose(context())), error)
+      }
+    })
+  )
+
+  it.effect("leaves to the fallback what the policy declines, and nothing else", () =>
+    Effect.gen(function* () {
+      const policy = Policy.withFallback(Policy.single(0), Policy.bestOf(), {
+        declines: ({ round }) => (round > 0 ? "It plans first rounds." : undefined)
+      })
+      assert.strictEqual(policy.maxSteps, 4)
+      assert.deepStrictEqual(yield* policy.propose(context()), { workflow: yield* propose(Policy.single(0)) })
+      const later = yield* policy.propose(context({ round: 1 }))
+      assert.deepStrictEqual(later.notes, ["The best-of-3 policy stands in. It plans first rounds."])
     })
   )
 })

@@ -8,7 +8,7 @@
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
-import type * as Policy from "@divisi/core/Policy"
+import * as Policy from "@divisi/core/Policy"
 import type { Message } from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
@@ -115,27 +115,17 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
     maxOutputTokens,
     temperature,
     // Corrections are none of the prompts that it has seen.
-    resamples: 0,
-    fallback
+    resamples: 0
   })
-  const standIn = (context: Policy.Context, why: string) =>
-    Effect.map(fallback.propose(context), (proposal) => ({
-      policy: fallback.name,
-      ...proposal,
-      notes: [`The ${fallback.name} policy stands in. ${name} ${why}.`, ...(proposal.notes ?? [])]
-    }))
   // It thinks before its lists, as it was trained to: nothing that reading would have to forgive.
   const plan = (context: Policy.Context) =>
-    Effect.map(policy.propose({ ...context, self: false }), (proposal) =>
-      proposal.policy === undefined ? { workflow: proposal.workflow } : proposal
-    )
-  return {
-    ...policy,
-    propose: (context) => {
+    Effect.map(policy.propose({ ...context, self: false }), ({ workflow }) => ({ workflow }))
+  return Policy.withFallback({ ...policy, propose: plan }, fallback, {
+    declines: (context) => {
       const why = outside(context)
-      return why === undefined ? plan(context) : standIn(context, why)
+      return why && `${name} ${why}.`
     }
-  }
+  })
 }
 
 /**

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Seed from "../Seed.ts"
 import type { Message } from "../task/Task.ts"
-import type { Reasoning, Worker, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
+import type { Reasoning, Worker, WorkerRequest } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import * as WorkflowText from "../workflow/WorkflowText.ts"
@@ -37,10 +37,7 @@ export interface Options {
   readonly mode?: "tolerant" | "strict"
   /** How often text that cannot be read is asked for again; 2 by default. */
   readonly resamples?: number
-  /**
-   * What plans instead when the model fails or cannot be read to the last. Without one that ends in an error; so does, in
-   * any case, a call that is refused for how the model is set up: its settings or its key.
-   */
+  /** What plans instead when the model fails or cannot be read to the last, as in `Policy.withFallback`; none by default. */
   readonly fallback?: Policy.Policy
 }
 
@@ -107,17 +104,6 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
   })
 })
 
-/** Failures that say that the model is set up wrongly: a fallback would hide them for ever. */
-const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidRequest", "Authentication"])
-
-/** What a fallback proposes, under its own name, with why it was asked. */
-const fallBack = (fallback: Policy.Policy, context: Policy.Context, { message }: { readonly message: string }) =>
-  Effect.map(fallback.propose(context), (proposal) => ({
-    policy: fallback.name,
-    ...proposal,
-    notes: [`The ${fallback.name} policy stands in. ${message}`, ...(proposal.notes ?? [])]
-  }))
-
 /**
  * Makes a policy of a text model.
  *
@@ -144,18 +130,6 @@ const fallBack = (fallback: Policy.Policy, context: Policy.Context, { message }:
  */
 export const make = (options: Options): Policy.Policy => {
   const { fallback, name = options.model.id } = options
-  return {
-    name,
-    ...(fallback?.maxSteps === undefined ? {} : { maxSteps: fallback.maxSteps }),
-    propose: (context) => {
-      const written = write(name, context, options)
-      return fallback === undefined
-        ? written
-        : Effect.catchTags(written, {
-            PolicyError: (error) => fallBack(fallback, context, error),
-            WorkerError: (error) =>
-              mistakes.has(error.reason._tag) ? Effect.fail(error) : fallBack(fallback, context, error)
-          })
-    }
-  }
+  const policy: Policy.Policy = { name, propose: (context) => write(name, context, options) }
+  return fallback === undefined ? policy : Policy.withFallback(policy, fallback)
 }

@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import type { BudgetExceeded } from "../run/Budget.ts"
 import * as Seed from "../Seed.ts"
 import type { Task } from "../task/Task.ts"
-import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import type { Worker, WorkerError, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { StepAnswer } from "../workflow/StepMessages.ts"
 import type { Access, Step, Workflow } from "../workflow/Workflow.ts"
@@ -93,6 +93,60 @@ export const canStand = (previous: Previous | undefined): boolean => previous?.a
 export class PolicyError extends Data.TaggedError("PolicyError")<{ readonly policy: string; readonly detail: string }> {
   override get message(): string {
     return `The ${this.policy} policy wrote no workflow: ${this.detail}`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Fallback
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Failures that say that a model is set up wrongly: a fallback would hide them for ever. */
+const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidRequest", "Authentication"])
+
+/**
+ * A policy, and another that plans where it cannot.
+ *
+ * **Details**
+ *
+ * The fallback plans when the policy fails: when it has no workflow, or the model that it asks fails. It does not when a
+ * budget ends, nor when a call is refused for how the model is set up, its settings or its key. `declines` may say
+ * beforehand why the policy is not to be asked. Proposals of the fallback have its name, and their first note says why it
+ * was asked.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Policy from "@divisi/core/Policy"
+ *
+ * const policy = Policy.withFallback(Policy.single("the-expert"), Policy.single(0), {
+ *   declines: ({ pool }) => (pool.workers.length === 1 ? "There is nobody to choose from." : undefined)
+ * })
+ * policy.name // => "single:the-expert"
+ * ```
+ */
+export const withFallback = (
+  policy: Policy,
+  fallback: Policy,
+  options: { readonly declines?: ((context: Context) => string | undefined) | undefined } = {}
+): Policy => {
+  const standIn = (context: Context, why: string) =>
+    Effect.map(fallback.propose(context), (proposal) => ({
+      policy: fallback.name,
+      ...proposal,
+      notes: [`The ${fallback.name} policy stands in. ${why}`, ...(proposal.notes ?? [])]
+    }))
+  const longest = Math.max(policy.maxSteps ?? 0, fallback.maxSteps ?? 0)
+  return {
+    name: policy.name,
+    ...(longest === 0 ? {} : { maxSteps: longest }),
+    propose: (context) => {
+      const why = options.declines?.(context)
+      if (why !== undefined) return standIn(context, why)
+      return Effect.catchTags(policy.propose(context), {
+        PolicyError: ({ message }) => standIn(context, message),
+        WorkerError: (error) => (mistakes.has(error.reason._tag) ? Effect.fail(error) : standIn(context, error.message))
+      })
+    }
   }
 }
 
