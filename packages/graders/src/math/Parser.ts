@@ -3,76 +3,29 @@
  *
  * From loose to tight: commas and "and"; relations; unions; sums; products; signs; powers; atoms.
  */
+import { Cursor, Unreadable } from "./Cursor.ts"
 import type { Comparison, Expression, FunctionName } from "./Expression.ts"
 import type { Token } from "./Lexer.ts"
 import { tokens as tokensOf } from "./Lexer.ts"
 import * as Rational from "./Rational.ts"
 import { isUnit, unitName } from "./Units.ts"
-import { baseNames, comparisons, environments, functions, greek, symbolCommands } from "./Vocabulary.ts"
-
-/** Deeper trees are no answer. */
-const maxDepth = 40
-
-/** Thrown inside this module only. */
-class Unreadable extends Error {}
+import { baseNames, functions, greek, startsAtom, symbolCommands } from "./Vocabulary.ts"
 
 const symbol = (name: string): Expression => ({ type: "symbol", name })
 
 const whole = (value: number): Expression => ({ type: "number", value: Rational.integer(value), isDecimal: false })
 
-class Reader {
-  private position = 0
-  private depth = 0
+class Reader extends Cursor {
   /** Inside bars, a bar closes. */
   private bars = 0
-  private readonly input: ReadonlyArray<Token>
-
-  constructor(input: ReadonlyArray<Token>) {
-    this.input = input
-  }
 
   all(): Expression {
     const result = this.sequence()
-    if (this.position < this.input.length) throw new Unreadable()
-    return result
-  }
-
-  // Looking and taking
-
-  private peek(ahead = 0): Token | undefined {
-    return this.input[this.position + ahead]
-  }
-
-  private is(type: Token["type"], text: string, ahead = 0): boolean {
-    const token = this.peek(ahead)
-    return token?.type === type && token.text === text
-  }
-
-  private take(type: Token["type"], text: string): boolean {
-    if (!this.is(type, text)) return false
-    this.position++
-    return true
-  }
-
-  private expect(type: Token["type"], text: string): void {
-    if (!this.take(type, text)) throw new Unreadable()
-  }
-
-  private nested<A>(read: () => A): A {
-    if (++this.depth > maxDepth) throw new Unreadable()
-    const result = read()
-    this.depth--
+    this.end()
     return result
   }
 
   // Collections and relations
-
-  private isConjunction(): boolean {
-    const token = this.peek()
-    return (
-      (token?.type === "text" || token?.type === "command") && /^(?:and|or|,\s*and|,\s*or)$/i.test(token.text.trim())
-    )
-  }
 
   /** Values with commas or "and" between them. */
   private sequence(): Expression {
@@ -87,12 +40,6 @@ class Reader {
       items.push(this.relation())
     }
     return items.length === 1 ? items[0]! : { type: "list", isUnordered, items }
-  }
-
-  private comparison(): Comparison | undefined {
-    const token = this.peek()
-    if (token?.type === "symbol") return comparisons[token.text]
-    return token?.type === "command" && token.text === "in" ? "in" : undefined
   }
 
   private relation(): Expression {
@@ -271,26 +218,6 @@ class Reader {
     return { type: "based", digits: text, base: named === -1 ? base : String(named) }
   }
 
-  /** What stands after `_`, as text. */
-  private subscript(): string {
-    this.position++
-    if (this.is("symbol", "{")) return this.braced()
-    return this.peek() === undefined ? "" : this.input[this.position++]!.text
-  }
-
-  /** What stands in braces, as text. */
-  private braced(): string {
-    this.expect("symbol", "{")
-    let text = ""
-    while (!this.take("symbol", "}")) {
-      const token = this.peek()
-      if (token === undefined) throw new Unreadable()
-      text += token.text
-      this.position++
-    }
-    return text
-  }
-
   private named(name: string): Expression {
     const subscript = this.is("symbol", "_") ? `_${this.subscript()}` : ""
     let primes = ""
@@ -367,7 +294,7 @@ class Reader {
     else {
       if (!/^\d+$/.test(rest)) throw new Unreadable()
       const remaining: Token = { type: "number", text: rest, isSpaced: false }
-      ;(this.input as Array<Token>)[this.position] = remaining
+      this.input[this.position] = remaining
     }
     return whole(Number(token.text[0]))
   }
@@ -415,11 +342,6 @@ class Reader {
       items.push(this.power())
     }
     return items.length === 1 ? items[0]! : { type: "multiply", items }
-  }
-
-  private commandAhead(): string {
-    const token = this.peek()
-    return token?.type === "command" ? token.text : ""
   }
 
   // Brackets
@@ -480,12 +402,6 @@ class Reader {
     if (this.environment() !== name) throw new Unreadable()
     return { type: "matrix", rows: rows.filter((row) => row.length > 0) }
   }
-
-  private environment(): string {
-    const name = this.braced()
-    if (!environments.has(name)) throw new Unreadable()
-    return name
-  }
 }
 
 const percent = (of: Expression): Expression => {
@@ -504,17 +420,6 @@ const words = (text: string): string =>
 const isPlainFraction = (expression: Expression): boolean =>
   expression.type === "divide" && expression.left.type === "number" && expression.right.type === "number"
 
-const startsAtom = (command: string): boolean =>
-  command === "frac" ||
-  command === "sqrt" ||
-  command === "log" ||
-  command === "binom" ||
-  command === "lfloor" ||
-  command === "lceil" ||
-  command in functions ||
-  command in symbolCommands ||
-  greek.has(command)
-
 /** Nested square brackets, as programs write matrices. */
 const asMatrix = (expression: Expression): Expression => {
   if (expression.type !== "tuple" || expression.open !== "[" || expression.close !== "]") return expression
@@ -529,7 +434,7 @@ export const parse = (normalised: string, splitsThousands = false): Expression |
   const input = tokensOf(normalised, splitsThousands)
   if (input === undefined || input.length === 0) return undefined
   try {
-    return asMatrix(new Reader([...input]).all())
+    return asMatrix(new Reader(input).all())
   } catch (error) {
     if (error instanceof Unreadable) return undefined
     throw error

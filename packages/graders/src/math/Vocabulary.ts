@@ -54,3 +54,15 @@ export const baseNames =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(" ")
 
 export const environments = new Set(["pmatrix", "bmatrix", "Bmatrix", "matrix", "smallmatrix", "array"])
+
+/** The commands that begin a factor: `2\sqrt{3}` is a product. */
+export const startsAtom = (command: string): boolean =>
+  command === "frac" ||
+  command === "sqrt" ||
+  command === "log" ||
+  command === "binom" ||
+  command === "lfloor" ||
+  command === "lceil" ||
+  command in functions ||
+  command in symbolCommands ||
+  greek.has(command)

@@ -1,0 +1,99 @@
+/** Where a reader stands among tokens: it looks ahead, takes what it expects, and gives up on anything else. */
+import type { Comparison } from "./Expression.ts"
+import type { Token } from "./Lexer.ts"
+import { comparisons, environments } from "./Vocabulary.ts"
+
+/** Deeper trees are no answer. */
+const maxDepth = 40
+
+/** What is no formula. The parser throws it and catches it. */
+export class Unreadable extends Error {}
+
+/** A place in a list of tokens. */
+export class Cursor {
+  protected position = 0
+  private depth = 0
+  protected readonly input: Array<Token>
+
+  constructor(input: ReadonlyArray<Token>) {
+    this.input = [...input]
+  }
+
+  protected peek(ahead = 0): Token | undefined {
+    return this.input[this.position + ahead]
+  }
+
+  protected is(type: Token["type"], text: string, ahead = 0): boolean {
+    const token = this.peek(ahead)
+    return token?.type === type && token.text === text
+  }
+
+  protected take(type: Token["type"], text: string): boolean {
+    if (!this.is(type, text)) return false
+    this.position++
+    return true
+  }
+
+  protected expect(type: Token["type"], text: string): void {
+    if (!this.take(type, text)) throw new Unreadable()
+  }
+
+  protected nested<A>(read: () => A): A {
+    if (++this.depth > maxDepth) throw new Unreadable()
+    const result = read()
+    this.depth--
+    return result
+  }
+
+  /** Gives up unless everything was read. */
+  protected end(): void {
+    if (this.position < this.input.length) throw new Unreadable()
+  }
+
+  /** What stands after `_`, as text. */
+  protected subscript(): string {
+    this.position++
+    if (this.is("symbol", "{")) return this.braced()
+    return this.peek() === undefined ? "" : this.input[this.position++]!.text
+  }
+
+  /** What stands in braces, as text. */
+  protected braced(): string {
+    this.expect("symbol", "{")
+    let text = ""
+    while (!this.take("symbol", "}")) {
+      const token = this.peek()
+      if (token === undefined) throw new Unreadable()
+      text += token.text
+      this.position++
+    }
+    return text
+  }
+
+  protected commandAhead(): string {
+    const token = this.peek()
+    return token?.type === "command" ? token.text : ""
+  }
+
+  /** Whether an "and" or "or" stands ahead. */
+  protected isConjunction(): boolean {
+    const token = this.peek()
+    return (
+      (token?.type === "text" || token?.type === "command") && /^(?:and|or|,\s*and|,\s*or)$/i.test(token.text.trim())
+    )
+  }
+
+  /** The comparison that stands ahead. */
+  protected comparison(): Comparison | undefined {
+    const token = this.peek()
+    if (token?.type === "symbol") return comparisons[token.text]
+    return token?.type === "command" && token.text === "in" ? "in" : undefined
+  }
+
+  /** Takes the name of an environment in braces. */
+  protected environment(): string {
+    const name = this.braced()
+    if (!environments.has(name)) throw new Unreadable()
+    return name
+  }
+}
