@@ -7,6 +7,17 @@ import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 
+const started: RunEvent = {
+  type: "run-started",
+  runId: "run",
+  at: 0,
+  version: 1,
+  task: { id: "task", messages: [{ role: "user", content: "Why?" }] },
+  pool: [{ id: "a" }],
+  policy: "test",
+  seed: 0
+}
+
 const nestedRun = Effect.gen(function* () {
   const events: Array<RunEvent> = []
   const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Quota" } }, "42"] })])
@@ -52,7 +63,7 @@ describe("Transcript", () => {
       const events = yield* nestedRun
       const other: RunEvent = { type: "round-started", runId: "runner", at: 0, round: 1 }
       const whole = Transcript.fromEvents(events)!
-      assert.strictEqual(Transcript.append(whole, other), whole)
+      assert.deepStrictEqual(Transcript.fromEvents([...events, other]), whole)
       assert.isUndefined(Transcript.fromEvents([other]))
       assert.deepStrictEqual(JSON.parse(JSON.stringify(whole)), whole)
     })
@@ -62,16 +73,7 @@ describe("Transcript", () => {
     const base = { runId: "run", at: 0, round: 0, step: 0 }
     const delta = (text: string): RunEvent => ({ ...base, type: "step-delta", kind: "text", text })
     const before: ReadonlyArray<RunEvent> = [
-      {
-        type: "run-started",
-        runId: "run",
-        at: 0,
-        version: 1,
-        task: { id: "task", messages: [{ role: "user", content: "Why?" }] },
-        pool: [{ id: "a" }],
-        policy: "test",
-        seed: 0
-      },
+      started,
       { type: "round-started", runId: "run", at: 0, round: 0 },
       {
         type: "workflow-proposed",
@@ -100,5 +102,80 @@ describe("Transcript", () => {
       costUsd: undefined
     }
     assert.strictEqual(text([...before, failed, delta("right")]), "right")
+  })
+
+  it.effect("adds up what was paid as it is paid, as the run's own account does in the end", () =>
+    Effect.gen(function* () {
+      const events = yield* nestedRun
+      const { spend, ...unended } = Transcript.fromEvents(events)!
+      assert.deepStrictEqual(Transcript.spendSoFar(unended), spend)
+      const { nested } = unended.rounds[0]!.steps[1]!
+      assert.deepStrictEqual(Transcript.spendSoFar(nested!), nested!.spend)
+    })
+  )
+
+  it("counts failed calls, and not an answer from the cache", () => {
+    const paid = { usage: { inputTokens: 30, outputTokens: 10 }, costUsd: 0.1 }
+    const at = { runId: "run", at: 0, round: 0 }
+    const answer = { ...at, type: "step-finished", worker: "a", answer: "x", durationMillis: 1, ...paid } as const
+    const steps = [0, 1].map(() => ({ worker: 0, subtask: "", access: [] }))
+    const transcript = Transcript.fromEvents([
+      started,
+      { ...at, type: "round-started" },
+      { ...at, type: "workflow-proposed", policy: "test", workflow: { steps }, notes: [], durationMillis: 0 },
+      { ...answer, step: 0, finishReason: "stop", cached: true },
+      { ...at, type: "call-interrupted", step: 1, worker: "a", ...paid, costUsd: undefined },
+      { ...answer, step: 1, finishReason: "stop", cached: false }
+    ])!
+    assert.deepStrictEqual(Transcript.spendSoFar(transcript), {
+      usage: { inputTokens: 90, outputTokens: 30 },
+      costUsd: 0.2,
+      calls: 2,
+      unpricedCalls: 1
+    })
+  })
+
+  it.effect("shows a run as it was at any time: as its events up to then would", () =>
+    Effect.gen(function* () {
+      // Each event a millisecond after the one before, so that there is a time between any two.
+      const events = (yield* nestedRun).map((event, index) => ({ ...event, at: 1_000 + index }))
+      const ends = new Map(events.flatMap((event) => (event.type === "run-finished" ? [[event.runId, event.at]] : [])))
+      const starts = new Map(events.flatMap((event) => (event.type === "run-started" ? [[event.runId, event.at]] : [])))
+      const timed = events.map((event) =>
+        event.type === "run-finished"
+          ? { ...event, durationMillis: ends.get(event.runId)! - starts.get(event.runId)! }
+          : event
+      ) as ReadonlyArray<RunEvent>
+      const whole = Transcript.fromEvents(timed)!
+      assert.strictEqual(Transcript.endOf(whole), timed.at(-1)!.at)
+      for (const [index, { at }] of timed.entries()) {
+        // When pieces of a text came is not kept.
+        const known = timed.slice(0, index + 1).filter(({ type }) => type !== "step-delta")
+        assert.deepStrictEqual(Transcript.at(whole, at), Transcript.fromEvents(known), `after event ${index}`)
+      }
+      assert.deepStrictEqual(Transcript.at(whole, 999).rounds, [])
+    })
+  )
+
+  it("starts a completion anew in every attempt", () => {
+    const delta = (attempt: number, text: string): RunEvent => ({
+      type: "completion-delta",
+      runId: "run",
+      at: 0,
+      round: 0,
+      attempt,
+      kind: "text",
+      text
+    })
+    const events = [delta(0, "mod"), delta(0, "el"), delta(1, "model_id")]
+    const transcript = Transcript.fromEvents([
+      started,
+      { type: "round-started", runId: "run", at: 0, round: 0 },
+      ...events
+    ])
+    assert.deepStrictEqual(
+      transcript!.rounds[0]!.completions.map(({ text }) => text),
+      ["model", "model_id"]
+    )
   })
 })

@@ -70,17 +70,17 @@ const stepEvents = (record: StepRecord, round: RoundRecord, planned: number, end
   if (startedAt === undefined) return stepEnd(record, round.round, record.detail === "unseen" ? planned : end)
   const at = record.durationMillis === undefined ? end : startedAt + record.durationMillis
   // The workers that had the step before, and in the end the one that has it.
-  const holders = [...record.reassignedFrom, worker]
+  const holders = [...record.reassigned.map(({ from }) => from), worker]
   return [
     { type: "step-started", round: round.round, step, worker: holders[0]!, at: startedAt },
     ...record.lost.map((call) => lostCall(call, round.round, step, call.at)),
-    ...record.reassignedFrom.map((from, index) => ({
+    ...record.reassigned.map(({ at, from }, index) => ({
       type: "step-reassigned" as const,
       round: round.round,
       step,
       from,
       to: holders[index + 1]!,
-      at: record.lost.findLast((call) => call.worker === from)?.at ?? startedAt
+      at
     })),
     ...(nested === undefined ? [] : fromTranscript(nested)),
     ...stepEnd(record, round.round, at)

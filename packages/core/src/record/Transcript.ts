@@ -1,16 +1,18 @@
 /**
  * Transcripts: the whole record of a run, folded from its events.
  *
- * A transcript is plain JSON and can be looked at at any moment of a run: what has not happened yet is absent. Every
- * dollar and token of `spend` is in exactly one place of it: an answer, a failed call, a completion or a grade.
+ * A transcript is plain JSON. It can be taken at any moment of a run, and what has not happened yet is absent from it. It
+ * says when each thing happened, so a finished run can be shown as it was at any time ({@link at}): a view is a function
+ * of a transcript and a time. Every dollar and token of `spend` is in exactly one place: an answer, a failed call, a
+ * completion or a grade.
  */
 import type { Spend } from "../run/Budget.ts"
 import type { Grade } from "../task/Grader.ts"
 import type { Task } from "../task/Task.ts"
-import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
+import { addUsage, type FinishReason, noUsage, type WorkerErrorReason } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
-import type { Of, Outcome, Paid, Parent, PoolMember, RunEvent } from "./RunEvent.ts"
-import { version } from "./RunEvent.ts"
+import { recorder as fold } from "./fold.ts"
+import type { Listener, Outcome, Paid, Parent, PoolMember, RunEvent, version } from "./RunEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -23,6 +25,14 @@ export interface LostCall extends Paid {
   /** Absent when the call was interrupted. */
   readonly reason?: WorkerErrorReason
   readonly message?: string
+  /** How long after the failure the same worker is tried again; absent when it is not. */
+  readonly retryInMillis?: number
+}
+
+/** A worker that had a step until another took it over. */
+export interface Reassignment {
+  readonly from: string
+  readonly at: number
 }
 
 /** What became of a step. */
@@ -31,6 +41,8 @@ export interface StepRecord {
   readonly worker: string
   readonly state: "waiting" | "running" | "answered" | "failed" | "skipped"
   readonly startedAt?: number
+  /** When it was answered, failed or was skipped. */
+  readonly endedAt?: number
   readonly durationMillis?: number
   /** The answer; while the step runs, what has arrived of it. */
   readonly text: string
@@ -39,10 +51,10 @@ export interface StepRecord {
   readonly cached?: boolean
   /** What the answer took. */
   readonly paid?: Paid
-  /** Calls of this step that failed. */
+  /** Calls of this step that failed or were interrupted. */
   readonly lost: ReadonlyArray<LostCall>
-  /** The workers that had the step before. */
-  readonly reassignedFrom: ReadonlyArray<string>
+  /** The workers that had the step before, in order. */
+  readonly reassigned: ReadonlyArray<Reassignment>
   /** Why it failed, or why it was skipped. */
   readonly detail?: string
   /** The nested run, when the Conductor gave the step to itself. */
@@ -52,11 +64,21 @@ export interface StepRecord {
 /** A completion of a language policy. */
 export interface CompletionRecord {
   readonly attempt: number
+  /** When it was whole; absent while it is written. */
+  readonly endedAt?: number
   readonly text: string
   readonly reasoning: string
   /** Why it could not be read as a workflow. */
   readonly error?: string
   readonly cached?: boolean
+  readonly paid?: Paid
+}
+
+/** A critic's verdict on the answer of a round. */
+export interface GradeRecord {
+  readonly at: number
+  readonly critic: string
+  readonly grade: Grade
   readonly paid?: Paid
 }
 
@@ -68,11 +90,18 @@ export interface RoundRecord {
   /** Failed calls of the policy and of the critic. */
   readonly lost: ReadonlyArray<LostCall>
   readonly policy?: string
+  /** When the workflow was proposed. */
+  readonly plannedAt?: number
+  /** How long the plan took; a found completion that counts as made adds the time that it took. */
+  readonly planningMillis?: number
   readonly workflow?: Workflow
   readonly notes: ReadonlyArray<string>
   readonly steps: ReadonlyArray<StepRecord>
-  readonly grade?: { readonly critic: string; readonly grade: Grade; readonly paid?: Paid }
+  readonly grade?: GradeRecord
+  /** Absent while the round goes on, and when it was cut short. */
+  readonly endedAt?: number
   readonly answer?: string
+  /** Whether the policy let the previous answer stand. */
   readonly confirmed: boolean
 }
 
@@ -87,7 +116,7 @@ export interface Transcript {
   readonly startedAt: number
   readonly parent?: Parent
   readonly rounds: ReadonlyArray<RoundRecord>
-  /** These are absent until the run has ended. */
+  /** The rest is absent until the run has ended. */
   readonly outcome?: Outcome
   readonly answer?: string
   readonly detail?: string
@@ -96,206 +125,29 @@ export interface Transcript {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Fold
+// Folding
 // -------------------------------------------------------------------------------------------------------------------
 
-const begin = (event: Of<"run-started">): Transcript => ({
-  version,
-  runId: event.runId,
-  task: event.task,
-  pool: event.pool,
-  policy: event.policy,
-  seed: event.seed,
-  startedAt: event.at,
-  ...(event.parent === undefined ? {} : { parent: event.parent }),
-  rounds: []
-})
-
-const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
-
-const replaceAt = <A>(items: ReadonlyArray<A>, index: number, change: (item: A) => A): ReadonlyArray<A> => {
-  const item = items[index]
-  return item === undefined ? items : items.with(index, change(item))
-}
-
-const waitingStep = (workflow: Workflow, pool: ReadonlyArray<PoolMember>): ReadonlyArray<StepRecord> =>
-  workflow.steps.map(({ worker }, step) => ({
-    step,
-    worker: pool[worker]?.id ?? "self",
-    state: "waiting",
-    text: "",
-    reasoning: "",
-    lost: [],
-    reassignedFrom: []
-  }))
-
-const changeCompletion = (
-  round: RoundRecord,
-  attempt: number,
-  change: (completion: CompletionRecord) => CompletionRecord
-): RoundRecord => {
-  const at = round.completions.findIndex((completion) => completion.attempt === attempt)
-  return at >= 0
-    ? { ...round, completions: replaceAt(round.completions, at, change) }
-    : { ...round, completions: [...round.completions, change({ attempt, text: "", reasoning: "" })] }
-}
-
-const lostCall = (event: Of<"call-failed"> | Of<"call-interrupted">): LostCall => ({
-  worker: event.worker,
-  at: event.at,
-  ...(event.type === "call-failed" ? { reason: event.reason, message: event.message } : {}),
-  ...paidOf(event)
-})
-
-type StepEvent = Extract<RunEvent, { readonly step: number }> | Of<"call-failed"> | Of<"call-interrupted">
-
-const onStep = (step: StepRecord, event: StepEvent): StepRecord => {
-  switch (event.type) {
-    case "step-started":
-      return { ...step, state: "running", startedAt: event.at }
-    case "step-delta":
-      return { ...step, [event.kind]: step[event.kind] + event.text }
-    case "call-failed":
-      return { ...step, text: "", reasoning: "", lost: [...step.lost, lostCall(event)] }
-    case "call-interrupted":
-      return { ...step, lost: [...step.lost, lostCall(event)] }
-    case "step-reassigned":
-      return {
-        ...step,
-        worker: event.to,
-        text: "",
-        reasoning: "",
-        reassignedFrom: [...step.reassignedFrom, event.from]
-      }
-    case "step-finished":
-      return {
-        ...step,
-        state: "answered",
-        worker: event.worker,
-        text: event.answer,
-        finishReason: event.finishReason,
-        durationMillis: event.durationMillis,
-        cached: event.cached,
-        paid: paidOf(event)
-      }
-    case "step-failed":
-      return { ...step, state: "failed", detail: event.message, durationMillis: event.durationMillis }
-    case "step-skipped":
-      return { ...step, state: "skipped", detail: event.reason }
-  }
-}
-
-type RoundEvent = Exclude<RunEvent, Of<"run-started" | "run-finished" | "round-started">>
-
-const onRound = (round: RoundRecord, event: RoundEvent, pool: ReadonlyArray<PoolMember>): RoundRecord => {
-  switch (event.type) {
-    case "completion-delta":
-      return changeCompletion(round, event.attempt, (completion) => ({
-        ...completion,
-        [event.kind]: completion[event.kind] + event.text
-      }))
-    case "completion-finished":
-      return changeCompletion(round, event.attempt, (completion) => ({
-        ...completion,
-        text: event.completion,
-        ...(event.error === undefined ? {} : { error: event.error }),
-        cached: event.cached,
-        paid: paidOf(event)
-      }))
-    case "workflow-proposed":
-      return {
-        ...round,
-        policy: event.policy,
-        workflow: event.workflow,
-        notes: event.notes,
-        steps: waitingStep(event.workflow, pool)
-      }
-    case "answer-graded": {
-      const { critic, grade, paid } = event
-      return { ...round, grade: { critic, grade, ...(paid === undefined ? {} : { paid }) } }
-    }
-    case "round-finished":
-      return {
-        ...round,
-        ...(event.answer === undefined ? {} : { answer: event.answer }),
-        confirmed: event.confirmed
-      }
-    case "call-failed":
-    case "call-interrupted":
-      if (event.step === undefined) return { ...round, lost: [...round.lost, lostCall(event)] }
-      return { ...round, steps: replaceAt(round.steps, event.step, (step) => onStep(step, event)) }
-    default:
-      return { ...round, steps: replaceAt(round.steps, event.step, (step) => onStep(step, event)) }
-  }
-}
-
-const onRun = (transcript: Transcript, event: RunEvent): Transcript => {
-  switch (event.type) {
-    case "run-started":
-      return transcript
-    case "run-finished":
-      return {
-        ...transcript,
-        outcome: event.outcome,
-        ...(event.answer === undefined ? {} : { answer: event.answer }),
-        ...(event.detail === undefined ? {} : { detail: event.detail }),
-        spend: event.spend,
-        durationMillis: event.durationMillis
-      }
-    case "round-started":
-      return {
-        ...transcript,
-        rounds: [
-          ...transcript.rounds,
-          {
-            round: event.round,
-            startedAt: event.at,
-            completions: [],
-            lost: [],
-            notes: [],
-            steps: [],
-            confirmed: false
-          }
-        ]
-      }
-    default:
-      return {
-        ...transcript,
-        rounds: replaceAt(transcript.rounds, event.round, (round) => onRound(round, event, transcript.pool))
-      }
-  }
-}
-
-/** Whether an event's run is this one, or nested in it at any depth: nested ids begin with their parent's. */
-const isWithin = (runId: string, eventRunId: string) => eventRunId.startsWith(`${runId}/`)
-
-const intoNested = (transcript: Transcript, event: RunEvent): Transcript => ({
-  ...transcript,
-  rounds: transcript.rounds.map((round) => ({
-    ...round,
-    steps: round.steps.map((step) => {
-      const { nested } = step
-      if (nested !== undefined && (nested.runId === event.runId || isWithin(nested.runId, event.runId))) {
-        return { ...step, nested: append(nested, event) }
-      }
-      const isParent =
-        event.type === "run-started" &&
-        event.parent?.runId === transcript.runId &&
-        event.parent.round === round.round &&
-        event.parent.step === step.step
-      return isParent ? { ...step, nested: begin(event) } : step
-    })
-  }))
-})
-
-/** Adds one event of the run, or of a run nested in it. Events of other runs are ignored. */
-export const append = (transcript: Transcript, event: RunEvent): Transcript => {
-  if (event.runId === transcript.runId) return onRun(transcript, event)
-  return isWithin(transcript.runId, event.runId) ? intoNested(transcript, event) : transcript
+/** Folds the events of one run, with those of the runs nested in it. */
+export interface Recorder {
+  /** Takes the next event. Events before the run's start, and those of other runs, change nothing. */
+  readonly listener: Listener
+  /** What is known so far; `undefined` before the run has started. */
+  readonly transcript: () => Transcript | undefined
 }
 
 /**
- * The transcript of a run's events, or `undefined` when they do not begin with `run-started`.
+ * Makes a recorder for one run: the first that it hears of.
+ *
+ * **Details**
+ *
+ * Each event changes the record in place; a transcript is copied out of it when it is asked for. So a recorder holds what
+ * the transcript holds, and no events. Asked again without an event in between, it gives the same transcript.
+ */
+export const recorder: () => Recorder = fold
+
+/**
+ * The transcript of a run's events, or `undefined` when the run's start is not among them.
  *
  * **Example**
  *
@@ -315,39 +167,130 @@ export const append = (transcript: Transcript, event: RunEvent): Transcript => {
  * ```
  */
 export const fromEvents = (events: Iterable<RunEvent>): Transcript | undefined => {
-  let transcript: Transcript | undefined
-  for (const event of events) {
-    if (transcript !== undefined) transcript = append(transcript, event)
-    else if (event.type === "run-started") transcript = begin(event)
-  }
-  return transcript
+  const { listener, transcript } = recorder()
+  for (const event of events) listener(event)
+  return transcript()
 }
 
-/** Keeps a run's transcript while the run goes on. It holds one run: the first that it hears of. */
-export interface Recorder {
-  readonly listener: (event: RunEvent) => void
-  /** What is known so far; `undefined` before the run has started. */
-  readonly transcript: () => Transcript | undefined
+// -------------------------------------------------------------------------------------------------------------------
+// Spend
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Payment {
+  readonly paid: Paid
+  readonly calls: number
+}
+
+const answerPayment = ({ cached, paid }: CompletionRecord | StepRecord): ReadonlyArray<Payment> =>
+  paid === undefined ? [] : [{ paid, calls: cached === true ? 0 : 1 }]
+
+const lostPayments = (lost: ReadonlyArray<LostCall>): ReadonlyArray<Payment> => lost.map((paid) => ({ paid, calls: 1 }))
+
+/** What a nested run paid is in its own record, and not once more in the answer of its step. */
+const stepPayments = (step: StepRecord): ReadonlyArray<Payment> => [
+  ...(step.nested === undefined ? answerPayment(step) : payments(step.nested)),
+  ...lostPayments(step.lost)
+]
+
+const payments = ({ rounds }: Transcript): ReadonlyArray<Payment> =>
+  rounds.flatMap(({ completions, grade, lost, steps }) => [
+    ...completions.flatMap(answerPayment),
+    ...steps.flatMap(stepPayments),
+    ...lostPayments(lost),
+    ...(grade?.paid === undefined ? [] : [{ paid: grade.paid, calls: 1 }])
+  ])
+
+/** What a run has paid so far, nested runs included: `spend`, where it has ended. */
+export const spendSoFar = (transcript: Transcript): Spend =>
+  transcript.spend ??
+  payments(transcript).reduce<Spend>(
+    (spend, { calls, paid }) => ({
+      usage: addUsage(spend.usage, paid.usage),
+      costUsd: spend.costUsd + (paid.costUsd ?? 0),
+      calls: spend.calls + calls,
+      unpricedCalls: spend.unpricedCalls + (paid.costUsd === undefined ? calls : 0)
+    }),
+    { usage: noUsage, costUsd: 0, calls: 0, unpricedCalls: 0 }
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Time
+// -------------------------------------------------------------------------------------------------------------------
+
+const lastOf = (round: RoundRecord): number =>
+  Math.max(
+    round.startedAt,
+    round.plannedAt ?? 0,
+    round.grade?.at ?? 0,
+    round.endedAt ?? 0,
+    ...round.completions.map(({ endedAt = 0 }) => endedAt),
+    ...round.lost.map((call) => call.at),
+    ...round.steps.flatMap(({ endedAt = 0, lost, nested, reassigned, startedAt = 0 }) => [
+      startedAt,
+      endedAt,
+      ...lost.map((call) => call.at),
+      ...reassigned.map(({ at }) => at),
+      nested === undefined ? 0 : endOf(nested)
+    ])
+  )
+
+/** When the last thing that a transcript tells of happened, in milliseconds since 1970. */
+export const endOf = ({ durationMillis, rounds, startedAt }: Transcript): number =>
+  Math.max(startedAt + (durationMillis ?? 0), ...rounds.map(lastOf))
+
+const stepAt = (step: StepRecord, time: number): StepRecord => {
+  const nested = step.nested === undefined || step.nested.startedAt > time ? undefined : at(step.nested, time)
+  const lost = step.lost.filter((call) => call.at <= time)
+  const reassigned = step.reassigned.filter((reassignment) => reassignment.at <= time)
+  if (step.endedAt !== undefined && step.endedAt <= time) {
+    return nested === undefined ? step : { ...step, nested }
+  }
+  const isStarted = step.startedAt !== undefined && step.startedAt <= time
+  return {
+    step: step.step,
+    worker: step.reassigned[reassigned.length]?.from ?? step.worker,
+    state: isStarted ? "running" : "waiting",
+    ...(isStarted ? { startedAt: step.startedAt! } : {}),
+    text: "",
+    reasoning: "",
+    lost,
+    reassigned,
+    ...(nested === undefined ? {} : { nested })
+  }
+}
+
+const roundAt = (round: RoundRecord, time: number): RoundRecord => {
+  const { answer, endedAt, grade, plannedAt, planningMillis, policy, workflow, ...rest } = round
+  const isPlanned = plannedAt !== undefined && plannedAt <= time
+  return {
+    ...rest,
+    completions: round.completions.filter(
+      (completion) => completion.endedAt !== undefined && completion.endedAt <= time
+    ),
+    lost: round.lost.filter((call) => call.at <= time),
+    ...(isPlanned ? { policy: policy!, plannedAt, planningMillis: planningMillis!, workflow: workflow! } : {}),
+    notes: isPlanned ? round.notes : [],
+    steps: isPlanned ? round.steps.map((step) => stepAt(step, time)) : [],
+    ...(grade === undefined || grade.at > time ? {} : { grade }),
+    ...(endedAt === undefined || endedAt > time
+      ? { confirmed: false }
+      : { endedAt, ...(answer === undefined ? {} : { answer }), confirmed: round.confirmed })
+  }
 }
 
 /**
- * Makes a recorder for one run.
+ * A run as it was at a time, in milliseconds since 1970.
  *
  * **Details**
  *
- * Events are kept as they come and folded when the transcript is asked for, so listening costs next to nothing.
+ * It is the transcript of the events up to then, but for texts that were being written: a transcript does not keep when
+ * their pieces came, so they appear when they are whole.
  */
-export const recorder = (): Recorder => {
-  let events: Array<RunEvent> = []
-  let folded: Transcript | undefined
+export const at = (transcript: Transcript, time: number): Transcript => {
+  if (time >= endOf(transcript)) return transcript
+  const { answer: _, detail: __, durationMillis: ___, outcome: ____, spend: _____, ...rest } = transcript
   return {
-    listener: (event) => {
-      events.push(event)
-    },
-    transcript: () => {
-      folded = folded === undefined ? fromEvents(events) : events.reduce(append, folded)
-      events = folded === undefined ? events : []
-      return folded
-    }
+    ...rest,
+    rounds: transcript.rounds.filter(({ startedAt }) => startedAt <= time).map((round) => roundAt(round, time))
   }
 }

@@ -282,6 +282,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
     at: Schema.Finite,
     reason: optional(WorkerErrorReason),
     message: optional(Schema.String),
+    retryInMillis: optional(Schema.Finite),
     ...paid
   })
 )
@@ -293,6 +294,7 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
     worker: Schema.String,
     state: Schema.Literals(["waiting", "running", "answered", "failed", "skipped"]),
     startedAt: optional(Schema.Finite),
+    endedAt: optional(Schema.Finite),
     durationMillis: optional(Schema.Finite),
     text: Schema.String,
     reasoning: Schema.String,
@@ -300,7 +302,7 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
     cached: optional(Schema.Boolean),
     paid: optional(Paid),
     lost: Schema.Array(LostCall),
-    reassignedFrom: Schema.Array(Schema.String),
+    reassigned: Schema.Array(Schema.Struct({ from: Schema.String, at: Schema.Finite })),
     detail: optional(Schema.String),
     nested: optional(Schema.suspend((): Of<TranscriptModels.Transcript> => Transcript))
   })
@@ -310,6 +312,7 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
 export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
   Schema.Struct({
     attempt: Schema.Int,
+    endedAt: optional(Schema.Finite),
     text: Schema.String,
     reasoning: Schema.String,
     error: optional(Schema.String),
@@ -326,10 +329,13 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
     completions: Schema.Array(CompletionRecord),
     lost: Schema.Array(LostCall),
     policy: optional(Schema.String),
+    plannedAt: optional(Schema.Finite),
+    planningMillis: optional(Schema.Finite),
     workflow: optional(Workflow),
     notes: Schema.Array(Schema.String),
     steps: Schema.Array(StepRecord),
-    grade: optional(Schema.Struct({ critic: Schema.String, grade: Grade, paid: optional(Paid) })),
+    grade: optional(Schema.Struct({ at: Schema.Finite, critic: Schema.String, grade: Grade, paid: optional(Paid) })),
+    endedAt: optional(Schema.Finite),
     answer: optional(Schema.String),
     confirmed: Schema.Boolean
   })

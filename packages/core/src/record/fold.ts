@@ -1,0 +1,246 @@
+/** The one fold of events into a transcript: what is known of a run, changed in place with each event. */
+import type { Workflow } from "../workflow/Workflow.ts"
+import { type Of, type Paid, type PoolMember, type RunEvent, version } from "./RunEvent.ts"
+import type {
+  CompletionRecord,
+  LostCall,
+  Reassignment,
+  Recorder,
+  RoundRecord,
+  StepRecord,
+  Transcript
+} from "./Transcript.ts"
+
+type Mutable<A> = { -readonly [K in keyof A]: A[K] }
+
+/** A step that is changed in place as its events come. */
+interface OpenStep extends Mutable<Omit<StepRecord, "lost" | "reassigned" | "nested">> {
+  readonly lost: Array<LostCall>
+  readonly reassigned: Array<Reassignment>
+  nested?: OpenRun
+}
+
+interface OpenRound extends Mutable<Omit<RoundRecord, "completions" | "lost" | "steps">> {
+  readonly completions: Array<Mutable<CompletionRecord>>
+  readonly lost: Array<LostCall>
+  steps: Array<OpenStep>
+}
+
+interface OpenRun extends Mutable<Omit<Transcript, "rounds">> {
+  readonly rounds: Array<OpenRound>
+}
+
+const begin = (event: Of<"run-started">): OpenRun => {
+  const { at, parent, policy, pool, runId, seed, task } = event
+  const run: OpenRun = { version, runId, task, pool, policy, seed, startedAt: at, rounds: [] }
+  if (parent !== undefined) run.parent = parent
+  return run
+}
+
+const beginRound = ({ at, round }: Of<"round-started">): OpenRound => ({
+  round,
+  startedAt: at,
+  completions: [],
+  lost: [],
+  notes: [],
+  steps: [],
+  confirmed: false
+})
+
+const waiting = (workflow: Workflow, pool: ReadonlyArray<PoolMember>): Array<OpenStep> =>
+  workflow.steps.map(({ worker }, step) => ({
+    step,
+    worker: pool[worker]?.id ?? "self",
+    state: "waiting",
+    text: "",
+    reasoning: "",
+    lost: [],
+    reassigned: []
+  }))
+
+const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
+
+const lostCall = (event: Of<"call-failed"> | Of<"call-interrupted">): LostCall => {
+  const call: Mutable<LostCall> = { worker: event.worker, at: event.at, ...paidOf(event) }
+  if (event.type === "call-failed") {
+    call.reason = event.reason
+    call.message = event.message
+    if (event.retryInMillis !== undefined) call.retryInMillis = event.retryInMillis
+  }
+  return call
+}
+
+/** The completion of an attempt, begun where it is new. */
+const completionOf = ({ completions }: OpenRound, attempt: number): Mutable<CompletionRecord> => {
+  const known = completions.find((completion) => completion.attempt === attempt)
+  if (known !== undefined) return known
+  const begun = { attempt, text: "", reasoning: "" }
+  completions.push(begun)
+  return begun
+}
+
+const finishCompletion = (completion: Mutable<CompletionRecord>, event: Of<"completion-finished">) => {
+  completion.endedAt = event.at
+  completion.text = event.completion
+  if (event.error !== undefined) completion.error = event.error
+  completion.cached = event.cached
+  completion.paid = paidOf(event)
+}
+
+const finishStep = (step: OpenStep, event: Of<"step-finished">) => {
+  step.state = "answered"
+  step.worker = event.worker
+  step.endedAt = event.at
+  step.durationMillis = event.durationMillis
+  step.text = event.answer
+  step.finishReason = event.finishReason
+  step.cached = event.cached
+  step.paid = paidOf(event)
+}
+
+/** What was streamed of a call that failed is void. */
+const discard = (step: OpenStep) => {
+  step.text = ""
+  step.reasoning = ""
+}
+
+type StepEvent = Extract<RunEvent, { readonly step: number }> | Of<"call-failed"> | Of<"call-interrupted">
+
+const onStep = (step: OpenStep, event: StepEvent) => {
+  switch (event.type) {
+    case "step-started":
+      step.state = "running"
+      step.startedAt = event.at
+      return
+    case "step-delta":
+      step[event.kind] += event.text
+      return
+    case "call-failed":
+      discard(step)
+      step.lost.push(lostCall(event))
+      return
+    case "call-interrupted":
+      step.lost.push(lostCall(event))
+      return
+    case "step-reassigned":
+      discard(step)
+      step.worker = event.to
+      step.reassigned.push({ from: event.from, at: event.at })
+      return
+    case "step-finished":
+      return finishStep(step, event)
+    case "step-failed":
+      step.state = "failed"
+      step.endedAt = event.at
+      step.durationMillis = event.durationMillis
+      step.detail = event.message
+      return
+    case "step-skipped":
+      step.state = "skipped"
+      step.endedAt = event.at
+      step.detail = event.reason
+  }
+}
+
+const propose = (round: OpenRound, event: Of<"workflow-proposed">, pool: ReadonlyArray<PoolMember>) => {
+  round.policy = event.policy
+  round.plannedAt = event.at
+  round.planningMillis = event.durationMillis
+  round.workflow = event.workflow
+  round.notes = event.notes
+  round.steps = waiting(event.workflow, pool)
+}
+
+type RoundEvent = Exclude<RunEvent, Of<"run-started" | "run-finished" | "round-started">>
+
+const onRound = (round: OpenRound, event: RoundEvent, pool: ReadonlyArray<PoolMember>) => {
+  switch (event.type) {
+    case "completion-delta":
+      completionOf(round, event.attempt)[event.kind] += event.text
+      return
+    case "completion-finished":
+      return finishCompletion(completionOf(round, event.attempt), event)
+    case "workflow-proposed":
+      return propose(round, event, pool)
+    case "answer-graded": {
+      const { at, critic, grade, paid } = event
+      round.grade = paid === undefined ? { at, critic, grade } : { at, critic, grade, paid }
+      return
+    }
+    case "round-finished":
+      round.endedAt = event.at
+      if (event.answer !== undefined) round.answer = event.answer
+      round.confirmed = event.confirmed
+      return
+  }
+  const isCall = event.type === "call-failed" || event.type === "call-interrupted"
+  if (isCall && event.step === undefined) {
+    round.lost.push(lostCall(event))
+    return
+  }
+  const step = round.steps[event.step!]
+  if (step !== undefined) onStep(step, event)
+}
+
+const finish = (run: OpenRun, event: Of<"run-finished">) => {
+  run.outcome = event.outcome
+  if (event.answer !== undefined) run.answer = event.answer
+  if (event.detail !== undefined) run.detail = event.detail
+  run.spend = event.spend
+  run.durationMillis = event.durationMillis
+}
+
+const onRun = (run: OpenRun, event: Exclude<RunEvent, Of<"run-started">>) => {
+  if (event.type === "run-finished") return finish(run, event)
+  if (event.type === "round-started") {
+    run.rounds.push(beginRound(event))
+    return
+  }
+  const round = run.rounds[event.round]
+  if (round !== undefined) onRound(round, event, run.pool)
+}
+
+const stepOf = (step: OpenStep): StepRecord => {
+  const { lost, nested, reassigned, ...rest } = step
+  const record = { ...rest, lost: [...lost], reassigned: [...reassigned] }
+  return nested === undefined ? record : { ...record, nested: transcriptOf(nested) }
+}
+
+/** What is known of a run, for keeps: later events do not change it. */
+const transcriptOf = (run: OpenRun): Transcript => ({
+  ...run,
+  rounds: run.rounds.map((round) => ({
+    ...round,
+    completions: round.completions.map((completion) => ({ ...completion })),
+    lost: [...round.lost],
+    steps: round.steps.map(stepOf)
+  }))
+})
+
+/** Makes a recorder for one run: the first that it hears of. */
+export const recorder = (): Recorder => {
+  const runs = new Map<string, OpenRun>()
+  let first: OpenRun | undefined
+  let taken: Transcript | undefined
+  const start = (event: Of<"run-started">) => {
+    const { parent } = event
+    const step = parent && runs.get(parent.runId)?.rounds[parent.round]?.steps[parent.step]
+    if (first !== undefined && step === undefined) return
+    const run = begin(event)
+    if (step !== undefined) step.nested = run
+    first ??= run
+    runs.set(event.runId, run)
+  }
+  return {
+    listener: (event) => {
+      taken = undefined
+      if (event.type === "run-started") return start(event)
+      const run = runs.get(event.runId)
+      if (run !== undefined) onRun(run, event)
+    },
+    transcript: () => {
+      taken ??= first && transcriptOf(first)
+      return taken
+    }
+  }
+}
