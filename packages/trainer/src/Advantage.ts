@@ -28,7 +28,7 @@ const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => su
  * **Example**
  *
  * ```ts
- * import * as Advantage from "@divisi/trainer/Advantage"
+ * import { Advantage } from "@divisi/trainer"
  *
  * Advantage.moments([1, 0, 1, 0]) // => { mean: 0.5, std: 0.5 }
  * ```
@@ -54,7 +54,7 @@ export const moments = (values: ReadonlyArray<number>): { readonly mean: number;
  * **Example**
  *
  * ```ts
- * import * as Advantage from "@divisi/trainer/Advantage"
+ * import { Advantage } from "@divisi/trainer"
  *
  * const settings = { baseline: "group", divideByStd: true } as const
  * Advantage.ofGroup([1, 0, 1, 0], settings).advantages_G // => [1, -1, 1, -1]
@@ -87,7 +87,7 @@ export const ofGroup = (
  * **Example**
  *
  * ```ts
- * import * as Advantage from "@divisi/trainer/Advantage"
+ * import { Advantage } from "@divisi/trainer"
  *
  * const settings = { baseline: "group", divideByStd: true, recursionDiscount: 0.25 } as const
  * // The last of three could not be read in its first round, and so had no second.

@@ -18,7 +18,7 @@ import type { ObjectiveConfig } from "./TrainingConfig.ts"
  * **Example**
  *
  * ```ts
- * import * as Objective from "@divisi/trainer/Objective"
+ * import { Objective } from "@divisi/trainer"
  *
  * const loss = Objective.lossOf({ loss: { type: "clippedRatio", low: 0.2, high: 0.28 }, entropy: 0.01 })
  * loss // => { type: "clippedRatio", low: 0.2, high: 0.28, entropy: 0.01 }
@@ -76,7 +76,7 @@ export interface Weighed {
  * **Example**
  *
  * ```ts
- * import * as Objective from "@divisi/trainer/Objective"
+ * import { Objective } from "@divisi/trainer"
  *
  * const completions = [{ length: 2 }, { length: 4, listsFrom: 2 }]
  * const weights = { thought: 1, lists: 1 }
@@ -108,7 +108,7 @@ export const weights = (
  * **Example**
  *
  * ```ts
- * import * as Objective from "@divisi/trainer/Objective"
+ * import { Objective } from "@divisi/trainer"
  *
  * Objective.tokenAdvantages(2, 3) // => [2, 2, 2]
  * Objective.tokenAdvantages(2, 2, { kl: 0.5, logProbs: [-1, -2], reference: [-1, -4] }) // => [2, 1]
@@ -142,7 +142,7 @@ export interface Distance {
  * **Example**
  *
  * ```ts
- * import * as Objective from "@divisi/trainer/Objective"
+ * import { Objective } from "@divisi/trainer"
  *
  * const data = [{ prompt: [1], completion: [2], advantages: [1], logProbs: [-1] }]
  * // The weights give the token e^0.5 = 1.65 times the sampler's probability: more than a clip of 0.2 allows.

@@ -9,7 +9,7 @@ import * as Conductor from "@divisi/core/Conductor"
 import * as Grader from "@divisi/core/Grader"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import type { Policy } from "@divisi/core/Policy"
-import { ResponseCache } from "@divisi/core/ResponseCache"
+import * as Transcript from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
 import type { Workflow } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"
@@ -17,9 +17,10 @@ import * as Effect from "effect/Effect"
 import type * as Semaphore from "effect/Semaphore"
 import type { Question } from "./Curriculum.ts"
 import type { EngineError, Sample, Sampler, Tokenizer } from "./Engine.ts"
-import * as RunFold from "./internal/runFold.ts"
-import * as SampledModel from "./internal/sampledModel.ts"
+import * as GroupSampling from "./internal/groupSampling.ts"
+import { lastFailure, measure, type RoundMeasures } from "./internal/roundMeasures.ts"
 import * as Seed from "./internal/seed.ts"
+import * as SamplerWorker from "./SamplerWorker.ts"
 import type { PenaltyConfig, RolloutConfig } from "./TrainingConfig.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -27,7 +28,7 @@ import type { PenaltyConfig, RolloutConfig } from "./TrainingConfig.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** One completion of a rollout, and what came of it. */
-export interface Round {
+export interface Round extends RoundMeasures {
   /** The same array for all completions that were sampled together. */
   readonly prompt: ReadonlyArray<number>
   readonly sample: Sample
@@ -38,17 +39,9 @@ export interface Round {
   /** Why it could not be read, or why there is no answer. */
   readonly detail?: string
   readonly workflow?: Workflow
-  /** The ids of the workers of the steps. */
-  readonly workers: ReadonlyArray<string>
   readonly answer?: string
   readonly confirmed: boolean
   readonly grade?: Grader.Grade
-  readonly costUsd: number
-  readonly calls: number
-  readonly failedCalls: number
-  readonly cachedCalls: number
-  readonly workerTokens: { readonly input: number; readonly output: number }
-  readonly criticalPathMillis: number
 }
 
 /** A run that was made to learn from. */
@@ -123,7 +116,7 @@ export type RolloutFailure = EngineError | CostLimitReached | RolloutError
  * **Example**
  *
  * ```ts
- * import * as Rollout from "@divisi/trainer/Rollout"
+ * import { Rollout } from "@divisi/trainer"
  *
  * const spent = { calls: 3, criticalPathMillis: 2000, costUsd: 0.01 }
  * Rollout.reward("correct", spent, { perCall: 0, perSecond: 0, perUsd: 0 }) // => 1
@@ -147,15 +140,6 @@ export const reward = (
 // -------------------------------------------------------------------------------------------------------------------
 // Rollouts
 // -------------------------------------------------------------------------------------------------------------------
-
-/** The policy in training writes anew each time: its completions are never taken from the cache, nor kept there. */
-const withoutPolicy = (cache: ResponseCache | undefined): ResponseCache | undefined =>
-  cache && {
-    lookup: (key, compute) =>
-      key.startsWith(`["${SampledModel.writerId}"`)
-        ? Effect.map(compute, (value) => ({ value, cached: false }))
-        : cache.lookup(key, compute)
-  }
 
 /** The prompt's settings, without resampling or fallback: what was sampled is what is learned from. */
 const languagePolicy = (config: RolloutConfig) => (model: Worker) =>
@@ -188,69 +172,107 @@ const isOverall = (error: unknown, options: Options): error is Budget.BudgetExce
   error.allowed === options.ledger.limits.costUsd &&
   error.allowed !== options.config.budget.costUsd
 
+// -------------------------------------------------------------------------------------------------------------------
+// Grades
+// -------------------------------------------------------------------------------------------------------------------
+
 type Graded = Pick<Round, "outcome" | "detail" | "grade">
 
-/** Grades what came of a completion, or says that it counts for nothing. */
-const judge = Effect.fnUntraced(function* (
+/** A round that shows nothing of the policy: its workers failed, or the grader gave no verdict. */
+class Ungraded extends Data.TaggedError("Ungraded")<{ readonly detail: string; readonly canRetry: boolean }> {}
+
+/** Grades what came of a completion. `detail` is what stopped the run, if anything did. */
+const grade = Effect.fnUntraced(function* (
   question: Question,
-  round: RunFold.RoundFold,
-  last: string | undefined,
+  round: Transcript.RoundRecord,
+  detail: string | undefined,
   options: Options
-): Effect.fn.Return<Graded, Lost> {
-  if (round.workflow === undefined) return { outcome: "unreadable", detail: round.unreadable ?? last ?? "no workflow" }
-  if (round.answer === undefined) {
-    const detail = round.failures.at(-1) ?? last ?? "no answer"
-    if (round.failures.length > 0 && options.config.failures.lost !== "wrong") return yield* new Lost({ detail })
-    return { outcome: "wrong", detail }
+): Effect.fn.Return<Graded, Ungraded> {
+  const { answer, completions, workflow } = round
+  if (workflow === undefined) {
+    return { outcome: "unreadable", detail: completions.at(-1)?.error ?? detail ?? "no workflow" }
+  }
+  if (answer === undefined) {
+    const failure = lastFailure(round)
+    const why = failure?.detail ?? detail ?? "no answer"
+    if (failure === undefined || options.config.failures.lost === "wrong") return { outcome: "wrong", detail: why }
+    return yield* new Ungraded({ detail: why, canRetry: options.config.failures.lost === "retry" })
   }
   const grade = yield* Effect.mapError(
-    options.grader.grade(question.task, round.answer),
-    ({ message }) => new Lost({ detail: message, isFinal: true })
+    options.grader.grade(question.task, answer),
+    ({ message }) => new Ungraded({ detail: message, canRetry: false })
   )
   return { outcome: grade.correct ? "correct" : "wrong", grade }
 })
 
-/** A rollout that shows nothing of the policy. */
-class Lost extends Data.TaggedError("Lost")<{ readonly detail: string; readonly isFinal?: boolean }> {}
-
 const roundOf = (
-  { prompt, sample, text }: SampledModel.Recorded,
-  round: RunFold.RoundFold,
+  { prompt, sample }: GroupSampling.SampledCompletion,
+  record: Transcript.RoundRecord,
   graded: Graded,
-  penalties: PenaltyConfig
+  { config, tokenizer }: Options
 ): Round => {
-  const { answer, cachedCalls, calls, confirmed, costUsd, failedCalls, workers, workflow } = round
-  const spent = { calls, costUsd, criticalPathMillis: RunFold.criticalPathMillis(round) }
+  const { answer, confirmed, workflow } = record
+  const measures = measure(record)
   return {
     prompt,
     sample,
-    text,
+    text: SamplerWorker.decode(tokenizer, sample),
     ...graded,
-    reward: reward(graded.outcome, spent, penalties),
+    reward: reward(graded.outcome, measures, config.penalties),
     ...(workflow === undefined ? {} : { workflow }),
-    workers,
     ...(answer === undefined ? {} : { answer }),
     confirmed,
-    ...spent,
-    failedCalls,
-    cachedCalls,
-    workerTokens: { input: round.inputTokens, output: round.outputTokens }
+    ...measures
   }
 }
 
-const emptyGrade: Graded = { outcome: "wrong" }
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
 
-/** Runs one rollout. `attempt` counts how often it was run before. */
-const attemptOne = Effect.fnUntraced(function* (
+/** What came of one attempt at a rollout. */
+type Attempt =
+  | { readonly _tag: "Finished"; readonly rounds: ReadonlyArray<Round>; readonly dropped: string | undefined }
+  /** Workers failed, and it is to be run again. */
+  | { readonly _tag: "Again"; readonly rounds: ReadonlyArray<Round> }
+
+/** Grades the rounds of a run. The first that cannot be graded decides what becomes of the rollout. */
+const gradeRounds = Effect.fnUntraced(function* (
   question: Question,
-  writer: SampledModel.Writer,
+  sampled: ReadonlyArray<GroupSampling.SampledCompletion>,
+  transcript: Transcript.Transcript | undefined,
+  isLastAttempt: boolean,
+  options: Options
+): Effect.fn.Return<Attempt> {
+  const rounds: Array<Round> = []
+  let ungraded: Ungraded | undefined
+  for (const [index, record] of (transcript?.rounds ?? []).slice(0, sampled.length).entries()) {
+    const graded: Graded = yield* Effect.catchTag(
+      grade(question, record, transcript?.detail, options),
+      "Ungraded",
+      (error) => {
+        ungraded ??= error
+        return Effect.succeed<Graded>({ outcome: "wrong" })
+      }
+    )
+    rounds.push(roundOf(sampled[index]!, record, graded, options))
+  }
+  return ungraded?.canRetry === true && !isLastAttempt
+    ? { _tag: "Again", rounds }
+    : { _tag: "Finished", rounds, dropped: ungraded?.detail }
+})
+
+/** Runs one rollout once. `attempt` counts how often it was run before. */
+const run = Effect.fnUntraced(function* (
+  question: Question,
+  writer: GroupSampling.Writer,
   member: number,
   attempt: number,
   options: Options
-): Effect.fn.Return<Rollout, RolloutFailure> {
+): Effect.fn.Return<Attempt, RolloutFailure> {
   const { config } = options
   const { policy, release } = limited((options.policy ?? languagePolicy(config))(writer.worker), options.running)
-  const fold = RunFold.make()
+  const recorder = Transcript.recorder()
   const conductor = Conductor.make({
     policy,
     pool: question.pool,
@@ -267,7 +289,7 @@ const attemptOne = Effect.fnUntraced(function* (
       seed: Seed.derive(question.seed, "run", config.sharedAnswers ? "shared" : member, attempt),
       runId: `${question.task.id}/${question.index}/${member}`,
       ledger: options.ledger,
-      listener: fold.listener
+      listener: recorder.listener
     })
     .pipe(Effect.ensuring(release))
   const failure = writer.failure()
@@ -275,43 +297,30 @@ const attemptOne = Effect.fnUntraced(function* (
   if (isOverall(result.error, options)) {
     return yield* new CostLimitReached({ limitUsd: result.error.allowed, spentUsd: options.ledger.spent().costUsd })
   }
-  if (writer.recorded.length === 0) {
+  if (writer.sampled.length === 0) {
     return yield* new RolloutError({ task: question.task.id, detail: result.detail ?? "the run was stopped" })
   }
-  const rounds: Array<Round> = []
-  let dropped: string | undefined
-  for (const [index, recorded] of writer.recorded.entries()) {
-    const round = fold.rounds[index]
-    if (round === undefined) break
-    const graded: Graded = yield* Effect.catchTag(judge(question, round, result.detail, options), "Lost", (lost) => {
-      const isAgain = config.failures.lost === "retry" && attempt < config.failures.retries && lost.isFinal !== true
-      dropped ??= isAgain ? again : lost.detail
-      return Effect.succeed(emptyGrade)
-    })
-    rounds.push(roundOf(recorded, round, graded, config.penalties))
-  }
-  return { member, rounds, abandonedCostUsd: 0, ...(dropped === undefined ? {} : { dropped }) }
+  const isLastAttempt = attempt >= config.failures.retries
+  return yield* gradeRounds(question, writer.sampled, recorder.transcript(), isLastAttempt, options)
 })
 
-/** Stands for a rollout that is to be run again. */
-const again = "run again"
-
-/** Runs one rollout, as often as the setting says while its workers fail. The first completion stays the same. */
-const one = (
+/** Runs one rollout, again while its workers fail and the setting allows it. Its first completion stays the same. */
+const runUntilGraded = Effect.fnUntraced(function* (
   question: Question,
-  writerOf: (member: number) => SampledModel.Writer,
+  writerOf: (member: number) => GroupSampling.Writer,
   member: number,
-  options: Options,
-  attempt = 0
-): Effect.Effect<Rollout, RolloutFailure> =>
-  Effect.flatMap(attemptOne(question, writerOf(member), member, attempt, options), (rollout) => {
-    if (rollout.dropped !== again) return Effect.succeed(rollout)
-    const costUsd = rollout.rounds.reduce((sum, round) => sum + round.costUsd, 0)
-    return Effect.map(one(question, writerOf, member, options, attempt + 1), (next) => ({
-      ...next,
-      abandonedCostUsd: next.abandonedCostUsd + costUsd
-    }))
-  })
+  options: Options
+): Effect.fn.Return<Rollout, RolloutFailure> {
+  let abandonedCostUsd = 0
+  for (let attempt = 0; ; attempt++) {
+    const result = yield* run(question, writerOf(member), member, attempt, options)
+    if (result._tag === "Finished") {
+      const { dropped, rounds } = result
+      return { member, rounds, abandonedCostUsd, ...(dropped === undefined ? {} : { dropped }) }
+    }
+    abandonedCostUsd += result.rounds.reduce((sum, { costUsd }) => sum + costUsd, 0)
+  }
+})
 
 /**
  * Makes the rollouts of a question.
@@ -362,7 +371,7 @@ export const group = Effect.fnUntraced(function* (
   question: Question,
   options: Options
 ): Effect.fn.Return<Group, RolloutFailure> {
-  const writerOf = SampledModel.group({
+  const writerOf = GroupSampling.make({
     sampler: options.sampler,
     tokenizer: options.tokenizer,
     maxTokens: options.config.maxTokens,
@@ -370,11 +379,10 @@ export const group = Effect.fnUntraced(function* (
     seed: Seed.derive(question.seed, "completions"),
     permits: options.sampling
   })
-  const cache = withoutPolicy(yield* ResponseCache)
   const rollouts = yield* Effect.forEach(
     Array.from({ length: options.groupSize }, (_, member) => member),
-    (member) => one(question, writerOf, member, options),
+    (member) => runUntilGraded(question, writerOf, member, options),
     { concurrency: "unbounded" }
-  ).pipe(Effect.provideService(ResponseCache, cache))
+  )
   return { question, samplerVersion: options.sampler.version, rollouts }
 })

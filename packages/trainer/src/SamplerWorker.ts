@@ -4,16 +4,18 @@
 import { free, type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Engine, EngineError, Sampler } from "./Engine.ts"
+import type { Engine, EngineError, Sample, Sampler, Tokenizer } from "./Engine.ts"
 
 /** What a worker is made of. */
 export interface Options {
   readonly sampler: Sampler
   readonly engine: Pick<Engine, "tokenizer">
   /** `sampler` by default. */
-  readonly id?: string
-  /** The most tokens of an answer whose request does not say; 1,024 by default. */
-  readonly maxTokens?: number
+  readonly id?: string | undefined
+  /** The most tokens of an answer, where the request sets no limit; 1,024 by default. */
+  readonly maxTokens?: number | undefined
+  /** The answer that a sample and its decoded text give; the text by default. */
+  readonly textOf?: ((sample: Sample, text: string) => string) | undefined
 }
 
 const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
@@ -35,14 +37,22 @@ const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
   }
 }
 
+/** The text of a sample, without the token that ends it. */
+export const decode = ({ decode }: Tokenizer, { reason, tokens }: Sample): string =>
+  decode(reason === "stop" ? tokens.slice(0, -1) : tokens)
+
 /**
  * Makes a worker of a sampler. It costs nothing, samples at a temperature of 1 and takes a seed (0 without one).
+ *
+ * **Details**
+ *
+ * No response cache keeps its answers: other runs have other weights under the same name.
  *
  * **Example**
  *
  * ```ts
  * import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
- * import * as SamplerWorker from "@divisi/trainer/SamplerWorker"
+ * import { SamplerWorker } from "@divisi/trainer"
  * import * as ToyEngine from "@divisi/trainer/ToyEngine"
  * import * as Effect from "effect/Effect"
  *
@@ -57,9 +67,15 @@ const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
  * policy.name // => "after 10"
  * ```
  */
-export const make = ({ engine, id = "sampler", maxTokens = 1024, sampler }: Options): Worker => ({
+export const make = ({
+  engine,
+  id = "sampler",
+  maxTokens = 1024,
+  sampler,
+  textOf = (_, text) => text
+}: Options): Worker => ({
   id,
-  settings: { version: sampler.version },
+  isCacheable: false,
   pricing: free,
   countInputTokens: (messages) => engine.tokenizer.render(messages).length,
   generate: ({ maxOutputTokens = maxTokens, messages, seed = 0 }) => {
@@ -67,12 +83,11 @@ export const make = ({ engine, id = "sampler", maxTokens = 1024, sampler }: Opti
     const parts = Effect.map(
       sampler.sample({ prompt, maxTokens: maxOutputTokens, seed }),
       (samples): ReadonlyArray<WorkerPart> => {
-        const { reason, tokens } = samples[0]!
-        const text = engine.tokenizer.decode(reason === "stop" ? tokens.slice(0, -1) : tokens)
-        const usage = { inputTokens: prompt.length, outputTokens: tokens.length }
+        const sample = samples[0]!
+        const usage = { inputTokens: prompt.length, outputTokens: sample.tokens.length }
         return [
-          { type: "text", text },
-          { type: "finish", reason, usage }
+          { type: "text", text: textOf(sample, decode(engine.tokenizer, sample)) },
+          { type: "finish", reason: sample.reason, usage }
         ]
       }
     )

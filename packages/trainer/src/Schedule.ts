@@ -17,7 +17,7 @@ const warmUpSteps = (schedule: ScheduleConfig, steps: number) => Math.ceil(sched
  * **Example**
  *
  * ```ts
- * import * as Schedule from "@divisi/trainer/Schedule"
+ * import { Schedule } from "@divisi/trainer"
  *
  * const cosine = { type: "cosine", warmUpRatio: 0.2, finalRatio: 0 } as const
  * Schedule.factor(cosine, 0, 10) // => 0.5

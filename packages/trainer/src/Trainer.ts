@@ -10,11 +10,9 @@ import type { Policy } from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type { CurriculumError } from "./Curriculum.ts"
-import type { Engine, EngineError, Sampler } from "./Engine.ts"
+import type { Engine, Sampler } from "./Engine.ts"
 import type { ExampleSource } from "./ExampleSource.ts"
 import * as EngineCost from "./internal/engineCost.ts"
 import * as GrpoPhase from "./internal/grpoPhase.ts"
@@ -23,10 +21,11 @@ import * as Seed from "./internal/seed.ts"
 import * as Session from "./internal/session.ts"
 import * as WarmStartPhase from "./internal/warmStartPhase.ts"
 import * as Objective from "./Objective.ts"
-import type { CostLimitReached, RolloutError } from "./Rollout.ts"
+import type { CostLimitReached } from "./Rollout.ts"
 import * as RunFolder from "./RunFolder.ts"
 import type { TaskSource } from "./TaskSource.ts"
 import { type PhaseConfig, type TrainingConfig, version } from "./TrainingConfig.ts"
+import { ConfigError, type TrainingError } from "./TrainingError.ts"
 import type { Listener, Outcome } from "./TrainingEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -98,36 +97,6 @@ export interface Result {
   /** USD that the run has spent, on work that was lost, too. */
   readonly spentUsd: number
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Errors
-// -------------------------------------------------------------------------------------------------------------------
-
-/** The configuration and the parts do not go together. */
-export class ConfigError extends Data.TaggedError("ConfigError")<{ readonly detail: string }> {
-  override get message(): string {
-    return `The run cannot be trained as it is configured: ${this.detail}.`
-  }
-}
-
-/** The held-out evaluation failed. */
-export class EvaluationError extends Data.TaggedError("EvaluationError")<{
-  readonly iteration: number
-  readonly detail: string
-}> {
-  override get message(): string {
-    return `The evaluation after iteration ${this.iteration} failed: ${this.detail}`
-  }
-}
-
-/** Why a run went wrong. What it had saved is there, and it can be resumed. */
-export type TrainingError =
-  | ConfigError
-  | EngineError
-  | RunFolder.RunFolderError
-  | CurriculumError
-  | RolloutError
-  | EvaluationError
 
 // -------------------------------------------------------------------------------------------------------------------
 // Configuration

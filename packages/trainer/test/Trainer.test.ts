@@ -232,7 +232,7 @@ describe("Trainer", () => {
       }) as unknown as Group
     const advantages = (group: Group, equalBy: TrainingConfig.AdvantageConfig["equalBy"]) => {
       const { advantage: config } = TrainingConfig.grpo({ name: "g", tasks: "t", advantage: { equalBy } })
-      return GrpoBatch.judge(group, config).completions.map(({ advantage }) => advantage)
+      return GrpoBatch.advantages(group, config).completions.map(({ advantage }) => advantage)
     }
     const nobody = outcomes("unreadable", "wrong", "wrong", "unreadable")
     assert.deepStrictEqual(advantages(nobody, "reward"), [-1, 1, 1, -1])

@@ -19,6 +19,7 @@ import * as Effect from "effect/Effect"
 import * as Seed from "../src/internal/seed.ts"
 import * as RunFolder from "../src/RunFolder.ts"
 import * as Trainer from "../src/Trainer.ts"
+import type { TrainingError } from "../src/TrainingError.ts"
 import { parts, phases } from "./world.ts"
 
 const temporary = Effect.acquireRelease(
@@ -63,7 +64,7 @@ const childArguments = (folder: string, ...rest: ReadonlyArray<string>) => [
 /** Asks a run to stop after some finished groups. */
 const stopAfter = (
   groups: number,
-  train: (options: Pick<Trainer.Options, "listener" | "signal">) => Effect.Effect<Trainer.Result, Trainer.TrainingError>
+  train: (options: Pick<Trainer.Options, "listener" | "signal">) => Effect.Effect<Trainer.Result, TrainingError>
 ) => {
   const controller = new AbortController()
   let left = groups * 3

@@ -2,6 +2,7 @@
 
 import type { Training } from "@divisi/recipes"
 import * as Trainer from "@divisi/trainer/Trainer"
+import type { TrainingError } from "@divisi/trainer/TrainingError"
 import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -20,19 +21,19 @@ import * as TrainOutput from "./TrainOutput.ts"
 // Running
 // -------------------------------------------------------------------------------------------------------------------
 
-const explain = (error: Trainer.TrainingError): Failure =>
+const explain = (error: TrainingError): Failure =>
   error._tag === "ConfigError" ? usage(error.message) : failed(error.message)
 
 /** How a run is begun or gone on with, once its parts are there. */
-type Begin = (parts: Trainer.Parts, options: Trainer.Options) => Effect.Effect<Trainer.Result, Trainer.TrainingError>
+type Begin = (parts: Trainer.Parts, options: Trainer.Options) => Effect.Effect<Trainer.Result, TrainingError>
 
 /**
  * Runs to the end. An interruption asks the run to stop and waits until it has: what was learned so far is saved.
  */
 const stoppable = (
-  run: (signal: AbortSignal) => Effect.Effect<Trainer.Result, Trainer.TrainingError>,
+  run: (signal: AbortSignal) => Effect.Effect<Trainer.Result, TrainingError>,
   onStop: () => void
-): Effect.Effect<Trainer.Result, Trainer.TrainingError> =>
+): Effect.Effect<Trainer.Result, TrainingError> =>
   Effect.gen(function* () {
     const controller = new AbortController()
     const fiber = yield* Effect.forkDetach(run(controller.signal))

@@ -313,7 +313,7 @@ const make = <A>(
     const settled = (exit: Exit.Exit<ResponseCache.Answer, WorkerError>, settlement: Paid) => {
       paid = settlement
       if (Exit.isSuccess(exit)) {
-        if (key === undefined) return
+        if (key === undefined) return payer?.onPaid?.(paid)
         const durationMillis = clock.currentTimeMillisUnsafe() - since
         entry = { ...exit.value, durationMillis, ...(failures.length === 0 ? {} : { failures }) }
         payer?.onPaid?.({ ...paid, answered: { key, entry } })
@@ -408,10 +408,14 @@ const taken = (
  * the answer.
  */
 export const call = (context: CallContext, asked: Call): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
-  const { cache, clock, payer } = context
+  const { clock, payer } = context
   const call = fitted(asked, context)
+  const isKept = call.worker.isCacheable !== false
+  const cache = isKept ? context.cache : undefined
   const key =
-    cache === undefined && payer === undefined ? undefined : ResponseCache.key(call.worker, call.request, call.sample)
+    isKept && (cache !== undefined || payer !== undefined)
+      ? ResponseCache.key(call.worker, call.request, call.sample)
+      : undefined
   if (cache === undefined || key === undefined) return make(context, call, key, made)
   const since = clock.currentTimeMillisUnsafe()
   const compute = Effect.suspend(() => make(context, call, key, (entry) => entry))

@@ -115,6 +115,11 @@ export interface Worker {
    * False where it has no seed: calls are then made without one, and what is random in them stays so. True when absent.
    */
   readonly takesSeed?: boolean
+  /**
+   * False for a model that changes between calls, such as one in training: its answers are neither kept in a
+   * `ResponseCache` nor found there. True when absent.
+   */
+  readonly isCacheable?: boolean | undefined
   /** The key under which rate limits and circuit breakers are shared (a vendor and key). Its `id` when absent. */
   readonly provider?: string
   readonly pricing?: Pricing

@@ -1,7 +1,7 @@
 /** What the tokens of an engine cost, and an engine that tells it. */
 import * as Effect from "effect/Effect"
 import type { Datum, Engine, EnginePricing, Sampler } from "../Engine.ts"
-import type { JudgedGroup } from "./grpoBatch.ts"
+import type { GroupAdvantages } from "./grpoBatch.ts"
 
 interface Tokens {
   readonly prefill?: number
@@ -27,7 +27,7 @@ export const ofLooking = ({ pricing }: Engine, data: ReadonlyArray<Datum>): numb
   usd(pricing, { prefill: tokensOf(data) })
 
 /** USD of sampling groups: a prompt that all of a group have is read once. */
-export const ofSampling = ({ pricing }: Engine, groups: ReadonlyArray<JudgedGroup>): number => {
+export const ofSampling = ({ pricing }: Engine, groups: ReadonlyArray<GroupAdvantages>): number => {
   let [prefill, sampled] = [0, 0]
   for (const { completions } of groups) {
     for (const prompt of new Set(completions.map(({ round }) => round.prompt))) prefill += prompt.length

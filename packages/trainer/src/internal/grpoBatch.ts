@@ -12,28 +12,33 @@ import type { AdvantageConfig, GrpoConfig, ObjectiveConfig } from "../TrainingCo
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A completion with what it is worth. */
-export interface Judged {
+/** A completion with its advantage. */
+export interface CompletionAdvantage {
   readonly rollout: Rollout
   readonly index: number
   readonly round: Round
-  /** Absent when it is not learned from. */
+  /** Absent when the completion is not learned from. */
   readonly advantage: number | undefined
 }
 
-/** A group with what its completions are worth. */
-export interface JudgedGroup {
+/** A group with the advantages of its completions. */
+export interface GroupAdvantages {
   readonly group: Group
-  readonly completions: ReadonlyArray<Judged>
+  readonly completions: ReadonlyArray<CompletionAdvantage>
   /** For each round, whether it teaches nothing. */
   readonly isZeroVariance_R: ReadonlyArray<boolean>
+}
+
+/** A completion to learn from, with one advantage for all of its tokens. */
+export interface LearnedCompletion extends Required<Pick<Datum, "prompt" | "completion" | "weights" | "logProbs">> {
+  readonly advantage: number
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Advantages
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Whether those who have this round were all right in it, or all not. */
+/** Whether the rollouts that have this round were all right in it, or all wrong. */
 const isUndecided = (rollouts: ReadonlyArray<Rollout>, round: number): boolean => {
   const isCorrect_G = rollouts.flatMap(({ rounds }) =>
     round < rounds.length ? [rounds[round]!.outcome === "correct"] : []
@@ -42,7 +47,7 @@ const isUndecided = (rollouts: ReadonlyArray<Rollout>, round: number): boolean =
 }
 
 /** Gives each completion of a group its advantage. */
-export const judge = (group: Group, config: AdvantageConfig): JudgedGroup => {
+export const advantages = (group: Group, config: AdvantageConfig): GroupAdvantages => {
   const counted = group.rollouts.filter(({ dropped }) => dropped === undefined)
   const found = Advantage.ofRounds(
     counted.map(({ rounds }) => rounds.map(({ reward }) => reward)),
@@ -67,7 +72,7 @@ export const judge = (group: Group, config: AdvantageConfig): JudgedGroup => {
 }
 
 /** Whether there is nothing in a group to learn from. */
-export const teachesNothing = ({ isZeroVariance_R }: JudgedGroup): boolean => isZeroVariance_R.every((is) => is)
+export const teachesNothing = ({ isZeroVariance_R }: GroupAdvantages): boolean => isZeroVariance_R.every((is) => is)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Data
@@ -84,46 +89,44 @@ const listsFrom = (round: Round, config: GrpoConfig, poolSize: number, tokenizer
   return Math.max(0, at)
 }
 
-const unshaped = (judged: Judged, weights: ReadonlyArray<number>): Datum => ({
-  prompt: judged.round.prompt,
-  completion: judged.round.sample.tokens,
-  weights,
-  advantages: Objective.tokenAdvantages(judged.advantage!, weights.length),
-  logProbs: judged.round.sample.logProbs
-})
-
-/** The data of one optimiser step. */
-export const data = (
-  groups: ReadonlyArray<JudgedGroup>,
+/** The completions of one optimiser step. */
+export const learnedCompletions = (
+  groups: ReadonlyArray<GroupAdvantages>,
   config: GrpoConfig,
   tokenizer: Tokenizer
-): ReadonlyArray<Datum> => {
+): ReadonlyArray<LearnedCompletion> => {
   const learned = groups.flatMap(({ completions, group }) =>
-    completions.flatMap((judged) =>
-      judged.advantage === undefined ? [] : [{ judged, poolSize: group.question.pool.workers.length }]
+    completions.flatMap(({ advantage, round }) =>
+      advantage === undefined ? [] : [{ advantage, round, poolSize: group.question.pool.workers.length }]
     )
   )
   const weights_N = Objective.weights(
-    learned.map(({ judged: { round }, poolSize }) => ({
+    learned.map(({ poolSize, round }) => ({
       length: round.sample.tokens.length,
       listsFrom: listsFrom(round, config, poolSize, tokenizer)
     })),
     config.objective
   )
-  return learned.map(({ judged }, index) => unshaped(judged, weights_N[index]!))
+  return learned.map(({ advantage, round }, index) => ({
+    prompt: round.prompt,
+    completion: round.sample.tokens,
+    weights: weights_N[index]!,
+    logProbs: round.sample.logProbs,
+    advantage
+  }))
 }
 
-/** The same data, with the penalty for leaving the reference in the advantages. */
-export const shaped = (
-  data: ReadonlyArray<Datum>,
-  reference: ReadonlyArray<PerToken>,
-  { kl }: Pick<ObjectiveConfig, "kl">
+/** The data of one optimiser step. With a `reference`, advantages pay the penalty for leaving it. */
+export const data = (
+  completions: ReadonlyArray<LearnedCompletion>,
+  { kl }: Pick<ObjectiveConfig, "kl">,
+  reference?: ReadonlyArray<PerToken> | undefined
 ): ReadonlyArray<Datum> =>
-  data.map((datum, index) => ({
+  completions.map(({ advantage, ...datum }, index) => ({
     ...datum,
-    advantages: Objective.tokenAdvantages(datum.advantages![0]!, datum.completion.length, {
-      kl,
-      logProbs: datum.logProbs!,
-      reference: reference[index]!
-    })
+    advantages: Objective.tokenAdvantages(
+      advantage,
+      datum.completion.length,
+      reference && { kl, logProbs: datum.logProbs, reference: reference[index]! }
+    )
   }))

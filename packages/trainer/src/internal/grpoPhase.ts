@@ -19,8 +19,8 @@ import * as Objective from "../Objective.ts"
 import * as Rollout from "../Rollout.ts"
 import type { RunFolderError } from "../RunFolder.ts"
 import type { TaskSource } from "../TaskSource.ts"
-import type { TrainingError } from "../Trainer.ts"
 import type { GrpoConfig } from "../TrainingConfig.ts"
+import type { TrainingError } from "../TrainingError.ts"
 import * as EngineCost from "./engineCost.ts"
 import * as Batch from "./grpoBatch.ts"
 import * as Records from "./grpoRecords.ts"
@@ -49,9 +49,9 @@ interface Phase {
 
 /** The rollouts of an iteration. */
 interface Collected {
-  readonly groups: ReadonlyArray<Batch.JudgedGroup>
+  readonly groups: ReadonlyArray<Batch.GroupAdvantages>
   /** Those that are learned from. */
-  readonly chosen: ReadonlyArray<Batch.JudgedGroup>
+  readonly chosen: ReadonlyArray<Batch.GroupAdvantages>
   readonly samplerVersion: number
   /** The next place in the source. */
   readonly position: number
@@ -74,7 +74,7 @@ const collectGroups = Effect.fnUntraced(function* (
   sampler: Sampler,
   positions: ReadonlyArray<number>,
   progress: { done: number; of: number }
-): Effect.fn.Return<ReadonlyArray<Batch.JudgedGroup>, CollectError> {
+): Effect.fn.Return<ReadonlyArray<Batch.GroupAdvantages>, CollectError> {
   const { config, session, tasks } = phase
   const { parts } = session
   const { groupSize, rollouts } = config
@@ -107,7 +107,7 @@ const collectGroups = Effect.fnUntraced(function* (
       of: progress.of,
       costUsd: Session.spentUsd(session)
     })
-    return Batch.judge(group, config.advantage)
+    return Batch.advantages(group, config.advantage)
   })
   // What is sampled waits for what runs: no more groups are open than both can work on.
   const concurrency = rollouts.samplingConcurrency + Math.ceil(rollouts.runConcurrency / groupSize)
@@ -214,31 +214,31 @@ const chunk = <A>(items: ReadonlyArray<A>, index: number, of: number): ReadonlyA
 const learn = Effect.fnUntraced(function* (
   phase: Phase,
   phaseIteration: number,
-  chosen: ReadonlyArray<Batch.JudgedGroup>,
+  chosen: ReadonlyArray<Batch.GroupAdvantages>,
   loss: Loss,
   watch: Session.Stopwatch
 ): Effect.fn.Return<Learned, TrainingError> {
   const { config, session } = phase
   const { engine } = session.parts
   const { iterations, minibatches, optimizer } = config
-  const plain = Array.from({ length: minibatches }, (_, part) =>
-    Batch.data(chunk(chosen, part, minibatches), config, engine.tokenizer)
+  const batches = Array.from({ length: minibatches }, (_, part) =>
+    Batch.learnedCompletions(chunk(chosen, part, minibatches), config, engine.tokenizer)
   )
-  // The reference stays as it is meanwhile: it is asked once.
-  const found = yield* watch.time("reference", Reference.logProbs(session, config, plain.flat()))
+  // The reference does not change meanwhile: it is asked once for all batches.
+  const references = yield* watch.time("reference", Reference.logProbs(session, config, batches.flat()))
   const steps: Array<OptimizerStep> = []
   const passes: Array<{ readonly data: ReadonlyArray<Datum>; readonly pass: Pass }> = []
   const divergences: Array<number> = []
   let learningRate = 0
   let seen = 0
-  for (const [part, given] of plain.entries()) {
+  for (const [part, completions] of batches.entries()) {
     const settings = optimizerSettings(optimizer, phaseIteration * minibatches + part, iterations * minibatches)
     learningRate = settings.learningRate
-    if (given.length === 0) continue
-    const reference = found?.slice(seen, seen + given.length)
-    seen += given.length
-    const data = reference === undefined ? given : Batch.shaped(given, reference, config.objective)
-    if (reference !== undefined) divergences.push(Reference.divergence(given, reference))
+    if (completions.length === 0) continue
+    const reference = references?.slice(seen, seen + completions.length)
+    seen += completions.length
+    const data = Batch.data(completions, config.objective, reference)
+    if (reference !== undefined) divergences.push(Reference.divergence(completions, reference))
     const pass = yield* watch.time("gradient", engine.forwardBackward(data, loss))
     steps.push(yield* watch.time("step", engine.step(settings)))
     passes.push({ data, pass })

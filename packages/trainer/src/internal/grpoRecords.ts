@@ -4,7 +4,7 @@ import { moments } from "../Advantage.ts"
 import type { GrpoMetrics, KindMetrics, RoundMetrics } from "../Metrics.ts"
 import type { Rollout, Round } from "../Rollout.ts"
 import type { CompletionRecord, GroupRecord, RolloutRecord } from "../RolloutRecord.ts"
-import type { Judged, JudgedGroup } from "./grpoBatch.ts"
+import type { CompletionAdvantage, GroupAdvantages } from "./grpoBatch.ts"
 import { teachesNothing } from "./grpoBatch.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -16,8 +16,8 @@ interface Place {
   readonly phase: string
 }
 
-const groupRecord = (judged: JudgedGroup, group: number, place: Place): GroupRecord => {
-  const { question, samplerVersion } = judged.group
+const groupRecord = (advantages: GroupAdvantages, group: number, place: Place): GroupRecord => {
+  const { question, samplerVersion } = advantages.group
   const { extraRounds, index, kind, pool, task } = question
   return {
     type: "group",
@@ -31,11 +31,14 @@ const groupRecord = (judged: JudgedGroup, group: number, place: Place): GroupRec
     pool: WorkerPool.ids(pool),
     rounds: 1 + extraRounds,
     samplerVersion,
-    zeroVariance: teachesNothing(judged)
+    zeroVariance: teachesNothing(advantages)
   }
 }
 
-const completionRecord = (one: Judged, base: Pick<CompletionRecord, "group" | "task" | "kind"> & Place) => {
+const completionRecord = (
+  one: CompletionAdvantage,
+  base: Pick<CompletionRecord, "group" | "task" | "kind"> & Place
+) => {
   const { advantage, index, rollout, round } = one
   const { answer, grade, prompt, sample, text, workflow, workers, reward, detail, ...rest } = round
   const why = rollout.dropped ?? detail
@@ -65,11 +68,11 @@ const completionRecord = (one: Judged, base: Pick<CompletionRecord, "group" | "t
 }
 
 /** The lines that an iteration writes. */
-export const records = (groups: ReadonlyArray<JudgedGroup>, place: Place): ReadonlyArray<RolloutRecord> =>
-  groups.flatMap((judged, group): ReadonlyArray<RolloutRecord> => {
-    const { kind, task } = judged.group.question
+export const records = (groups: ReadonlyArray<GroupAdvantages>, place: Place): ReadonlyArray<RolloutRecord> =>
+  groups.flatMap((advantages, group): ReadonlyArray<RolloutRecord> => {
+    const { kind, task } = advantages.group.question
     const base = { ...place, group, task: task.id, kind }
-    return [groupRecord(judged, group, place), ...judged.completions.map((one) => completionRecord(one, base))]
+    return [groupRecord(advantages, group, place), ...advantages.completions.map((one) => completionRecord(one, base))]
   })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -121,7 +124,7 @@ const roundMetrics = (round: number, of: ReadonlyArray<Round>): RoundMetrics => 
 }
 
 /** What the rollouts of an iteration say: everything but what the engine does with them. */
-export const rolloutMetrics = (groups: ReadonlyArray<JudgedGroup>, asked: number) => {
+export const rolloutMetrics = (groups: ReadonlyArray<GroupAdvantages>, asked: number) => {
   const all = groups.flatMap(({ group }) => group.rollouts)
   const rollouts = all.filter(({ dropped }) => dropped === undefined)
   const rounds = rollouts.flatMap((rollout) => rollout.rounds)

@@ -1,11 +1,12 @@
-/** The weights with which a phase began, where its objective is not to leave them behind. */
+/** The reference of a KL penalty: the weights with which a phase began. */
 import * as fs from "node:fs"
 import * as path from "node:path"
 import * as Effect from "effect/Effect"
 import type { Datum, PerToken } from "../Engine.ts"
 import * as Layout from "../RunLayout.ts"
-import type { TrainingError } from "../Trainer.ts"
 import type { GrpoConfig } from "../TrainingConfig.ts"
+import type { TrainingError } from "../TrainingError.ts"
+import type { LearnedCompletion } from "./grpoBatch.ts"
 import type { Session } from "./session.ts"
 
 const folderOf = (session: Session): string => path.join(session.folder.folder, Layout.reference)
@@ -26,13 +27,14 @@ export const begin = Effect.fnUntraced(function* (
 export const logProbs = Effect.fnUntraced(function* (
   session: Session,
   config: GrpoConfig,
-  data: ReadonlyArray<Datum>
+  completions: ReadonlyArray<LearnedCompletion>
 ): Effect.fn.Return<ReadonlyArray<PerToken> | undefined, TrainingError> {
   const { parts, standing } = session
-  if (config.objective.kl === 0 || data.length === 0) return undefined
+  if (config.objective.kl === 0 || completions.length === 0) return undefined
+  const data = completions.map(({ completion, prompt }): Datum => ({ prompt, completion }))
   if (parts.reference !== undefined) return (yield* parts.reference.forward(data)).logProbs
   if (standing.reference === undefined) return undefined
-  // One engine holds one set of weights: they are exchanged for the moment.
+  // An engine holds one set of weights: the reference takes the place of the present ones for one pass.
   const folder = folderOf(session)
   const present = yield* parts.engine.save("present", folder)
   yield* parts.engine.load(standing.reference, folder)
@@ -42,12 +44,15 @@ export const logProbs = Effect.fnUntraced(function* (
 })
 
 /** Mean over tokens of `r - 1 - log r`, where `r` is the reference's probability over the sampler's. */
-export const divergence = (data: ReadonlyArray<Datum>, reference: ReadonlyArray<PerToken>): number => {
+export const divergence = (
+  completions: ReadonlyArray<LearnedCompletion>,
+  reference: ReadonlyArray<PerToken>
+): number => {
   let sum = 0
   let tokens = 0
-  data.forEach(({ completion, logProbs }, index) => {
+  completions.forEach(({ completion, logProbs }, index) => {
     for (let token = 0; token < completion.length; token++) {
-      const gap = reference[index]![token]! - (logProbs?.[token] ?? 0)
+      const gap = reference[index]![token]! - logProbs[token]!
       sum += Math.exp(gap) - 1 - gap
     }
     tokens += completion.length

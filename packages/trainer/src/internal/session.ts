@@ -10,8 +10,8 @@ import { CostLimitReached } from "../Rollout.ts"
 import type { RunFolder, RunFolderError } from "../RunFolder.ts"
 import type { TrainerState } from "../RunLayout.ts"
 import * as SamplerWorker from "../SamplerWorker.ts"
-import type { Parts, TrainingError } from "../Trainer.ts"
-import { EvaluationError } from "../Trainer.ts"
+import type { Parts } from "../Trainer.ts"
+import { EvaluationError, type TrainingError } from "../TrainingError.ts"
 import type { TrainingEvent } from "../TrainingEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
