@@ -3,9 +3,18 @@ import { defineConfig } from "vitest/config"
 // Workspace packages resolve to their source, so that tests need no build.
 const conditions = ["@divisi/source"]
 
-export default defineConfig({
+/** `vitest --mode long` runs the files `*.long.test.ts` alone, and every other run leaves them out. */
+const long = "test/**/*.long.test.ts"
+
+export default defineConfig(({ mode }) => ({
   resolve: { conditions: [...conditions, "module", "node", "development|production"] },
   ssr: { resolve: { conditions: [...conditions, "module", "node", "development|production"] } },
-  // A busy machine is not a failing test.
-  test: { include: ["test/**/*.test.ts"], maxWorkers: "100%", testTimeout: 300_000, hookTimeout: 300_000 }
-})
+  test: {
+    ...(mode === "long" ? { include: [long] } : { include: ["test/**/*.test.ts"], exclude: [long] }),
+    maxWorkers: "100%",
+    // Tests of the long part train, kill and start over. Others that need more than half a minute on a busy machine say
+    // why, beside a patience of their own.
+    testTimeout: mode === "long" ? 300_000 : 30_000,
+    hookTimeout: 30_000
+  }
+}))

@@ -53,7 +53,7 @@ const failuresOf = ({ assertionResults, message, name, status }: TestFile): Read
     : failed.map(({ failureMessages, fullName }) => `${file} > ${fullName}: ${failureMessages[0] ?? ""}`)
 }
 
-/** The counts of the tests that `npm test` has run. */
+/** The counts of the tests that `npm test` or `npm run test:long` has run. */
 const fromTestReport = ({ code }: Finished): Counts | undefined => {
   try {
     const report = JSON.parse(fs.readFileSync(path.join(stateFolder, "tests.json"), "utf8"))
@@ -129,6 +129,7 @@ const firstRuns = async () => {
     /^ {2}(installing|building) /m.test(again.output) ? again.output : undefined
   )
   await step({ name: test, command: shell(test), count: fromTestReport })
+  await step({ name: "npm run test:long", command: shell("npm run test:long"), count: fromTestReport })
 }
 
 const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {

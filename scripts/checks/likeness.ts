@@ -40,7 +40,6 @@ const commonFields = (name: string, engines: unknown): Manifest => ({
   name: `@divisi/${name}`,
   license: "MIT",
   type: "module",
-  repository: { type: "git", url: "git+https://github.com/divisi-ai/divisi.git", directory: `packages/${name}` },
   engines,
   publishConfig: { access: "public" }
 })
@@ -55,6 +54,7 @@ const fieldProblems = ({ manifest, name }: Subject, engines: unknown) => {
       ([script, command]) => !(manifest.scripts as Record<string, string> | undefined)?.[script]?.startsWith(command)
     )
     .map(([script, command]) => `${where}: script "${script}" must begin with "${command}".`)
+  const repeated = "repository" in manifest ? [`${where}: "repository" stands in the root's manifest alone.`] : []
   const published = ["dist", "src", "README.md", "LICENSE"]
     .filter((file) => !(manifest.files as ReadonlyArray<string> | undefined)?.includes(file))
     .map((file) => `${where}: "files" must list "${file}".`)
@@ -62,7 +62,7 @@ const fieldProblems = ({ manifest, name }: Subject, engines: unknown) => {
     typeof manifest.description === "string" && manifest.description.endsWith(".")
       ? []
       : [`${where}: "description" must be a sentence.`]
-  return [...wrong, ...scripts, ...published, ...described]
+  return [...wrong, ...repeated, ...scripts, ...published, ...described]
 }
 
 const exportProblems = ({ files, index, manifest, name }: Subject) => {

@@ -16,7 +16,6 @@ const alike: Subject = {
     description: "A world.",
     license: "MIT",
     type: "module",
-    repository: { type: "git", url: "git+https://github.com/divisi-ai/divisi.git", directory: "packages/gym" },
     engines,
     publishConfig: { access: "public" },
     files: ["dist", "src", "README.md", "LICENSE"],
@@ -77,5 +76,12 @@ describe("likeness", () => {
   it("reports a field that differs", () => {
     const manifest = { ...alike.manifest, license: "ISC", engines: { node: ">=20" } }
     expect(differences({ ...alike, manifest }, engines)).toHaveLength(2)
+  })
+
+  it("reports a repository, which a release takes from the root", () => {
+    const manifest = { ...alike.manifest, repository: { type: "git", url: "git+https://example.org/choir.git" } }
+    expect(differences({ ...alike, manifest }, engines)).toEqual([
+      'packages/gym/package.json: "repository" stands in the root\'s manifest alone.'
+    ])
   })
 })

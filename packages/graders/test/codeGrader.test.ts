@@ -12,9 +12,10 @@ import * as Scope from "effect/Scope"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import * as Called from "../src/code/called.ts"
 import * as Printed from "../src/code/printed.ts"
+import { calling, fenced, printing, record, taskOf } from "./programs.ts"
 
 // Every program gets a process, which takes a while on a busy machine.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const scope = Scope.makeUnsafe()
 let sandbox: Sandbox.Sandbox
@@ -23,19 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-const fenced = (code: string) => `Here it is:\n\`\`\`python\n${code}\n\`\`\`\nThat is all.`
 const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
-
-const taskOf = (reference: object) => Task.make({ id: "t", question: "?", reference: JSON.stringify(reference) })
-
-const printing = (...tests: ReadonlyArray<readonly [input: string, output: string]>) =>
-  taskOf({ public_test_cases: tests.map(([input, output]) => ({ input, output, testtype: "stdin" })) })
-
-const calling = (name: string, ...tests: ReadonlyArray<readonly [input: string, output: string]>) =>
-  taskOf({
-    public_test_cases: tests.map(([input, output]) => ({ input, output, testtype: "functional" })),
-    metadata: { func_name: name }
-  })
 
 const live = (task: Task.Task, code: string, millis = 10_000) =>
   run(CodeGrader.liveCodeBench(sandbox, { timeoutMillis: millis / 3 }).grade(task, fenced(code)))
@@ -154,24 +143,6 @@ describe("LiveCodeBench", () => {
     for (const [code, rung] of verdicts) assert.deepInclude(await live(task, code), { correct: false, rung }, code)
   })
 
-  it("gives no credit for tricks", async () => {
-    const task = calling("f", ["1", "[2]"])
-    const tricks = [
-      "class All:\n  def __eq__(self, other): return True\nclass Solution:\n  def f(self, x): return All()",
-      "class All(list):\n  def __eq__(self, other): return True\nclass Solution:\n  def f(self, x): return All()",
-      'import json\njson.dumps = lambda *a: \'["l", [["i", "0"]]]\'\nclass Solution:\n  def f(self, x): return 0',
-      "import builtins\nbuiltins.isinstance = lambda *a: True\nclass Solution:\n  def f(self, x): return 0",
-      "import sys\nsys.stdout = None\nsys.exit = lambda *a: None\nclass Solution:\n  def f(self, x): return 0",
-      "import os\nclass Solution:\n  def f(self, x):\n    print('PASS', 'all tests pass', True)\n    os._exit(0)",
-      "import sys\nclass Solution:\n  def f(self, x):\n    order = sys._getframe(1).f_locals['order']\n    print(order)\n    print('\\n' + order['marker'] + 'true', flush=True)\n    return order",
-      "import builtins\nbuiltins.print = lambda *a, **k: None\nclass Solution:\n  def f(self, x): return [3]"
-    ]
-    for (const trick of tricks) assert.isFalse((await live(task, trick)).correct, trick)
-    assert.isTrue((await live(task, "class Solution:\n  def f(self, x): return [2]")).correct)
-    const shadows = ["print = lambda *a: None\nprint(5)", "import sys\nsys.stdout.write = lambda *a: 5\nprint('5')"]
-    for (const trick of shadows) assert.isFalse((await live(printing(["", "5"]), trick)).correct, trick)
-  })
-
   it("gives no verdict when the fault is not the program's", async () => {
     const dead: Sandbox.Sandbox = {
       name: "dead",
@@ -189,15 +160,6 @@ describe("LiveCodeBench", () => {
     assert.include(await detail(grade(Task.make({ question: "?" }), "print(5)")), "no tests of LiveCodeBench")
   })
 })
-
-const record = {
-  entry_point: "task_func",
-  complete_prompt: 'import os\ndef task_func(x):\n    """Twice x."""\n',
-  code_prompt: "import os\ndef task_func(x):\n",
-  canonical_solution: "    return 2 * x\n",
-  libs: "['os']",
-  test: "import unittest\nclass TestCases(unittest.TestCase):\n    def test_one(self):\n        self.assertEqual(task_func(1), 2)\n    def test_two(self):\n        self.assertEqual(task_func(5), 10)\n        with self.assertRaises(TypeError):\n            task_func(None)\n"
-}
 
 /** One grader for all that choose nothing: it runs a reference once. */
 let bigCodeBench: ReturnType<typeof CodeGrader.bigCodeBench>
@@ -229,36 +191,6 @@ describe("BigCodeBench", () => {
     assert.include(verdict.explanation, "2 of 2 fail")
     assert.isFalse((await unit(fenced("def other(x):\n    return 2 * x"))).correct)
     assert.isFalse((await unit("I do not know.")).correct)
-  })
-
-  it("nor for tampering with what tests it", async () => {
-    const tricks = [
-      "import unittest\nunittest.TestCase.assertEqual = lambda *a: None",
-      "import unittest\nunittest.TestCase.run = lambda self, result: result",
-      "import unittest\nunittest.TestResult.addFailure = unittest.TestResult.addError = lambda *a: None",
-      "import unittest\nunittest.case._Outcome.testPartExecutor.__wrapped__.__code__ = (lambda self, *a, **k: (yield)).__code__",
-      "import unittest\nclass Empty:\n  def __init_subclass__(cls): pass\nunittest.TestCase = Empty",
-      "import sys, types\nsys.modules['unittest'] = types.ModuleType('unittest')\nsys.modules['unittest'].TestCase = object",
-      "import builtins\nbuiltins.AssertionError = type('Never', (BaseException,), {})",
-      "import os\nos._exit(0)",
-      "import sys\nsys.exit(0)",
-      "import sys\nprint('OK')\nsys.stdout = sys.__stdout__ = None",
-      "import atexit, os\natexit.register(os._exit, 0)",
-      "class TestCases:\n  pass"
-    ]
-    // At the top level a trick would be left out with all that the function does not need.
-    for (const [index, trick] of tricks.entries()) {
-      const hidden = `def apply():\n${trick.replace(/^/gm, "    ")}\ntricked = apply()\ndef task_func(x):\n    tricked\n    return 0`
-      const verdict = await unit(fenced(hidden))
-      assert.isFalse(verdict.correct, trick)
-      // The first three would get credit if nobody looked.
-      if (index < 3) assert.strictEqual(verdict.rung, "tampered", trick)
-      const late = `def task_func(x):\n${trick.replace(/^/gm, "    ")}\n    return 0`
-      assert.isFalse((await unit(fenced(late))).correct, trick)
-    }
-    const skipping = "import unittest\ndef task_func(x):\n    raise unittest.SkipTest('no')"
-    assert.isFalse((await unit(fenced(skipping))).correct)
-    assert.isTrue((await unit(fenced(right))).correct)
   })
 
   it("gives no verdict against an answer where the reference fails as well", async () => {

@@ -4,7 +4,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { measure } from "../scripts/Measure.ts"
 import { ofReferences, own } from "../scripts/Suites.ts"
-import * as Algebra from "../src/math/Algebra.ts"
 import known from "../suites/misses.json" with { type: "json" }
 
 const grade = (gold: string, answer: string, grader = MathGrader.math) =>
@@ -95,19 +94,6 @@ describe("the ladder", () => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(MathGrader.math.grade(Task.make("What?"), "5"))
       assert.strictEqual(error.grader, "math")
-    })
-  )
-})
-
-describe("computer algebra", () => {
-  it.effect("ends a proof that takes too long, and proves the next", () =>
-    Effect.gen(function* () {
-      const algebra = Algebra.make({ timeoutMillis: 10_000 })
-      assert.strictEqual(yield* algebra.prove("9^{9^{9^9}}+1!", "5"), "exhausted")
-      assert.strictEqual(yield* algebra.prove("\\frac13", "\\int_0^1 x^2 dx"), "equal")
-      assert.strictEqual(yield* algebra.prove("\\frac14", "\\int_0^1 x^2 dx"), "not-proven")
-      assert.strictEqual(yield* algebra.prove("\\frac{", "\\sum"), "not-proven")
-      yield* algebra.close
     })
   )
 })

@@ -1,4 +1,4 @@
-/** What every sandbox owes, whatever is in it: a suite for each backend, with the walls that it claims. */
+/** What every sandbox owes, whatever is in it: suites for each backend, with the walls that it claims. */
 import fs from "node:fs"
 import net from "node:net"
 import os from "node:os"
@@ -84,8 +84,8 @@ const innocent =
 const endOf = (outcome: Sandbox.Outcome) =>
   outcome.type === "finished" ? `finished ${outcome.exitCode}` : outcome.type
 
-/** Registers the suite. */
-export const contract = (name: string, { hasProcesses, hasWalls, sandbox }: Subject): void => {
+/** What a program is run with, and what is seen of it. */
+const using = (sandbox: () => Sandbox.Sandbox) => {
   const run = (code: string, input = "", more: Partial<Sandbox.Limits> = {}) =>
     Effect.runPromise(Sandbox.run(sandbox(), { code, inputs: [input], limits: { ...limits, ...more } }))
   const printed = async (code: string, input = "") => {
@@ -93,6 +93,12 @@ export const contract = (name: string, { hasProcesses, hasWalls, sandbox }: Subj
     return outcome.type === "finished" ? outcome.stdout : JSON.stringify(outcome)
   }
   const isWell = async () => assert.strictEqual(await printed(innocent, "6\n"), "42 2 [1] False\n")
+  return { run, printed, isWell }
+}
+
+/** Registers what every sandbox does for a program that means well. */
+export const contract = (name: string, { sandbox }: Subject): void => {
+  const { printed, run } = using(sandbox)
 
   describe(`${name} runs programs`, () => {
     it("on their input, in any of the ways to read it", async () => {
@@ -153,6 +159,11 @@ export const contract = (name: string, { hasProcesses, hasWalls, sandbox }: Subj
       assert.strictEqual(await printed(code), "9000 40000\n")
     })
   })
+}
+
+/** Registers what no program does to a sandbox, nor through it. Each attempt takes an interpreter of its own. */
+export const walls = (name: string, { hasProcesses, hasWalls, sandbox }: Subject): void => {
+  const { isWell, run } = using(sandbox)
 
   describe(`${name} survives`, () => {
     for (const [what, code, ends] of harm) {

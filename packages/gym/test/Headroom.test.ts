@@ -56,6 +56,7 @@ describe("Headroom", () => {
         assert.isBelow(vote, oracle - 0.15)
         assert.isTrue(lexical > best && lexical < oracle, `lexical: ${lexical}`)
       }),
+    // Every worker answers every task.
     60_000
   )
 

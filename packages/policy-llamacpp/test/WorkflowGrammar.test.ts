@@ -1,8 +1,11 @@
 import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as Result from "effect/Result"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, vi } from "vitest"
 import * as WorkflowGrammar from "../src/WorkflowGrammar.ts"
 import { deriver, randomOf } from "./derive.ts"
+
+// Thousands of completions are derived, for every grammar that there is.
+vi.setConfig({ testTimeout: 120_000 })
 
 /** Every pool and step limit, in both access forms, with and without the empty workflow. */
 const settings = Array.from({ length: 12 }, (_, pool) =>

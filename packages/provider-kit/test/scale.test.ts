@@ -96,6 +96,7 @@ describe("many runs at once", () => {
         expect(costs).toBeCloseTo(spent.costUsd, 9)
         assertPace(starts)
       }).pipe(Effect.provide(ProviderGate.layer({ limits: { vendor: limits } }))),
+    // Ten thousand runs.
     60_000
   )
 

@@ -1,16 +1,11 @@
-import fs from "node:fs"
-import os from "node:os"
-import path from "node:path"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as GymWorker from "@divisi/gym/GymWorker"
 import type { Example } from "@divisi/trainer/ExampleSource"
-import * as Trainer from "@divisi/trainer/Trainer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Recipe from "../src/gym/GymRecipe.ts"
 import { heldOutPools } from "../src/gym/HeldOutPools.ts"
 import * as Plan from "../src/gym/Plan.ts"
 import * as WarmStart from "../src/gym/WarmStart.ts"
@@ -175,22 +170,4 @@ describe("the gym recipe", () => {
     const names = heldOutPools.map((ids) => [...ids].sort().join())
     assert.strictEqual(new Set(names).size, 30)
   })
-
-  it.effect(
-    "goes through all its phases, and leaves a model",
-    () =>
-      Effect.gen(function* () {
-        const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-gym-recipe-"))
-        const sizes = { finding: 1, reading: 1, learning: 1, recursing: 1, examples: 4, questions: 2, group: 2 }
-        const recipe = Recipe.make(sizes, { seed: 3 })
-        const engine = yield* recipe.engine
-        const result = yield* Trainer.start({ ...recipe, engine }, { ...recipe, seed: 3 }, { folder })
-        assert.deepStrictEqual(result.outcome, { type: "finished" })
-        const file = path.join(folder, "model.gguf")
-        yield* engine.export("gguf", file)
-        assert.isBelow(fs.statSync(file).size, 10_000_000)
-        fs.rmSync(folder, { recursive: true })
-      }),
-    600_000
-  )
 })

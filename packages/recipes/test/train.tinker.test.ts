@@ -53,7 +53,7 @@ describe("divisi train with the Tinker API", () => {
             assert.closeTo(reward, here[iteration]!, 1e-9, `iteration ${iteration}`)
         }).pipe(Effect.scoped),
       // A server that takes means saves its whole table for every sampler.
-      240_000
+      120_000
     )
   }
 })

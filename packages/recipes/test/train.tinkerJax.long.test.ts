@@ -34,30 +34,26 @@ const curves = (engine: Engine) =>
   })
 
 describe("the gym recipe with the Tinker API", () => {
-  it.live(
-    "trains the embedded engine behind a server to the same curve as without one",
-    () =>
-      Effect.gen(function* () {
-        const local = yield* training().engine
-        const server = yield* LocalTinkerServer.make({
-          engine: training().engine,
-          folder: yield* temporary,
-          baseModel: "divisi-tiny",
-          dialect: "hosted"
-        })
-        const remote = yield* TinkerEngine.make({
-          baseUrl: server.url,
-          baseModel: "divisi-tiny",
-          dialect: "hosted",
-          tokenizer: local.tokenizer
-        })
-        const here = yield* curves(local)
-        const there = yield* curves(remote)
-        assert.isBelow(there.losses[5]!, 0.9 * there.losses[0]!)
-        assert.deepStrictEqual(there.rewards, here.rewards)
-        for (const [step, loss] of there.losses.entries())
-          assert.closeTo(loss, here.losses[step]!, 1e-4, `step ${step}`)
-      }).pipe(Effect.scoped),
-    600_000
+  it.live("trains the embedded engine behind a server to the same curve as without one", () =>
+    Effect.gen(function* () {
+      const local = yield* training().engine
+      const server = yield* LocalTinkerServer.make({
+        engine: training().engine,
+        folder: yield* temporary,
+        baseModel: "divisi-tiny",
+        dialect: "hosted"
+      })
+      const remote = yield* TinkerEngine.make({
+        baseUrl: server.url,
+        baseModel: "divisi-tiny",
+        dialect: "hosted",
+        tokenizer: local.tokenizer
+      })
+      const here = yield* curves(local)
+      const there = yield* curves(remote)
+      assert.isBelow(there.losses[5]!, 0.9 * there.losses[0]!)
+      assert.deepStrictEqual(there.rewards, here.rewards)
+      for (const [step, loss] of there.losses.entries()) assert.closeTo(loss, here.losses[step]!, 1e-4, `step ${step}`)
+    }).pipe(Effect.scoped)
   )
 })

@@ -89,28 +89,25 @@ const trainAndDie = (folder: string, kind: string, at?: number) =>
 
 describe("a run that is killed", () => {
   for (const kind of ["strict", "lagged"]) {
-    it.live(
-      `1. ends the same as one that is not (${kind})`,
-      () =>
-        Effect.gen(function* () {
-          const whole = yield* temporary
-          const input = {
-            phases: phases(kind === "lagged"),
-            checkpoints: { every: 3, keep: 2 },
-            evaluateEvery: 4
-          }
-          yield* Trainer.start(parts(), input, { folder: whole })
-          const folder = yield* temporary
-          const next = Seed.draw(7)
-          let kills = 0
-          // So often, and then it is let go on to its end.
-          while (!(yield* trainAndDie(folder, kind, kills < 6 ? 1 + Math.floor(next() * 90) : undefined))) kills += 1
-          assert.isAbove(kills, 3)
-          const expected = yield* left(whole)
-          assert.isAbove(expected.state.costUsd, 1)
-          assert.deepStrictEqual(yield* left(folder), expected)
-        }),
-      240_000
+    it.live(`1. ends the same as one that is not (${kind})`, () =>
+      Effect.gen(function* () {
+        const whole = yield* temporary
+        const input = {
+          phases: phases(kind === "lagged"),
+          checkpoints: { every: 3, keep: 2 },
+          evaluateEvery: 4
+        }
+        yield* Trainer.start(parts(), input, { folder: whole })
+        const folder = yield* temporary
+        const next = Seed.draw(7)
+        let kills = 0
+        // So often, and then it is let go on to its end.
+        while (!(yield* trainAndDie(folder, kind, kills < 6 ? 1 + Math.floor(next() * 90) : undefined))) kills += 1
+        assert.isAbove(kills, 3)
+        const expected = yield* left(whole)
+        assert.isAbove(expected.state.costUsd, 1)
+        assert.deepStrictEqual(yield* left(folder), expected)
+      })
     )
   }
 })

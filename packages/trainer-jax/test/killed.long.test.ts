@@ -54,22 +54,19 @@ const left = Effect.fnUntraced(function* (folder: string) {
 })
 
 describe("a run over the embedded engine", () => {
-  it.live(
-    "that is killed four times has the same bits at its end",
-    () =>
-      Effect.gen(function* () {
-        const [whole, folder] = [yield* temporaryFolder, yield* temporaryFolder]
-        const millis = (yield* Effect.promise(() => train(whole)))!
-        const generator = xoroshiro128plus(11)
-        let kills = 0
-        for (let attempt = 0; attempt < 4; attempt++) {
-          const share = (generator.next() >>> 0) / 2 ** 32
-          if ((yield* Effect.promise(() => train(folder, (0.1 + 0.25 * share) * millis))) === undefined) kills++
-        }
-        yield* Effect.promise(() => train(folder))
-        assert.isAbove(kills, 0)
-        assert.deepStrictEqual(yield* left(folder), yield* left(whole))
-      }),
-    240_000
+  it.live("that is killed four times has the same bits at its end", () =>
+    Effect.gen(function* () {
+      const [whole, folder] = [yield* temporaryFolder, yield* temporaryFolder]
+      const millis = (yield* Effect.promise(() => train(whole)))!
+      const generator = xoroshiro128plus(11)
+      let kills = 0
+      for (let attempt = 0; attempt < 4; attempt++) {
+        const share = (generator.next() >>> 0) / 2 ** 32
+        if ((yield* Effect.promise(() => train(folder, (0.1 + 0.25 * share) * millis))) === undefined) kills++
+      }
+      yield* Effect.promise(() => train(folder))
+      assert.isAbove(kills, 0)
+      assert.deepStrictEqual(yield* left(folder), yield* left(whole))
+    })
   )
 })
