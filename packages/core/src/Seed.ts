@@ -1,17 +1,97 @@
-/** Seeded randomness for pure functions: effect's generator, run where it stands. */
+/**
+ * Seeded randomness for pure functions: the same seed gives the same choices, on every machine.
+ *
+ * A seed is a number, and {@link derive} makes another of it for each part. {@link index} and {@link shuffle} make one
+ * choice; for many, {@link draw} gives a source of draws, and {@link below}, {@link chance}, {@link pick} and
+ * {@link shuffled} choose by any source. What they choose is part of recorded figures and never changes.
+ */
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as EffectRandom from "effect/Random"
 
+// -------------------------------------------------------------------------------------------------------------------
+// Seeds
+// -------------------------------------------------------------------------------------------------------------------
+
+const hash = (seed: number, parts: ReadonlyArray<string | number>): number => Hash.string(`${seed}/${parts.join("/")}`)
+
 /** A seed for a part of something that has a seed: the same parts give the same seed, in 0 to 2^31 - 1. */
-export const derive = (seed: number, ...parts: ReadonlyArray<string | number>): number =>
-  Hash.string(`${seed}/${parts.join("/")}`) & 0x7fffffff
+export const derive = (seed: number, ...parts: ReadonlyArray<string | number>): number => hash(seed, parts) & 0x7fffffff
+
+/** Spreads the bits of a hash, so that neighbouring names give unrelated seeds (the finaliser of MurmurHash3). */
+const mix = (hash: number): number => {
+  let bits = hash
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+  return (bits ^ (bits >>> 16)) >>> 0
+}
+
+/**
+ * As {@link derive}, but seeds of neighbouring parts have nothing in common, and stand in 0 to 2^30 - 1, so that a small
+ * number can be added to one.
+ */
+export const spread = (seed: number, ...parts: ReadonlyArray<string | number>): number =>
+  mix(hash(seed, parts)) & 0x3fffffff
+
+// -------------------------------------------------------------------------------------------------------------------
+// One choice
+// -------------------------------------------------------------------------------------------------------------------
 
 const seeded = <A>(effect: Effect.Effect<A>, seed: number): A =>
   Effect.runSync(EffectRandom.withSeed(effect, String(seed)))
 
+/** The items in a random order. */
 export const shuffle = <A>(items: Iterable<A>, seed: number): Array<A> => seeded(EffectRandom.shuffle(items), seed)
 
 /** An integer from 0 to `size - 1`. */
 export const index = (size: number, seed: number): number =>
   seeded(EffectRandom.nextIntBetween(0, size, { halfOpen: true }), seed)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Many choices
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A source of draws: each call gives the next number, from 0 to below 1. */
+export type Draw = () => number
+
+/**
+ * A source of draws with a state of 32 bits (splitmix32).
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Seed from "@divisi/core/Seed"
+ *
+ * const draw = Seed.draw(7)
+ * Seed.below(draw, 100) // => 7
+ * Seed.pick(draw, ["a", "b", "c"]) // => "c"
+ * ```
+ */
+export const draw = (seed: number): Draw => {
+  let state = mix(seed)
+  return () => {
+    state = (state + 0x9e3779b9) | 0
+    return mix(state) / 0x1_0000_0000
+  }
+}
+
+/** A whole number from 0 to below `count`. */
+export const below = (draw: Draw, count: number): number => Math.floor(draw() * count)
+
+/** True for this share of the draws, from 0 to 1. */
+export const chance = (draw: Draw, share: number): boolean => draw() < share
+
+/** One of the items, of which there is at least one. */
+export const pick = <A>(draw: Draw, items: ReadonlyArray<A>): A => items[below(draw, items.length)]!
+
+/** The items in a random order. */
+export const shuffled = <A>(draw: Draw, items: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const order = items.slice()
+  for (let last = order.length - 1; last > 0; last--) {
+    const other = below(draw, last + 1)
+    const item = order[last]!
+    order[last] = order[other]!
+    order[other] = item
+  }
+  return order
+}

@@ -4,13 +4,13 @@
  * A place decides everything by itself, so a run that is resumed at a place goes on as if it had never stopped.
  */
 
+import * as Seed from "@divisi/core/Seed"
 import type { Task } from "@divisi/core/Task"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Seed from "./internal/seed.ts"
 import type { TaskSource } from "./TaskSource.ts"
 import type { GrpoConfig, PoolConfig, RecursionConfig } from "./TrainingConfig.ts"
 
@@ -95,8 +95,8 @@ export const drawPool = (
   }
   const heldOut = new Set(config.type === "random" ? (config.heldOut ?? []).map(nameOf) : [])
   for (let attempt = 0; attempt < maxDraws; attempt++) {
-    const count = min + Math.floor(Seed.draw(Seed.derive(seed, "count", attempt))() * (most - min + 1))
-    const drawn = Seed.shuffle(pool.workers, Seed.derive(seed, "workers", attempt)).slice(0, count)
+    const count = min + Math.floor(Seed.draw(Seed.spread(seed, "count", attempt))() * (most - min + 1))
+    const drawn = Seed.shuffled(Seed.draw(Seed.spread(seed, "workers", attempt)), pool.workers).slice(0, count)
     const ids = drawn.map(({ id }) => id).sort()
     if (!heldOut.has(nameOf(ids)) && !isHeldOut(ids)) return Effect.succeed(WorkerPool.makeUnsafe(drawn))
   }
@@ -146,11 +146,11 @@ export const question = Effect.fnUntraced(function* (
   phaseSeed: number,
   index: number
 ): Effect.fn.Return<Question, CurriculumError> {
-  const seed = Seed.derive(phaseSeed, "question", index)
+  const seed = Seed.spread(phaseSeed, "question", index)
   const task = yield* parts.tasks.task(phaseSeed, index)
-  const drawn = yield* drawPool(parts.pool, config.pool, Seed.derive(seed, "pool"), parts.isHeldOut)
+  const drawn = yield* drawPool(parts.pool, config.pool, Seed.spread(seed, "pool"), parts.isHeldOut)
   const rounds = extraRounds(config.recursion, index)
   const outages = rounds === 0 ? 0 : (config.recursion.outages ?? 0)
-  const pool = outages === 0 ? drawn : withOutages(drawn, outages, Seed.derive(seed, "outages"))
+  const pool = outages === 0 ? drawn : withOutages(drawn, outages, Seed.spread(seed, "outages"))
   return { index, task, kind: parts.tasks.kind(task), pool, extraRounds: rounds, seed }
 })

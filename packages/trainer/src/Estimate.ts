@@ -5,6 +5,8 @@
  * workflows become, how many recursive rounds are run) is drawn anew each time, so the result is a range. A price that is
  * unknown is said, and never counted as 0.
  */
+
+import * as Seed from "@divisi/core/Seed"
 import type { Worker } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,7 +15,6 @@ import type { Example } from "./ExampleSource.ts"
 import * as Range from "./estimate/Range.ts"
 import type { Samples } from "./estimate/Samples.ts"
 import { simulate, type Total } from "./estimate/simulate.ts"
-import * as Seed from "./internal/seed.ts"
 import type { TrainingConfig } from "./TrainingConfig.ts"
 
 export type { Range } from "./estimate/Range.ts"
@@ -179,7 +180,7 @@ export const make = (options: Options): Estimate => {
   const { config, engine, secondsPerCall, simulations = 300 } = options
   const seed = options.seed ?? config.seed
   const totals = Array.from({ length: simulations }, (_, index) =>
-    simulate(options, Seed.derive(seed, "simulation", index))
+    simulate(options, Seed.spread(seed, "simulation", index))
   )
   const range = (value: (total: Total) => number) => Range.of(totals.map(value))
   const unpriced = unpricedOf(options)

@@ -1,10 +1,11 @@
 /**
  * Sources of examples for supervised learning: prompts with completions that are to be learned.
  */
+
+import * as Seed from "@divisi/core/Seed"
 import type { Message } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Datum, Tokenizer } from "./Engine.ts"
-import * as Seed from "./internal/seed.ts"
 import type { GroupRecord, RolloutRecord } from "./RolloutRecord.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ export const fromExamples = (name: string, examples: ReadonlyArray<Example>): Ex
   if (examples.length === 0) throw new RangeError(`The source ${name} has no examples: give it at least one.`)
   return make(name, (seed, index) => {
     const pass = Math.floor(index / examples.length)
-    return Seed.shuffle(examples, Seed.derive(seed, "pass", pass))[index % examples.length]!
+    return Seed.shuffled(Seed.draw(Seed.spread(seed, "pass", pass)), examples)[index % examples.length]!
   })
 }
 

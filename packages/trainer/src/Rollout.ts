@@ -9,6 +9,7 @@ import * as Conductor from "@divisi/core/Conductor"
 import * as Grader from "@divisi/core/Grader"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import type { Policy } from "@divisi/core/Policy"
+import * as Seed from "@divisi/core/Seed"
 import * as Transcript from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
 import type { Workflow } from "@divisi/core/Workflow"
@@ -19,7 +20,6 @@ import type { Question } from "./Curriculum.ts"
 import type { EngineError, Sample, Sampler, Tokenizer } from "./Engine.ts"
 import * as GroupSampling from "./internal/groupSampling.ts"
 import { lastFailure, measure, type RoundMeasures } from "./internal/roundMeasures.ts"
-import * as Seed from "./internal/seed.ts"
 import * as SamplerWorker from "./SamplerWorker.ts"
 import type { PenaltyConfig, RolloutConfig } from "./TrainingConfig.ts"
 
@@ -286,7 +286,7 @@ const run = Effect.fnUntraced(function* (
   })
   const result = yield* conductor
     .run(question.task, {
-      seed: Seed.derive(question.seed, "run", config.sharedAnswers ? "shared" : member, attempt),
+      seed: Seed.spread(question.seed, "run", config.sharedAnswers ? "shared" : member, attempt),
       runId: `${question.task.id}/${question.index}/${member}`,
       ledger: options.ledger,
       listener: recorder.listener
@@ -376,7 +376,7 @@ export const group = Effect.fnUntraced(function* (
     tokenizer: options.tokenizer,
     maxTokens: options.config.maxTokens,
     size: options.groupSize,
-    seed: Seed.derive(question.seed, "completions"),
+    seed: Seed.spread(question.seed, "completions"),
     permits: options.sampling
   })
   const rollouts = yield* Effect.forEach(

@@ -3,9 +3,10 @@
  *
  * A place in a source is a number, so that a run which is resumed goes on with the very next question.
  */
+
+import * as Seed from "@divisi/core/Seed"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
-import * as Seed from "./internal/seed.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -88,7 +89,7 @@ export const fromTasks = (
     name,
     (seed, index) => {
       const pass = Math.floor(index / tasks.length)
-      return Seed.shuffle(tasks, Seed.derive(seed, "pass", pass))[index % tasks.length]!
+      return Seed.shuffled(Seed.draw(Seed.spread(seed, "pass", pass)), tasks)[index % tasks.length]!
     },
     kind
   )
@@ -116,7 +117,7 @@ export const fromTasks = (
 export const mix = (shares: ReadonlyArray<Share>): TaskSource => {
   const total = shares.reduce((sum, { share }) => sum + share, 0)
   const drawn = (seed: number, index: number): TaskSource => {
-    let left = Seed.draw(Seed.derive(seed, "mix", index))() * total
+    let left = Seed.draw(Seed.spread(seed, "mix", index))() * total
     for (const { share, source } of shares) {
       left -= share
       if (left < 0) return source
@@ -128,7 +129,7 @@ export const mix = (shares: ReadonlyArray<Share>): TaskSource => {
     name: shares.map(({ source }) => source.name).join(" + "),
     task: (seed, index) => {
       const source = drawn(seed, index)
-      return Effect.tap(source.task(Seed.derive(seed, source.name), index), (task) =>
+      return Effect.tap(source.task(Seed.spread(seed, source.name), index), (task) =>
         Effect.sync(() => kinds.set(task, source.kind(task)))
       )
     },
@@ -148,7 +149,7 @@ export const filter = (source: TaskSource, isWanted: (task: Task) => boolean, ma
   ...source,
   task: (seed, index) => {
     const from = (attempt: number): Effect.Effect<Task> =>
-      Effect.flatMap(source.task(attempt === 0 ? seed : Seed.derive(seed, "filter", attempt), index), (task) =>
+      Effect.flatMap(source.task(attempt === 0 ? seed : Seed.spread(seed, "filter", attempt), index), (task) =>
         isWanted(task) || attempt + 1 >= maxDraws ? Effect.succeed(task) : from(attempt + 1)
       )
     return from(0)

@@ -7,6 +7,7 @@
 import * as Budget from "@divisi/core/Budget"
 import type { Grader } from "@divisi/core/Grader"
 import type { Policy } from "@divisi/core/Policy"
+import * as Seed from "@divisi/core/Seed"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
@@ -17,7 +18,6 @@ import type { ExampleSource } from "./ExampleSource.ts"
 import * as EngineCost from "./internal/engineCost.ts"
 import * as GrpoPhase from "./internal/grpoPhase.ts"
 import * as Patience from "./internal/patience.ts"
-import * as Seed from "./internal/seed.ts"
 import * as Session from "./internal/session.ts"
 import * as WarmStartPhase from "./internal/warmStartPhase.ts"
 import * as Objective from "./Objective.ts"
@@ -193,7 +193,7 @@ const iterationsOf = (phase: PhaseConfig): number => (phase.type === "grpo" ? ph
 
 const runPhase = (session: Session.Session, phase: PhaseConfig) => {
   const { parts } = session
-  const seed = Seed.derive(session.folder.config.seed, "phase", phase.name)
+  const seed = Seed.spread(session.folder.config.seed, "phase", phase.name)
   return phase.type === "warm-start"
     ? WarmStartPhase.run(session, phase, parts.examples![phase.examples]!, seed)
     : GrpoPhase.run(session, phase, parts.tasks![phase.tasks]!, seed)

@@ -1,4 +1,5 @@
 /** Pools that the gym recipe never trains with, so that it can be measured what the tiny Conductor makes of new ones. */
+import * as Seed from "@divisi/core/Seed"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as Draw from "./Draw.ts"
 
@@ -7,9 +8,9 @@ const sizes = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 const poolsOfSize = 3
 
 /** So many of the items, in an order by lot. */
-const some = <A>(draw: Draw.Draw, items: ReadonlyArray<A>, count: number): ReadonlyArray<A> => {
+const some = <A>(draw: Seed.Draw, items: ReadonlyArray<A>, count: number): ReadonlyArray<A> => {
   const left = [...items]
-  return Array.from({ length: count }, () => left.splice(draw.below(left.length), 1)[0]!)
+  return Array.from({ length: count }, () => left.splice(Seed.below(draw, left.length), 1)[0]!)
 }
 
 /** The ids of the workers of 30 pools, no two of the same workers: three of each size from 3 to 12, in order of size. */

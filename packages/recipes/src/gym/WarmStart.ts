@@ -6,9 +6,11 @@
  * lot, and so are workers, mostly of those whose descriptions speak of the kind: who of them is right how often, and what
  * pays, is in none of them.
  */
+
 import * as Conductor from "@divisi/core/Conductor"
 import * as Policy from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
+import * as Seed from "@divisi/core/Seed"
 import type { Task } from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
@@ -57,16 +59,16 @@ const describedBy = (pool: WorkerPool, words: ReadonlyArray<string>): ReadonlyAr
   anyOf(pool).filter((at) => wordsOf(pool.workers[at]!).some((word) => words.includes(word)))
 
 /** Any worker in whose description a word stands; where it stands in none, any worker that is there. */
-const found = (draw: Draw.Draw, pool: WorkerPool, word: string): number => {
+const found = (draw: Seed.Draw, pool: WorkerPool, word: string): number => {
   const having = describedBy(pool, [word])
-  return draw.pick(having.length === 0 ? anyOf(pool) : having)
+  return Seed.pick(draw, having.length === 0 ? anyOf(pool) : having)
 }
 
 /** Who attempts a kind: mostly somebody described by its name, else by another word for it, now and then anybody. */
-const foundFor = (draw: Draw.Draw, pool: WorkerPool, kind: Family.FamilyName): number => {
+const foundFor = (draw: Seed.Draw, pool: WorkerPool, kind: Family.FamilyName): number => {
   const words = Plan.words[kind]
   const nearest = [describedBy(pool, [words[0]]), describedBy(pool, words)].filter(({ length }) => length > 0)
-  return draw.pick(nearest.find(() => draw.chance(near)) ?? anyOf(pool))
+  return Seed.pick(draw, nearest.find(() => Seed.chance(draw, near)) ?? anyOf(pool))
 }
 
 /** Whether there is somebody to check. */
@@ -74,20 +76,20 @@ const hasChecker = (pool: WorkerPool): boolean => describedBy(pool, [Plan.wordFo
 
 /** What is done for a part in at most so many steps: an attempt, or one or two and a check. */
 const stepsByLot = (
-  draw: Draw.Draw,
+  draw: Seed.Draw,
   pool: WorkerPool,
   part: Pick<Plan.PlannedStep, "kind" | "part" | "access">,
   most: number
 ): ReadonlyArray<Plan.PlannedStep> => {
   const attempt = { ...part, isCheck: false, worker: foundFor(draw, pool, part.kind) }
-  if (most < 2 || !hasChecker(pool) || !draw.chance(checked)) return [attempt]
+  if (most < 2 || !hasChecker(pool) || !Seed.chance(draw, checked)) return [attempt]
   const check = { ...part, isCheck: true, access: "all", worker: found(draw, pool, Plan.wordForChecks) } as const
-  return most > 2 && draw.chance(attemptedTwice) ? [attempt, attempt, check] : [attempt, check]
+  return most > 2 && Seed.chance(draw, attemptedTwice) ? [attempt, attempt, check] : [attempt, check]
 }
 
 /** A plan by lot for a question of these parts. */
 export const planByLot = (
-  draw: Draw.Draw,
+  draw: Seed.Draw,
   parts: ReadonlyArray<Gym.Part>,
   pool: WorkerPool
 ): Array<Plan.PlannedStep> => {
@@ -105,13 +107,13 @@ export const planByLot = (
  * or another for the last part, whose steps see the answer before.
  */
 const secondByLot = (
-  draw: Draw.Draw,
+  draw: Seed.Draw,
   parts: ReadonlyArray<Gym.Part>,
   pool: WorkerPool,
   answer: string
 ): ReadonlyArray<Plan.PlannedStep> => {
-  if (!GymWorker.isDecline(answer) && draw.chance(stands)) return []
-  if (draw.chance(wholeAgain)) return planByLot(draw, parts, pool)
+  if (!GymWorker.isDecline(answer) && Seed.chance(draw, stands)) return []
+  if (Seed.chance(draw, wholeAgain)) return planByLot(draw, parts, pool)
   return stepsByLot(draw, pool, { kind: parts.at(-1)!.family, part: parts.length, access: "all" }, maxSteps)
 }
 
@@ -155,14 +157,14 @@ const completionOf = (pool: WorkerPool, steps: ReadonlyArray<Plan.PlannedStep>):
 }
 
 /** How a plan by lot ended: what a second round is shown. */
-const previousOf = (draw: Draw.Draw, task: Task, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool) => {
+const previousOf = (draw: Seed.Draw, task: Task, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool) => {
   const workflow = Plan.workflowOf(planByLot(draw, parts, pool))
   const retry = { maxAttempts: 4, baseDelayMillis: 0, maxDelayMillis: 0 }
   const conductor = Conductor.make({
     policy: Policy.fixed("by lot", () => workflow),
     pool,
     retry,
-    seed: draw.below(2 ** 30)
+    seed: Seed.below(draw, 2 ** 30)
   })
   return Effect.map(conductor.run(task), ({ answer: text = "" }) => ({
     workflow,
@@ -175,16 +177,16 @@ const previousOf = (draw: Draw.Draw, task: Task, parts: ReadonlyArray<Gym.Part>,
 const kindsSought = 0.3
 
 /** A line of an exercise: what is sought, and the ordinal of a worker that is found. */
-const lineByLot = (draw: Draw.Draw, pool: WorkerPool) => {
-  const sought = draw.chance(kindsSought)
-    ? Plan.soughtOf({ kind: draw.pick(Family.names), isCheck: hasChecker(pool) && draw.chance(checked) })
-    : draw.pick(wordsOf(draw.pick(pool.workers)))
-  return { part: 1 + draw.below(3), sought, worker: found(draw, pool, sought) }
+const lineByLot = (draw: Seed.Draw, pool: WorkerPool) => {
+  const sought = Seed.chance(draw, kindsSought)
+    ? Plan.soughtOf({ kind: Seed.pick(draw, Family.names), isCheck: hasChecker(pool) && Seed.chance(draw, checked) })
+    : Seed.pick(draw, wordsOf(Seed.pick(draw, pool.workers)))
+  return { part: 1 + Seed.below(draw, 3), sought, worker: found(draw, pool, sought) }
 }
 
 /** Any question of the training split. */
-export const anyTask = (draw: Draw.Draw, composites: number): Task =>
-  Gym.tasks({ split: "train", count: 1, seed: 1 + draw.below(2 ** 30), composites })[0]!
+export const anyTask = (draw: Seed.Draw, composites: number): Task =>
+  Gym.tasks({ split: "train", count: 1, seed: 1 + Seed.below(draw, 2 ** 30), composites })[0]!
 
 /**
  * Exercises in finding: a list of workers and a question, then line after line of a word, the title of a worker that is
@@ -199,8 +201,8 @@ export const exercises = (
     Effect.fnUntraced(function* (seed: number, index: number) {
       const draw = Draw.make(seed, index)
       const task = anyTask(draw, options.composites)
-      const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, draw.below(2 ** 30)))
-      const lines = Array.from({ length: 1 + draw.below(maxSteps) }, () => lineByLot(draw, pool))
+      const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, Seed.below(draw, 2 ** 30)))
+      const lines = Array.from({ length: 1 + Seed.below(draw, maxSteps) }, () => lineByLot(draw, pool))
       const text = [
         ...lines.map(({ part, sought, worker }) => Plan.thought(pool, part, sought, worker)),
         Plan.modelIds(lines.map(({ worker }) => worker))
@@ -229,8 +231,8 @@ export const examples = (name: string, options: Options): ExampleSource.ExampleS
       const draw = Draw.make(seed, index)
       const task = anyTask(draw, options.composites)
       const { parts } = Gym.metadata(task)!
-      const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, draw.below(2 ** 30)))
-      const previous = draw.chance(options.recursive) ? yield* previousOf(draw, task, parts, pool) : undefined
+      const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, Seed.below(draw, 2 ** 30)))
+      const previous = Seed.chance(draw, options.recursive) ? yield* previousOf(draw, task, parts, pool) : undefined
       const context = { task, pool, maxSteps, self: false, ...(previous === undefined ? {} : { previous }) }
       const plans = Array.from({ length: options.plans }, () =>
         previous === undefined ? planByLot(draw, parts, pool) : secondByLot(draw, parts, pool, previous.answer.text)

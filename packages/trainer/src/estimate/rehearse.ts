@@ -4,6 +4,7 @@
  */
 import * as Conductor from "@divisi/core/Conductor"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import * as Seed from "@divisi/core/Seed"
 import type { Message } from "@divisi/core/Task"
 import * as Worker from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -13,7 +14,6 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Curriculum from "../Curriculum.ts"
 import type { Tokenizer } from "../Engine.ts"
-import * as Seed from "../internal/seed.ts"
 import type { Parts } from "../Trainer.ts"
 import type { GrpoConfig } from "../TrainingConfig.ts"
 import * as Samples from "./Samples.ts"
@@ -125,7 +125,7 @@ export const rehearse = Effect.fnUntraced(function* (
   options: RehearsalOptions
 ): Effect.fn.Return<Samples.Samples, Curriculum.CurriculumError> {
   const { asksWorkers = false, count = 100, parts, phase, seed = 0 } = options
-  const draw = Seed.draw(Seed.derive(seed, "rehearsal"))
+  const draw = Seed.draw(Seed.spread(seed, "rehearsal"))
   const cast = castOf(options, draw)
   let size = WorkerPool.size(cast)
   const model = writer(options, () => size, draw)
@@ -144,7 +144,7 @@ export const rehearse = Effect.fnUntraced(function* (
   const rollouts: Array<Samples.RolloutSample> = []
   for (let index = 0; source !== undefined && index < count; index++) {
     const task = yield* source.task(seed, index)
-    const pool = yield* Curriculum.drawPool(cast, phase.pool, Seed.derive(seed, "rehearsal", index))
+    const pool = yield* Curriculum.drawPool(cast, phase.pool, Seed.spread(seed, "rehearsal", index))
     size = WorkerPool.size(pool)
     yield* conductor.run(task, { pool, seed: index, listener: recorder.listener })
     rollouts.push({ completionTokens: model.completionTokens(), calls: recorder.take() })

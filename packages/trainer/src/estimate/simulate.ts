@@ -1,7 +1,8 @@
 /** One simulation of a training run: what is not known is drawn once for the whole run, and the run is added up. */
+
+import * as Seed from "@divisi/core/Seed"
 import * as Worker from "@divisi/core/Worker"
 import type { EngineRates, Options } from "../Estimate.ts"
-import * as Seed from "../internal/seed.ts"
 import type { GrpoConfig, TrainingConfig, WarmStartConfig } from "../TrainingConfig.ts"
 import { normal } from "./rehearse.ts"
 import type { RolloutSample } from "./Samples.ts"

@@ -5,13 +5,14 @@
  * The first completions of a group have one prompt. They are sampled in one request, when the first of them is asked for.
  * Those of recursive rounds have prompts of their own.
  */
+
+import * as Seed from "@divisi/core/Seed"
 import type { Message } from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import type * as Semaphore from "effect/Semaphore"
 import { EngineError, type Sample, type Sampler, type Tokenizer } from "../Engine.ts"
 import * as SamplerWorker from "../SamplerWorker.ts"
-import * as Seed from "./seed.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -91,7 +92,7 @@ export const make = (options: GroupOptions): ((member: number) => Writer) => {
       first ??= { prompt, samples: Effect.runSync(Effect.cached(sample(prompt, size, seed))) }
       if (first.prompt === prompt) return (yield* first.samples)[member]!
     }
-    return (yield* sample(prompt, 1, Seed.derive(seed, member, round)))[0]!
+    return (yield* sample(prompt, 1, Seed.spread(seed, member, round)))[0]!
   })
 
   return (member) => {

@@ -1,6 +1,7 @@
 /** The model of a toy engine: a table of logits, its gradient, its optimiser and its samples. */
+
+import * as Seed from "@divisi/core/Seed"
 import type { OptimizerSettings, Sample } from "../Engine.ts"
-import * as Seed from "./seed.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -60,7 +61,7 @@ export class Model {
   private fresh(key: string): Float64Array {
     const logits = new Float64Array(this.settings.size)
     if (this.settings.noise === 0) return logits
-    const next = Seed.draw(Seed.derive(this.settings.seed, key))
+    const next = Seed.draw(Seed.spread(this.settings.seed, key))
     // The sum of three uniform numbers: a bell of deviation 1/2.
     return logits.map(() => this.settings.noise * 2 * (next() + next() + next() - 1.5))
   }
