@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import { TestClock } from "effect/testing"
+import * as Policy from "../src/policy/Policy.ts"
+import type { RunEvent } from "../src/record/RunEvent.ts"
+import * as Budget from "../src/run/Budget.ts"
+import * as Conductor from "../src/run/Conductor.ts"
+import * as ResponseCache from "../src/run/ResponseCache.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import type { Worker } from "../src/task/Worker.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
+
+const pricing = { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 }
+
+/** Fails once, and takes 50 ms for its answer. */
+const slow = (): Worker & Pick<ScriptedWorker.ScriptedWorker, "calls"> => {
+  const scripted = ScriptedWorker.make({ id: "a", pricing, replies: [{ fail: { _tag: "Overloaded" } }, "42"] })
+  return {
+    ...scripted,
+    generate: (request) => Stream.unwrap(Effect.as(Effect.sleep(50), scripted.generate(request)))
+  }
+}
+
+/** What stands in one store, whoever has made it. */
+const makeStore = () => {
+  const entries = new Map<string, ResponseCache.Entry>()
+  const store: ResponseCache.Store = {
+    get: (key) => Effect.sync(() => entries.get(key)),
+    set: (key, entry) => Effect.sync(() => void entries.set(key, entry))
+  }
+  return { entries, store }
+}
+
+const run = Effect.fnUntraced(function* (
+  worker: Worker,
+  store: ResponseCache.Store,
+  options: Conductor.RunOptions = {},
+  budget: Budget.Limits = {}
+) {
+  const events: Array<RunEvent> = []
+  const retry = { jitter: false, baseDelayMillis: 10 }
+  const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe([worker]), policy: Policy.single(0), retry, budget })
+  const running = conductor.run(
+    { question: "Why?", id: "task" },
+    { runId: "run", listener: (event) => events.push(event), ...options }
+  )
+  const fiber = yield* Effect.forkChild(
+    Effect.provideService(running, ResponseCache.ResponseCache, ResponseCache.make(store))
+  )
+  yield* TestClock.adjust("1 second")
+  return { result: yield* Fiber.join(fiber), events }
+})
+
+const untimed = (events: ReadonlyArray<RunEvent>) => events.map(({ at: _, ...event }) => event)
+
+describe("a found answer", () => {
+  it.effect("that counts as made gives the run that made it, failures, cost and time included, and asks nobody", () =>
+    Effect.gen(function* () {
+      const worker = slow()
+      const { store } = makeStore()
+      const account = Budget.make()
+      const first = yield* run(worker, store, { found: "as-made", payer: { account } })
+      const paid = account.spent()
+      const again = yield* run(worker, store, { found: "as-made", payer: { account } })
+      assert.strictEqual(worker.calls.length, 2)
+      assert.deepStrictEqual(again.result.spend, first.result.spend)
+      assert.strictEqual(again.result.spend.costUsd, 2)
+      const [, , proposed, ...rest] = untimed(first.events)
+      const [, , proposedAgain, ...restAgain] = untimed(again.events)
+      assert.deepStrictEqual(proposedAgain, proposed)
+      const runFinished = (events: ReadonlyArray<object>) => events.slice(0, -1)
+      assert.deepStrictEqual(runFinished(restAgain), runFinished(rest))
+      const finished = again.events.find((event) => event.type === "step-finished")
+      assert.strictEqual(finished?.durationMillis, 110)
+      // Who pays is charged once.
+      assert.deepStrictEqual(account.spent(), paid)
+    })
+  )
+
+  it.effect("that counts as made has to fit the run's own budget, as it did when it was made", () =>
+    Effect.gen(function* () {
+      const { store } = makeStore()
+      const account = Budget.make()
+      yield* run(slow(), store, { payer: { account } })
+      const { result } = yield* run(slow(), store, { found: "as-made", payer: { account } }, { calls: 1 })
+      assert.strictEqual(result.outcome, "budget")
+      assert.strictEqual(result.spend.calls, 1)
+      assert.isUndefined((result.error as Budget.BudgetExceeded).account)
+    })
+  )
+
+  it.effect("is free by default", () =>
+    Effect.gen(function* () {
+      const { store } = makeStore()
+      yield* run(slow(), store)
+      const { events, result } = yield* run(slow(), store)
+      assert.deepStrictEqual([result.answer, result.spend.calls], ["42", 0])
+      assert.isTrue(events.some((event) => event.type === "step-finished" && event.cached))
+    })
+  )
+})
+
+describe("a payer", () => {
+  it.effect("is told of each attempt that was paid for, and of an answer under its key before it is kept", () =>
+    Effect.gen(function* () {
+      const { entries, store } = makeStore()
+      const told: Array<readonly [number | undefined, string | undefined, boolean]> = []
+      const onPaid = ({ answered, costUsd }: Budget.Payment) =>
+        told.push([costUsd, answered?.entry.text, entries.size > 0])
+      yield* run(slow(), store, { payer: { account: Budget.make(), onPaid } })
+      assert.deepStrictEqual(told, [
+        [1, undefined, false],
+        [1, "42", false]
+      ])
+      const [entry] = entries.values()
+      assert.strictEqual(entry?.durationMillis, 110)
+      assert.deepStrictEqual(
+        entry?.failures?.map(({ reason, retryInMillis }) => [reason._tag, retryInMillis]),
+        [["Overloaded", 10]]
+      )
+    })
+  )
+
+  it.effect("who allows no more ends the run, which says whose limit it was and keeps nothing reserved", () =>
+    Effect.gen(function* () {
+      const refusals: Array<string> = []
+      const account = Budget.make({ calls: 0 })
+      const onRefused = ({ error, worker }: Budget.Refusal) => refusals.push(`${worker}: ${error.limit}`)
+      const ledger = Budget.make({ calls: 1 })
+      const worker = slow()
+      const { result } = yield* run(worker, makeStore().store, { ledger, payer: { account, onRefused } })
+      assert.strictEqual(result.outcome, "budget")
+      assert.strictEqual((result.error as Budget.BudgetExceeded).account, "payer")
+      assert.deepStrictEqual(refusals, ["a: calls"])
+      assert.strictEqual(worker.calls.length, 0)
+      yield* ledger.reserve({ costUsd: 0, tokens: 0 })
+    })
+  )
+})
