@@ -8,12 +8,10 @@
  * frame. Readers that do not animate, or are asked not to, see that frame.
  */
 import { readFileSync, writeFileSync } from "node:fs"
-import type { RunEvent } from "@divisi/core/RunEvent"
-import * as Wire from "@divisi/core/Wire"
 import * as Result from "effect/Result"
+import * as Recording from "../src/replay/Recording.ts"
 import * as BlockView from "../src/view/BlockView.ts"
 import { type Line, widthOf } from "../src/view/Line.ts"
-import * as RunView from "../src/view/RunView.ts"
 
 const columns = 92
 const frameMillis = 40
@@ -27,19 +25,15 @@ interface Frame {
   readonly lines: ReadonlyArray<Line>
 }
 
-const framesOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Frame> => {
-  const start = events[0]!.at
-  const end = events.at(-1)!.at
-  const planned = events.find(({ type }) => type === "workflow-proposed")?.at ?? start
+const framesOf = ({ at: runAt, endedAt, run }: Recording.Recording): ReadonlyArray<Frame> => {
+  const start = run.startedAt
+  const planned = run.rounds[0]?.plannedAt ?? start
   const shownAt = (at: number) => at - start + (slowness - 1) * Math.max(0, at - planned)
   const frames: Array<Frame> = [{ at: 0, lines: [] }]
-  let state = RunView.empty
-  let next = 0
-  for (let at = start; at <= end + frameMillis; at += frameMillis) {
-    while (next < events.length && events[next]!.at <= at) state = RunView.apply(state, events[next++]!)
-    if (state === undefined) continue
-    const isOver = state.outcome !== undefined
-    const lines = isOver ? BlockView.final(state, columns) : BlockView.live(state, { width: columns, now: at })
+  for (let at = start; at <= endedAt + frameMillis; at += frameMillis) {
+    const now = runAt(at)
+    const isOver = now.outcome !== undefined
+    const lines = isOver ? BlockView.final(now, columns) : BlockView.live(now, { width: columns, now: at })
     const last = frames.at(-1)!
     if (JSON.stringify(last.lines) !== JSON.stringify(lines)) frames.push({ at: shownAt(at) + frameMillis, lines })
     if (isOver) break
@@ -107,7 +101,6 @@ if (source === undefined || target === undefined) {
   console.error("Usage: recording.ts EVENTS.ndjson PICTURE.svg")
   process.exit(2)
 }
-const events = Result.getOrThrow(Wire.decodeRunEvents(readFileSync(source, "utf8")))
-const frames = framesOf(events)
+const frames = framesOf(Result.getOrThrow(Recording.read(readFileSync(source, "utf8"))))
 writeFileSync(target, picture(frames))
-console.log(`${target}: ${frames.length} frames of ${events.length} events`)
+console.log(`${target}: ${frames.length} frames`)

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Recording from "../src/replay/Recording.ts"
 import * as BlockView from "../src/view/BlockView.ts"
+import * as PlainView from "../src/view/PlainView.ts"
 import { complete, events, finished, fold, type Part, proposed, runId, running, started } from "./fixture.ts"
 
 const transcriptOf = (list: ReadonlyArray<RunEvent>) => JSON.stringify(Transcript.fromEvents(list), null, 2)
@@ -62,7 +63,11 @@ const eventful: ReadonlyArray<RunEvent> = [
 describe("a recording", () => {
   it("is read from lines of events as it is", () => {
     const list = events(complete)
-    assert.deepStrictEqual(Recording.read(linesOf(list)), Result.succeed(list))
+    const recording = Result.getOrThrow(Recording.read(linesOf(list)))
+    for (const [index, { at }] of list.entries()) {
+      assert.deepStrictEqual(recording.at(at), Transcript.fromEvents(list.slice(0, index + 1)))
+    }
+    assert.deepStrictEqual(recording.at(list[0]!.at), Transcript.fromEvents(list.slice(0, 1)))
   })
 
   for (const [name, list] of [
@@ -71,12 +76,15 @@ describe("a recording", () => {
     ["an eventful run", eventful]
   ] as const) {
     it(`is read from the transcript of ${name}, and ends in the same view`, () => {
-      const replayed = Result.getOrThrow(Recording.read(transcriptOf(list)))
-      assert.strictEqual(final(replayed), final(list))
+      const { at, endedAt, run } = Result.getOrThrow(Recording.read(transcriptOf(list)))
+      for (const replayed of [run, at(endedAt)]) {
+        assert.strictEqual(BlockView.toPlainText(BlockView.final(replayed, 100)), final(list))
+      }
     })
 
     it(`of ${name} plays in the order of time`, () => {
-      const times = Result.getOrThrow(Recording.read(transcriptOf(list))).map((event) => event.at)
+      const { run } = Result.getOrThrow(Recording.read(transcriptOf(list)))
+      const times = PlainView.entries(run).map(({ at }) => at)
       assert.deepStrictEqual(
         times.toSorted((left, right) => left - right),
         times
@@ -85,10 +93,10 @@ describe("a recording", () => {
   }
 
   it("starts and ends steps when they did", () => {
-    const replayed = Result.getOrThrow(Recording.read(transcriptOf(events(complete))))
-    const start = replayed.find((event) => event.type === "step-started" && event.step === 1)!
-    const end = replayed.find((event) => event.type === "step-finished" && event.step === 1)!
-    assert.deepStrictEqual([start.at, end.at - start.at], [events(complete)[4]!.at, 120])
+    const recording = Result.getOrThrow(Recording.read(transcriptOf(events(complete))))
+    const stateAt = (time: number) => recording.at(time).rounds[0]!.steps[1]!.state
+    const [start, end] = [4, 7].map((index) => events(complete)[index]!.at) as [number, number]
+    assert.deepStrictEqual([start - 1, start, end - 1, end].map(stateAt), ["waiting", "running", "running", "answered"])
   })
 
   it("says in one message what is wrong with a file", () => {

@@ -1,7 +1,7 @@
 /** The events of runs as tests draw them. */
 import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Transcript from "@divisi/core/Transcript"
 import type { Workflow } from "@divisi/core/Workflow"
-import * as RunView from "../src/view/RunView.ts"
 
 export const runId = "run-1"
 
@@ -77,8 +77,8 @@ export const complete: ReadonlyArray<Part> = [
   ...ended
 ]
 
-export const fold = (list: ReadonlyArray<RunEvent>): RunView.RunView => {
-  const view = list.reduce(RunView.apply, RunView.empty)
-  if (view === undefined) throw new Error("The events hold no run-started.")
-  return view
+export const fold = (list: ReadonlyArray<RunEvent>): Transcript.Transcript => {
+  const run = Transcript.fromEvents(list)
+  if (run === undefined) throw new Error("The events hold no run-started.")
+  return run
 }

@@ -1,10 +1,10 @@
 import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Transcript from "@divisi/core/Transcript"
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Block from "../src/view/Block.ts"
 import * as BlockView from "../src/view/BlockView.ts"
 import * as Line from "../src/view/Line.ts"
 import * as PlainView from "../src/view/PlainView.ts"
-import * as RunView from "../src/view/RunView.ts"
 import * as View from "../src/view/View.ts"
 import { complete, events, fold, type Part, proposed, running, started } from "./fixture.ts"
 import { Terminal } from "./Terminal.ts"
@@ -19,14 +19,16 @@ const live = (parts: ReadonlyArray<Part>, width: number, height?: number): strin
 const final = (parts: ReadonlyArray<Part>, width: number): string =>
   BlockView.toPlainText(BlockView.final(fold(events(parts)), width))
 
+/** What is printed as the events come. */
 const plain = (list: ReadonlyArray<RunEvent>): string => {
-  let view = RunView.empty
-  return list
-    .flatMap((event) => {
-      view = RunView.apply(view, event)
-      return PlainView.lines(view, event)
-    })
-    .join("\n")
+  let output = ""
+  const recorder = Transcript.recorder()
+  const view = View.plain({ write: (text) => (output += text) }, recorder.transcript)
+  for (const event of list) {
+    recorder.listener(event)
+    view.show(event)
+  }
+  return output.trimEnd()
 }
 
 describe("the live view", () => {
@@ -147,6 +149,11 @@ describe("the plain view", () => {
     expect(plain(events(complete))).toMatchSnapshot()
   })
 
+  it("prints of a transcript what it printed as the run went on", () => {
+    const all = PlainView.entries(fold(events(complete))).flatMap(({ lines }) => lines)
+    assert.strictEqual(plain(events(complete)), all.join("\n"))
+  })
+
   it("holds no escape sequence, whatever a worker writes", () => {
     const parts = complete.map((part) =>
       part.type === "step-finished" ? { ...part, answer: "\u001b[2J\u001b[31mred\u0007" } : part
@@ -176,8 +183,12 @@ describe("the block", () => {
 
   it("leaves the final view once in the scrollback, on a terminal that is too small for it", () => {
     const terminal = new Terminal(40, 6)
-    const view = View.live(terminal, () => now)
-    for (const event of events(complete)) view.show(event)
+    const recorder = Transcript.recorder()
+    const view = View.live(terminal, recorder.transcript, () => now)
+    for (const event of events(complete)) {
+      recorder.listener(event)
+      view.show(event)
+    }
     view.close()
     view.close()
     const text = terminal.text().join("\n")

@@ -1,8 +1,47 @@
 /** Reads what a run was recorded in: a transcript, or its events as lines of JSON. */
 import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Transcript from "@divisi/core/Transcript"
 import * as Wire from "@divisi/core/Wire"
 import * as Result from "effect/Result"
-import { fromTranscript } from "./TranscriptEvents.ts"
+
+/** A recorded run. */
+export interface Recording {
+  /** All that is known of it. */
+  readonly run: Transcript.Transcript
+  /** When the last thing happened, in milliseconds since 1970. */
+  readonly endedAt: number
+  /** The run as it was at a time; as it began before its start. */
+  readonly at: (time: number) => Transcript.Transcript
+}
+
+/** Of a transcript, texts appear when they are whole. */
+const ofTranscript = (run: Transcript.Transcript): Recording => ({
+  run,
+  endedAt: Transcript.endOf(run),
+  at: (time) => Transcript.at(run, time)
+})
+
+/** Of events, texts grow as they did: the events up to a time are folded, and folded on as time goes by. */
+const ofEvents = (events: ReadonlyArray<RunEvent>): Recording => {
+  const run = Transcript.fromEvents(events)!
+  const fold = () => {
+    const recorder = Transcript.recorder()
+    recorder.listener(events[0]!)
+    return { recorder, next: 1, time: Number.NEGATIVE_INFINITY }
+  }
+  let state = fold()
+  return {
+    run,
+    endedAt: Math.max(Transcript.endOf(run), events.at(-1)!.at),
+    at: (time) => {
+      if (time < state.time) state = fold()
+      state.time = time
+      while (state.next < events.length && events[state.next]!.at <= time)
+        state.recorder.listener(events[state.next++]!)
+      return state.recorder.transcript()!
+    }
+  }
+}
 
 const parse = (text: string): unknown => {
   try {
@@ -17,20 +56,20 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 const clearly = <A>(read: Result.Result<A, Wire.WireError>): Result.Result<A, string> =>
   Result.mapError(read, (error) => `cannot be replayed. ${error.message}`)
 
-const readEvents = (text: string): Result.Result<ReadonlyArray<RunEvent>, string> =>
+const readEvents = (text: string): Result.Result<Recording, string> =>
   Result.flatMap(clearly(Wire.decodeRunEvents(text)), (events) =>
     events[0]?.type === "run-started"
-      ? Result.succeed(events)
+      ? Result.succeed(ofEvents(events))
       : Result.fail("cannot be replayed. Its first event is not run-started: the beginning is missing.")
   )
 
 const neither = "is neither a transcript nor the events of a run"
 
-/** The events of a recording, whichever of the two it is. A failure says what is wrong with it. */
-export const read = (text: string): Result.Result<ReadonlyArray<RunEvent>, string> => {
+/** Reads a recording, whichever of the two it is. A failure says what is wrong with it. */
+export const read = (text: string): Result.Result<Recording, string> => {
   if (text.trim() === "") return Result.fail("is empty.")
   const whole = parse(text)
-  if (isObject(whole) && "rounds" in whole) return Result.map(clearly(Wire.readTranscript(whole)), fromTranscript)
+  if (isObject(whole) && "rounds" in whole) return Result.map(clearly(Wire.readTranscript(whole)), ofTranscript)
   // Of several lines only the first is JSON by itself; a transcript that was cut off has not even that.
   const first = whole ?? parse(text.slice(0, text.indexOf("\n") >>> 0))
   if (isObject(first) && "type" in first && "runId" in first) return readEvents(text)

@@ -23,9 +23,11 @@ const codes: { readonly [O in Outcome]: number } = {
 }
 
 /** Events are plain JSON values, so what goes over the wire needs no schema. */
-const makeView = (json: boolean): View.View => {
+const makeView = (json: boolean, run: View.Source): View.View => {
   if (json) return View.json(process.stdout, JSON.stringify)
-  return View.isLive(process.stdout, process.env) ? View.live(process.stdout, Date.now) : View.plain(process.stdout)
+  return View.isLive(process.stdout, process.env)
+    ? View.live(process.stdout, run, Date.now)
+    : View.plain(process.stdout, run)
 }
 
 const profilesOf = ({ profiles }: Input): Effect.Effect<Profiles | undefined, Failure> =>
@@ -51,9 +53,9 @@ const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void
   const file = Option.getOrUndefined(input.transcript)
   if (file !== undefined) yield* TranscriptFile.prepare(file)
   const recorder = Transcript.recorder()
-  const view = makeView(input.json)
+  const view = makeView(input.json, recorder.transcript)
   const listener = (event: RunEvent) => {
-    if (file !== undefined) recorder.listener(event)
+    recorder.listener(event)
     view.show(event)
   }
   const finish = Effect.suspend(() => {

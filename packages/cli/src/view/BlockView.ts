@@ -1,11 +1,14 @@
 /**
- * The view of a run for a terminal: `(state, width, now) => lines`. The live one fits the screen and leaves out what
- * does not; the final one holds everything.
+ * The view of a run for a terminal: a function of a transcript, a width and a time. The live one fits the screen and
+ * leaves out what does not; the final one holds everything.
  */
+import * as Task from "@divisi/core/Task"
 import * as Topology from "@divisi/core/Topology"
+import * as Transcript from "@divisi/core/Transcript"
+import type { Workflow } from "@divisi/core/Workflow"
 import * as Format from "./Format.ts"
 import { blank, cut, fit, type Line, line, oneLine, type Span, span, toText, widthOf, wrap } from "./Line.ts"
-import type { RoundView, RunView, StepView } from "./RunView.ts"
+import * as Records from "./Records.ts"
 import * as StepGraph from "./StepGraph.ts"
 import * as Totals from "./Totals.ts"
 
@@ -29,9 +32,8 @@ type Detail = 0 | 1 | 2 | 3
 const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
 /** A plan in a few words: `3 steps, best-of-n, 2 at once`. */
-export const shapeOf = (round: RoundView): string => {
-  const { workflow } = round
-  if (workflow === undefined || workflow.steps.length === 0) return "no steps: the answer stands"
+export const shapeOf = (workflow: Workflow): string => {
+  if (workflow.steps.length === 0) return "no steps: the answer stands"
   const topology = Topology.make(workflow)
   const atOnce = Topology.width(topology)
   const shape = Topology.shape(topology)
@@ -46,41 +48,48 @@ export const shapeOf = (round: RoundView): string => {
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-const paidFacts = (step: StepView): ReadonlyArray<string> => [
-  ...(step.durationMillis === undefined ? [] : [Format.duration(step.durationMillis)]),
-  ...(step.usage === undefined ? [] : [Format.count(step.usage.inputTokens + step.usage.outputTokens, "token")]),
-  ...(step.costUsd === undefined ? [] : [Format.cost(step.costUsd)]),
-  ...(step.cached ? ["cached"] : [])
+const tookFacts = (durationMillis: number | undefined): ReadonlyArray<string> =>
+  durationMillis === undefined ? [] : [Format.duration(durationMillis)]
+
+const costFacts = (costUsd: number | undefined): ReadonlyArray<string> =>
+  costUsd === undefined ? [] : [Format.cost(costUsd)]
+
+const answerFacts = (step: Transcript.StepRecord): ReadonlyArray<string> => {
+  const paid = Records.paidFor(step, Transcript.spendSoFar)
+  return [
+    ...tookFacts(step.durationMillis),
+    ...(paid === undefined ? [] : [Format.count(paid.usage.inputTokens + paid.usage.outputTokens, "token")]),
+    ...costFacts(paid?.costUsd),
+    ...(step.cached === true ? ["cached"] : [])
+  ]
+}
+
+const runningFacts = (step: Transcript.StepRecord, now: number): ReadonlyArray<Span> => {
+  const setback = oneLine(Records.setback(step))
+  const sign = spinner[Math.floor(now / 80) % spinner.length]
+  const elapsed = Math.max(0, now - (step.startedAt ?? now))
+  return [span(`${sign} ${Format.duration(elapsed)}`, "busy"), span(setback === "" ? "" : ` · ${setback}`, "dim")]
+}
+
+const stoppedFacts = ({ lost }: Transcript.StepRecord): ReadonlyArray<Span> => [
+  span("■ stopped", "busy"),
+  ...costFacts(lost.at(-1)?.costUsd).map((cost) => span(` · ${cost}`, "dim"))
 ]
 
 /** `now` is absent once the run has ended: what has not ended by then never will. */
-const facts = (step: StepView, now: number | undefined): ReadonlyArray<Span> => {
-  const message = step.message === undefined ? "" : oneLine(step.message)
+const facts = (step: Transcript.StepRecord, now: number | undefined): ReadonlyArray<Span> => {
   switch (step.state) {
     case "waiting":
       return [span(now === undefined ? "– not run" : "· waiting", "dim")]
-    case "running": {
-      if (now === undefined) return [span("■ stopped", "busy")]
-      const elapsed = Math.max(0, now - (step.startedAt ?? now))
-      const sign = spinner[Math.floor(now / 80) % spinner.length]
-      return [span(`${sign} ${Format.duration(elapsed)}`, "busy"), span(message === "" ? "" : ` · ${message}`, "dim")]
-    }
-    case "done":
-      return [span("✓ ", "good"), span(paidFacts(step).join(" · "), "dim")]
+    case "running":
+      if (Records.isStopped(step)) return stoppedFacts(step)
+      return now === undefined ? [span("■ stopped", "busy")] : runningFacts(step, now)
+    case "answered":
+      return [span("✓ ", "good"), span(answerFacts(step).join(" · "), "dim")]
     case "failed":
-      return [span("✗ ", "bad"), span(["failed", ...paidFacts(step)].join(" · "), "bad")]
+      return [span("✗ ", "bad"), span(["failed", ...tookFacts(step.durationMillis)].join(" · "), "bad")]
     case "skipped":
-      return [span(`– skipped: ${message}`, "dim")]
-    case "stopped":
-      return [
-        span("■ stopped", "busy"),
-        span(
-          paidFacts(step)
-            .map((fact) => ` · ${fact}`)
-            .join(""),
-          "dim"
-        )
-      ]
+      return [span(`– skipped: ${Records.skipReason(step)}`, "dim")]
   }
 }
 
@@ -102,21 +111,31 @@ const excerpt = (
 }
 
 /** What stands under a step's own line. */
-const stepDetail = (step: StepView, width: number, now: number | undefined, detail: Detail): ReadonlyArray<Line> => {
+const stepDetail = (
+  step: Transcript.StepRecord,
+  subtask: string,
+  width: number,
+  now: number | undefined,
+  detail: Detail
+): ReadonlyArray<Line> => {
   const most = detail === 3 ? 6 : 1
+  const isWriting = step.state === "running" && !Records.isStopped(step) && Records.written(step) !== ""
   return [
-    ...(detail >= 1 && step.subtask !== "" ? excerpt("", step.subtask, width, most, "dim") : []),
+    ...(detail >= 1 && subtask !== "" ? excerpt("", subtask, width, most, "dim") : []),
     ...(step.nested === undefined ? [] : rounds(step.nested, width, now, detail)),
-    ...(detail >= 2 && step.answer !== undefined ? excerpt("→ ", step.answer, width, most, "plain") : []),
-    ...(detail >= 1 && step.state === "failed" ? excerpt("✗ ", step.message ?? "", width, most, "bad") : []),
-    ...(detail >= 2 && step.state === "running" && step.streamed !== ""
-      ? [line(cut(`… ${lastLine(step.streamed)}`, width), "dim")]
-      : [])
+    ...(detail >= 2 && step.state === "answered" ? excerpt("→ ", step.text, width, most, "plain") : []),
+    ...(detail >= 1 && step.state === "failed" ? excerpt("✗ ", step.detail ?? "", width, most, "bad") : []),
+    ...(detail >= 2 && isWriting ? [line(cut(`… ${lastLine(Records.written(step))}`, width), "dim")] : [])
   ]
 }
 
 /** The steps of a plan with its topology drawn beside them; where there is no room for that, with what each sees. */
-const plan = (round: RoundView, width: number, now: number | undefined, detail: Detail): ReadonlyArray<Line> => {
+const plan = (
+  round: Transcript.RoundRecord,
+  width: number,
+  now: number | undefined,
+  detail: Detail
+): ReadonlyArray<Line> => {
   const { steps, workflow } = round
   if (workflow === undefined || steps.length === 0) return []
   const graph = StepGraph.make(workflow)
@@ -126,7 +145,7 @@ const plan = (round: RoundView, width: number, now: number | undefined, detail: 
   const digits = String(steps.length - 1).length
   const lines = steps.flatMap((step, index): ReadonlyArray<Line> => {
     const row = graph.rows[index]!
-    const access = workflow.steps[index]!.access
+    const { access, subtask } = workflow.steps[index]!
     const isAll = access === "all" || (access.length > 0 && access.length === index)
     const sees = isDrawn || access.length === 0 ? "" : `sees ${isAll ? "all" : access.join(", ")} · `
     const name = cut(oneLine(step.worker), names)
@@ -141,7 +160,7 @@ const plan = (round: RoundView, width: number, now: number | undefined, detail: 
     ]
     return [
       head,
-      ...stepDetail(step, Math.max(8, width - margin.length - 1), now, detail).map(
+      ...stepDetail(step, subtask, Math.max(8, width - margin.length - 1), now, detail).map(
         (line): Line => [span(`${margin} `), ...line]
       )
     ]
@@ -155,67 +174,114 @@ const plan = (round: RoundView, width: number, now: number | undefined, detail: 
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The end of what the policy has written of its plan so far. */
-const writing = (round: RoundView, width: number, lines: number): ReadonlyArray<Line> => [
-  line(`${round.policy} writes a plan${round.attempt === 0 ? "" : ` (attempt ${round.attempt + 1})`} …`, "busy"),
-  ...(round.unreadable === undefined ? [] : [line(oneLine(round.unreadable), "dim")]),
-  ...(round.completion === ""
-    ? []
-    : wrap(round.completion, width - 2)
-        .slice(-lines)
-        .map((text) => line(`  ${text}`, "dim")))
+const writing = (
+  { policy }: Transcript.Transcript,
+  round: Transcript.RoundRecord,
+  width: number,
+  lines: number
+): ReadonlyArray<Line> => {
+  const completion = round.completions.at(-1)
+  const attempt = completion?.attempt ?? 0
+  const text = completion === undefined ? "" : Records.written(completion)
+  const unreadable = Records.unreadable(round)
+  return [
+    line(`${oneLine(policy)} writes a plan${attempt === 0 ? "" : ` (attempt ${attempt + 1})`} …`, "busy"),
+    ...(unreadable === undefined ? [] : [line(oneLine(unreadable), "dim")]),
+    ...(text === ""
+      ? []
+      : wrap(text, width - 2)
+          .slice(-lines)
+          .map((text) => line(`  ${text}`, "dim")))
+  ]
+}
+
+const roundTitle = ({ confirmed, policy = "", round }: Transcript.RoundRecord, workflow: Workflow): Line => [
+  span(round === 0 ? "Plan" : `Round ${round + 1}`, "bold"),
+  span(` by ${oneLine(policy)}: `),
+  span(confirmed ? "the answer stands" : shapeOf(workflow))
 ]
 
-const roundTitle = (round: RoundView, index: number): Line => [
-  span(index === 0 ? "Plan" : `Round ${index + 1}`, "bold"),
-  span(` by ${oneLine(round.policy)}: `),
-  span(round.confirmed ? "the answer stands" : shapeOf(round))
-]
+const roundLines = (
+  run: Transcript.Transcript,
+  round: Transcript.RoundRecord,
+  width: number,
+  now: number | undefined,
+  detail: Detail
+): ReadonlyArray<Line> => {
+  const { notes, workflow } = round
+  if (workflow === undefined) return run.outcome === undefined ? writing(run, round, width, detail * 3) : []
+  const isBefore = round.round < run.rounds.length - 1
+  const verdict = Records.verdict(round)
+  return [
+    roundTitle(round, workflow),
+    ...(detail < 3 ? [] : notes.map((note) => line(`  note: ${oneLine(note)}`, "dim"))),
+    ...(detail < 3 && isBefore ? [] : plan(round, width, now, detail)),
+    ...(verdict === undefined ? [] : [line(oneLine(verdict), "dim")])
+  ]
+}
 
-const rounds = (view: RunView, width: number, now: number | undefined, detail: Detail): ReadonlyArray<Line> =>
-  view.rounds.flatMap((round, index) => {
-    if (round.workflow === undefined) return view.outcome === undefined ? writing(round, width, detail * 3) : []
-    return [
-      roundTitle(round, index),
-      ...(detail < 3 ? [] : round.notes.map((note) => line(`  note: ${oneLine(note)}`, "dim"))),
-      ...(detail < 3 && index < view.rounds.length - 1 ? [] : plan(round, width, now, detail)),
-      ...(round.verdict === undefined ? [] : [line(oneLine(round.verdict), "dim")])
-    ]
-  })
+const rounds = (
+  run: Transcript.Transcript,
+  width: number,
+  now: number | undefined,
+  detail: Detail
+): ReadonlyArray<Line> => run.rounds.flatMap((round) => roundLines(run, round, width, now, detail))
 
 // -------------------------------------------------------------------------------------------------------------------
 // The whole
 // -------------------------------------------------------------------------------------------------------------------
 
-const ending = (view: RunView, width: number): ReadonlyArray<Line> => [
-  ...(view.answer === undefined
+const ending = (run: Transcript.Transcript, width: number): ReadonlyArray<Line> => [
+  ...(run.answer === undefined
     ? []
-    : [blank, line("Answer", "bold"), ...wrap(view.answer, width).map((text) => line(text))]),
+    : [blank, line("Answer", "bold"), ...wrap(run.answer, width).map((text) => line(text))]),
   blank,
-  ...Totals.lines(view).flatMap(({ style, text }) => wrap(text, width).map((text) => line(text, style)))
+  ...Totals.lines(run).flatMap(({ style, text }) => wrap(text, width).map((text) => line(text, style)))
 ]
 
-const draw = (view: RunView, screen: Screen, detail: Detail): ReadonlyArray<Line> => {
+const draw = (run: Transcript.Transcript, screen: Screen, detail: Detail): ReadonlyArray<Line> => {
   const { now, width } = screen
-  const question = wrap(view.question, width)
+  const question = wrap(Task.question(run.task), width)
   const most = detail === 3 ? question.length : detail + 1
   const shown =
     question.length > most ? question.slice(0, most).with(-1, cut(`${question[most - 1]} …`, width)) : question
   const lines = [
     ...shown.map((text) => line(text, "bold")),
     ...(detail === 0 ? [] : [blank]),
-    ...rounds(view, width, view.outcome === undefined ? now : undefined, detail),
-    ...(view.outcome === undefined ? [line(Totals.running(view, now), "dim")] : ending(view, width))
+    ...rounds(run, width, run.outcome === undefined ? now : undefined, detail),
+    ...(run.outcome === undefined ? [line(Totals.running(run, now), "dim")] : ending(run, width))
   ]
   return lines.map((line) => fit(line, width))
 }
 
 /**
  * The view as it changes: of the details as much as fits the height, and where even the least is too much, its end.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { BlockView } from "@divisi/cli"
+ * import * as Transcript from "@divisi/core/Transcript"
+ *
+ * const run = Transcript.fromEvents([
+ *   {
+ *     type: "run-started",
+ *     version: 1,
+ *     runId: "run-1",
+ *     at: 0,
+ *     task: { id: "task-1", messages: [{ role: "user", content: "Why?" }] },
+ *     pool: [{ id: "a" }],
+ *     policy: "lexical",
+ *     seed: 0
+ *   }
+ * ])!
+ * BlockView.toPlainText(BlockView.live(run, { width: 80, now: 5 })) // => "Why?\n\n5 ms · 0 calls · 0 tokens · $0"
+ * ```
  */
-export const live = (view: RunView, screen: Screen): ReadonlyArray<Line> => {
+export const live = (run: Transcript.Transcript, screen: Screen): ReadonlyArray<Line> => {
   const height = screen.height ?? Number.POSITIVE_INFINITY
   for (const detail of [2, 1, 0] as const) {
-    const lines = draw(view, screen, detail)
+    const lines = draw(run, screen, detail)
     if (lines.length <= height) return lines
     if (detail === 0) return [line("…", "dim"), ...lines.slice(lines.length - Math.max(0, height - 1))].slice(0, height)
   }
@@ -223,8 +289,8 @@ export const live = (view: RunView, screen: Screen): ReadonlyArray<Line> => {
 }
 
 /** The view that stays: everything, however long. */
-export const final = (view: RunView, width: number): ReadonlyArray<Line> =>
-  draw(view, { width, now: view.startedAt + (view.durationMillis ?? 0) }, 3)
+export const final = (run: Transcript.Transcript, width: number): ReadonlyArray<Line> =>
+  draw(run, { width, now: run.startedAt + (run.durationMillis ?? 0) }, 3)
 
 /** The view as plain text. */
 export const toPlainText = (lines: ReadonlyArray<Line>): string => lines.map(toText).join("\n")

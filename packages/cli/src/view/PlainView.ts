@@ -1,93 +1,136 @@
 /**
- * The view of a run for a pipe or a log: one line, or a few, for each thing that happens, never redrawn.
+ * The view of a run for a pipe or a log: one line, or a few, for each thing that happened, never redrawn.
  */
-import type { RunEvent } from "@divisi/core/RunEvent"
+import type { Paid } from "@divisi/core/RunEvent"
+import * as Task from "@divisi/core/Task"
+import * as Transcript from "@divisi/core/Transcript"
 import { shapeOf } from "./BlockView.ts"
 import * as Format from "./Format.ts"
 import { clean, oneLine } from "./Line.ts"
-import { find, type RunView } from "./RunView.ts"
+import * as Records from "./Records.ts"
 import * as Totals from "./Totals.ts"
+
+/** Something that happened in a run. */
+export interface Entry {
+  /** Tells it from all others of the run, and is the same in every later transcript. */
+  readonly key: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly lines: ReadonlyArray<string>
+}
 
 /** What a step sees, as words. */
 export const sees = (access: "all" | ReadonlyArray<number>): string =>
   access === "all" ? "sees all" : access.length === 0 ? "sees nothing" : `sees ${access.join(", ")}`
 
-const paid = (event: { usage: { inputTokens: number; outputTokens: number }; costUsd: number | undefined }) => [
-  Format.count(event.usage.inputTokens + event.usage.outputTokens, "token"),
-  ...(event.costUsd === undefined ? [] : [Format.cost(event.costUsd)])
+const paidFacts = ({ costUsd, usage }: Paid): ReadonlyArray<string> => [
+  Format.count(usage.inputTokens + usage.outputTokens, "token"),
+  ...(costUsd === undefined ? [] : [Format.cost(costUsd)])
 ]
 
 const label = (text: string) => text.padEnd(9)
 
-const stepLine = (step: number | undefined, text: string) =>
-  `${label(step === undefined ? "policy" : `step ${step}`)}${text}`
+const lost = (call: Transcript.LostCall): string => {
+  if (call.reason === undefined) return `${oneLine(call.worker)} stopped (${paidFacts(call).join(", ")})`
+  const again = call.retryInMillis === undefined ? "" : ` Again in ${Format.duration(call.retryInMillis)}.`
+  return `${oneLine(call.message ?? call.reason._tag)}${again}`
+}
 
-const planLines = (view: RunView, round: number): ReadonlyArray<string> => {
-  const plan = view.rounds[round]
-  if (plan?.workflow === undefined) return []
+// -------------------------------------------------------------------------------------------------------------------
+// Steps
+// -------------------------------------------------------------------------------------------------------------------
+
+const answer = (step: Transcript.StepRecord): string => {
+  const paid = Records.paidFor(step, Transcript.spendSoFar)
+  const facts = [
+    Format.duration(step.durationMillis ?? 0),
+    ...(paid === undefined ? [] : paidFacts(paid)),
+    ...(step.cached === true ? ["cached"] : [])
+  ]
+  return `${oneLine(step.worker)} (${facts.join(", ")}): ${oneLine(step.text)}`
+}
+
+const ended = (step: Transcript.StepRecord): string => {
+  if (step.state === "answered") return answer(step)
+  if (step.state === "skipped") return `skipped: ${Records.skipReason(step)}`
+  return `${oneLine(step.worker)} failed: ${oneLine(step.detail ?? "")}`
+}
+
+const ofStep = (key: string, step: Transcript.StepRecord): ReadonlyArray<Entry> => {
+  const { endedAt, nested, reassigned, startedAt } = step
+  const line = (at: number, what: string, text: string): Entry => ({
+    key: `${key} ${what}`,
+    at,
+    lines: [`${label(`step ${step.step}`)}${text}`]
+  })
   return [
-    `${label("plan")}${oneLine(plan.policy)}: ${shapeOf(plan)}`,
-    ...plan.notes.map((note) => `${label("")}note: ${oneLine(note)}`),
-    ...plan.workflow.steps.map((step, index) => {
+    ...(startedAt === undefined ? [] : [line(startedAt, "started", `${oneLine(Records.planned(step))} started`)]),
+    ...step.lost.map((call, index) => line(call.at, `lost ${index}`, lost(call))),
+    ...reassigned.map(({ at, from }, index) => {
+      const to = reassigned[index + 1]?.from ?? step.worker
+      return line(at, `reassigned ${index}`, `${oneLine(to)} takes over from ${oneLine(from)}`)
+    }),
+    ...(nested === undefined ? [] : entries(nested).map((entry) => ({ ...entry, lines: indented(entry.lines) }))),
+    ...(endedAt === undefined ? [] : [line(endedAt, "ended", ended(step))])
+  ]
+}
+
+const indented = (lines: ReadonlyArray<string>) => lines.map((line) => `  ${line}`.trimEnd())
+
+// -------------------------------------------------------------------------------------------------------------------
+// Rounds
+// -------------------------------------------------------------------------------------------------------------------
+
+const planLines = ({ notes, policy = "", steps, workflow }: Transcript.RoundRecord): ReadonlyArray<string> => {
+  if (workflow === undefined) return []
+  return [
+    `${label("plan")}${oneLine(policy)}: ${shapeOf(workflow)}`,
+    ...notes.map((note) => `${label("")}note: ${oneLine(note)}`),
+    ...workflow.steps.map((step, index) => {
       const subtask = oneLine(step.subtask)
-      const name = oneLine(plan.steps[index]!.worker)
+      const name = oneLine(Records.planned(steps[index]!))
       return `${label(`step ${index}`)}${name}, ${sees(step.access)}${subtask === "" ? "" : `: ${subtask}`}`
     })
   ]
 }
 
-const describe = (event: RunEvent, view: RunView): ReadonlyArray<string> => {
-  switch (event.type) {
-    case "run-started":
-      return [`${label("question")}${oneLine(view.question)}`]
-    case "round-started":
-      return event.round === 0 ? [] : [`${label("round")}${event.round + 1}`]
-    case "completion-finished":
-      return event.error === undefined ? [] : [stepLine(undefined, `unreadable plan: ${oneLine(event.error)}`)]
-    case "workflow-proposed":
-      return planLines(view, event.round)
-    case "step-started":
-      return [stepLine(event.step, `${oneLine(event.worker)} started`)]
-    case "step-finished": {
-      // Of a step that a nested run answers, the view knows what that run took.
-      const { costUsd, usage = event.usage } = view.rounds[event.round]?.steps[event.step] ?? event
-      const facts = [
-        Format.duration(event.durationMillis),
-        ...paid({ usage, costUsd }),
-        ...(event.cached ? ["cached"] : [])
-      ]
-      return [stepLine(event.step, `${oneLine(event.worker)} (${facts.join(", ")}): ${oneLine(event.answer)}`)]
-    }
-    case "call-failed": {
-      const again = event.retryInMillis === undefined ? "" : ` Again in ${Format.duration(event.retryInMillis)}.`
-      return [stepLine(event.step, `${oneLine(event.message)}${again}`)]
-    }
-    case "call-interrupted":
-      return [stepLine(event.step, `${oneLine(event.worker)} stopped (${paid(event).join(", ")})`)]
-    case "step-reassigned":
-      return [stepLine(event.step, `${oneLine(event.to)} takes over from ${oneLine(event.from)}`)]
-    case "step-failed":
-      return [stepLine(event.step, `${oneLine(event.worker)} failed: ${oneLine(event.message)}`)]
-    case "step-skipped":
-      return [stepLine(event.step, `skipped: ${view.rounds[event.round]?.steps[event.step]?.message ?? event.reason}`)]
-    case "answer-graded":
-      return [`${label("critic")}${view.rounds[event.round]?.verdict ?? event.critic}`]
-    case "round-finished":
-      return event.confirmed ? [`${label("plan")}the previous answer stands`] : []
-    case "run-finished":
-      return [
-        ...(view.answer === undefined ? [] : `${label("answer")}${clean(view.answer).trim()}`.split("\n")),
-        ...Totals.lines(view).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗] /, "")}`)
-      ]
-    default:
-      return []
-  }
+const ofRound = (runId: string, round: Transcript.RoundRecord): ReadonlyArray<Entry> => {
+  const key = `${runId} ${round.round}`
+  const entry = (at: number | undefined, what: string, lines: ReadonlyArray<string>): ReadonlyArray<Entry> =>
+    at === undefined || lines.length === 0 ? [] : [{ key: `${key} ${what}`, at, lines }]
+  const line = (at: number | undefined, what: string, name: string, text: string) =>
+    entry(at, what, [`${label(name)}${text}`])
+  return [
+    ...(round.round === 0 ? [] : line(round.startedAt, "started", "round", String(round.round + 1))),
+    ...round.completions.flatMap(({ attempt, endedAt, error }) =>
+      error === undefined ? [] : line(endedAt, `attempt ${attempt}`, "policy", `unreadable plan: ${oneLine(error)}`)
+    ),
+    ...round.lost.flatMap((call, index) => line(call.at, `lost ${index}`, "policy", lost(call))),
+    ...entry(round.plannedAt, "planned", planLines(round)),
+    ...round.steps.flatMap((step) => ofStep(`${key} ${step.step}`, step)),
+    ...line(round.grade?.at, "graded", "critic", Records.verdict(round) ?? ""),
+    ...(round.confirmed ? line(round.endedAt, "ended", "plan", "the previous answer stands") : [])
+  ]
 }
 
-/** The lines to print for an event; `view` is the state with the event in it. */
-export const lines = (view: RunView | undefined, event: RunEvent): ReadonlyArray<string> => {
-  const found = view === undefined ? undefined : find(view, event.runId)
-  return found === undefined
-    ? []
-    : describe(event, found.view).map((line) => `${"  ".repeat(found.depth)}${line}`.trimEnd())
+// -------------------------------------------------------------------------------------------------------------------
+// The whole
+// -------------------------------------------------------------------------------------------------------------------
+
+const ending = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
+  if (run.outcome === undefined) return []
+  const lines = [
+    ...(run.answer === undefined ? [] : `${label("answer")}${clean(run.answer).trim()}`.split("\n")),
+    ...Totals.lines(run).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗] /, "")}`)
+  ]
+  return [{ key: `${run.runId} ended`, at: Transcript.endOf(run), lines }]
+}
+
+/** All that has happened in a run, in the order of time. */
+export const entries = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
+  const question = oneLine(Task.question(run.task))
+  const start = { key: `${run.runId} started`, at: run.startedAt, lines: [`${label("question")}${question}`] }
+  // The sort is stable: what happens at the same time stays in order. Whatever the clock says, the end comes last.
+  const between = run.rounds.flatMap((round) => ofRound(run.runId, round)).toSorted((one, other) => one.at - other.at)
+  return [start, ...between, ...ending(run)]
 }

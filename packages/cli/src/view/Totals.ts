@@ -1,7 +1,7 @@
 /** The last lines of a run: how it ended, what it took and what it cost. */
+import * as Transcript from "@divisi/core/Transcript"
 import * as Format from "./Format.ts"
 import { oneLine, type Style } from "./Line.ts"
-import type { RunView } from "./RunView.ts"
 
 const headings = {
   answered: { text: "✓ answered", style: "good" },
@@ -11,8 +11,8 @@ const headings = {
 } as const
 
 /** What has been spent: `3 calls · 180 tokens · $0.0004`. */
-export const spent = ({ spend }: RunView): string => {
-  const { calls, costUsd, unpricedCalls, usage } = spend
+export const spent = (run: Transcript.Transcript): string => {
+  const { calls, costUsd, unpricedCalls, usage } = Transcript.spendSoFar(run)
   return [
     Format.count(calls, "call"),
     `${Format.count(usage.inputTokens + usage.outputTokens, "token")}${usage.estimated ? " at most" : ""}`,
@@ -22,14 +22,14 @@ export const spent = ({ spend }: RunView): string => {
 }
 
 /** How a run ended, and why where that needs saying. */
-export const lines = (view: RunView): ReadonlyArray<{ readonly text: string; readonly style: Style }> => {
-  const { style, text } = headings[view.outcome ?? "interrupted"]
+export const lines = (run: Transcript.Transcript): ReadonlyArray<{ readonly text: string; readonly style: Style }> => {
+  const { style, text } = headings[run.outcome ?? "interrupted"]
   return [
-    ...(view.detail === undefined ? [] : [{ text: oneLine(view.detail), style: "plain" as const }]),
-    { text: `${text} in ${Format.duration(view.durationMillis ?? 0)} · ${spent(view)}`, style }
+    ...(run.detail === undefined ? [] : [{ text: oneLine(run.detail), style: "plain" as const }]),
+    { text: `${text} in ${Format.duration(run.durationMillis ?? 0)} · ${spent(run)}`, style }
   ]
 }
 
 /** What a run has taken so far. */
-export const running = (view: RunView, now: number): string =>
-  `${Format.duration(Math.max(0, now - view.startedAt))} · ${spent(view)}`
+export const running = (run: Transcript.Transcript, now: number): string =>
+  `${Format.duration(Math.max(0, now - run.startedAt))} · ${spent(run)}`

@@ -1,21 +1,25 @@
 /** The three ways in which a run is shown: redrawn on a terminal, in plain lines, and as events for programs. */
 import type { RunEvent } from "@divisi/core/RunEvent"
+import type { Transcript } from "@divisi/core/Transcript"
 import * as Block from "./Block.ts"
 import * as BlockView from "./BlockView.ts"
 import type { Line } from "./Line.ts"
 import * as PlainView from "./PlainView.ts"
-import * as RunView from "./RunView.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Takes events as they happen. */
+/** Shows a run as it goes on. */
 export interface View {
+  /** To be told of each event, once the run's transcript has it. */
   readonly show: (event: RunEvent) => void
   /** Leaves the terminal clean. To be called once, however the run ends. */
   readonly close: () => void
 }
+
+/** What is known of a run; `undefined` before it has started. */
+export type Source = () => Transcript | undefined
 
 /** Where a view writes: a terminal knows its size. */
 export interface Output {
@@ -39,49 +43,54 @@ export const json = (output: Output, encode: (event: RunEvent) => string): View 
 })
 
 /** Plain lines. */
-export const plain = (output: Output): View => {
-  let state = RunView.empty
+export const plain = (output: Output, run: Source): View => {
+  const shown = new Set<string>()
   return {
-    show: (event) => {
-      state = RunView.apply(state, event)
-      const lines = PlainView.lines(state, event)
-      if (lines.length > 0) output.write(`${lines.join("\n")}\n`)
+    show: ({ type }) => {
+      // Pieces of texts are most of the events and none of the lines.
+      const transcript = type === "step-delta" || type === "completion-delta" ? undefined : run()
+      if (transcript === undefined) return
+      for (const { key, lines } of PlainView.entries(transcript)) {
+        if (shown.has(key)) continue
+        shown.add(key)
+        output.write(`${lines.join("\n")}\n`)
+      }
     },
     close: () => {}
   }
 }
 
-/** A block that is redrawn, and in the end the whole view. `now` is on the clock of the events. */
-export const live = (output: Output, now: () => number): View => {
-  let state = RunView.empty
+/** A block that is redrawn, and in the end the whole view. `now` is on the clock of the run. */
+export const live = (output: Output, run: Source, now: () => number): View => {
   let before: ReadonlyArray<Line> = []
   let isClosed = false
   const size = () => ({ columns: output.columns ?? 80, rows: output.rows ?? 24 })
   const draw = () => {
-    if (state === undefined) return
+    const transcript = run()
+    if (transcript === undefined) return
     const window = size()
     // A line as wide as the window makes some terminals break it.
-    const lines = BlockView.live(state, { width: window.columns - 1, height: window.rows - 1, now: now() })
+    const lines = BlockView.live(transcript, { width: window.columns - 1, height: window.rows - 1, now: now() })
     output.write(Block.frame(before, lines, window))
     before = lines
   }
   const restoreCursor = () => void output.write(Block.showCursor)
   output.write(Block.hideCursor)
   process.once("exit", restoreCursor)
+  draw()
   const timer = setInterval(draw, frameMillis)
   return {
-    show: (event) => {
-      const isFirst = state === undefined
-      state = RunView.apply(state, event)
-      if (isFirst) draw()
+    show: () => {
+      if (before.length === 0) draw()
     },
     close: () => {
       if (isClosed) return
       isClosed = true
       clearInterval(timer)
-      if (state !== undefined) {
+      const transcript = run()
+      if (transcript !== undefined) {
         const window = size()
-        output.write(Block.frame(before, BlockView.final(state, window.columns - 1), window))
+        output.write(Block.frame(before, BlockView.final(transcript, window.columns - 1), window))
       }
       process.removeListener("exit", restoreCursor)
       restoreCursor()

@@ -1,0 +1,43 @@
+/** What views say of a transcript's records beside what is written in them. */
+import type { Paid } from "@divisi/core/RunEvent"
+import type { CompletionRecord, RoundRecord, StepRecord } from "@divisi/core/Transcript"
+
+/** Whether a step's call was stopped in the middle, and no other began. */
+export const isStopped = ({ lost, state }: StepRecord): boolean => {
+  const last = lost.at(-1)
+  return state === "running" && last !== undefined && last.reason === undefined
+}
+
+/** What a step's answer took: that of a nested run is what the run took. */
+export const paidFor = ({ nested, paid }: StepRecord, spendOf: (nested: NonNullable<StepRecord["nested"]>) => Paid) =>
+  nested === undefined || paid === undefined ? paid : spendOf(nested)
+
+const skipReasons: Readonly<Record<string, string>> = {
+  unseen: "nobody sees its answer",
+  budget: "the budget does not allow it",
+  "run-ended": "the run ended first"
+}
+
+/** Why a step was skipped. */
+export const skipReason = ({ detail = "" }: StepRecord): string => skipReasons[detail] ?? detail
+
+/** Why a step that runs is tried again, and by whom. */
+export const setback = ({ lost, reassigned, worker }: StepRecord): string => {
+  const call = lost.findLast(({ message }) => message !== undefined)
+  const before = reassigned.at(-1)?.from
+  return before === undefined || call?.worker === worker ? (call?.message ?? "") : `taken over from ${before}`
+}
+
+/** What has been written so far: the text, or what a model thinks before any. */
+export const written = ({ reasoning, text }: StepRecord | CompletionRecord): string => (text === "" ? reasoning : text)
+
+/** Why the plan is written once more. */
+export const unreadable = ({ completions, lost }: RoundRecord): string | undefined =>
+  completions.findLast(({ error }) => error !== undefined)?.error ?? lost.at(-1)?.message
+
+/** The verdict of a critic, where there is one. */
+export const verdict = ({ grade }: RoundRecord): string | undefined =>
+  grade === undefined ? undefined : `${grade.critic} scores ${Number(grade.grade.score.toFixed(3))}`
+
+/** The worker that a step was planned for. */
+export const planned = ({ reassigned, worker }: StepRecord): string => reassigned[0]?.from ?? worker
