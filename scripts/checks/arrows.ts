@@ -37,21 +37,22 @@ export const arrows: ReadonlyArray<Arrow> = [
   // What packages of providers share.
   { from: "provider-kit", to: ["core"] },
   { from: "providers-*", to: ["core", "provider-kit"] },
+  { from: "files", to: ["core"] },
   // Files of models, without the engines that run or train them.
-  { from: "gguf", to: [], external: ["effect", "pure-rand"] },
+  { from: "gguf", to: ["files"], external: ["effect", "pure-rand"] },
   // A model that comes with what runs it; its tests make another, and hold it to the gym that it was trained in.
   { from: "policy-tiny", to: ["core", "gguf", "gym", "policy-lexical", "policy-llamacpp"] },
-  { from: "policy-*", to: ["core", "gguf"] },
+  { from: "policy-*", to: ["core", "files", "gguf"] },
   // Its tests measure what a policy without a model gains.
   { from: "gym", to: ["core", "policy-lexical"] },
   // The embedded engine samples where its models are served: in llama.cpp.
-  { from: "trainer-*", to: ["core", "trainer", "gguf", "policy-llamacpp", "provider-kit"] },
-  { from: "trainer", to: ["core"] },
+  { from: "trainer-*", to: ["core", "files", "trainer", "gguf", "policy-llamacpp", "provider-kit"] },
+  { from: "trainer", to: ["core", "files"] },
   // Engines of the trainer are held to a contract as providers are. Neither knows the testkit but in tests.
   { from: "testkit", to: ["core", "trainer"] },
   // What says whether an answer is right: trainers need it as much as evaluations do.
   { from: "graders", to: ["core"] },
-  { from: "evals", to: ["core", "graders"] },
+  { from: "evals", to: ["core", "files", "graders"] },
   { from: "cluster", to: ["core"] },
   { from: "server", to: ["core"] },
   // Pages are drawn from data alone; tests hold them to the data that evaluations and trainings give.

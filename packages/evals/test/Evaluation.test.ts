@@ -8,6 +8,7 @@ import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Lock from "@divisi/files/Lock"
 import { IntegerGrader } from "@divisi/graders/math"
 import * as Verdict from "@divisi/graders/Verdict"
 import * as Effect from "effect/Effect"
@@ -400,8 +401,13 @@ describe("a folder", () => {
     expect(await fails({ pool, folder: foreign })).toContain("line 1 is none of a journal")
     expect(fs.readFileSync(path.join(foreign, "journal.jsonl"), "utf8")).toBe("my diary\n")
     const busy = folder()
-    fs.writeFileSync(path.join(busy, "journal.jsonl.lock"), String(process.ppid))
-    expect(await fails({ pool, folder: busy })).toContain(`process ${process.ppid} writes it`)
+    const refused = Effect.andThen(
+      Lock.hold(path.join(busy, "journal.jsonl.lock")),
+      Effect.promise(() => fails({ pool, folder: busy }))
+    )
+    expect(await Effect.runPromise(Effect.scoped(refused))).toMatch(
+      new RegExp(`process ${process.pid} since .* writes it; wait for it, or choose another folder`)
+    )
   })
 
   it("and a cost limit want workers with a price", async () => {

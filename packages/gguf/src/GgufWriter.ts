@@ -5,13 +5,14 @@
  * its name when it is whole: it is written beside its place, flushed to the disk and renamed. {@link write} knows
  * nothing of models; what llama.cpp expects of one is in `Model`, of an adapter in `LoraAdapter`.
  */
+import type { Sink } from "@divisi/files/WholeFile"
 import * as Effect from "effect/Effect"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
-import { type FileSink, writeFile } from "./internal/fileSink.ts"
 import * as Float16 from "./internal/float16.ts"
 import { align, defaultAlignment, longestName, maximumDimensions } from "./internal/format.ts"
 import * as Header from "./internal/header.ts"
+import * as WholeFile from "./internal/wholeFile.ts"
 import * as Metadata from "./Metadata.ts"
 import * as Tensor from "./Tensor.ts"
 
@@ -101,7 +102,7 @@ const bytesOf = (values: Float32Array | Uint16Array) =>
 /** Numbers that are turned into halves at a time. */
 const halvesAtATime = 1 << 16
 
-const writeHalves = async (sink: FileSink, name: string, values: Float32Array) => {
+const writeHalves = async (sink: Sink, name: string, values: Float32Array) => {
   const halves = new Uint16Array(Math.min(values.length, halvesAtATime))
   for (let at = 0; at < values.length; at += halvesAtATime) {
     const part = values.subarray(at, at + halvesAtATime)
@@ -111,7 +112,7 @@ const writeHalves = async (sink: FileSink, name: string, values: Float32Array) =
   }
 }
 
-const writeTensor = async (sink: FileSink, tensor: NamedTensor, alignment: number) => {
+const writeTensor = async (sink: Sink, tensor: NamedTensor, alignment: number) => {
   const { name, shape, type = "F32" } = tensor
   const size = Tensor.size(shape)
   let count = 0
@@ -122,7 +123,7 @@ const writeTensor = async (sink: FileSink, tensor: NamedTensor, alignment: numbe
   }
   if (count > size) throw invalid(name, `Its shape [${shape}] holds ${size} numbers, more were given.`)
   checkCount(name, shape, count)
-  await sink.zeros(align(sink.position(), alignment) - sink.position())
+  await sink.write(new Uint8Array(align(sink.position(), alignment) - sink.position()))
 }
 
 /**
@@ -160,7 +161,7 @@ export const write = (path: string, contents: Contents): Effect.Effect<Written, 
   Effect.try({ try: () => plan(contents), catch: (cause) => Errors.fromUnknown(cause, path, "lay out the file") }).pipe(
     Effect.flatMap(({ alignment, header }) => {
       let bytes = 0
-      return writeFile(path, async (sink) => {
+      return WholeFile.write(path, async (sink) => {
         await sink.write(header)
         for (const tensor of contents.tensors) await writeTensor(sink, tensor, alignment)
         bytes = sink.position()

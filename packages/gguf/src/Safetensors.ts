@@ -9,8 +9,8 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
-import { writeFile } from "./internal/fileSink.ts"
 import { decoders, type FileSource, numbers, use } from "./internal/fileSource.ts"
+import * as WholeFile from "./internal/wholeFile.ts"
 import * as Tensor from "./Tensor.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ export interface Content {
  * ```
  */
 export const write = (path: string, content: Content): Effect.Effect<void, GgufError> =>
-  writeFile(path, async (sink) => {
+  WholeFile.write(path, async (sink) => {
     const header = headerOf(content)
     const length = new Uint8Array(8)
     new DataView(length.buffer).setBigUint64(0, BigInt(header.length), true)

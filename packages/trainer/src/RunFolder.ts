@@ -1,19 +1,21 @@
 /**
  * The folder of a training run: written so that it can be killed at any moment, and read by whatever shows a run.
  *
- * A checkpoint is written under another name, synchronised and renamed; metrics are appended, and what lies behind the last
- * checkpoint is cut off when the run is resumed; the rollouts of an iteration are one file. `RunLayout` says what lies
- * where.
+ * A checkpoint is a folder that is there in whole or not at all; metrics are appended, and those behind the last checkpoint
+ * are cut off when the run is resumed; the rollouts of an iteration are one file. `RunLayout` says what lies where.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
 import * as zlib from "node:zlib"
+import { detailOf, type FileError } from "@divisi/files/FileError"
+import * as JsonLines from "@divisi/files/JsonLines"
+import * as Lock from "@divisi/files/Lock"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { Engine, EngineError } from "./Engine.ts"
-import * as Durable from "./internal/durable.ts"
-import * as Lock from "./internal/lock.ts"
 import type { Metrics } from "./Metrics.ts"
 import type { RolloutRecord } from "./RolloutRecord.ts"
 import * as Layout from "./RunLayout.ts"
@@ -30,7 +32,7 @@ export type RunFolderErrorReason =
   /** There is one already. */
   | { readonly _tag: "AlreadyThere" }
   /** Another process trains it. */
-  | { readonly _tag: "Locked" }
+  | { readonly _tag: "Locked"; readonly holder?: Lock.Holder | undefined }
   /** It was written by a version that this one does not know. */
   | { readonly _tag: "Version"; readonly found: unknown }
   /** It cannot be written or read. */
@@ -49,7 +51,7 @@ export class RunFolderError extends Data.TaggedError("RunFolderError")<{
       case "AlreadyThere":
         return `There is a training run in ${folder} already: resume it, or name another folder.`
       case "Locked":
-        return `The training run in ${folder} is going on in another process: wait for it, or stop it.`
+        return `The training run in ${folder} goes on in ${Lock.nameOf(reason.holder)}: wait for it, or stop it.`
       case "Version":
         return `The training run in ${folder} has version ${JSON.stringify(reason.found)}; this program reads ${version}.`
       case "Failed":
@@ -64,10 +66,12 @@ const attempt = <A>(folder: string, run: () => A): Effect.Effect<A, RunFolderErr
   Effect.try({
     try: run,
     catch: (error) =>
-      error instanceof RunFolderError
-        ? error
-        : failed(folder, { _tag: "Failed", detail: error instanceof Error ? error.message : String(error) })
+      error instanceof RunFolderError ? error : failed(folder, { _tag: "Failed", detail: detailOf(error) })
   })
+
+/** What an effect on a file of the run fails with, as an error of the run. */
+const within = <A, R>(folder: string, effect: Effect.Effect<A, { readonly message: string }, R>) =>
+  Effect.mapError(effect, ({ message }) => failed(folder, { _tag: "Failed", detail: message }))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -95,14 +99,14 @@ export const readConfig = (folder: string): Effect.Effect<TrainingConfig, RunFol
     return config
   })
 
-/** The whole lines of a text: one that a crash has torn is none. */
-const wholeLines = (text: string): ReadonlyArray<string> => text.split("\n").slice(0, -1)
+const readLines = <A>(folder: string, file: string): Effect.Effect<ReadonlyArray<A>, RunFolderError> =>
+  within(folder, Stream.runCollect(JsonLines.read(file)) as Effect.Effect<Array<A>, JsonLines.ReadError>)
 
 /** The metrics of a run so far. A torn last line is left out. */
 export const readMetrics = (folder: string): Effect.Effect<ReadonlyArray<Metrics>, RunFolderError> =>
-  attempt(folder, () => {
+  Effect.suspend(() => {
     const file = path.join(folder, Layout.metrics)
-    return fs.existsSync(file) ? wholeLines(fs.readFileSync(file, "utf8")).map((line) => JSON.parse(line)) : []
+    return fs.existsSync(file) ? readLines<Metrics>(folder, file) : Effect.succeed([])
   })
 
 const numbered = (folder: string, pattern: RegExp): ReadonlyArray<number> =>
@@ -128,11 +132,7 @@ export const readRollouts = (
   folder: string,
   iteration: number
 ): Effect.Effect<ReadonlyArray<RolloutRecord>, RunFolderError> =>
-  attempt(folder, () => {
-    const packed = fs.readFileSync(path.join(folder, Layout.rolloutsOf(iteration)))
-    const text = zlib.gunzipSync(packed, { finishFlush: zlib.constants.Z_SYNC_FLUSH }).toString("utf8")
-    return wholeLines(text).map((line) => JSON.parse(line))
-  })
+  readLines(folder, path.join(folder, Layout.rolloutsOf(iteration)))
 
 /** The checkpoints that are there, in order. */
 export const checkpoints = (folder: string): Effect.Effect<ReadonlyArray<number>, RunFolderError> =>
@@ -187,20 +187,17 @@ export interface RunFolder {
 export const checkpointFolder = ({ folder }: Pick<RunFolder, "folder">, checkpoint: number): string =>
   path.join(folder, Layout.checkpointOf(checkpoint))
 
-/** Holds the lock of a run until the scope closes. The system gives it back when the process dies, however it does. */
+/** Holds the lock of a run until the scope closes. */
 const lock = (folder: string) =>
-  Effect.acquireRelease(
-    attempt(folder, () => {
-      const taken = Lock.take(path.join(folder, Layout.lock))
-      if (taken === undefined) throw failed(folder, { _tag: "Locked" })
-      return taken
-    }),
-    ({ release }) => Effect.sync(release)
+  Effect.mapError(Lock.hold(path.join(folder, Layout.lock)), ({ message, reason }) =>
+    failed(
+      folder,
+      reason._tag === "Held" ? { _tag: "Locked", holder: reason.holder } : { _tag: "Failed", detail: message }
+    )
   )
 
-const writeBest = (folder: string, best: Layout.Best | undefined) => {
-  if (best !== undefined) Durable.writeFile(path.join(folder, Layout.best), `${JSON.stringify(best)}\n`)
-}
+const writeBest = (folder: string, best: Layout.Best | undefined): Effect.Effect<void, FileError> =>
+  best === undefined ? Effect.void : WholeFile.write(path.join(folder, Layout.best), `${JSON.stringify(best)}\n`)
 
 const removePartial = (folder: string) => {
   for (const name of fs.readdirSync(folder)) {
@@ -208,10 +205,8 @@ const removePartial = (folder: string) => {
   }
 }
 
-/** Removes what lies behind the last checkpoint: it is done again. */
+/** Removes rollouts behind the last checkpoint: they are made again. */
 const cutBack = (folder: string, state: Layout.TrainerState | undefined): void => {
-  const metrics = path.join(folder, Layout.metrics)
-  if (fs.existsSync(metrics)) fs.truncateSync(metrics, Math.min(state?.metricsBytes ?? 0, fs.statSync(metrics).size))
   for (const iteration of numbered(path.join(folder, Layout.rollouts), rolloutPattern)) {
     if (iteration >= (state?.iteration ?? 0)) fs.rmSync(path.join(folder, Layout.rolloutsOf(iteration)))
   }
@@ -227,10 +222,10 @@ const make = (
   folder: string,
   config: TrainingConfig,
   state: Layout.TrainerState | undefined,
-  spentUsd: number
+  spentUsd: number,
+  metrics: JsonLines.Writer
 ): RunFolder => {
-  const metrics = path.join(folder, Layout.metrics)
-  /** Files of iterations since the last checkpoint. They only have to outlive the system when there is another. */
+  /** Rollouts since the last checkpoint. They only have to outlive the system when there is another. */
   const unsynced = new Set<string>()
 
   const prune = (state: Layout.TrainerState) => {
@@ -250,18 +245,21 @@ const make = (
       fs.mkdirSync(partial, { recursive: true })
     })
     const saved = yield* engine.save("engine", partial)
-    return yield* attempt(folder, () => {
-      const metricsBytes = fs.existsSync(metrics) ? fs.statSync(metrics).size : 0
-      for (const file of unsynced) Durable.sync(file)
-      Durable.syncFolder(path.join(folder, Layout.rollouts))
-      unsynced.clear()
-      const next: Layout.TrainerState = { ...state, engine: saved, metricsBytes }
-      Durable.writeFile(path.join(partial, Layout.state), `${JSON.stringify(next, null, 2)}\n`)
-      Durable.publishFolder(partial, target)
-      writeBest(folder, next.best)
-      prune(next)
-      return next
-    })
+    const next: Layout.TrainerState = { ...state, engine: saved, metricsBytes: metrics.bytes() }
+    yield* within(
+      folder,
+      Effect.gen(function* () {
+        yield* JsonLines.attempt(metrics.flush)
+        yield* Effect.forEach(unsynced, WholeFile.sync, { discard: true })
+        yield* WholeFile.syncFolder(path.join(folder, Layout.rollouts))
+        unsynced.clear()
+        yield* WholeFile.writeJson(path.join(partial, Layout.state), next)
+        yield* WholeFile.publishFolder(partial, target)
+        yield* writeBest(folder, next.best)
+      })
+    )
+    yield* attempt(folder, () => prune(next))
+    return next
   })
 
   return {
@@ -269,23 +267,38 @@ const make = (
     config,
     state,
     spentUsd,
-    appendMetrics: (record) =>
-      attempt(folder, () => {
-        fs.appendFileSync(metrics, `${JSON.stringify(record)}\n`)
-        unsynced.add(metrics)
-      }),
+    appendMetrics: (record) => attempt(folder, () => metrics.append(record)),
     writeRollouts: (iteration, records) =>
-      attempt(folder, () => {
+      Effect.suspend(() => {
         const lines = records.map((record) => `${JSON.stringify(record)}\n`).join("")
         const file = path.join(folder, Layout.rolloutsOf(iteration))
-        Durable.replace(file, zlib.gzipSync(lines))
-        unsynced.add(file)
+        const written = WholeFile.write(file, zlib.gzipSync(lines), { isDurable: false })
+        return within(
+          folder,
+          Effect.map(written, () => void unsynced.add(file))
+        )
       }),
     checkpoint,
     writeSpent: (costUsd) =>
-      attempt(folder, () => Durable.replace(path.join(folder, Layout.spent), `${JSON.stringify({ costUsd })}\n`))
+      within(
+        folder,
+        WholeFile.write(path.join(folder, Layout.spent), `${JSON.stringify({ costUsd })}\n`, { isDurable: false })
+      )
   }
 }
+
+/** The metrics that belong to the last checkpoint; those behind it are made again. */
+const openMetrics = (folder: string, state: Layout.TrainerState | undefined) =>
+  within(
+    folder,
+    JsonLines.open(path.join(folder, Layout.metrics), {
+      keepBytes: state?.metricsBytes ?? 0,
+      syncLines: Number.POSITIVE_INFINITY
+    })
+  )
+
+const writeConfig = (folder: string, config: TrainingConfig) =>
+  within(folder, WholeFile.writeJson(path.join(folder, Layout.config), config))
 
 const prepare = (folder: string) =>
   attempt(folder, () => {
@@ -300,12 +313,9 @@ export const create = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RunFolder, RunFolderError, Scope.Scope> {
   yield* prepare(folder)
   yield* lock(folder)
-  yield* attempt(folder, () => {
-    const file = path.join(folder, Layout.config)
-    if (fs.existsSync(file)) throw failed(folder, { _tag: "AlreadyThere" })
-    Durable.writeFile(file, `${JSON.stringify(config, null, 2)}\n`)
-  })
-  return make(folder, config, undefined, 0)
+  if (fs.existsSync(path.join(folder, Layout.config))) return yield* failed(folder, { _tag: "AlreadyThere" })
+  yield* writeConfig(folder, config)
+  return make(folder, config, undefined, 0, yield* openMetrics(folder, undefined))
 })
 
 /** Opens a run to go on with it. `change` may alter its configuration, e.g. raise its limit of cost. */
@@ -320,11 +330,9 @@ export const open = Effect.fnUntraced(function* (
   const config = change(before)
   const last = (yield* checkpoints(folder)).at(-1)
   const state = last === undefined ? undefined : yield* readState(folder, last)
-  const spentUsd = yield* attempt(folder, () => {
-    if (config !== before) Durable.writeFile(path.join(folder, Layout.config), `${JSON.stringify(config, null, 2)}\n`)
-    cutBack(folder, state)
-    writeBest(folder, state?.best)
-    return Math.max(readSpent(folder), state?.costUsd ?? 0)
-  })
-  return make(folder, config, state, spentUsd)
+  if (config !== before) yield* writeConfig(folder, config)
+  yield* attempt(folder, () => cutBack(folder, state))
+  yield* within(folder, writeBest(folder, state?.best))
+  const spentUsd = yield* attempt(folder, () => Math.max(readSpent(folder), state?.costUsd ?? 0))
+  return make(folder, config, state, spentUsd, yield* openMetrics(folder, state))
 })

@@ -121,10 +121,14 @@ describe("a run", () => {
         Effect.gen(function* () {
           yield* RunFolder.create(folder, opened)
           const { reason } = yield* Effect.flip(Effect.scoped(RunFolder.open(folder)))
-          assert.deepStrictEqual(reason, { _tag: "Locked" })
+          assert(reason._tag === "Locked")
+          assert.strictEqual(reason.holder?.pid, process.pid)
           // Held in one process, it is not had in another.
           const error = yield* Effect.flip(Effect.tryPromise(() => run(process.execPath, childArguments(folder))))
-          assert.include(String((error.cause as { readonly stderr?: string }).stderr), "is going on in another process")
+          assert.include(
+            String((error.cause as { readonly stderr?: string }).stderr),
+            `goes on in process ${process.pid} since`
+          )
         })
       )
       yield* Effect.scoped(RunFolder.open(folder))

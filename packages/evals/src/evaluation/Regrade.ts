@@ -6,7 +6,6 @@
 import path from "node:path"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
-import * as Atomic from "../internal/atomic.ts"
 import { sha256 } from "../internal/digest.ts"
 import * as Report from "../report/Report.ts"
 import * as ReportFile from "../report/ReportFile.ts"
@@ -116,8 +115,7 @@ export const regrade = (options: Options) =>
       })
       yield* ReportFile.write(folder, report, samples)
       const kept = [...found.samples.values()].filter((sample) => !isPlanned(plan)(sample))
-      const text = Journal.textOf({ plan, paidUsd: found.paidUsd, samples: [...kept, ...samples] })
-      yield* Effect.sync(() => Atomic.write(file, [text]))
+      yield* Journal.replace(file, { plan, paidUsd: found.paidUsd, samples: [...kept, ...samples] })
       return {
         report,
         samples: ReportFile.shareable(report, samples),

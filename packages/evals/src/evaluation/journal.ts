@@ -2,16 +2,18 @@
  * The journal of an evaluation: a line for what is planned, one for each payment and one for each sample. Where a plan
  * was changed the last stands.
  *
- * Lines are appended in whole and reach the disk in batches. A process may be killed between any two bytes: what is
- * behind the last line end is cut off when the journal is opened again.
+ * Lines are appended in whole and reach the disk in batches.
  */
 import fs from "node:fs"
-import path from "node:path"
-import readline from "node:readline"
 import type { Payment } from "@divisi/core/Budget"
+import { detailOf } from "@divisi/files/FileError"
+import * as JsonLines from "@divisi/files/JsonLines"
+import * as Lock from "@divisi/files/Lock"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { Plan, Sample } from "../report/Report.ts"
 import { key } from "../report/Report.ts"
 
@@ -51,8 +53,6 @@ export interface Contents {
   readonly paidUsd: number
   /** The last answers that were paid for: the store may have been killed, or lost power, before it had them. */
   readonly lastAnswers: ReadonlyArray<Answered>
-  /** The bytes of its whole lines. */
-  readonly bytes: number
 }
 
 /** A journal that is being written. */
@@ -63,62 +63,32 @@ export interface Journal {
   readonly flush: () => void
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
-const attempt = <A>(file: string, work: () => A): Effect.Effect<A, JournalError> =>
-  Effect.try({
-    try: work,
-    catch: (error) => new JournalError({ file, reason: "unwritable", detail: messageOf(error) })
-  })
-
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
 const foreign = (file: string, detail: string) => new JournalError({ file, reason: "foreign", detail })
 
-/** Where the last whole line ends: the file is read backwards in pieces. */
-const endOfLines = (file: string): number => {
-  const descriptor = fs.openSync(file, "r")
-  try {
-    const piece = Buffer.alloc(65_536)
-    for (let end = fs.fstatSync(descriptor).size; end > 0; ) {
-      const start = Math.max(0, end - piece.length)
-      fs.readSync(descriptor, piece, 0, end - start, start)
-      const at = piece.subarray(0, end - start).lastIndexOf(10)
-      if (at !== -1) return start + at + 1
-      end = start
-    }
-    return 0
-  } finally {
-    fs.closeSync(descriptor)
-  }
-}
+const unwritable = (file: string) => (error: { readonly cause: unknown }) =>
+  new JournalError({ file, reason: "unwritable", detail: detailOf(error.cause) })
 
-const parse = (file: string, text: string, number: number): Line => {
-  try {
-    const line: unknown = JSON.parse(text)
-    if (typeof line === "object" && line !== null && "type" in line) return line as Line
-  } catch {
-    // Said below.
-  }
+const lineOf = (file: string, value: unknown, number: number): Line => {
+  if (typeof value === "object" && value !== null && "type" in value) return value as Line
   throw foreign(file, `line ${number} is none of a journal`)
 }
 
 /** How many of the last answers are looked for in the store. */
 const answersKept = 1_000
 
-const readAll = async (file: string): Promise<Contents | undefined> => {
-  const bytes = endOfLines(file)
-  if (bytes === 0) return undefined
+/** Gathers what lines hold, one after another. */
+const gather = (file: string) => {
   let plan: Plan | undefined
   let paidUsd = 0
   let number = 0
   const samples = new Map<string, Sample>()
   const answers: Array<Answered> = []
-  const input = fs.createReadStream(file, { end: bytes - 1 })
-  for await (const text of readline.createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    const line = parse(file, text, ++number)
+  const add = (value: unknown): void => {
+    const line = lineOf(file, value, ++number)
     if (line.type === "plan") {
       if (line.version > version) {
         throw new JournalError({ file, reason: "newer", detail: `it has version ${line.version}` })
@@ -129,86 +99,59 @@ const readAll = async (file: string): Promise<Contents | undefined> => {
       if (line.answered !== undefined && answers.push(line.answered) > 2 * answersKept) answers.splice(0, answersKept)
     } else if (line.type === "sample") samples.set(key(line.sample), line.sample)
   }
-  if (plan === undefined) throw foreign(file, "it does not begin with a plan")
-  return { plan, samples, paidUsd, lastAnswers: answers.slice(-answersKept), bytes }
+  const contents = (): Contents | undefined => {
+    if (number === 0) return undefined
+    if (plan === undefined) throw foreign(file, "it does not begin with a plan")
+    return { plan, samples, paidUsd, lastAnswers: answers.slice(-answersKept) }
+  }
+  return { add, contents }
+}
+
+const unreadable = (file: string) => (error: unknown) => {
+  if (error instanceof JournalError) return error
+  return foreign(
+    file,
+    error instanceof JsonLines.LineError ? `line ${error.line} is none of a journal` : detailOf(error)
+  )
 }
 
 /** What a journal holds; `undefined` when there is none, or nothing whole in it. */
 export const read = (file: string): Effect.Effect<Contents | undefined, JournalError> =>
-  Effect.suspend(() =>
-    fs.existsSync(file)
-      ? Effect.tryPromise({
-          try: () => readAll(file),
-          catch: (error) => (error instanceof JournalError ? error : foreign(file, messageOf(error)))
-        })
-      : Effect.undefined
-  )
+  Effect.suspend(() => {
+    if (!fs.existsSync(file)) return Effect.undefined
+    const gathered = gather(file)
+    const attempt = <A>(run: () => A) => Effect.try({ try: run, catch: (error) => error as JournalError })
+    return Stream.runForEach(JsonLines.read(file), (value) => attempt(() => gathered.add(value))).pipe(
+      Effect.andThen(attempt(gathered.contents)),
+      Effect.mapError(unreadable(file))
+    )
+  })
 
 // -------------------------------------------------------------------------------------------------------------------
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-const encode = (line: Line): string => `${JSON.stringify(line)}\n`
-
-const header = (plan: Plan): string => encode({ type: "plan", version, plan })
+const header = (plan: Plan): Line => ({ type: "plan", version, plan })
 
 /** After so many lines, or so long, they are brought to the disk. */
-const batch = { lines: 64, millis: 1_000 }
+const batch = { syncLines: 64, syncMillis: 1_000 }
 
-const writer = (descriptor: number): Journal => {
-  let waiting = 0
-  let since = 0
-  const flush = () => {
-    if (waiting > 0) fs.fsyncSync(descriptor)
-    waiting = 0
-  }
-  const append = (line: Line) => {
-    fs.writeSync(descriptor, encode(line))
-    const now = performance.now()
-    if (waiting++ === 0) since = now
-    if (waiting >= batch.lines || now - since >= batch.millis) flush()
-  }
+const journalOf = ({ append, flush }: JsonLines.Writer): Journal => {
+  const write = (line: Line) => append(line)
   return {
-    sample: (sample) => append({ type: "sample", sample }),
-    paid: ({ answered, costUsd }) => append({ type: "paid", costUsd: costUsd ?? null, answered }),
+    sample: (sample) => write({ type: "sample", sample }),
+    paid: ({ answered, costUsd }) => write({ type: "paid", costUsd: costUsd ?? null, answered }),
     flush
   }
 }
 
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"
-  }
-}
-
-/** One process at a time; the lock of a process that was killed is taken over. */
-export const lock = (file: string): Effect.Effect<void, JournalError, Scope.Scope> => {
-  const name = `${file}.lock`
-  const take = (): void => fs.writeFileSync(name, String(process.pid), { flag: "wx" })
-  const acquire = attempt(file, () => {
-    fs.mkdirSync(path.dirname(file), { recursive: true })
-    try {
-      take()
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-      const pid = Number(fs.readFileSync(name, "utf8"))
-      if (pid > 0 && pid !== process.pid && isRunning(pid)) return pid
-      fs.rmSync(name, { force: true })
-      take()
-    }
-    return undefined
-  }).pipe(
-    Effect.flatMap((pid) =>
-      pid === undefined
-        ? Effect.void
-        : Effect.fail(new JournalError({ file, reason: "in-use", detail: `process ${pid} writes it` }))
-    )
+/** One process at a time. */
+export const lock = (file: string): Effect.Effect<void, JournalError, Scope.Scope> =>
+  Effect.mapError(Lock.hold(`${file}.lock`), ({ message, reason }) =>
+    reason._tag === "Held"
+      ? new JournalError({ file, reason: "in-use", detail: `${Lock.nameOf(reason.holder)} writes it` })
+      : new JournalError({ file, reason: "unwritable", detail: message })
   )
-  return Effect.acquireRelease(acquire, () => Effect.sync(() => fs.rmSync(name, { force: true })))
-}
 
 const isSame = (before: Plan | undefined, plan: Plan): boolean => JSON.stringify(before) === JSON.stringify(plan)
 
@@ -227,30 +170,28 @@ export const open = Effect.fnUntraced(function* <E>(
   yield* lock(file)
   const before = yield* read(file)
   if (before !== undefined) yield* check(before.plan)
-  const descriptor = yield* Effect.acquireRelease(
-    attempt(file, () => {
-      if (fs.existsSync(file)) fs.truncateSync(file, before?.bytes ?? 0)
-      const descriptor = fs.openSync(file, "a")
-      if (!isSame(before?.plan, plan)) fs.writeSync(descriptor, header(plan))
-      return descriptor
-    }),
-    (descriptor) =>
-      Effect.sync(() => {
-        fs.fsyncSync(descriptor)
-        fs.closeSync(descriptor)
-      })
+  const writer = yield* JsonLines.open(file, batch).pipe(
+    Effect.tap((writer) =>
+      isSame(before?.plan, plan) ? Effect.void : JsonLines.attempt(() => writer.append(header(plan)))
+    ),
+    Effect.mapError(unwritable(file))
   )
-  return { journal: writer(descriptor), before }
+  return { journal: journalOf(writer), before }
 })
 
-/** The text of a journal that holds all this. */
-export const textOf = ({
-  paidUsd,
-  plan,
-  samples
-}: Pick<Contents, "plan" | "paidUsd"> & { readonly samples: ReadonlyArray<Sample> }): string =>
-  [
+/** Writes a journal anew that holds all this, and no answers. */
+export const replace = (
+  file: string,
+  contents: Pick<Contents, "plan" | "paidUsd"> & { readonly samples: ReadonlyArray<Sample> }
+): Effect.Effect<void, JournalError> => {
+  const { paidUsd, plan, samples } = contents
+  const lines: ReadonlyArray<Line> = [
     header(plan),
-    encode({ type: "paid", costUsd: paidUsd }),
-    ...samples.map((sample) => encode({ type: "sample", sample }))
-  ].join("")
+    { type: "paid", costUsd: paidUsd },
+    ...samples.map((sample): Line => ({ type: "sample", sample }))
+  ]
+  return WholeFile.write(
+    file,
+    lines.map((line) => `${JSON.stringify(line)}\n`)
+  ).pipe(Effect.mapError(unwritable(file)))
+}

@@ -6,11 +6,13 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import readline from "node:readline"
+import { detailOf } from "@divisi/files/FileError"
+import * as JsonLines from "@divisi/files/JsonLines"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { withoutText } from "../evaluation/sampling.ts"
-import * as Atomic from "../internal/atomic.ts"
 import * as Report from "./Report.ts"
 
 /** The names of the files in a folder. */
@@ -38,8 +40,6 @@ export class ReportError extends Data.TaggedError("ReportError")<{
   }
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
 // -------------------------------------------------------------------------------------------------------------------
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
@@ -63,13 +63,10 @@ export const write = (
   report: Report.Report,
   samples: ReadonlyArray<Report.Sample>
 ): Effect.Effect<void, ReportError> =>
-  Effect.try({
-    try: () => {
-      Atomic.write(path.join(folder, names.samples), lines(shareable(report, samples)))
-      Atomic.write(path.join(folder, names.results), [`${JSON.stringify(report, null, 2)}\n`])
-    },
-    catch: (error) => new ReportError({ file: folder, reason: "unwritable", detail: messageOf(error) })
-  })
+  WholeFile.write(path.join(folder, names.samples), lines(shareable(report, samples))).pipe(
+    Effect.andThen(WholeFile.writeJson(path.join(folder, names.results), report)),
+    Effect.mapError((error) => new ReportError({ file: folder, reason: "unwritable", detail: detailOf(error.cause) }))
+  )
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -97,7 +94,7 @@ const reading = <A>(file: string, read: () => Promise<A>): Effect.Effect<A, Repo
     catch: (error) => {
       if (error instanceof ReportError) return error
       const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT"
-      return new ReportError({ file, reason: isAbsent ? "not-found" : "foreign", detail: messageOf(error) })
+      return new ReportError({ file, reason: isAbsent ? "not-found" : "foreign", detail: detailOf(error) })
     }
   })
 
@@ -112,12 +109,15 @@ export const read = (file: string): Effect.Effect<Report.Report, ReportError> =>
 /** Reads the samples of a folder, or of the folder that a `results.json` stands in. */
 export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sample>, ReportError> => {
   const at = within(file, names.samples)
-  return reading(at, async () => {
-    await fs.promises.access(at)
-    const samples: Array<Report.Sample> = []
-    for await (const line of readline.createInterface({ input: fs.createReadStream(at) })) {
-      if (line !== "") samples.push(checked<Report.Sample>(at, JSON.parse(line), "task"))
-    }
-    return samples
-  })
+  const sampleOf = (value: unknown) =>
+    Effect.try({ try: () => checked<Report.Sample>(at, value, "task"), catch: (error) => error as ReportError })
+  return JsonLines.read(at, { isComplete: true }).pipe(
+    Stream.mapEffect(sampleOf),
+    Stream.runCollect,
+    Effect.mapError((error) => {
+      if (error._tag === "ReportError") return error
+      const isAbsent = error._tag === "FileError" && error.reason === "Missing"
+      return new ReportError({ file: at, reason: isAbsent ? "not-found" : "foreign", detail: detailOf(error) })
+    })
+  )
 }

@@ -1,0 +1,226 @@
+/**
+ * Lines of JSON: appended in whole, read one at a time.
+ *
+ * A process may be killed, and a disk may fill, between any two bytes of a line. What lies behind the last end of line is
+ * no line: it is left out when a file is read, and cut off when the file is opened to go on.
+ */
+import fs from "node:fs"
+import { constants, createGunzip } from "node:zlib"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { detailOf, type FileError, fromUnknown } from "./FileError.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a file is read. */
+export interface ReadOptions {
+  /**
+   * Whether somebody else wrote the file, and has ended: its last line counts without an end of line, too. False by
+   * default, as for files that {@link open} writes.
+   */
+  readonly isComplete?: boolean | undefined
+}
+
+/** How a file is appended to. */
+export interface WriteOptions {
+  /** Bytes to keep; what lies behind is cut off. All by default. */
+  readonly keepBytes?: number | undefined
+  /** After so many lines they are brought to the disk; 1 by default, `Infinity` leaves it to {@link Writer.flush}. */
+  readonly syncLines?: number | undefined
+  /** A line does not wait for longer until another one brings it to the disk, in milliseconds; no bound by default. */
+  readonly syncMillis?: number | undefined
+}
+
+/** A file that is appended to. Its functions throw a `FileError`; {@link attempt} makes an effect of them. */
+export interface Writer {
+  /** Appends a value as a line: all of it, or nothing when it fails. */
+  readonly append: (value: unknown) => void
+  /** Waits until all lines are on the disk. */
+  readonly flush: () => void
+  /** Bytes in the file. */
+  readonly bytes: () => number
+}
+
+/** A line that is no JSON. */
+export class LineError extends Data.TaggedError("LineError")<{
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `${this.file} cannot be read: line ${this.line} is not JSON (${this.detail}).`
+  }
+}
+
+/** Why lines cannot be read. */
+export type ReadError = FileError | LineError
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const isPacked = (file: string) => file.endsWith(".gz")
+
+/** The lines of a text that comes in pieces, and whether each has its end. */
+async function* linesOf(pieces: AsyncIterable<string>) {
+  let rest = ""
+  for await (const piece of pieces) {
+    const lines = (rest + piece).split("\n")
+    rest = lines.pop()!
+    for (const text of lines) yield { text, hasEnd: true }
+  }
+  if (rest !== "") yield { text: rest, hasEnd: false }
+}
+
+async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string> {
+  const source = fs.createReadStream(file)
+  // What a process has packed before it was stopped is given, without a complaint that there is no end.
+  const finishFlush = isComplete ? constants.Z_FINISH : constants.Z_SYNC_FLUSH
+  const text = isPacked(file) ? source.pipe(createGunzip({ finishFlush })) : source
+  source.on("error", (error) => text.destroy(error))
+  try {
+    yield* text.setEncoding("utf8") as AsyncIterable<string>
+  } finally {
+    source.destroy()
+  }
+}
+
+async function* valuesOf(file: string, { isComplete = false }: ReadOptions): AsyncGenerator<unknown> {
+  let line = 0
+  for await (const { hasEnd, text } of linesOf(textOf(file, isComplete))) {
+    line += 1
+    if (text.trim() === "" || !(hasEnd || isComplete)) continue
+    yield parse(file, text, line)
+  }
+}
+
+const parse = (file: string, text: string, line: number): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new LineError({ file, line, detail: detailOf(cause) })
+  }
+}
+
+/**
+ * The values of a file's lines, one at a time. Empty lines are left out. A file that ends in `.gz` is unpacked, as
+ * far as it goes where it need not be complete.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as JsonLines from "@divisi/files/JsonLines"
+ * import * as Effect from "effect/Effect"
+ * import * as Stream from "effect/Stream"
+ * import fs from "node:fs"
+ * import os from "node:os"
+ * import path from "node:path"
+ *
+ * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "divisi-")), "journal.jsonl")
+ * fs.writeFileSync(file, '{"step":1}\n{"step":2}\n{"ste')
+ * await Effect.runPromise(Stream.runCollect(JsonLines.read(file))) // => [{ step: 1 }, { step: 2 }]
+ * ```
+ */
+export const read = (file: string, options: ReadOptions = {}): Stream.Stream<unknown, ReadError> =>
+  Stream.fromAsyncIterable(valuesOf(file, options), (error) =>
+    error instanceof LineError ? error : fromUnknown(file, "read")(error)
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where the last line that has an end ends: the file is read backwards in pieces. */
+const endOfLines = (descriptor: number, size: number): number => {
+  const piece = Buffer.alloc(65_536)
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - piece.length)
+    const length = fs.readSync(descriptor, piece, 0, end - start, start)
+    const at = piece.subarray(0, length).lastIndexOf(10)
+    if (at !== -1) return start + at + 1
+    end = start
+  }
+  return 0
+}
+
+const writeAll = (descriptor: number, bytes: Uint8Array, position: number) => {
+  for (let written = 0; written < bytes.length; ) {
+    written += fs.writeSync(descriptor, bytes, written, bytes.length - written, position + written)
+  }
+}
+
+const writerOf = (file: string, descriptor: number, start: number, options: WriteOptions): Writer => {
+  const { syncLines = 1, syncMillis = Number.POSITIVE_INFINITY } = options
+  let bytes = start
+  let waiting = 0
+  let since = 0
+  const attempted = <A>(run: () => A): A => {
+    try {
+      return run()
+    } catch (cause) {
+      throw fromUnknown(file, "written")(cause)
+    }
+  }
+  const flush = () => {
+    if (waiting > 0) fs.fsyncSync(descriptor)
+    waiting = 0
+  }
+  const append = (value: unknown) => {
+    const line = Buffer.from(`${JSON.stringify(value)}\n`)
+    try {
+      writeAll(descriptor, line, bytes)
+    } catch (cause) {
+      // The next line would go on with the part that was written.
+      fs.ftruncateSync(descriptor, bytes)
+      throw cause
+    }
+    bytes += line.length
+    const now = performance.now()
+    if (waiting++ === 0) since = now
+    if (waiting >= syncLines || now - since >= syncMillis) flush()
+  }
+  return { append: (value) => attempted(() => append(value)), flush: () => attempted(flush), bytes: () => bytes }
+}
+
+const openNow = (file: string, options: WriteOptions) => {
+  const descriptor = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT)
+  try {
+    const { size } = fs.fstatSync(descriptor)
+    const start = endOfLines(descriptor, Math.min(size, options.keepBytes ?? size))
+    if (start < size) fs.ftruncateSync(descriptor, start)
+    return { descriptor, writer: writerOf(file, descriptor, start, options) }
+  } catch (error) {
+    fs.closeSync(descriptor)
+    throw error
+  }
+}
+
+/**
+ * Opens a file to append to, and makes it where it is not there. A torn last line is cut off. The file is brought to the
+ * disk and closed with the scope.
+ *
+ * **Gotchas**
+ *
+ * One writer at a time: hold a `Lock` meanwhile.
+ */
+export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Writer, FileError, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.try({ try: () => openNow(file, options), catch: fromUnknown(file, "written") }),
+    ({ descriptor, writer }) =>
+      Effect.sync(() => {
+        try {
+          writer.flush()
+        } finally {
+          fs.closeSync(descriptor)
+        }
+      })
+  ).pipe(Effect.map(({ writer }) => writer))
+
+/** Runs functions of a writer as an effect. */
+export const attempt = <A>(run: () => A): Effect.Effect<A, FileError> =>
+  Effect.try({ try: run, catch: (error) => error as FileError })

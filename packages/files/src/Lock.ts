@@ -1,0 +1,182 @@
+/**
+ * A lock between processes that the system frees when its holder ends, however it ends.
+ *
+ * It is an exclusive transaction on an empty SQLite database: SQLite takes the system's own lock on the file, on Linux,
+ * macOS and Windows, and the kernel frees it with the process. A lock that is a file or folder has to be judged by others
+ * after a crash, by the age of its holder's last sign of life or by a process id that may be another's by now.
+ */
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import type { DatabaseSync } from "node:sqlite"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import { detailOf } from "./FileError.ts"
+import * as Sqlite from "./Sqlite.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Who has a lock. */
+export interface Holder {
+  readonly pid: number
+  readonly host: string
+  /** When it was taken, as ISO 8601. */
+  readonly since: string
+}
+
+/** How a lock is taken. */
+export interface Options {
+  /** Whether to wait for whoever has it; false by default. */
+  readonly wait?: boolean | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why a lock cannot be taken. */
+export type LockErrorReason =
+  /** Somebody has it; `holder` is absent in the moment in which it is taken. */
+  | { readonly _tag: "Held"; readonly holder?: Holder | undefined }
+  /** The file cannot be opened, or this runtime has no `node:sqlite`. */
+  | { readonly _tag: "Unusable"; readonly detail: string }
+
+/** A lock that cannot be taken. */
+export class LockError extends Data.TaggedError("LockError")<{
+  readonly file: string
+  readonly reason: LockErrorReason
+}> {
+  override get message(): string {
+    const { file, reason } = this
+    return reason._tag === "Held"
+      ? `${file} is locked by ${nameOf(reason.holder)}: wait until it has ended, or stop it.`
+      : `${file} cannot be locked (${reason.detail}): check the path and its permissions.`
+  }
+}
+
+/** A holder in words, e.g. `process 4711 since 2026-11-23T09:00:00.000Z`. */
+export const nameOf = (holder: Holder | undefined): string => {
+  if (holder === undefined) return "another process"
+  const where = holder.host === os.hostname() ? "" : ` on ${holder.host}`
+  return `process ${holder.pid}${where} since ${holder.since}`
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Locks
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Stands beside the lock: while SQLite has the lock's file open, nobody may close another handle on it in this process.
+ * On POSIX systems that would free the lock.
+ */
+const holderFile = (file: string) => `${file}.holder`
+
+const readHolder = (file: string): Holder | undefined => {
+  try {
+    return JSON.parse(fs.readFileSync(holderFile(file), "utf8"))
+  } catch {
+    return undefined
+  }
+}
+
+/** What tells one file from another that has its name later. */
+const identityOf = (file: string): string | undefined => {
+  const found = fs.statSync(file, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? undefined : `${found.dev} ${found.ino} ${found.birthtimeNs}`
+}
+
+const lockOn = (Database: typeof DatabaseSync, file: string) => {
+  const database = new Database(file)
+  try {
+    database.exec("BEGIN EXCLUSIVE")
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+const take = (file: string): DatabaseSync => {
+  const sqlite = Sqlite.load()
+  if (sqlite === undefined) throw new Error("node:sqlite is missing: use Node 22.19 or newer")
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  for (;;) {
+    const before = identityOf(file)
+    const database = lockOn(sqlite.DatabaseSync, file)
+    if (before !== undefined && before === identityOf(file)) return database
+    // It was made just now, or its holder has removed it between our opening and locking it: others may lock another.
+    database.close()
+  }
+}
+
+/** Removes the file before it frees the lock: whoever has opened it by then finds that it is no longer there. */
+const free = (file: string, database: DatabaseSync) => {
+  try {
+    fs.rmSync(holderFile(file), { force: true })
+    fs.rmSync(file, { force: true })
+  } catch {
+    // Windows removes no file that is open. It stays, empty.
+  }
+  database.close()
+}
+
+const reasonOf = (file: string, error: unknown): LockErrorReason =>
+  Sqlite.codeOf(error) === Sqlite.codes.busy
+    ? { _tag: "Held", holder: readHolder(file) }
+    : { _tag: "Unusable", detail: detailOf(error) }
+
+const waiting = Schedule.spaced("100 millis")
+
+/**
+ * Holds a lock until the scope closes.
+ *
+ * **Details**
+ *
+ * The folder is made where it is not there. Another part of the same process is kept out, too. The file goes with the
+ * lock; a process that is killed leaves it, empty and free.
+ *
+ * **Gotchas**
+ *
+ * File systems of a network may not lock. Nobody else may open the file: use a name of its own, such as `run.lock`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Lock from "@divisi/files/Lock"
+ * import * as Effect from "effect/Effect"
+ * import fs from "node:fs"
+ * import os from "node:os"
+ * import path from "node:path"
+ *
+ * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "divisi-")), "run.lock")
+ * const twice = Effect.andThen(Lock.hold(file), Lock.hold(file))
+ * const error = await Effect.runPromise(Effect.flip(Effect.scoped(twice)))
+ * error.reason._tag // => "Held"
+ * ```
+ */
+export const hold = (file: string, options: Options = {}): Effect.Effect<void, LockError, Scope.Scope> => {
+  const taken = Effect.try({
+    try: () => {
+      const database = take(file)
+      try {
+        const holder: Holder = { pid: process.pid, host: os.hostname(), since: new Date().toISOString() }
+        fs.writeFileSync(holderFile(file), JSON.stringify(holder))
+        return database
+      } catch (error) {
+        free(file, database)
+        throw error
+      }
+    },
+    catch: (error) => new LockError({ file, reason: reasonOf(file, error) })
+  })
+  const held = Effect.acquireRelease(taken, (database) => Effect.sync(() => free(file, database)))
+  return Effect.asVoid(
+    options.wait === true
+      ? Effect.retry(held, { schedule: waiting, while: ({ reason }) => reason._tag === "Held" })
+      : held
+  )
+}

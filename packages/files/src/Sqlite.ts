@@ -1,0 +1,37 @@
+/** Node's own SQLite: loaded when it is first used, without a warning, and the codes of its errors. */
+import type * as sqlite from "node:sqlite"
+
+/** SQLite's result codes, without the bits that refine them. */
+export const codes = {
+  busy: 5,
+  locked: 6,
+  corrupt: 11,
+  notADatabase: 26
+} as const
+
+/** The code of an error that SQLite threw; `undefined` of any other. */
+export const codeOf = (error: unknown): number | undefined => {
+  const code = (error as { readonly errcode?: unknown } | null)?.errcode
+  return typeof code === "number" ? code & 0xff : undefined
+}
+
+/**
+ * The module, or `undefined` where this runtime has none.
+ *
+ * **Details**
+ *
+ * Node 22 warns that SQLite is experimental. This package has decided to trust it, so users are not told; other warnings
+ * pass.
+ */
+export const load = (): typeof sqlite | undefined => {
+  const { emitWarning } = process
+  process.emitWarning = ((warning: string | Error, ...rest: Array<never>) => {
+    const text = typeof warning === "string" ? warning : warning.message
+    if (!/sqlite/i.test(text)) emitWarning.call(process, warning, ...rest)
+  }) as typeof emitWarning
+  try {
+    return process.getBuiltinModule("node:sqlite")
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Files and folders that are there in whole or not at all, whenever the process or the machine stops.
+ *
+ * A file is written under another name, brought to the disk and renamed. Who reads it finds the old content or the new
+ * one.
+ */
+import { randomUUID } from "node:crypto"
+import fs from "node:fs/promises"
+import path from "node:path"
+import * as Effect from "effect/Effect"
+import { type FileError, fromUnknown } from "./FileError.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A text, bytes, or pieces of either. */
+export type Content = string | Uint8Array | Iterable<string | Uint8Array>
+
+/** How a file is written. */
+export interface Options {
+  /**
+   * Whether to wait until the content is on the disk; true by default. A file that does not wait survives a process that
+   * is killed, but perhaps no loss of power: {@link sync} makes up for it.
+   */
+  readonly isDurable?: boolean | undefined
+}
+
+/** Takes the content of a file in order. */
+export interface Sink {
+  /** Bytes may be reused once the promise is kept. */
+  readonly write: (piece: string | Uint8Array) => Promise<void>
+  /** Bytes taken so far. */
+  readonly position: () => number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Onto the disk
+// -------------------------------------------------------------------------------------------------------------------
+
+const syncNow = async (file: string) => {
+  const handle = await fs.open(file)
+  await handle.sync().finally(() => handle.close())
+}
+
+/** Systems that cannot synchronise a folder keep the order of its changes themselves. */
+const unsupported = new Set(["EISDIR", "EPERM", "EACCES", "EINVAL"])
+
+const syncFolderNow = (folder: string) =>
+  syncNow(folder).catch((error: NodeJS.ErrnoException) => {
+    if (!unsupported.has(error.code ?? "")) throw error
+  })
+
+const attempt = <A>(file: string, run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, FileError> =>
+  Effect.tryPromise({ try: run, catch: fromUnknown(file, "written") })
+
+/** Waits until the content of a file is on the disk. */
+export const sync = (file: string): Effect.Effect<void, FileError> => attempt(file, () => syncNow(file))
+
+/** Waits until the names in a folder are on the disk, where the system can say so. */
+export const syncFolder = (folder: string): Effect.Effect<void, FileError> =>
+  attempt(folder, () => syncFolderNow(folder))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Small pieces are gathered until there are this many bytes. */
+const bufferSize = 1 << 20
+
+/** A disk that is nearly full takes a part of what it is given, and says so only when it is given the rest. */
+const writeAll = async (file: fs.FileHandle, bytes: Uint8Array) => {
+  for (let written = 0; written < bytes.length; ) written += (await file.write(bytes, written)).bytesWritten
+}
+
+const sinkOf = (file: fs.FileHandle, signal: AbortSignal) => {
+  let buffer: Uint8Array | undefined
+  let filled = 0
+  let position = 0
+  const flush = async () => {
+    if (buffer !== undefined) await writeAll(file, buffer.subarray(0, filled))
+    filled = 0
+  }
+  const write = async (piece: string | Uint8Array) => {
+    signal.throwIfAborted()
+    const bytes = typeof piece === "string" ? Buffer.from(piece) : piece
+    if (filled + bytes.length > bufferSize) await flush()
+    position += bytes.length
+    if (bytes.length >= bufferSize) return writeAll(file, bytes)
+    buffer ??= new Uint8Array(bufferSize)
+    buffer.set(bytes, filled)
+    filled += bytes.length
+  }
+  const sink: Sink = { write, position: () => position }
+  return { sink, flush }
+}
+
+/** Where a file really is, behind links, and what stands there. */
+const placeOf = async (file: string) => {
+  const target = await fs.realpath(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return file
+    throw error
+  })
+  return { target, before: await fs.stat(target).catch(() => undefined) }
+}
+
+type Body = (sink: Sink) => Promise<void>
+
+const fill = (file: string, handle: fs.FileHandle, body: Body, isDurable: boolean) =>
+  attempt(file, async (signal) => {
+    const { flush, sink } = sinkOf(handle, signal)
+    await body(sink)
+    await flush()
+    if (isDurable) await handle.sync()
+  })
+
+const close = (handle: fs.FileHandle) => Effect.promise(() => handle.close())
+
+/** Devices and pipes are written where they are: a rename would replace them. */
+const writeInPlace = (target: string, body: Body) =>
+  Effect.acquireUseRelease(
+    attempt(target, () => fs.open(target, "w")),
+    (handle) => fill(target, handle, body, false),
+    close
+  )
+
+/** What cannot be removed hides no error that matters more. */
+const remove = (file: string) => Effect.promise(() => fs.rm(file, { force: true }).catch(() => undefined))
+
+/**
+ * Writes a file by a function of a sink: for content that need not fit in memory.
+ *
+ * **Details**
+ *
+ * Nothing appears under the name before the function has ended. When it fails or is interrupted, what was there stays.
+ * The file keeps its permissions, and a link stays a link to it. The content lies in `<file>.<random>.partial` meanwhile;
+ * a process that is killed leaves that behind. The error's `cause` is what the function threw.
+ */
+export const writeWith = Effect.fnUntraced(function* (
+  file: string,
+  body: Body,
+  options: Options = {}
+): Effect.fn.Return<void, FileError> {
+  const { isDurable = true } = options
+  const { before, target } = yield* attempt(file, () => placeOf(file))
+  if (before !== undefined && !before.isFile() && !before.isDirectory()) return yield* writeInPlace(target, body)
+  const partial = `${target}.${randomUUID()}.partial`
+  yield* Effect.acquireUseRelease(
+    attempt(file, () => fs.open(partial, "wx", before?.mode ?? 0o666)),
+    (handle) => fill(file, handle, body, isDurable),
+    close
+  ).pipe(
+    Effect.andThen(attempt(file, () => fs.rename(partial, target))),
+    Effect.onError(() => remove(partial))
+  )
+  if (isDurable) yield* syncFolder(path.dirname(target))
+})
+
+const piecesOf = (content: Content): Iterable<string | Uint8Array> =>
+  typeof content === "string" || content instanceof Uint8Array ? [content] : content
+
+/**
+ * Writes a file.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as WholeFile from "@divisi/files/WholeFile"
+ * import * as Effect from "effect/Effect"
+ * import fs from "node:fs"
+ * import os from "node:os"
+ * import path from "node:path"
+ *
+ * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "divisi-")), "note.txt")
+ * await Effect.runPromise(WholeFile.write(file, ["one\n", "two\n"]))
+ * fs.readFileSync(file, "utf8") // => "one\ntwo\n"
+ * ```
+ */
+export const write = (file: string, content: Content, options?: Options): Effect.Effect<void, FileError> =>
+  writeWith(
+    file,
+    async (sink) => {
+      for (const piece of piecesOf(content)) await sink.write(piece)
+    },
+    options
+  )
+
+/** Writes a value as JSON, indented, with an end of line. */
+export const writeJson = (file: string, value: unknown, options?: Options): Effect.Effect<void, FileError> =>
+  Effect.suspend(() => write(file, `${JSON.stringify(value, null, 2)}\n`, options))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Folders
+// -------------------------------------------------------------------------------------------------------------------
+
+const syncAll = async (folder: string) => {
+  for (const entry of await fs.readdir(folder, { withFileTypes: true, recursive: true })) {
+    const whole = path.join(entry.parentPath, entry.name)
+    if (entry.isDirectory()) await syncFolderNow(whole)
+    else if (entry.isFile()) await syncNow(whole)
+  }
+  await syncFolderNow(folder)
+}
+
+/**
+ * Gives a folder that was filled under another name its own: it is there with all that is in it, or not at all. There
+ * must be none of that name yet.
+ */
+export const publishFolder = (partial: string, folder: string): Effect.Effect<void, FileError> =>
+  attempt(folder, async () => {
+    await syncAll(partial)
+    await fs.rename(partial, folder)
+    await syncFolderNow(path.dirname(folder))
+  })

@@ -1,0 +1,7 @@
+export * as Checksum from "./Checksum.ts"
+export * as FileError from "./FileError.ts"
+export * as JsonLines from "./JsonLines.ts"
+export * as Lock from "./Lock.ts"
+export * as Sqlite from "./Sqlite.ts"
+export * as UserFolders from "./UserFolders.ts"
+export * as WholeFile from "./WholeFile.ts"
