@@ -1,5 +1,7 @@
 export * as Checksum from "./Checksum.ts"
+export * as Download from "./Download.ts"
 export * as FileError from "./FileError.ts"
+export * as Hub from "./Hub.ts"
 export * as JsonLines from "./JsonLines.ts"
 export * as Lock from "./Lock.ts"
 export * as Sqlite from "./Sqlite.ts"

@@ -137,8 +137,10 @@ const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, fr
 export const diagnose = (
   options: ModelStore.Options & { readonly gpu?: Backend.Gpu } = {}
 ): Effect.Effect<Diagnosis, Errors.LlamaCppError> =>
-  attempt("llama.cpp", async () => {
-    const gpu = options.gpu ?? "auto"
+  Effect.flatMap(ModelStore.folderOf(options), (folder) => diagnoseWith(folder, options.gpu ?? "auto"))
+
+const diagnoseWith = (folder: string, gpu: Backend.Gpu) =>
+  attempt("llama.cpp", async (): Promise<Diagnosis> => {
     const { llama, notice } = await Backend.shared(gpu, false)
     const backend = llama.gpu === false ? "processor" : llama.gpu
     const [vram, ram] = [await llama.getVramState(), await llama.getRamState()]
@@ -160,7 +162,7 @@ export const diagnose = (
       mainMemory: { total: ram.total, free: ram.free },
       gpuMemory: { total: vram.total, free: vram.free },
       release: llama.llamaCppRelease.release,
-      folder: ModelStore.folderOf(options),
+      folder,
       missing: missingOf(backend, notice, ram.free)
     }
   })

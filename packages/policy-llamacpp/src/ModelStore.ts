@@ -5,10 +5,11 @@
  * again, so a machine that is off-line runs what it has.
  */
 import fs from "node:fs/promises"
-import os from "node:os"
 import path from "node:path"
+import * as Download from "@divisi/files/Download"
+import * as Hub from "@divisi/files/Hub"
+import * as UserFolders from "@divisi/files/UserFolders"
 import * as Effect from "effect/Effect"
-import * as Download from "./internal/download.ts"
 import * as Reference from "./internal/reference.ts"
 import * as KnownModels from "./knownModels.ts"
 import * as Errors from "./LlamaCppError.ts"
@@ -17,7 +18,7 @@ import * as Errors from "./LlamaCppError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-export type { Progress } from "./internal/download.ts"
+export type { Progress } from "@divisi/files/Download"
 
 /** Where models are kept, and who is told how they come. */
 export interface Options {
@@ -25,8 +26,6 @@ export interface Options {
   readonly folder?: string
   /** Told of every piece that arrives. */
   readonly onProgress?: (progress: Download.Progress) => void
-  /** Instead of `process.env`: `DIVISI_MODELS`, `HF_TOKEN`, `HF_ENDPOINT`. */
-  readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
 /** A model in the folder. */
@@ -44,29 +43,26 @@ export interface Stored {
 // Places
 // -------------------------------------------------------------------------------------------------------------------
 
-const environmentOf = ({ environment = process.env }: Options) => environment
-
 /** The folder in which models are kept. */
-export const folderOf = (options: Options = {}): string => {
-  const environment = environmentOf(options)
-  const cache =
-    environment.XDG_CACHE_HOME ??
-    (process.platform === "win32" ? environment.LOCALAPPDATA : undefined) ??
-    path.join(os.homedir(), ".cache")
-  return path.resolve(options.folder ?? environment.DIVISI_MODELS ?? path.join(cache, "divisi", "models"))
-}
+export const folderOf = ({ folder }: Options = {}): Effect.Effect<string> =>
+  folder === undefined ? UserFolders.cache("models", "DIVISI_MODELS") : Effect.succeed(path.resolve(folder))
 
-const parse = (source: string, options: Options): Effect.Effect<Reference.Reference, Errors.LlamaCppError> =>
-  Effect.try({
-    try: () => Reference.parse(source, environmentOf(options)),
-    catch: (cause) => cause as Errors.LlamaCppError
-  })
+const parse = (source: string): Effect.Effect<Reference.Reference, Errors.LlamaCppError> =>
+  Effect.flatMap(Hub.endpoint, (endpoint) =>
+    Effect.try({
+      try: () => Reference.parse(source, endpoint),
+      catch: (cause) => cause as Errors.LlamaCppError
+    })
+  )
+
+const placeOf = (reference: Reference.Reference, options: Options) =>
+  reference.type === "file"
+    ? Effect.succeed(reference.path)
+    : Effect.map(folderOf(options), (folder) => path.join(folder, reference.place))
 
 /** Where the file of a source is, or would be. */
 export const locate = (source: string, options: Options = {}): Effect.Effect<string, Errors.LlamaCppError> =>
-  Effect.map(parse(source, options), (reference) =>
-    reference.type === "file" ? reference.path : path.join(folderOf(options), reference.place)
-  )
+  Effect.flatMap(parse(source), (reference) => placeOf(reference, options))
 
 const fromUnknown = (source: string) => (cause: unknown) =>
   cause instanceof Errors.LlamaCppError
@@ -76,6 +72,23 @@ const fromUnknown = (source: string) => (cause: unknown) =>
 // -------------------------------------------------------------------------------------------------------------------
 // Models in and out
 // -------------------------------------------------------------------------------------------------------------------
+
+/** The error of a download as one of this package. */
+const notDownloaded =
+  (file: string) =>
+  ({ reason, url }: Download.DownloadError): Errors.LlamaCppError => {
+    const name = path.basename(file)
+    switch (reason._tag) {
+      case "Offline":
+        return Errors.make(name, { _tag: "Offline", url, detail: reason.detail })
+      case "Refused":
+        return Errors.make(name, { _tag: "Refused", url, status: reason.status })
+      case "Mismatch":
+        return Errors.make(name, { _tag: "Download", url, detail: reason.detail })
+      case "Folder":
+        return Errors.make(file, { _tag: "Folder", detail: reason.detail })
+    }
+  }
 
 /**
  * The path of a model's file, which is downloaded where it is not there.
@@ -90,29 +103,23 @@ export const resolve = Effect.fnUntraced(function* (
   source: string,
   options: Options = {}
 ): Effect.fn.Return<string, Errors.LlamaCppError> {
-  const reference = yield* parse(source, options)
-  if (reference.type === "file") return reference.path
-  const file = path.join(folderOf(options), reference.place)
-  const token = reference.isHuggingFace ? environmentOf(options).HF_TOKEN : undefined
+  const reference = yield* parse(source)
+  const file = yield* placeOf(reference, options)
+  if (reference.type === "file") return file
+  const token = reference.isHuggingFace ? yield* Hub.token : undefined
   for (const place of Reference.parts(file)) {
-    yield* Effect.tryPromise({
-      try: (signal) =>
-        Download.download({
-          url: new URL(path.basename(place), reference.url).href,
-          file: place,
-          signal,
-          ...(token === undefined ? {} : { token }),
-          ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
-        }),
-      catch: fromUnknown(source)
-    })
+    const url = new URL(path.basename(place), reference.url).href
+    yield* Effect.mapError(
+      Download.file({ url, file: place, token, magic: "GGUF", onProgress: options.onProgress }),
+      notDownloaded(place)
+    )
   }
   return file
 })
 
 const nameOf = (place: string): string => {
   const known = KnownModels.knownModels.find(({ source }) => {
-    const reference = Reference.parse(source, {})
+    const reference = Reference.parse(source, "")
     return reference.type === "download" && reference.place === place
   })
   return known?.name ?? place.split(path.sep).join("/")
@@ -120,9 +127,11 @@ const nameOf = (place: string): string => {
 
 /** The models in the folder, by name. */
 export const list = (options: Options = {}): Effect.Effect<ReadonlyArray<Stored>, Errors.LlamaCppError> =>
+  Effect.flatMap(folderOf(options), listIn)
+
+const listIn = (folder: string) =>
   Effect.tryPromise({
     try: async () => {
-      const folder = folderOf(options)
       const files = await fs.readdir(folder, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
         if (cause.code === "ENOENT") return []
         throw cause
@@ -143,7 +152,7 @@ export const list = (options: Options = {}): Effect.Effect<ReadonlyArray<Stored>
       )
       return stored.sort((left, right) => left.name.localeCompare(right.name))
     },
-    catch: fromUnknown(folderOf(options))
+    catch: fromUnknown(folder)
   })
 
 /** Removes a model from the folder, whole or not, and tells how many bytes that has freed. */
@@ -156,7 +165,7 @@ export const remove = Effect.fnUntraced(function* (
   const file = own?.path ?? (yield* locate(source, options))
   const found = stored.find((model) => model.path === file)
   if (found === undefined) return yield* Errors.make(source, { _tag: "Missing" })
-  const files = Reference.parts(file).flatMap((part) => [part, `${part}.part`, `${part}.part.json`])
+  const files = Reference.parts(file).flatMap((part) => [part, ...Object.values(Download.partsOf(part))])
   yield* Effect.tryPromise({
     try: () => Promise.all(files.map((part) => fs.rm(part, { force: true }))),
     catch: fromUnknown(source)

@@ -4,6 +4,7 @@ import http from "node:http"
 import type { AddressInfo } from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { afterAll, beforeEach } from "vitest"
@@ -83,13 +84,14 @@ beforeEach(() => {
   cut = undefined
   options = {
     onProgress,
-    folder: path.join(folder, `store ${count++}`),
-    environment: { HF_ENDPOINT: origin, HF_TOKEN: "secret" }
+    folder: path.join(folder, `store ${count++}`)
   }
 })
 
 const source = "hf:owner/repository/file.gguf"
-const resolve = (from = source) => ModelStore.resolve(from, options)
+const withHub = (endpoint: string) =>
+  Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ HF_ENDPOINT: endpoint, HF_TOKEN: "secret" })))
+const resolve = (from = source) => withHub(origin)(ModelStore.resolve(from, options))
 const message = <A, E extends Error>(effect: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(effect), (error) => error.message)
 
@@ -97,13 +99,14 @@ describe("ModelStore", () => {
   it.live("downloads once, checks what came, and asks nobody for what is here", () =>
     Effect.gen(function* () {
       const received: Array<number> = []
-      const file = yield* ModelStore.resolve(source, {
+      options = {
         ...options,
         onProgress: (progress) => {
           assert.strictEqual(progress.total, content.length)
           received.push(progress.received)
         }
-      })
+      }
+      const file = yield* resolve()
       assert.isTrue(fs.readFileSync(file).equals(content))
       assert.strictEqual(received.at(-1), content.length)
       assert.strictEqual(file, path.join(options.folder!, "owner", "repository", "file.gguf"))
@@ -132,7 +135,9 @@ describe("ModelStore", () => {
       script = [{ hangAfter: 70_000 }]
       let received = 0
       const fiber = yield* Effect.forkChild(
-        ModelStore.resolve(source, { ...options, onProgress: (progress) => (received = progress.received) })
+        withHub(origin)(
+          ModelStore.resolve(source, { ...options, onProgress: (progress) => (received = progress.received) })
+        )
       )
       while (received < 70_000) yield* Effect.promise(() => new Promise((resume) => setImmediate(resume)))
       yield* Fiber.interrupt(fiber)
@@ -187,8 +192,7 @@ describe("ModelStore", () => {
       assert.match(yield* message(resolve()), /answers 401: it wants a token: set HF_TOKEN/)
       script = [{ status: 404 }]
       assert.match(yield* message(resolve()), /answers 404: there is no such file/)
-      const offline = { ...options, environment: { HF_ENDPOINT: "http://127.0.0.1:1" } }
-      const error = yield* message(ModelStore.resolve(source, offline))
+      const error = yield* message(withHub("http://127.0.0.1:1")(ModelStore.resolve(source, options)))
       assert.match(error, /cannot be reached \(.+\): check the connection, or give the path of a file that is here/)
     })
   )
@@ -204,9 +208,10 @@ describe("ModelStore", () => {
   it.live("takes over from a process that has died", () =>
     Effect.gen(function* () {
       const file = yield* ModelStore.locate(source, options)
-      fs.mkdirSync(`${file}.lock`, { recursive: true })
-      const longAgo = new Date(Date.now() - 60_000)
-      fs.utimesSync(`${file}.lock`, longAgo, longAgo)
+      fs.mkdirSync(path.dirname(file), { recursive: true })
+      // What a process leaves behind that is killed while it has the lock.
+      fs.writeFileSync(`${file}.lock`, "")
+      fs.writeFileSync(`${file}.lock.holder`, JSON.stringify({ pid: process.pid, host: "here", since: "now" }))
       assert.isTrue(fs.readFileSync(yield* resolve()).equals(content))
     })
   )

@@ -6,15 +6,18 @@
  * is tested on a corpus.
  */
 import fs from "node:fs/promises"
-import os from "node:os"
 import path from "node:path"
 import type { Message } from "@divisi/core/Task"
+import * as Download from "@divisi/files/Download"
+import * as Hub from "@divisi/files/Hub"
+import * as UserFolders from "@divisi/files/UserFolders"
+import * as WholeFile from "@divisi/files/WholeFile"
 import type { Tokenizer } from "@divisi/trainer/Engine"
 import { Template } from "@huggingface/jinja"
 import { Tokenizer as Encoder } from "@huggingface/tokenizers"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -100,12 +103,6 @@ const readFiles = (tokenizer: string, config: string): Effect.Effect<Files, Toke
 // Download
 // -------------------------------------------------------------------------------------------------------------------
 
-const cacheFolder = () =>
-  process.env.DIVISI_TOKENIZERS ??
-  path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), ".cache"), "divisi", "tokenizers")
-
-const endpoint = () => (process.env.HF_ENDPOINT ?? "https://huggingface.co").replace(/\/+$/, "")
-
 const wanted = [
   { name: "tokenizer.json", isNeeded: true },
   { name: "tokenizer_config.json", isNeeded: true },
@@ -114,22 +111,20 @@ const wanted = [
 
 type Remote = Extract<Source, { readonly model: string }>
 
-const fetchFile = ({ model, revision = "main", token }: Remote, name: string, isNeeded: boolean, folder: string) =>
-  Effect.tryPromise({
-    try: async (signal) => {
-      const file = path.join(folder, name)
-      const url = `${endpoint()}/${model}/resolve/${revision}/${name}`
-      const key = token === undefined ? process.env.HF_TOKEN : Redacted.value(token)
-      const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
-      const response = await fetch(url, { headers, signal })
-      if (response.status === 404 && !isNeeded) return
-      if (!response.ok) throw new Error(`${url} answers ${response.status}`)
-      const part = `${file}.${process.pid}.part`
-      await fs.writeFile(part, new Uint8Array(await response.arrayBuffer()))
-      await fs.rename(part, file)
-    },
-    catch: (cause) =>
-      wrong(model, `${(cause as Error).message}: give a folder with its files, or set HF_TOKEN or HF_ENDPOINT.`)
+/** Written when all files are there: one that a model does not have is not asked for again. */
+const mark = "whole"
+
+const fetchFile = (source: Remote, { isNeeded, name }: (typeof wanted)[number], folder: string) =>
+  Effect.gen(function* () {
+    const { model, revision } = source
+    const url = Hub.url({ kind: "model", repository: model, revision, file: name }, yield* Hub.endpoint)
+    const token = source.token ?? (yield* Hub.token)
+    yield* Download.file({ url, token, file: path.join(folder, name) }).pipe(
+      Effect.catch((error) =>
+        error.reason._tag === "Refused" && error.reason.status === 404 && !isNeeded ? Effect.void : Effect.fail(error)
+      ),
+      Effect.mapError(({ message }) => wrong(model, `${message} Or give a folder with its files, or set HF_ENDPOINT.`))
+    )
   })
 
 /** The folder of a model's tokenizer, downloaded once. */
@@ -139,20 +134,17 @@ const fetched = (source: Remote) =>
     if (!/^[\w.-]+\/[\w.-]+$/.test(model)) {
       return yield* wrong(model, "a model on Hugging Face is written owner/name.")
     }
-    const folder = path.join(cacheFolder(), model.replace("/", "--"), revision.replaceAll(/[^\w.-]/g, "-"))
-    const isThere = yield* Effect.promise(() =>
-      fs.access(path.join(folder, "whole")).then(
+    const cache = yield* UserFolders.cache("tokenizers", "DIVISI_TOKENIZERS")
+    const folder = path.join(cache, model.replace("/", "--"), revision.replaceAll(/[^\w.-]/g, "-"))
+    const isWhole = yield* Effect.promise(() =>
+      fs.access(path.join(folder, mark)).then(
         () => true,
         () => false
       )
     )
-    if (isThere) return folder
-    yield* Effect.tryPromise({
-      try: () => fs.mkdir(folder, { recursive: true }),
-      catch: (cause) => wrong(model, (cause as Error).message)
-    })
-    yield* Effect.forEach(wanted, ({ isNeeded, name }) => fetchFile(source, name, isNeeded, folder))
-    yield* Effect.promise(() => fs.writeFile(path.join(folder, "whole"), ""))
+    if (isWhole) return folder
+    yield* Effect.forEach(wanted, (file) => fetchFile(source, file, folder))
+    yield* Effect.mapError(WholeFile.write(path.join(folder, mark), ""), ({ message }) => wrong(model, message))
     return folder
   })
 

@@ -3,9 +3,13 @@
  * beside it, which was trained with the pattern and the normaliser of the kind that Qwen's and Llama 3's models have.
  */
 import fs from "node:fs"
+import http from "node:http"
+import type { AddressInfo } from "node:net"
+import os from "node:os"
 import path from "node:path"
 import type { Message } from "@divisi/core/Task"
 import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as HuggingFaceTokenizer from "../src/HuggingFaceTokenizer.ts"
 
@@ -26,7 +30,47 @@ interface Expected {
 
 const expected: Expected = JSON.parse(fs.readFileSync(path.join(folder, "expected.json"), "utf8"))
 
+/** A hub that has a tokenizer without a template of its own file. */
+const hub = Effect.gen(function* () {
+  const asked: Array<string> = []
+  const server = http.createServer((request, response) => {
+    const name = path.basename(request.url!)
+    asked.push(`${request.headers.authorization} ${request.url}`)
+    if (name.endsWith(".json")) response.end(fs.readFileSync(path.join(folder, name)))
+    else response.writeHead(404).end()
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resume) => server.listen(0, "127.0.0.1", resume))),
+    () => Effect.promise(() => new Promise((resume) => server.close(resume).closeAllConnections()))
+  )
+  return { asked, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+})
+
 describe("HuggingFaceTokenizer", () => {
+  it.live("fetches a model's files once, with the key of the environment", () =>
+    Effect.gen(function* () {
+      const { asked, endpoint } = yield* hub
+      const cache = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-tokenizer-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => fs.rmSync(cache, { recursive: true })))
+      const environment = { HF_ENDPOINT: endpoint, HF_TOKEN: "secret", XDG_CACHE_HOME: cache }
+      const load = (model: string) =>
+        Effect.provide(
+          HuggingFaceTokenizer.load({ model }),
+          ConfigProvider.layer(ConfigProvider.fromUnknown(environment))
+        )
+      const { text, tokens } = expected.cases[0]!
+      assert.deepStrictEqual((yield* load("owner/name")).encode(text), tokens)
+      assert.deepStrictEqual((yield* load("owner/name")).encode(text), tokens)
+      assert.deepStrictEqual(
+        asked,
+        ["tokenizer.json", "tokenizer_config.json", "chat_template.jinja"].map(
+          (name) => `Bearer secret /owner/name/resolve/main/${name}`
+        )
+      )
+      assert.include((yield* Effect.flip(load("name"))).message, "is written owner/name")
+    })
+  )
+
   it.effect("finds the tokens that the reference finds", () =>
     Effect.gen(function* () {
       const tokenizer = yield* HuggingFaceTokenizer.load({ folder })

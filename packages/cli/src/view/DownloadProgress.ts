@@ -10,7 +10,7 @@ interface Output {
 interface Progress {
   readonly file: string
   readonly received: number
-  readonly total?: number
+  readonly total?: number | undefined
 }
 
 const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(2)

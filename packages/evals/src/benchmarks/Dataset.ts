@@ -4,16 +4,18 @@
  * A file from a hub is fetched once, streamed to a cache folder and known by its SHA-256, which is checked again
  * whenever it is used. JSON lines (also gzipped) and Parquet are read a piece at a time.
  */
-import { createHash } from "node:crypto"
 import fs from "node:fs"
-import os from "node:os"
 import path from "node:path"
-import readline from "node:readline"
-import { Readable } from "node:stream"
-import { pipeline } from "node:stream/promises"
-import { createGunzip } from "node:zlib"
+import * as Checksum from "@divisi/files/Checksum"
+import * as Download from "@divisi/files/Download"
+import { detailOf } from "@divisi/files/FileError"
+import * as Hub from "@divisi/files/Hub"
+import * as JsonLines from "@divisi/files/JsonLines"
+import * as UserFolders from "@divisi/files/UserFolders"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { Row } from "./Row.ts"
 
@@ -36,7 +38,7 @@ export interface HubFiles {
 
 /** How files are found and kept. */
 export interface Options {
-  /** Where files of a hub are kept; `~/.cache/divisi/datasets` by default. */
+  /** Where files of a hub are kept; `DIVISI_DATASETS`, or `divisi/datasets` in the cache folder of this user, by default. */
   readonly cacheFolder?: string
   /** Sent to the hub alone. `HF_TOKEN` of the environment by default. */
   readonly token?: string
@@ -78,86 +80,46 @@ export class DatasetError extends Data.TaggedError("DatasetError")<{
 // Local files
 // -------------------------------------------------------------------------------------------------------------------
 
-const notFound = (file: string) => (error: unknown) =>
-  new DatasetError({
-    source: file,
-    reason: "not-found",
-    detail: error instanceof Error ? error.message : String(error)
-  })
-
-const digestOf = async (file: string): Promise<{ readonly sha256: string; readonly bytes: number }> => {
-  const hash = createHash("sha256")
-  let bytes = 0
-  for await (const chunk of fs.createReadStream(file)) {
-    hash.update(chunk)
-    bytes += chunk.length
-  }
-  return { sha256: hash.digest("hex"), bytes }
-}
-
 /** A file of this machine with its checksum. */
 export const local = (file: string): Effect.Effect<LocalFile, DatasetError> =>
-  Effect.map(
-    Effect.tryPromise({ try: () => digestOf(file), catch: notFound(file) }),
-    (digest): LocalFile => ({ path: file, name: path.basename(file), ...digest })
-  )
+  Effect.mapBoth(Checksum.ofFile(file), {
+    onSuccess: (digest): LocalFile => ({ path: file, name: path.basename(file), ...digest }),
+    onFailure: ({ cause }) => new DatasetError({ source: file, reason: "not-found", detail: detailOf(cause) })
+  })
 
 // -------------------------------------------------------------------------------------------------------------------
 // Files of a hub
 // -------------------------------------------------------------------------------------------------------------------
 
-const publicHub = "https://huggingface.co"
-
 /** Where a file of a hub is served. */
-export const url = ({ dataset, revision = "main" }: HubFiles, file: string, endpoint: string = publicHub): string =>
-  `${endpoint.replace(/\/+$/, "")}/datasets/${dataset}/resolve/${encodeURIComponent(revision)}/${file.split("/").map(encodeURIComponent).join("/")}`
+export const url = ({ dataset, revision }: HubFiles, file: string, endpoint?: string): string =>
+  Hub.url({ kind: "dataset", repository: dataset, revision, file }, endpoint)
 
-const cacheFolder = (options: Options) => options.cacheFolder ?? path.join(os.homedir(), ".cache", "divisi", "datasets")
+const cacheFolder = ({ cacheFolder }: Options) =>
+  cacheFolder === undefined ? UserFolders.cache("datasets", "DIVISI_DATASETS") : Effect.succeed(cacheFolder)
 
-/** What a hub served, and the commit it was of. */
-interface Served {
-  readonly response: Response
-  readonly commit: string | undefined
-}
+const refused = (status: number) =>
+  status === 401 || status === 403 ? "gated" : status === 404 ? "not-found" : "network"
 
-const commitOf = (response: Response): string | undefined =>
-  /^[0-9a-f]{40,64}$/.exec(response.headers.get("x-repo-commit") ?? "")?.[0]
-
-const maxRedirects = 5
-
-/**
- * Follows redirects by hand: a hub names the commit where it redirects to its storage, and the token is for the hub
- * alone.
- */
-const follow = async (address: string, token: string | undefined, signal: AbortSignal): Promise<Served> => {
-  const { origin } = new URL(address)
-  let commit: string | undefined
-  for (let [at, hop] = [new URL(address), 0]; ; hop++) {
-    const headers = token === undefined || at.origin !== origin ? {} : { authorization: `Bearer ${token}` }
-    const response = await fetch(at, { signal, headers, redirect: "manual" })
-    commit ??= commitOf(response)
-    const location = response.headers.get("location")
-    if (response.status < 300 || response.status > 399 || location === null) return { response, commit }
-    await response.body?.cancel()
-    if (hop === maxRedirects) throw new Error(`it redirected more than ${maxRedirects} times`)
-    at = new URL(location, at)
+/** The error of a download as one of a data set. */
+const notDownloaded = (error: Download.DownloadError): DatasetError => {
+  const { reason, url: source } = error
+  switch (reason._tag) {
+    case "Refused":
+      return new DatasetError({
+        source,
+        reason: refused(reason.status),
+        detail: `the hub answered with status ${reason.status}`
+      })
+    case "Mismatch":
+      return new DatasetError({
+        source,
+        reason: reason.what === "checksum" ? "checksum" : "network",
+        detail: reason.detail
+      })
+    default:
+      return new DatasetError({ source, reason: "network", detail: reason.detail })
   }
-}
-
-const request = (address: string, token: string | undefined) =>
-  Effect.tryPromise({
-    try: (signal) => follow(address, token, signal),
-    catch: (error) => new DatasetError({ source: address, reason: "network", detail: String(error) })
-  }).pipe(
-    Effect.filterOrFail(
-      ({ response }) => response.ok,
-      ({ response }) => refused(address, response.status)
-    )
-  )
-
-const refused = (source: string, status: number): DatasetError => {
-  const reason = status === 401 || status === 403 ? "gated" : status === 404 ? "not-found" : "network"
-  return new DatasetError({ source, reason, detail: `the hub answered with status ${status}` })
 }
 
 /** What is written down beside a file of the cache. */
@@ -169,23 +131,11 @@ const noted = (target: string, what: "sha256" | "commit"): Effect.Effect<string 
     )
   )
 
-/** Streams a body to a file that only gets its name when it is whole. */
-const save = ({ commit, response }: Served, address: string, target: string) => {
-  const partial = `${target}.${process.pid}.${Math.random().toString(36).slice(2)}.part`
-  return Effect.tryPromise({
-    try: async (signal) => {
-      await fs.promises.mkdir(path.dirname(target), { recursive: true })
-      const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0])
-      await pipeline(body, fs.createWriteStream(partial), { signal })
-      const digest = await digestOf(partial)
-      await fs.promises.writeFile(`${target}.sha256`, `${digest.sha256}\n`)
-      if (commit !== undefined) await fs.promises.writeFile(`${target}.commit`, `${commit}\n`)
-      await fs.promises.rename(partial, target)
-      return { ...digest, ...(commit === undefined ? {} : { commit }) }
-    },
-    catch: (error) => new DatasetError({ source: address, reason: "network", detail: String(error) })
-  }).pipe(Effect.ensuring(Effect.promise(() => fs.promises.rm(partial, { force: true }))))
-}
+const note = (target: string, what: "sha256" | "commit", text: string) =>
+  Effect.mapError(
+    WholeFile.write(`${target}.${what}`, `${text}\n`),
+    ({ message }) => new DatasetError({ source: target, reason: "network", detail: message })
+  )
 
 const checked = (file: LocalFile, source: string, expected: string | undefined) =>
   expected === undefined || expected === file.sha256
@@ -194,26 +144,28 @@ const checked = (file: LocalFile, source: string, expected: string | undefined) 
         new DatasetError({ source, reason: "checksum", detail: `its SHA-256 is ${file.sha256} instead of ${expected}` })
       )
 
-const download = (hub: HubFiles, name: string, options: Options): Effect.Effect<LocalFile, DatasetError> =>
-  Effect.gen(function* () {
-    const { env } = process
-    const address = url(hub, name, options.endpoint ?? env.HF_ENDPOINT ?? publicHub)
-    const target = path.join(
-      cacheFolder(options),
-      hub.dataset.replaceAll("/", "--"),
-      (hub.revision ?? "main").replaceAll("/", "--"),
-      ...name.split("/")
-    )
-    const expected = hub.sha256?.[name]
-    if (fs.existsSync(target)) {
-      const [recorded, commit] = [yield* noted(target, "sha256"), yield* noted(target, "commit")]
-      const file = { ...(yield* local(target)), name, ...(commit === undefined ? {} : { commit }) }
-      return yield* checked(file, target, expected ?? recorded)
-    }
-    const served = yield* request(address, options.token ?? env.HF_TOKEN)
-    const digest = yield* save(served, address, target)
-    return yield* checked({ path: target, name, ...digest }, address, expected)
-  })
+const download = Effect.fnUntraced(function* (hub: HubFiles, name: string, options: Options) {
+  const address = url(hub, name, options.endpoint ?? (yield* Hub.endpoint))
+  const token = options.token === undefined ? yield* Hub.token : Redacted.make(options.token)
+  const target = path.join(
+    yield* cacheFolder(options),
+    hub.dataset.replaceAll("/", "--"),
+    (hub.revision ?? "main").replaceAll("/", "--"),
+    ...name.split("/")
+  )
+  const expected = hub.sha256?.[name]
+  const fresh = yield* Effect.mapError(
+    Download.file({ url: address, file: target, token, sha256: expected }),
+    notDownloaded
+  )
+  const commit = fresh === undefined ? yield* noted(target, "commit") : fresh.commit
+  const recorded = yield* noted(target, "sha256")
+  const file: LocalFile = { ...(yield* local(target)), name, ...(commit !== undefined && { commit }) }
+  if (fresh === undefined && recorded !== undefined) return yield* checked(file, target, expected ?? recorded)
+  yield* note(target, "sha256", file.sha256)
+  if (commit !== undefined) yield* note(target, "commit", commit)
+  return yield* checked(file, address, expected)
+})
 
 /** Fetches the files of a data set that are not in the cache yet, one after another. */
 export const fetchFiles = (
@@ -226,35 +178,23 @@ export const fetchFiles = (
 // Records
 // -------------------------------------------------------------------------------------------------------------------
 
-const badFormat = (file: string) => (error: unknown) =>
-  error instanceof DatasetError
-    ? error
-    : new DatasetError({
-        source: file,
-        reason: "format",
-        detail: error instanceof Error ? error.message : String(error)
-      })
+const missing = (source: string) => new DatasetError({ source, reason: "not-found", detail: "there is no such file" })
 
-async function* jsonLines(file: string): AsyncGenerator<Row> {
-  const stream = fs.createReadStream(file)
-  const input = file.endsWith(".gz") ? stream.pipe(createGunzip()) : stream
-  let line = 0
-  for await (const text of readline.createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    line++
-    if (text.trim() === "") continue
-    const value: unknown = parsed(text, line)
-    if (typeof value !== "object" || value === null) throw new Error(`line ${line} is not an object`)
-    yield value as Row
-  }
-}
-
-const parsed = (text: string, line: number): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Error(`line ${line} is not JSON (${error instanceof Error ? error.message : String(error)})`)
-  }
-}
+const jsonLines = (file: string): Stream.Stream<Row, DatasetError> =>
+  JsonLines.read(file, { isComplete: true }).pipe(
+    Stream.mapError((error) => {
+      if (error._tag === "FileError" && error.reason === "Missing") return missing(file)
+      const detail = error._tag === "LineError" ? `line ${error.line} is not JSON (${error.detail})` : detailOf(error)
+      return new DatasetError({ source: file, reason: "format", detail })
+    }),
+    Stream.mapEffect((value, index) =>
+      typeof value === "object" && value !== null
+        ? Effect.succeed(value as Row)
+        : Effect.fail(
+            new DatasetError({ source: file, reason: "format", detail: `record ${index + 1} is not an object` })
+          )
+    )
+  )
 
 /** Row groups one after another: one is in memory at a time. */
 async function* parquet(file: string): AsyncGenerator<Row> {
@@ -290,6 +230,10 @@ async function* parquet(file: string): AsyncGenerator<Row> {
  */
 export const records = (file: string): Stream.Stream<Record, DatasetError> =>
   Stream.suspend(() => {
-    if (!fs.existsSync(file)) return Stream.fail(notFound(file)("there is no such file"))
-    return Stream.fromAsyncIterable(file.endsWith(".parquet") ? parquet(file) : jsonLines(file), badFormat(file))
+    if (!file.endsWith(".parquet")) return jsonLines(file)
+    if (!fs.existsSync(file)) return Stream.fail(missing(file))
+    return Stream.fromAsyncIterable(
+      parquet(file),
+      (error) => new DatasetError({ source: file, reason: "format", detail: detailOf(error) })
+    )
   })

@@ -1,5 +1,6 @@
 /** Where a model is: what the texts mean that name one. */
 import path from "node:path"
+import * as Hub from "@divisi/files/Hub"
 import * as KnownModels from "../knownModels.ts"
 import * as Errors from "../LlamaCppError.ts"
 
@@ -14,8 +15,6 @@ export type Reference =
       readonly isHuggingFace: boolean
     }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 const wrong = (text: string, detail: string) => Errors.make(text, { _tag: "Reference", detail })
 
 const hasOddSegment = (file: string): boolean =>
@@ -23,17 +22,16 @@ const hasOddSegment = (file: string): boolean =>
     .split("/")
     .some((segment) => segment === "" || segment === "." || segment === ".." || /[\\:*?"<>|]/.test(segment))
 
-const huggingFace = (text: string, environment: Environment): Reference => {
+const huggingFace = (text: string, endpoint: string): Reference => {
   const [reference = "", revision = "main"] = text.slice("hf:".length).split("#")
   const [owner, repository, ...file] = reference.split("/")
   if (!owner || !repository || file.length === 0) throw wrong(text, "It names no file of a repository.")
   if (hasOddSegment(`${reference}/${revision}`)) throw wrong(text, "It has an empty or a forbidden part.")
   if (!reference.endsWith(".gguf")) throw wrong(text, "The file it names is no .gguf.")
-  const endpoint = (environment.HF_ENDPOINT ?? "https://huggingface.co").replace(/\/+$/, "")
   const place = path.join(owner, repository, ...(revision === "main" ? [] : [`@${revision}`]), ...file)
   return {
     type: "download",
-    url: `${endpoint}/${owner}/${repository}/resolve/${encodeURIComponent(revision)}/${file.map(encodeURIComponent).join("/")}`,
+    url: Hub.url({ kind: "model", repository: `${owner}/${repository}`, revision, file: file.join("/") }, endpoint),
     place,
     isHuggingFace: true
   }
@@ -54,10 +52,10 @@ const address = (text: string): Reference => {
   }
 }
 
-/** Reads a source; throws a `LlamaCppError` where it names nothing. */
-export const parse = (text: string, environment: Environment): Reference => {
+/** Reads a source, with the address of the hub; throws a `LlamaCppError` where it names nothing. */
+export const parse = (text: string, endpoint: string): Reference => {
   const source = KnownModels.find(text)?.source ?? text
-  if (source.startsWith("hf:")) return huggingFace(source, environment)
+  if (source.startsWith("hf:")) return huggingFace(source, endpoint)
   if (/^https?:\/\//.test(source)) return address(source)
   if (/\.gguf$/i.test(source) || /[/\\]/.test(source)) return { type: "file", path: path.resolve(source) }
   throw wrong(text, "There is no such model.")

@@ -1,0 +1,340 @@
+/**
+ * Downloads of files: once for all processes, going on where the last attempt broke off, whole or not at all.
+ *
+ * Bytes are written to `<file>.part`, with what the server says of them in `<file>.part.json`, and renamed when their
+ * number and their checksum are right.
+ */
+import fs from "node:fs/promises"
+import path from "node:path"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import type { HttpClientError } from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
+import type * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as Checksum from "./Checksum.ts"
+import { detailOf, type FileError, fromUnknown } from "./FileError.ts"
+import * as Lock from "./Lock.ts"
+import * as WholeFile from "./WholeFile.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How far a download has come, in bytes. */
+export interface Progress {
+  readonly file: string
+  readonly received: number
+  /** Absent where the server does not say. */
+  readonly total?: number | undefined
+}
+
+/** What to download, and where to. */
+export interface Request {
+  readonly url: string
+  readonly file: string
+  /** Sent to the origin of `url` alone, never to where it redirects. */
+  readonly token?: Redacted.Redacted<string> | undefined
+  /** What the file's SHA-256 must be; what the server says by default, where it says so. */
+  readonly sha256?: string | undefined
+  /** ASCII text with which the file begins, e.g. `GGUF`: an error page that comes as a file is refused. */
+  readonly magic?: string | undefined
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** What a download has brought. */
+export interface Downloaded {
+  /** The commit that a hub has served, where it said so. */
+  readonly commit?: string | undefined
+}
+
+/** What a server says of a file. */
+interface Promised extends Downloaded {
+  readonly url: string
+  /** Changes when the file does. */
+  readonly etag?: string | undefined
+  readonly size?: number | undefined
+  readonly sha256?: string | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why a file could not be downloaded. */
+export type DownloadErrorReason =
+  /** Nobody answers, or the connection breaks off again and again. */
+  | { readonly _tag: "Offline"; readonly detail: string }
+  /** The server does not give the file away. */
+  | { readonly _tag: "Refused"; readonly status: number }
+  /** What came is not what was promised. */
+  | { readonly _tag: "Mismatch"; readonly what: "checksum" | "length" | "kind" | "address"; readonly detail: string }
+  /** The file, or its folder, cannot be written. */
+  | { readonly _tag: "Folder"; readonly detail: string }
+
+const refusals: Readonly<Record<number, string>> = {
+  401: "it wants a token: set HF_TOKEN to one that may read it, and accept its licence on its page",
+  403: "this token may not read it: accept its licence on its page, or set HF_TOKEN to another",
+  404: "there is no such file: check the address",
+  429: "too many requests: wait, or set HF_TOKEN"
+}
+
+const explain = (url: string, reason: DownloadErrorReason): string => {
+  switch (reason._tag) {
+    case "Offline":
+      return `${url} cannot be reached (${reason.detail}): check the connection.`
+    case "Refused":
+      return `${url} answers ${reason.status}: ${refusals[reason.status] ?? "try again later"}.`
+    case "Mismatch":
+      return `${url} sent something else than it promised (${reason.detail}): try again; what came was put away.`
+    case "Folder":
+      return reason.detail
+  }
+}
+
+/** A file that could not be downloaded. */
+export class DownloadError extends Data.TaggedError("DownloadError")<{
+  readonly url: string
+  readonly reason: DownloadErrorReason
+}> {
+  override get message(): string {
+    return explain(this.url, this.reason)
+  }
+}
+
+const failed = ({ url }: Request, reason: DownloadErrorReason) => new DownloadError({ url, reason })
+
+const offline = (request: Request) => (error: HttpClientError) => {
+  const cause = error.reason.cause as { readonly cause?: { readonly code?: string; readonly message?: string } }
+  return failed(request, { _tag: "Offline", detail: cause?.cause?.code ?? cause?.cause?.message ?? detailOf(error) })
+}
+
+const onDisk = <A, R>(request: Request, effect: Effect.Effect<A, FileError | Lock.LockError, R>) =>
+  Effect.mapError(effect, ({ message }) => failed(request, { _tag: "Folder", detail: message }))
+
+const write = <A>(request: Request, run: () => Promise<A>) =>
+  onDisk(request, Effect.tryPromise({ try: run, catch: fromUnknown(request.file, "written") }))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Requests
+// -------------------------------------------------------------------------------------------------------------------
+
+const mostRedirects = 5
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+const sha256Of = (etag: string | undefined) => /^"?([0-9a-f]{64})"?$/i.exec(etag ?? "")?.[1]?.toLowerCase()
+
+const strong = (etag: string | undefined) => (etag?.startsWith("W/") === true ? undefined : etag)
+
+const commitOf = (headers: Headers) => /^[0-9a-f]{40,64}$/.exec(headers["x-repo-commit"] ?? "")?.[0]
+
+const promisedBy = ({ url }: Request, first: Headers, { headers, status }: HttpClientResponse): Promised => {
+  const range = /\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1]
+  const size = first["x-linked-size"] ?? range ?? (status === 200 ? headers["content-length"] : undefined)
+  return {
+    url,
+    etag: strong(first["x-linked-etag"] ?? headers.etag),
+    size: size === undefined ? undefined : Number(size),
+    sha256: sha256Of(first["x-linked-etag"]),
+    commit: commitOf(first) ?? commitOf(headers)
+  }
+}
+
+/** Asks for a file from an offset on. Redirections are followed by hand: those that leave the origin get no token. */
+const ask = Effect.fnUntraced(function* (request: Request, from: number) {
+  const { token, url } = request
+  const { origin } = new URL(url)
+  let target = new URL(url)
+  let first: Headers | undefined
+  for (let hop = 0; hop <= mostRedirects; hop++) {
+    const get = HttpClientRequest.get(target).pipe(
+      // Bytes as they are: what is compressed on the way has another length, and no ranges.
+      HttpClientRequest.setHeaders({ "accept-encoding": "identity", ...(from > 0 && { range: `bytes=${from}-` }) })
+    )
+    const isHome = token !== undefined && target.origin === origin
+    const response = yield* Effect.mapError(
+      HttpClient.execute(isHome ? HttpClientRequest.bearerToken(get, token) : get),
+      offline(request)
+    )
+    first ??= response.headers
+    const { location } = response.headers
+    if (response.status < 300 || response.status > 399 || location === undefined) return { first, response }
+    target = new URL(location, target)
+  }
+  const detail = `it redirects more than ${mostRedirects} times`
+  return yield* failed(request, { _tag: "Mismatch", what: "address", detail })
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The files in which a download that is under way keeps what has come. */
+export const partsOf = (file: string) => ({ bytes: `${file}.part`, promised: `${file}.part.json` })
+
+const sizeOf = (file: string) => Effect.promise(async () => (await fs.stat(file).catch(() => undefined))?.size ?? 0)
+
+const forget = (request: Request) => {
+  const { bytes, promised } = partsOf(request.file)
+  return write(request, () => Promise.all([fs.rm(bytes, { force: true }), fs.rm(promised, { force: true })]))
+}
+
+/** What the last attempt was promised, where that is known and about the same address. */
+const remembered = ({ file, url }: Request) =>
+  Effect.promise(async (): Promise<Promised | undefined> => {
+    try {
+      const promised: Promised = JSON.parse(await fs.readFile(partsOf(file).promised, "utf8"))
+      return promised.url === url ? promised : undefined
+    } catch {
+      return undefined
+    }
+  })
+
+/** Without a mark that changes with the file, nobody knows whether the rest belongs to what is here. */
+const isSame = (before: Promised | undefined, now: Promised): boolean =>
+  before?.etag !== undefined && before.etag === now.etag && before.size === now.size
+
+/** Writes what a response brings behind the first `from` bytes, and says whether it came to its end. */
+const receive = (request: Request, response: HttpClientResponse, from: number, total: number | undefined) => {
+  const { file, onProgress } = request
+  let received = from
+  return Effect.acquireUseRelease(
+    write(request, () => fs.open(partsOf(file).bytes, from > 0 ? "a" : "w")),
+    (handle) =>
+      Stream.runForEach(response.stream, (piece) =>
+        Effect.map(
+          write(request, () => handle.writeFile(piece)),
+          () => {
+            received += piece.length
+            onProgress?.({ file, received, total })
+          }
+        )
+      ).pipe(
+        Effect.as(true),
+        // The connection was cut: what has come is kept.
+        Effect.catchTag("HttpClientError", () => Effect.succeed(false)),
+        Effect.tap(write(request, () => handle.sync()))
+      ),
+    (handle) => Effect.promise(() => handle.close())
+  )
+}
+
+/** One request: from the start, or from where the last one broke off. */
+const attempt = Effect.fnUntraced(function* (
+  request: Request
+): Effect.fn.Return<{ readonly promised: Promised; readonly isEnd: boolean }, DownloadError, HttpClient.HttpClient> {
+  const { bytes, promised: note } = partsOf(request.file)
+  const before = yield* remembered(request)
+  const here = before?.etag === undefined ? 0 : yield* sizeOf(bytes)
+  if (before !== undefined && here > 0 && here === before.size) return { promised: before, isEnd: true }
+  const { first, response } = yield* ask(request, here)
+  const promised = promisedBy(request, first, response)
+  const startsAt = Number(/^bytes (\d+)-/.exec(response.headers["content-range"] ?? "")?.[1])
+  const goesOn = response.status === 206 && startsAt === here && isSame(before, promised)
+  if (here > 0 && !goesOn && (response.status === 206 || response.status === 416)) {
+    yield* forget(request)
+    return yield* attempt(request)
+  }
+  if (response.status < 200 || response.status > 299) {
+    return yield* failed(request, { _tag: "Refused", status: response.status })
+  }
+  yield* write(request, () => fs.writeFile(note, JSON.stringify(promised)))
+  return { promised, isEnd: yield* receive(request, response, goesOn ? here : 0, promised.size) }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// The whole
+// -------------------------------------------------------------------------------------------------------------------
+
+const beginOf = (request: Request, length: number) =>
+  write(request, async () => {
+    const handle = await fs.open(partsOf(request.file).bytes)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0).finally(() => handle.close())
+    return buffer.subarray(0, bytesRead).toString("latin1")
+  })
+
+/** Holds what has come to what was promised. What is wrong is put away. */
+const check = Effect.fnUntraced(function* (request: Request, promised: Promised) {
+  const { magic, sha256 = promised.sha256 } = request
+  const { bytes } = partsOf(request.file)
+  const refuse = (what: "checksum" | "length" | "kind", detail: string) =>
+    Effect.andThen(forget(request), failed(request, { _tag: "Mismatch", what, detail }))
+  const here = yield* sizeOf(bytes)
+  if (promised.size !== undefined && here !== promised.size) {
+    return yield* refuse("length", `${here} bytes instead of ${promised.size}`)
+  }
+  if (magic !== undefined && (yield* beginOf(request, magic.length)) !== magic) {
+    return yield* refuse("kind", `no ${magic} file`)
+  }
+  if (sha256 === undefined) return
+  const found = yield* onDisk(request, Checksum.ofFile(bytes))
+  if (found.sha256 !== sha256) return yield* refuse("checksum", `its SHA-256 is ${found.sha256} instead of ${sha256}`)
+})
+
+/** So many requests in a row may bring nothing. */
+const patience = 3
+
+const brokenOff = Effect.fnUntraced(function* (request: Request, here: number, { etag, size }: Promised) {
+  // Nobody could go on with it.
+  if (etag === undefined) yield* forget(request)
+  const detail = `the connection breaks off at ${here} of ${size ?? "an unknown number of"} bytes`
+  return yield* failed(request, { _tag: "Offline", detail })
+})
+
+/** Asks again while requests bring something. */
+const fetchAll = Effect.fnUntraced(function* (request: Request) {
+  const { bytes } = partsOf(request.file)
+  let most = yield* sizeOf(bytes)
+  for (let inVain = 0; ; ) {
+    const { isEnd, promised } = yield* attempt(request)
+    const here = yield* sizeOf(bytes)
+    if (promised.size === undefined ? isEnd : here >= promised.size) {
+      yield* check(request, promised)
+      return promised
+    }
+    inVain = here > most ? 0 : inVain + 1
+    most = Math.max(most, here)
+    if (inVain >= patience) return yield* brokenOff(request, here, promised)
+  }
+})
+
+const isThere = (file: string) =>
+  Effect.promise(async () => (await fs.stat(file).catch(() => undefined))?.isFile() ?? false)
+
+const finish = (request: Request) => {
+  const { bytes, promised } = partsOf(request.file)
+  return write(request, async () => {
+    await fs.rename(bytes, request.file)
+    await fs.rm(promised, { force: true })
+  }).pipe(Effect.andThen(onDisk(request, WholeFile.syncFolder(path.dirname(request.file)))))
+}
+
+/**
+ * Downloads a file. One that is there already is neither asked for nor checked: the result is `undefined`.
+ *
+ * **Details**
+ *
+ * A download that was cut goes on where it broke off, as long as the server's file is the same (it says so by a strong
+ * `ETag`); without that it begins anew. Length and checksum are right before the file gets its name. Of processes that
+ * want the same file one downloads it and the others wait. An interruption keeps what has come.
+ */
+export const file = (request: Request): Effect.Effect<Downloaded | undefined, DownloadError> =>
+  Effect.gen(function* () {
+    if (yield* isThere(request.file)) return undefined
+    yield* onDisk(request, Lock.hold(`${request.file}.lock`, { wait: true }))
+    // Another process may have been quicker.
+    if (yield* isThere(request.file)) return undefined
+    const { commit } = yield* fetchAll(request)
+    yield* finish(request)
+    return { commit }
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(FetchHttpClient.layer),
+    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+    // No trace of ours in somebody else's logs.
+    Effect.provideService(HttpClient.TracerPropagationEnabled, false)
+  )

@@ -1,0 +1,48 @@
+/** Hugging Face's hub, and any server that serves files as it does: where a file is, and the key to it. */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+
+/** A file of a repository. */
+export interface Place {
+  readonly kind: "model" | "dataset"
+  /** As `owner/name`. */
+  readonly repository: string
+  /** A branch, tag or commit; `main` by default. Only a commit stays what it is. */
+  readonly revision?: string | undefined
+  /** Its path in the repository. */
+  readonly file: string
+}
+
+const publicHub = "https://huggingface.co"
+
+const orNone = <A>(config: Config.Config<A>) => Effect.orDie(Config.option(config))
+
+/** The hub's address: `HF_ENDPOINT` of the environment, else the public hub. */
+export const endpoint: Effect.Effect<string> = Effect.orDie(
+  Config.String("HF_ENDPOINT").pipe(Config.withDefault(publicHub))
+)
+
+/** `HF_TOKEN` of the environment. */
+export const token: Effect.Effect<Redacted.Redacted<string> | undefined> = Effect.map(
+  orNone(Config.Redacted("HF_TOKEN")),
+  (found) => (Option.isSome(found) && Redacted.value(found.value) !== "" ? found.value : undefined)
+)
+
+/**
+ * Where a file is served.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Hub from "@divisi/files/Hub"
+ *
+ * Hub.url({ kind: "dataset", repository: "openai/gsm8k", file: "main/test.parquet" })
+ * // => "https://huggingface.co/datasets/openai/gsm8k/resolve/main/main/test.parquet"
+ * ```
+ */
+export const url = ({ file, kind, repository, revision = "main" }: Place, endpoint: string = publicHub): string => {
+  const home = `${endpoint.replace(/\/+$/, "")}/${kind === "dataset" ? "datasets/" : ""}${repository}`
+  return `${home}/resolve/${encodeURIComponent(revision)}/${file.split("/").map(encodeURIComponent).join("/")}`
+}
