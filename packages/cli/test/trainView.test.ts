@@ -82,7 +82,7 @@ const run: ReadonlyArray<TrainingEvent> = [
   event({ type: "phase-started", phase: "learn", index: 1, iterations: 4 }),
   learned(20, 0.25),
   learned(21, 0.75),
-  event({ type: "group-finished", iteration: 22, phase: "learn", done: 5, of: 12, costUsd: 0.25 })
+  event({ type: "group-finished", iteration: 22, phase: "learn", done: 5, total: 12, costUsd: 0.25 })
 ]
 
 const fold = (events: ReadonlyArray<TrainingEvent>): TrainView.TrainView =>

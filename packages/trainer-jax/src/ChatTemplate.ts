@@ -8,10 +8,6 @@ import type { Message } from "@divisi/core/Task"
 import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import type { Tokenizer as EngineTokenizer } from "@divisi/trainer/Engine"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Templates
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The token with which the model's turn begins in {@link lines}. */
 export const answerToken = "<|answer|>"
 
@@ -64,10 +60,6 @@ const known: Readonly<Record<string, Render>> = {
 
 /** What renders a template; `undefined` for one that is not known here. */
 export const renderOf = (template: string): Render | undefined => known[template]
-
-// -------------------------------------------------------------------------------------------------------------------
-// Tokenizers
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The tokens of pieces. Texts that follow each other are one text. */
 const encode = (tokenizer: Tokenizer.Tokenizer, pieces: ReadonlyArray<Piece>): ReadonlyArray<number> => {

@@ -15,12 +15,12 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as ChatTemplate from "./ChatTemplate.ts"
 import { initial } from "./internal/initial.ts"
+import * as Operations from "./internal/operations.ts"
 import * as Problem from "./internal/problem.ts"
 import { checkModel, checkSettings } from "./internal/request.ts"
 import * as Sampler from "./internal/sampler.ts"
 import * as State from "./internal/state.ts"
 import * as Threads from "./internal/threads.ts"
-import * as Verbs from "./internal/verbs.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -154,11 +154,11 @@ export const make = Effect.fnUntraced(function* (
   const folder = yield* temporaryFolder
   const state = State.make(config, tensors)
   const limits = { bytes: memoryBytes, tokens: tokensPerPass, completions: completionsPerPass }
-  const core: Verbs.Core = { state, threads, limits, tokenizer, name }
+  const parts: Operations.Parts = { state, threads, limits, tokenizer, name }
   const one = Semaphore.makeUnsafe(1)
 
   const viaLlamaCpp = Effect.suspend(() =>
-    Sampler.llamacpp({ model: Verbs.model(core), version: state.steps, folder, sequences })
+    Sampler.llamacpp({ model: Operations.model(parts), version: state.steps, folder, sequences })
   )
   const embedded = Effect.sync(() => Sampler.embedded(threads, state, tokenizer.endOfText))
 
@@ -174,11 +174,11 @@ export const make = Effect.fnUntraced(function* (
     },
     tokenizer: ChatTemplate.tokenizerOf(tokenizer, render),
     sampler: options.sampling === "llamacpp" ? viaLlamaCpp : embedded,
-    forward: (data) => one.withPermit(Verbs.forward(core, data)),
-    forwardBackward: (data, loss) => one.withPermit(Verbs.forwardBackward(core, data, loss)),
-    step: (settings) => one.withPermit(Verbs.step(core, settings)),
-    save: (label, into) => one.withPermit(Verbs.save(core, label, into)),
-    load: (saved, from) => one.withPermit(Verbs.load(core, saved, from)),
-    export: (format, file) => one.withPermit(Verbs.exportTo(core, format, file))
+    forward: (data) => one.withPermit(Operations.forward(parts, data)),
+    forwardBackward: (data, loss) => one.withPermit(Operations.forwardBackward(parts, data, loss)),
+    step: (settings) => one.withPermit(Operations.step(parts, settings)),
+    save: (label, into) => one.withPermit(Operations.save(parts, label, into)),
+    load: (saved, from) => one.withPermit(Operations.load(parts, saved, from)),
+    export: (format, file) => one.withPermit(Operations.exportTo(parts, format, file))
   }
 })

@@ -8,9 +8,9 @@ import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
 import type * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
 import { vi } from "vitest"
+import type * as Operations from "../src/internal/operations.ts"
 import * as State from "../src/internal/state.ts"
 import * as Threads from "../src/internal/threads.ts"
-import type * as Verbs from "../src/internal/verbs.ts"
 
 // Every engine compiles its kernels for each shape that it meets.
 vi.setConfig({ testTimeout: 120_000 })
@@ -41,7 +41,7 @@ export const core = Effect.fnUntraced(function* (
 ) {
   const threads = yield* Threads.make({ count: 1, mostBytes })
   const limits = { bytes: 1e9, tokens: 64, completions: 4 }
-  return { state: State.make(config, tensors), threads, limits, tokenizer, name: "test" } satisfies Verbs.Core
+  return { state: State.make(config, tensors), threads, limits, tokenizer, name: "test" } satisfies Operations.Parts
 })
 
 /** Log-probabilities and entropies of tokens after a prompt, by the forward pass in plain TypeScript. */

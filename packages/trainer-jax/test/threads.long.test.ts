@@ -4,7 +4,7 @@ import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
-import * as Verbs from "../src/internal/verbs.ts"
+import * as Operations from "../src/internal/operations.ts"
 import { core, difference, distributions, make, tokens } from "./model.ts"
 
 const prompts = [60, 20, 41].map((length) => tokens(length, length))
@@ -71,7 +71,7 @@ describe("threads", () => {
             const inside = yield* core(model, { mostBytes })
             const present = Pool.use(inside.threads.pool, ({ worker }) => Effect.succeed(worker.threadId))
             const before = yield* present
-            yield* Verbs.forwardBackward(inside, data, loss)
+            yield* Operations.forwardBackward(inside, data, loss)
             return { gradient: inside.state.gradient, isReplaced: (yield* present) !== before }
           })
         )

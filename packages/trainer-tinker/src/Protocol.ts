@@ -6,10 +6,6 @@
  * read leniently: servers differ in what they add and leave out.
  */
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Numbers of a tensor. */
 export type Numbers = ReadonlyArray<number> | Float32Array
 

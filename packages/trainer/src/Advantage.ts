@@ -5,10 +5,6 @@
  */
 import type { AdvantageConfig } from "./TrainingConfig.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What became of the rewards of a group. */
 export interface Advantages {
   /** For each member. */
@@ -38,10 +34,6 @@ export const moments = (values: ReadonlyArray<number>): { readonly mean: number;
   const centre = mean(values)
   return { mean: centre, std: Math.sqrt(mean(values.map((value) => (value - centre) ** 2))) }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Advantages
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * The advantages of the members of a group.

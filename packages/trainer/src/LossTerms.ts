@@ -6,10 +6,6 @@
  */
 import type { Datum, Loss, PerToken } from "./Engine.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The loss of one completion, and its derivatives. */
 export interface Terms {
   /** The weighted sum over the tokens. */
@@ -21,10 +17,6 @@ export interface Terms {
   /** Whether the ratio of a token is where the clip stops its gradient. */
   readonly clipped_T: ReadonlyArray<boolean>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Terms
-// -------------------------------------------------------------------------------------------------------------------
 
 /** `min(r A, clip(r) A)`, and whether the clip decides. */
 const clip = (ratio: number, advantage: number, low: number, high: number) => {

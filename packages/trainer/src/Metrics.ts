@@ -5,10 +5,6 @@
  * response cache that outlives the process, what was asked before costs nothing the second time.)
  */
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What all records say. */
 interface Base {
   /** Counts from 0 over all phases of the run. */

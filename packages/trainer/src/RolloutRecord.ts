@@ -7,10 +7,6 @@ import type { Grade } from "@divisi/core/Grader"
 import type { Message } from "@divisi/core/Task"
 import type { Workflow } from "@divisi/core/Workflow"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A question of an iteration. */
 export interface GroupRecord {
   readonly type: "group"

@@ -17,10 +17,6 @@
  */
 import type { Saved } from "./Engine.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The best checkpoint by the held-out score. */
 export interface Best {
   readonly iteration: number
@@ -46,10 +42,6 @@ export interface TrainerState {
   /** Bytes of `metrics.jsonl` that belong to these iterations; what lies behind is not counted. */
   readonly metricsBytes: number
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Names
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The name of an iteration's or checkpoint's file: six digits. */
 export const number = (iteration: number): string => String(iteration).padStart(6, "0")

@@ -17,7 +17,7 @@ import type { Engine, Sampler } from "./Engine.ts"
 import type { ExampleSource } from "./ExampleSource.ts"
 import * as EngineCost from "./internal/engineCost.ts"
 import * as GrpoPhase from "./internal/grpoPhase.ts"
-import * as Patience from "./internal/patience.ts"
+import * as RetryingEngine from "./internal/retryingEngine.ts"
 import * as Session from "./internal/session.ts"
 import * as WarmStartPhase from "./internal/warmStartPhase.ts"
 import * as Objective from "./Objective.ts"
@@ -232,7 +232,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
   const { config, spentUsd, state } = folder
   const limits = config.maxCostUsd === undefined ? {} : { costUsd: Math.max(0, config.maxCostUsd - spentUsd) }
   const ledger = Budget.make(limits)
-  const prepared = (engine: Engine) => EngineCost.metered(Patience.make(engine), ledger.charge)
+  const prepared = (engine: Engine) => EngineCost.metered(RetryingEngine.make(engine), ledger.charge)
   const parts: Parts = {
     ...given,
     engine: prepared(given.engine),

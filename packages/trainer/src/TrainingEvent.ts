@@ -1,26 +1,22 @@
 /**
- * Training events: everything a training run says of itself while it goes on, in the order in which it happens.
+ * Training events: everything that happens in a training run, in its order.
  *
- * The terminal view, the report and telemetry are folds of this one stream. Events are plain JSON values; `at` is the wall
- * clock in milliseconds since 1970.
+ * The terminal view and telemetry are folds of this one stream. Events are plain JSON values; `at` is the wall clock in
+ * milliseconds since 1970.
  */
 import type { Metrics } from "./Metrics.ts"
 import type { TrainingConfig } from "./TrainingConfig.ts"
-
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Why a training run ended. */
 export type Outcome =
   /** All phases are done. */
   | { readonly type: "finished" }
-  /** Somebody asked it to stop. It can be resumed. */
+  /** Its signal was aborted. It can be resumed. */
   | { readonly type: "stopped" }
-  /** It would cost more than it may. It can be resumed with a higher limit. */
+  /** It reached its limit of cost. It can be resumed with a higher one. */
   | { readonly type: "cost-limit"; readonly limitUsd: number; readonly spentUsd: number }
 
-/** What a run says. */
+/** One thing that happened in a run. */
 export type TrainingEvent = { readonly at: number } & (
   | {
       readonly type: "training-started"
@@ -37,9 +33,9 @@ export type TrainingEvent = { readonly at: number } & (
       readonly type: "group-finished"
       readonly iteration: number
       readonly phase: string
-      /** Groups of this iteration that are done, and that there will be. */
+      /** Groups of this iteration: those that are done, and all of them. */
       readonly done: number
-      readonly of: number
+      readonly total: number
       readonly costUsd: number
     }
   | { readonly type: "iteration-finished"; readonly metrics: Metrics }
@@ -52,5 +48,5 @@ export type TrainingEvent = { readonly at: number } & (
     }
 )
 
-/** Takes events as they happen. It must not throw, and should not take long: the run waits for it. */
+/** Takes events as they happen. It must not throw and should be quick: the run waits for it. */
 export type Listener = (event: TrainingEvent) => void

@@ -72,7 +72,7 @@ const head = (view: TrainView): Line => {
   const { config, groups, phase } = view
   const name = span(clean(config.name), "bold")
   if (phase === undefined) return [name]
-  const inside = groups === undefined ? "" : `   group ${groups.done} of ${groups.of}`
+  const inside = groups === undefined ? "" : `   group ${groups.done} of ${groups.total}`
   return [
     name,
     span(`  ${clean(phase.name)}  ▕${bar(phase.done, phase.iterations)}▏ ${phase.done} of ${phase.iterations}`),

@@ -24,7 +24,7 @@ export interface TrainView {
   readonly iterations: number
   readonly phase: PhaseView | undefined
   /** Groups of the iteration that goes on. */
-  readonly groups: { readonly done: number; readonly of: number } | undefined
+  readonly groups: { readonly done: number; readonly total: number } | undefined
   readonly last: Metrics | undefined
   /** The rewards of the iterations that this process has made, the last ones. */
   readonly rewards: ReadonlyArray<number>
@@ -89,7 +89,7 @@ export const apply = (view: TrainView | undefined, event: TrainingEvent): TrainV
       return { ...view, phase: { name, index, iterations, done: 0 }, seconds: [], costs: [] }
     }
     case "group-finished":
-      return { ...view, groups: { done: event.done, of: event.of }, costUsd: event.costUsd }
+      return { ...view, groups: { done: event.done, total: event.total }, costUsd: event.costUsd }
     case "iteration-finished":
       return addIteration(view, event.metrics)
     case "checkpoint-saved":

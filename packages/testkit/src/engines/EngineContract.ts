@@ -12,10 +12,6 @@ import { type Case, type Options, type Shared, share } from "./internal/contract
 
 export type { Case, Options, Subject } from "./internal/contract/subject.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The functions of a test runner: those of vitest, or of any other with the same shape. */
 export interface Runner {
   readonly describe: (name: string, body: () => void) => unknown
@@ -25,10 +21,6 @@ export interface Runner {
 
 /** Why a case is not passed, by its id. */
 export type Gaps = Readonly<Record<string, string>>
-
-// -------------------------------------------------------------------------------------------------------------------
-// Cases
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Every case of the contract. */
 export const cases: ReadonlyArray<Case> = [...passes, ...steps, ...sampling]
@@ -40,10 +32,6 @@ const checkGap = async (one: Case, shared: Shared, reason: string): Promise<void
   )
   if (passed) throw new Error(`${one.id} is declared as a gap ("${reason}"), but it passes: remove the declaration.`)
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// The suite
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * Declares the suite of an engine.

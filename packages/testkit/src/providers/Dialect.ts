@@ -7,10 +7,6 @@ import type { Message } from "@divisi/core/Task"
 import type { Reasoning } from "@divisi/core/Worker"
 import type { Answer, Refusal } from "./Script.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A request as it came in over the socket. */
 export interface Captured {
   readonly method: string
@@ -72,10 +68,6 @@ export interface Dialect {
   /** Headers that say what is left of the rate limits, and what they say; absent where the vendor sends none. */
   readonly allowance?: { readonly headers: Readonly<Record<string, string>>; readonly means: Allowance }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Combinators
-// -------------------------------------------------------------------------------------------------------------------
 
 /** One server-sent event, with a name where the vendor names its events. */
 export const event = (data: unknown, name?: string): string =>

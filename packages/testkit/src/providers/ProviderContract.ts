@@ -18,10 +18,6 @@ import { type Expectations, type Options, type Setting, type Subject, withSubjec
 
 export type { Connection, Expectation, Expectations, Options, Setting, Subject } from "./internal/subject.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** One thing that a provider must do. */
 export interface Case {
   /** By which a gap is declared, e.g. `usage/cached`. */
@@ -40,10 +36,6 @@ export interface Runner {
 
 /** Why a case is not passed, by its id. */
 export type Gaps = Readonly<Record<string, string>>
-
-// -------------------------------------------------------------------------------------------------------------------
-// Cases
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Every case of the contract, in the order of a call: what is asked, what is answered, and what can go wrong. */
 export const cases: ReadonlyArray<Case> = [
@@ -74,10 +66,6 @@ const notes = (expectations: Expectations | undefined, gaps: Gaps): ReadonlyArra
     expectation === "passed" ? [] : [`${expectation.type}: ${setting}: ${expectation.reason}`]
   )
 ]
-
-// -------------------------------------------------------------------------------------------------------------------
-// The suite
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * Declares the suite of a provider.

@@ -5,10 +5,6 @@
  */
 import type { Usage } from "@divisi/core/Worker"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A piece of an answer, as long as the vendor sends it at once. */
 export interface Delta {
   readonly type: "text" | "reasoning"
@@ -89,10 +85,6 @@ export type Fault =
 
 /** What a scripted server does with one request. */
 export type Script = Answer | Refusal | Fault
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 const defaultUsage: Usage = { inputTokens: 9, outputTokens: 5 }
 

@@ -12,16 +12,16 @@ const formatVersion = "2"
 const prefixes = { weights: "", first: "optimizer.first.", second: "optimizer.second.", gradient: "gradient." } as const
 
 /** What a state is made for: another model's is refused. */
-const configText = ({ kept }: State.State): string => JSON.stringify(kept.config)
+const configText = ({ snapshot }: State.State): string => JSON.stringify(snapshot.config)
 
 /** The name of the file of a saved state. */
 export const fileOf = (name: string): string => `${name}.safetensors`
 
-const collect = ({ first, gradient, kept, second }: State.State): Record<string, DenseTensor> => {
-  const lists = { weights: kept.numbers, first, second, ...(gradient === undefined ? {} : { gradient }) }
+const collect = ({ first, gradient, snapshot, second }: State.State): Record<string, DenseTensor> => {
+  const lists = { weights: snapshot.numbers, first, second, ...(gradient === undefined ? {} : { gradient }) }
   return Object.fromEntries(
     Object.entries(lists).flatMap(([list, numbers]) =>
-      Object.entries(State.named(kept.layout, numbers)).map(
+      Object.entries(State.named(snapshot.layout, numbers)).map(
         ([name, tensor]) => [`${prefixes[list as keyof typeof prefixes]}${name}`, tensor] as const
       )
     )
@@ -43,7 +43,7 @@ const mismatch = (state: State.State, { metadata, tensors }: Safetensors.Safeten
   if (metadata.config !== configText(state)) {
     return `it is of the model ${metadata.config}, and this engine holds ${configText(state)}`
   }
-  const needed = state.kept.layout.flatMap(({ name }) => [
+  const needed = state.snapshot.layout.flatMap(({ name }) => [
     name,
     `${prefixes.first}${name}`,
     `${prefixes.second}${name}`
@@ -66,7 +66,7 @@ export const load = Effect.fnUntraced(function* (state: State.State, file: strin
   for (const [name, tensor] of Object.entries(stored.tensors)) {
     data.set(name, yield* Effect.promise(() => Tensor.collect(tensor)))
   }
-  const { layout } = state.kept
+  const { layout } = state.snapshot
   const numbers = (prefix: string) => State.joined(layout, (name) => data.get(`${prefix}${name}`)!)
   const hasGradient = layout.every(({ name }) => data.has(`${prefixes.gradient}${name}`))
   const apply = () =>

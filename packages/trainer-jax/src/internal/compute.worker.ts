@@ -2,7 +2,7 @@
 import { getHeapStatistics } from "node:v8"
 import { parentPort } from "node:worker_threads"
 import * as Instances from "./instances.ts"
-import * as Work from "./work.ts"
+import * as ThreadTask from "./threadTask.ts"
 
 /** What a thread answers. `heldBytes` is how much memory jax-js has taken, nothing of which it ever gives back. */
 export type Reply = { readonly value: unknown; readonly heldBytes: number } | { readonly problem: string }
@@ -20,9 +20,12 @@ const start = async () => {
   const jax = await import("@jax-js/jax")
   if (!(await jax.init("wasm")).includes("wasm")) throw new Error("This JavaScript engine has no WebAssembly.")
   jax.defaultDevice("wasm")
-  const memory = Work.make(jax)
-  parentPort!.on("message", (message: Work.Message) =>
-    Work.run(memory, message).then((value) => succeed(value, "gradient" in value ? [value.gradient.buffer] : []), fail)
+  const memory = ThreadTask.make(jax)
+  parentPort!.on("message", (message: ThreadTask.Message) =>
+    ThreadTask.run(memory, message).then(
+      (value) => succeed(value, "gradient" in value ? [value.gradient.buffer] : []),
+      fail
+    )
   )
 }
 

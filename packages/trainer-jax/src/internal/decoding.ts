@@ -23,7 +23,7 @@ import {
   unseen,
   type Weights
 } from "./network.ts"
-import { named, type Order } from "./pass.ts"
+import { named, type Order } from "./programs.ts"
 
 type Arrays = Array<Jax.Array>
 

@@ -14,7 +14,7 @@ import { type DecodingShape, makeDecode, makePrefill, type Place, placeOf } from
 import { lookUp } from "./embedding.ts"
 import { sizesOf, unseen } from "./network.ts"
 import { compiled, keyOf, numbersOf, orderOf, shared } from "./passes.ts"
-import type { Weights } from "./work.ts"
+import type { Weights } from "./threadTask.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -86,10 +86,12 @@ const prefill = (
   prompt: ReadonlyArray<number>,
   { promptTokens_P: P }: DecodingShape
 ): Array<Jax.Array> => {
-  const { jax, kept, table } = weights
+  const { jax, snapshot, table } = weights
   const { array } = jax.numpy
-  const { hiddenSize: D } = kept.config
-  const run = compiled(decoders.prefill, keyOf(weights, [P]), () => makePrefill(jax, kept.config, orderOf(weights), P))
+  const { hiddenSize: D } = snapshot.config
+  const run = compiled(decoders.prefill, keyOf(weights, [P]), () =>
+    makePrefill(jax, snapshot.config, orderOf(weights), P)
+  )
   const start = P - (prompt.length - 1)
   const tokens = new Int32Array(P).fill(-1)
   tokens.set(prompt.slice(0, -1), start)
@@ -122,7 +124,7 @@ const prefillAll = async (
   return all
 }
 
-const nothingKept = ({ jax, kept: { config } }: Weights, shape: DecodingShape): Array<Jax.Array> => {
+const nothingKept = ({ jax, snapshot: { config } }: Weights, shape: DecodingShape): Array<Jax.Array> => {
   const { headSize_K, heads_H } = sizesOf(config)
   const sizes = [shape.prompts_B, shape.completions_G, shape.tokens_S, heads_H, headSize_K]
   return Array.from({ length: 2 * config.layers }, () => jax.numpy.zeros(sizes))
@@ -153,8 +155,8 @@ export const sample = async (
   parts: ReadonlyArray<Part>,
   endToken: number
 ): Promise<ReadonlyArray<ReadonlyArray<Sample>>> => {
-  const { arrays, jax, kept, table } = weights
-  const { config } = kept
+  const { arrays, jax, snapshot, table } = weights
+  const { config } = snapshot
   const { hiddenSize: D, vocabularySize: V } = config
   const shape = shapeOf(parts[0]!)
   const rows = shape.prompts_B * shape.completions_G

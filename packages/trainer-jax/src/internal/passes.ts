@@ -1,24 +1,20 @@
-/** Runs passes over batches: each shape is compiled when it first comes. */
+/** Runs passes over batches. The first batch of a shape compiles its program. */
 import type * as Jax from "@jax-js/jax"
 import type { Tables } from "./batch.ts"
 import { addLookups, lookUp } from "./embedding.ts"
-import { tableName } from "./kept.ts"
 import type { Shape } from "./network.ts"
-import { type LossKind, makeBackward, makeForward } from "./pass.ts"
-import type { Weights } from "./work.ts"
+import { type LossKind, makeBackward, makeForward } from "./programs.ts"
+import { embeddingName } from "./snapshot.ts"
+import type { Weights } from "./threadTask.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
-/** What a pass with a gradient found: `[B, G, C]` numbers each, and the gradient of all weights. */
+/** The result of a pass with a gradient: `[B, G, C]` numbers each, and the gradient of all weights. */
 export interface Result {
   readonly logProbs: Float32Array
   readonly entropies: Float32Array
   readonly gradient: Float32Array<ArrayBuffer>
 }
 
-/** Passes that are compiled. */
+/** Compiled programs, by shape. */
 export interface Passes {
   readonly forward: Map<string, ReturnType<typeof makeForward>>
   readonly backward: Map<string, ReturnType<typeof makeBackward>>
@@ -26,38 +22,30 @@ export interface Passes {
 
 export const make = (): Passes => ({ forward: new Map(), backward: new Map() })
 
-/** What tells programs of one kind apart: the model that they are for, and the sizes of what they are given. */
-export const keyOf = ({ kept }: Weights, sizes: object): string =>
-  `${JSON.stringify(kept.config)} ${Object.values(sizes)}`
+/** The key of a program: its model and the sizes of its inputs. */
+export const keyOf = ({ snapshot }: Weights, sizes: object): string =>
+  `${JSON.stringify(snapshot.config)} ${Object.values(sizes)}`
 
-/** What was made under a key, or is made now. */
+/** The program of a key, compiled if there is none yet. */
 export const compiled = <A>(known: Map<string, A>, key: string, compile: () => A): A => {
   const found = known.get(key) ?? compile()
   known.set(key, found)
   return found
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Arrays
-// -------------------------------------------------------------------------------------------------------------------
-
-/** Shares arrays with a call that consumes them. */
+/** References to arrays, for a call that consumes them. */
 export const shared = (arrays: ReadonlyArray<Jax.Array>): Array<Jax.Array> => arrays.map((one) => one.ref)
 
 /** The numbers of an array, which is consumed. */
 export const numbersOf = async (array: Jax.Array): Promise<Float32Array> => (await array.data()) as Float32Array
 
 /** The order of the weights in calls. */
-export const orderOf = ({ kept }: Weights): ReadonlyArray<string> => kept.layout.map(({ name }) => name)
+export const orderOf = ({ snapshot }: Weights): ReadonlyArray<string> => snapshot.layout.map(({ name }) => name)
 
-// -------------------------------------------------------------------------------------------------------------------
-// Passes
-// -------------------------------------------------------------------------------------------------------------------
-
-/** The inputs of a batch, which the pass consumes. */
-const inputsOf = ({ jax, kept, table }: Weights, shape: Shape, tables: Tables): Array<Jax.Array> => {
+/** The inputs of a batch. The program consumes them. */
+const inputsOf = ({ jax, snapshot, table }: Weights, shape: Shape, tables: Tables): Array<Jax.Array> => {
   const { completionTokens_C: C, completions_G: G, prompts_B: B, promptTokens_P: P } = shape
-  const D = kept.config.hiddenSize
+  const D = snapshot.config.hiddenSize
   const { array } = jax.numpy
   return [
     array(lookUp(table, tables.prompts, D), { shape: [B, P, D] }),
@@ -73,15 +61,15 @@ export const forward = async (
   shape: Shape,
   tables: Tables
 ): Promise<Pick<Result, "logProbs" | "entropies">> => {
-  const { jax, kept } = weights
+  const { jax, snapshot } = weights
   const { completionTokens_C: C, completions_G: G, prompts_B: B } = shape
-  const pass = compiled(known, keyOf(weights, shape), () => makeForward(jax, kept.config, orderOf(weights), shape))
+  const pass = compiled(known, keyOf(weights, shape), () => makeForward(jax, snapshot.config, orderOf(weights), shape))
   const tokens = jax.numpy.array(tables.tokens, { shape: [B * G, C] })
   const [logProbs, entropies] = pass(shared(weights.arrays), inputsOf(weights, shape, tables), tokens)
   return { logProbs: await numbersOf(logProbs!), entropies: await numbersOf(entropies!) }
 }
 
-/** As {@link forward}, with the gradient of the batch. */
+/** The same with the gradient of the batch. */
 export const backward = async (
   { backward: known }: Passes,
   weights: Weights,
@@ -90,10 +78,10 @@ export const backward = async (
   loss: LossKind,
   settings: ReadonlyArray<number>
 ): Promise<Result> => {
-  const { jax, kept } = weights
+  const { jax, snapshot } = weights
   const { completionTokens_C: C, completions_G: G, prompts_B: B } = shape
   const key = `${loss.name} ${loss.entropy} ${keyOf(weights, shape)}`
-  const pass = compiled(known, key, () => makeBackward(jax, kept.config, orderOf(weights), shape, loss))
+  const pass = compiled(known, key, () => makeBackward(jax, snapshot.config, orderOf(weights), shape, loss))
   const table = (values: Float32Array<ArrayBuffer>) => jax.numpy.array(values, { shape: [B * G, C] })
   const given = [
     table(tables.tokens),
@@ -105,11 +93,11 @@ export const backward = async (
   ]
   const inputs = inputsOf(weights, shape, tables)
   const [logProbs, entropies, ofPrompts, ofInputs, ...found] = pass(shared(weights.arrays), inputs, given)
-  const gradient = new Float32Array(kept.layout.at(-1)!.end)
-  for (const [index, { start }] of kept.layout.entries()) gradient.set(await numbersOf(found[index]!), start)
-  const { end, start } = kept.layout.find(({ name }) => name === tableName)!
+  const gradient = new Float32Array(snapshot.layout.at(-1)!.end)
+  for (const [index, { start }] of snapshot.layout.entries()) gradient.set(await numbersOf(found[index]!), start)
+  const { end, start } = snapshot.layout.find(({ name }) => name === embeddingName)!
   const lookups = gradient.subarray(start, end)
-  addLookups(lookups, await numbersOf(ofPrompts!), tables.prompts, kept.config.hiddenSize)
-  addLookups(lookups, await numbersOf(ofInputs!), tables.inputs, kept.config.hiddenSize)
+  addLookups(lookups, await numbersOf(ofPrompts!), tables.prompts, snapshot.config.hiddenSize)
+  addLookups(lookups, await numbersOf(ofInputs!), tables.inputs, snapshot.config.hiddenSize)
   return { logProbs: await numbersOf(logProbs!), entropies: await numbersOf(entropies!), gradient }
 }

@@ -55,10 +55,6 @@ const checked =
   (request) =>
     problemOf(config, request) ?? sample(request)
 
-// -------------------------------------------------------------------------------------------------------------------
-// In llama.cpp
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Writes the model and loads it; both go with the scope. */
 export const llamacpp = Effect.fnUntraced(function* ({ folder, model, sequences, version }: Options) {
   const file = path.join(folder, `version-${version}.gguf`)
@@ -85,10 +81,6 @@ export const llamacpp = Effect.fnUntraced(function* ({ folder, model, sequences,
   return { version, sample: checked(model.config, sample) } satisfies Sampler
 })
 
-// -------------------------------------------------------------------------------------------------------------------
-// In this engine
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A part that waits for a thread. */
 interface Job {
   readonly part: ExactSampler.Part
@@ -98,7 +90,7 @@ interface Job {
 /** Samples from weights as they are, whatever becomes of the model meanwhile. */
 export const embedded = (
   threads: Threads.Threads,
-  { kept: weights, steps: version }: Pick<State.State, "kept" | "steps">,
+  { snapshot: weights, steps: version }: Pick<State.State, "snapshot" | "steps">,
   endToken: number
 ): Sampler => {
   const queue: Array<Job> = []

@@ -1,8 +1,8 @@
 /**
- * Threads that compute, each with a jax-js of its own: one that is spread over threads by jax-js itself waits for them
- * at every kernel, of which a small model has thousands a second.
+ * Threads that compute, each with its own jax-js. A single jax-js that spreads itself over threads waits for all of them
+ * at every kernel, and a small model runs thousands of kernels a second.
  *
- * Which thread does a piece of work changes none of its bits.
+ * The result of a task is the same to the bit on every thread.
  */
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
@@ -10,42 +10,34 @@ import type { EngineError } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
 import type { Reply } from "./compute.worker.ts"
-import type { Kept } from "./kept.ts"
 import * as Problem from "./problem.ts"
-import type { Message, Results, Task } from "./work.ts"
+import type { Snapshot } from "./snapshot.ts"
+import type { Message, Results, Task } from "./threadTask.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
-/** A thread, with the ids of the weights that it keeps, those used last at the end. */
+/** A thread, with the ids of the snapshots that it holds, the last used one at the end. */
 export interface Thread {
   readonly worker: Worker
-  kept: ReadonlyArray<number>
+  snapshots: ReadonlyArray<number>
 }
 
-/** Threads of one engine. */
+/** The threads of an engine. */
 export interface Threads {
   readonly count: number
   readonly pool: Pool.Pool<Thread, EngineError>
-  /** A thread that holds more is replaced: jax-js keeps what a shape needed, and uses it for equal sizes only. */
+  /** A thread that holds more is replaced: jax-js keeps the memory of every shape, and reuses it for equal sizes only. */
   readonly mostBytes: number
 }
 
-/** The present weights, those that are sampled from, and those that a penalty holds them to. */
-const mostKept = 3
+/** The present weights, those of the sampler, and the reference of a KL penalty. */
+const maxSnapshots = 3
 
-// -------------------------------------------------------------------------------------------------------------------
-// Talking
-// -------------------------------------------------------------------------------------------------------------------
-
-/** In a build, this code stands one folder up. */
+/** A build puts this code one folder up. */
 const isSource = import.meta.url.endsWith(".ts")
 const script = new URL(isSource ? "./compute.worker.ts" : "./internal/compute.worker.js", import.meta.url)
 
 type Answer = Exclude<Reply, { readonly problem: string }>
 
-/** What a thread says next. The process does not end meanwhile, and may end while no thread is asked. */
+/** The next message of a thread. The process stays alive while it waits, and may end while no thread is busy. */
 const reply = async (worker: Worker): Promise<Answer> => {
   const controller = new AbortController()
   const { signal } = controller
@@ -64,11 +56,7 @@ const reply = async (worker: Worker): Promise<Answer> => {
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
-
-/** Tracing makes much garbage, for which a thread would hold 134 MB from then on. */
+/** Tracing makes much garbage. Without this limit a thread holds 134 MB for it from then on. */
 const maxYoungGenerationSizeMb = 32
 
 const start = Effect.acquireRelease(
@@ -76,7 +64,7 @@ const start = Effect.acquireRelease(
     try: async (): Promise<Thread> => {
       const worker = new Worker(script, { resourceLimits: { maxYoungGenerationSizeMb } })
       await reply(worker)
-      return { worker, kept: [] }
+      return { worker, snapshots: [] }
     },
     catch: (cause) =>
       Problem.make("open", `jax-js does not start here: ${cause instanceof Error ? cause.message : cause}`, "Failed")
@@ -84,34 +72,30 @@ const start = Effect.acquireRelease(
   ({ worker }) => Effect.promise(() => worker.terminate())
 )
 
-/** Starts threads; they end with the scope. */
+/** Starts threads. They end with the scope. */
 export const make = Effect.fnUntraced(function* ({ count, mostBytes }: Omit<Threads, "pool">) {
   const pool = yield* Pool.make({ acquire: start, size: count })
   yield* Pool.use(pool, () => Effect.void)
   return { count, mostBytes, pool } satisfies Threads
 })
 
-// -------------------------------------------------------------------------------------------------------------------
-// Work
-// -------------------------------------------------------------------------------------------------------------------
-
-const ask = (thread: Thread, weights: Kept, task: Task): Promise<Answer> => {
+const ask = (thread: Thread, weights: Snapshot, task: Task): Promise<Answer> => {
   const { id } = weights
-  const isKept = thread.kept.includes(id)
-  const kept = [...thread.kept.filter((one) => one !== id), id]
-  const forget = kept.slice(0, -mostKept)
-  thread.kept = kept.slice(-mostKept)
-  const message: Message = { id, weights: isKept ? undefined : weights, forget, task }
+  const isHeld = thread.snapshots.includes(id)
+  const held = [...thread.snapshots.filter((one) => one !== id), id]
+  const forget = held.slice(0, -maxSnapshots)
+  thread.snapshots = held.slice(-maxSnapshots)
+  const message: Message = { id, weights: isHeld ? undefined : weights, forget, task }
   const answer = reply(thread.worker)
   thread.worker.postMessage(message)
   return answer
 }
 
-/** Does a piece of work on a thread. It cannot be stopped half-way. */
+/** Carries a task out on a thread. It cannot be interrupted. */
 export const runOn = <A extends Task>(
   { mostBytes, pool }: Threads,
   thread: Thread,
-  weights: Kept,
+  weights: Snapshot,
   task: A,
   doing: EngineError["doing"]
 ): Effect.Effect<Results[A["type"]], EngineError> =>
@@ -119,17 +103,17 @@ export const runOn = <A extends Task>(
     try: () => ask(thread, weights, task),
     catch: (cause) => Problem.errorOf(doing, cause)
   }).pipe(
-    // What it keeps is not known any more.
+    // Nobody knows what it holds now.
     Effect.onError(() => Pool.invalidate(pool, thread)),
     Effect.tap(({ heldBytes }) => (heldBytes > mostBytes ? Pool.invalidate(pool, thread) : Effect.void)),
     Effect.map(({ value }) => value as Results[A["type"]]),
     Effect.uninterruptible
   )
 
-/** Does a piece of work on the first thread that is free. */
+/** Carries a task out on the first free thread. */
 export const run = <A extends Task>(
   threads: Threads,
-  weights: Kept,
+  weights: Snapshot,
   task: A,
   doing: EngineError["doing"]
 ): Effect.Effect<Results[A["type"]], EngineError> =>

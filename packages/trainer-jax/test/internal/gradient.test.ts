@@ -4,8 +4,8 @@ import type { Datum, Loss } from "@divisi/trainer/Engine"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { valueOf } from "../../src/internal/loss.ts"
+import * as Operations from "../../src/internal/operations.ts"
 import * as State from "../../src/internal/state.ts"
-import * as Verbs from "../../src/internal/verbs.ts"
 import { core, distributions, make, tokens } from "../model.ts"
 
 const model = make({ hiddenSize: 16, heads: 4, keyValueHeads: 2, headSize: 6, layers: 2, feedForwardSize: 20 })
@@ -48,8 +48,8 @@ const gradientOf = (loss: Loss) =>
   Effect.scoped(
     Effect.gen(function* () {
       const inside = yield* core(model)
-      yield* Verbs.forwardBackward(inside, data, loss)
-      return State.named(inside.state.kept.layout, inside.state.gradient!)
+      yield* Operations.forwardBackward(inside, data, loss)
+      return State.named(inside.state.snapshot.layout, inside.state.gradient!)
     })
   )
 

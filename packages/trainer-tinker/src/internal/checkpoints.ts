@@ -5,10 +5,6 @@ import * as Errors from "../TinkerError.ts"
 import * as Accumulation from "./accumulation.ts"
 import * as State from "./state.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Names
-// -------------------------------------------------------------------------------------------------------------------
-
 const longestName = 200
 
 /** A name that every server takes, and that this model does not have yet: servers do not overwrite. */
@@ -19,10 +15,6 @@ const freeName = (state: State.State, name: string): string => {
   state.names.add(free)
   return free
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Saving
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Saves weights and optimiser at the server. */
 export const save = (state: State.State, name: string): Effect.Effect<Saved, Errors.TinkerError> =>
@@ -43,10 +35,6 @@ export const saveForExport = (state: State.State): Effect.Effect<string, Errors.
     state.samplers += 1
     return address
   })
-
-// -------------------------------------------------------------------------------------------------------------------
-// Loading
-// -------------------------------------------------------------------------------------------------------------------
 
 const mostAttempts = 3
 

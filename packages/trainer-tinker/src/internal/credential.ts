@@ -6,10 +6,6 @@ import * as Semaphore from "effect/Semaphore"
 import type * as Errors from "../TinkerError.ts"
 import * as Transport from "./transport.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A key, and whatever it was exchanged for. */
 export interface Credential {
   readonly value: Effect.Effect<Redacted.Redacted<string> | undefined, Errors.TinkerError>
@@ -31,10 +27,6 @@ const endOf = (token: string): number => {
     return Number.POSITIVE_INFINITY
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Keeps a key; without one nothing is sent. */
 export const make = (key: Redacted.Redacted<string> | undefined): Credential => {

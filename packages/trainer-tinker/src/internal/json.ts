@@ -1,10 +1,6 @@
 /** The JSON form of training requests and of results. Numbers that are not finite have no place in it. */
 import type { Batch, BatchResult, Datum, Numbers, SampleResult, Sequence } from "../Protocol.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Writing
-// -------------------------------------------------------------------------------------------------------------------
-
 const listOf = (numbers: Numbers): string =>
   Array.isArray(numbers) ? JSON.stringify(numbers) : `[${(numbers as Float32Array).join(",")}]`
 
@@ -24,10 +20,6 @@ export const batch = ({ config, data, loss }: Batch): string => {
   const settings = config === undefined ? "" : `,"loss_fn_config":${JSON.stringify(config)}`
   return `{"loss_fn":"${loss}"${settings},"data":[${data.map(datum)}]}`
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Reading
-// -------------------------------------------------------------------------------------------------------------------
 
 interface TensorReply {
   readonly data?: ReadonlyArray<number>

@@ -7,10 +7,6 @@ import * as Errors from "../TinkerError.ts"
 import * as Futures from "./futures.ts"
 import * as Transport from "./transport.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A session with a server, and what its calls share. */
 export interface Connection {
   readonly settings: Transport.Settings
@@ -37,10 +33,6 @@ export interface Taken {
   readonly again: Effect.Effect<Taken, Errors.TinkerError>
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Replies
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A text that a reply has to have. */
 export const expectText = (
   settings: Transport.Settings,
@@ -53,10 +45,6 @@ export const expectText = (
   const detail = `${settings.baseUrl} answered without "${field}": is it a server of the Tinker API?`
   return Effect.fail(Errors.make(outgoing.path, { _tag: "ServerFailure", detail }))
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Operations
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Sends a request for an operation. */
 export const take = (

@@ -2,10 +2,6 @@
 import fs from "node:fs"
 import { pipeline } from "node:stream/promises"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Names
-// -------------------------------------------------------------------------------------------------------------------
-
 const prefix = "base_model.model."
 
 /**
@@ -24,10 +20,6 @@ const modulesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   return [...new Set(modules)].sort()
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Config
-// -------------------------------------------------------------------------------------------------------------------
-
 type Fields = Readonly<Record<string, unknown>>
 
 /** A config with what PEFT and vLLM need and servers leave empty. */
@@ -39,10 +31,6 @@ export const configOf = (said: Fields, names: ReadonlyArray<string>, baseModel: 
   // A path of the server's own is of no use here.
   base_model_name_or_path: baseModel
 })
-
-// -------------------------------------------------------------------------------------------------------------------
-// Files
-// -------------------------------------------------------------------------------------------------------------------
 
 const alignment = 8
 

@@ -6,10 +6,6 @@ import * as Wire from "./tinker_pb.ts"
 /** The media type of this form. */
 export const contentType = "application/x-protobuf"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Numbers
-// -------------------------------------------------------------------------------------------------------------------
-
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 
 /** Bytes of numbers of `size` bytes each, in little-endian order whatever this machine's is. */
@@ -41,10 +37,6 @@ const read = (bytes: Uint8Array, type: Wire.Tensor["dtype"]): Numbers => {
   if (type === Wire.DType.DTYPE_INT32) return readInt32(bytes)
   return type === Wire.DType.DTYPE_BFLOAT16 ? readBfloat16(bytes) : readFloat32(bytes)
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Writing
-// -------------------------------------------------------------------------------------------------------------------
 
 const tensor = (dense: Uint8Array<ArrayBuffer>, dtype: Wire.DType, length: number) =>
   create(Wire.TensorSchema, { encoding: { case: "dense", value: dense }, dtype, shape: [BigInt(length)] })
@@ -83,10 +75,6 @@ export const batch = (
       forwardOnly: place.forwardOnly
     })
   )
-
-// -------------------------------------------------------------------------------------------------------------------
-// Reading
-// -------------------------------------------------------------------------------------------------------------------
 
 const slices = (field: Wire.BatchedTensor | undefined, count: number): ReadonlyArray<Numbers> => {
   if (field === undefined) return Array.from({ length: count }, () => [])

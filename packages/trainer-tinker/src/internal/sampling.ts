@@ -8,19 +8,11 @@ import * as Operations from "./operations.ts"
 import * as Protobuf from "./protobuf.ts"
 import * as Transport from "./transport.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Something to sample. */
 export interface SamplerHandle {
   readonly id: string
   readonly sample: (request: Protocol.SampleRequest) => Effect.Effect<Protocol.SampleResult, Errors.TinkerError>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Requests
-// -------------------------------------------------------------------------------------------------------------------
 
 /** What is wrong with a request; servers answer some of it with silence. */
 const flawOf = ({ count, maxTokens, prompt }: Protocol.SampleRequest): string | undefined => {
@@ -87,10 +79,6 @@ const read = (
   const detail = "the result has no sequences: is it a server of the Tinker API?"
   return Effect.fail(Errors.make("asample", { _tag: "ServerFailure", detail }))
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The sampler of a session that is there. */
 export const make = (connection: Operations.Connection, id: string): SamplerHandle => {

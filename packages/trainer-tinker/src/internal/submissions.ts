@@ -14,10 +14,6 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Errors from "../TinkerError.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A request that is ready but for its number. */
 export interface Prepared<A> {
   /** Equal for requests that ask for the same. */
@@ -33,10 +29,6 @@ export interface Submissions {
    */
   readonly submit: <A>(call: string, prepare: () => Prepared<A>) => Effect.Effect<A, Errors.TinkerError>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A queue whose requests live as long as the scope. Numbers begin with 1. */
 export const make = (scope: Scope.Scope): Submissions => {

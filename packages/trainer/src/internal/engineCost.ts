@@ -1,4 +1,4 @@
-/** What the tokens of an engine cost, and an engine that tells it. */
+/** What the tokens of an engine cost, and an engine that charges for them. */
 import * as Effect from "effect/Effect"
 import type { Datum, Engine, EnginePricing, Sampler } from "../Engine.ts"
 import type { GroupAdvantages } from "./grpoBatch.ts"
@@ -22,11 +22,11 @@ const tokensOf = (data: ReadonlyArray<Datum>): number =>
 export const ofLearning = ({ pricing }: Engine, data: ReadonlyArray<Datum>): number =>
   usd(pricing, { trained: tokensOf(data) })
 
-/** USD of looking at data. */
-export const ofLooking = ({ pricing }: Engine, data: ReadonlyArray<Datum>): number =>
+/** USD of log-probabilities of data. */
+export const ofForward = ({ pricing }: Engine, data: ReadonlyArray<Datum>): number =>
   usd(pricing, { prefill: tokensOf(data) })
 
-/** USD of sampling groups: a prompt that all of a group have is read once. */
+/** USD of sampling groups. A prompt that a group shares is paid for once. */
 export const ofSampling = ({ pricing }: Engine, groups: ReadonlyArray<GroupAdvantages>): number => {
   let [prefill, sampled] = [0, 0]
   for (const { completions } of groups) {
@@ -36,11 +36,11 @@ export const ofSampling = ({ pricing }: Engine, groups: ReadonlyArray<GroupAdvan
   return usd(pricing, { prefill, sampled })
 }
 
-/** An engine that tells what each answer has cost; the engine itself where it has no prices. */
+/** An engine that charges for each of its answers. An engine without prices is returned as it is. */
 export const metered = (engine: Engine, charge: (costUsd: number) => void): Engine => {
   const { pricing } = engine
   if (pricing === undefined) return engine
-  const told = <A, E>(work: Effect.Effect<A, E>, costUsd: number): Effect.Effect<A, E> =>
+  const charged = <A, E>(work: Effect.Effect<A, E>, costUsd: number): Effect.Effect<A, E> =>
     Effect.tap(work, () => Effect.sync(() => charge(costUsd)))
   const sampling = ({ sample, version }: Sampler): Sampler => ({
     version,
@@ -55,7 +55,7 @@ export const metered = (engine: Engine, charge: (costUsd: number) => void): Engi
   return {
     ...engine,
     sampler: Effect.map(engine.sampler, sampling),
-    forward: (data) => told(engine.forward(data), ofLooking(engine, data)),
-    forwardBackward: (data, loss) => told(engine.forwardBackward(data, loss), ofLearning(engine, data))
+    forward: (data) => charged(engine.forward(data), ofForward(engine, data)),
+    forwardBackward: (data, loss) => charged(engine.forwardBackward(data, loss), ofLearning(engine, data))
   }
 }

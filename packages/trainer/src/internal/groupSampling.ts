@@ -14,10 +14,6 @@ import type * as Semaphore from "effect/Semaphore"
 import { EngineError, type Sample, type Sampler, type Tokenizer } from "../Engine.ts"
 import * as SamplerWorker from "../SamplerWorker.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A completion with the prompt that it was sampled after. */
 export interface SampledCompletion {
   /** The same array for all completions that have the same prompt. */
@@ -44,10 +40,6 @@ export interface GroupOptions {
   /** A permit for each completion that is sampled at once. */
   readonly permits: Semaphore.Semaphore
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 const contents = (messages: ReadonlyArray<Message>) =>
   messages.map(({ content, role }) => `${role}\n${content}`).join("\n")

@@ -8,10 +8,6 @@ import * as Objective from "../Objective.ts"
 import type { Group, Rollout, Round } from "../Rollout.ts"
 import type { AdvantageConfig, GrpoConfig, ObjectiveConfig } from "../TrainingConfig.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A completion with its advantage. */
 export interface CompletionAdvantage {
   readonly rollout: Rollout
@@ -33,10 +29,6 @@ export interface GroupAdvantages {
 export interface LearnedCompletion extends Required<Pick<Datum, "prompt" | "completion" | "weights" | "logProbs">> {
   readonly advantage: number
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Advantages
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Whether the rollouts that have this round were all right in it, or all wrong. */
 const isUndecided = (rollouts: ReadonlyArray<Rollout>, round: number): boolean => {
@@ -73,10 +65,6 @@ export const advantages = (group: Group, config: AdvantageConfig): GroupAdvantag
 
 /** Whether there is nothing in a group to learn from. */
 export const teachesNothing = ({ isZeroVariance_R }: GroupAdvantages): boolean => isZeroVariance_R.every((is) => is)
-
-// -------------------------------------------------------------------------------------------------------------------
-// Data
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The first token of the three lists, where the parts of a completion are to have weights of their own. */
 const listsFrom = (round: Round, config: GrpoConfig, poolSize: number, tokenizer: Tokenizer): number | undefined => {

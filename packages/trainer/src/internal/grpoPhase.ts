@@ -1,9 +1,9 @@
 /**
- * A phase of reinforcement learning: rollouts are collected and learned from, one iteration after the other, or the next
- * ones already while this one is learned from, as far as the off-policy limit allows.
+ * A phase of reinforcement learning. Each iteration collects rollouts and learns from them. Within the off-policy limit,
+ * the next iterations are collected meanwhile.
  *
- * Which weights an iteration is sampled from depends on its number alone, and never on how fast anything is: so a run that
- * is killed and resumed is the same run. After a checkpoint the next iteration is always sampled from the weights saved.
+ * The number of an iteration alone decides which weights it is sampled from, never how fast anything is. So a run that is
+ * killed and resumed is the same run. After a checkpoint, the next iteration is always sampled from the saved weights.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -33,7 +33,7 @@ import { optimizerSettings } from "./warmStartPhase.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A phase while it goes on. */
+/** A running phase. */
 interface Phase {
   readonly session: Session.Session
   readonly config: GrpoConfig
@@ -73,7 +73,7 @@ const collectGroups = Effect.fnUntraced(function* (
   phaseIteration: number,
   sampler: Sampler,
   positions: ReadonlyArray<number>,
-  progress: { done: number; of: number }
+  progress: { done: number; total: number }
 ): Effect.fn.Return<ReadonlyArray<Batch.GroupAdvantages>, CollectError> {
   const { config, session, tasks } = phase
   const { parts } = session
@@ -104,19 +104,19 @@ const collectGroups = Effect.fnUntraced(function* (
       iteration: phase.before + phaseIteration,
       phase: config.name,
       done: progress.done,
-      of: progress.of,
+      total: progress.total,
       costUsd: Session.spentUsd(session)
     })
     return Batch.advantages(group, config.advantage)
   })
-  // What is sampled waits for what runs: no more groups are open than both can work on.
+  // Sampling waits for running: no more groups are open than both can work on.
   const concurrency = rollouts.samplingConcurrency + Math.ceil(rollouts.runConcurrency / groupSize)
   return yield* Effect.forEach(positions, one, { concurrency })
 })
 
 const range = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at)
 
-/** The rollouts of an iteration; with `resample`, further questions in the stead of those that teach nothing. */
+/** The rollouts of an iteration. With `resample`, more questions replace those that teach nothing. */
 const collect = Effect.fnUntraced(function* (
   phase: Phase,
   phaseIteration: number,
@@ -125,14 +125,14 @@ const collect = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Collected, CollectError> {
   const { advantage, questions } = phase.config
   const started = yield* Clock.currentTimeMillis
-  const progress = { done: 0, of: questions }
+  const progress = { done: 0, total: questions }
   const groups = [...(yield* collectGroups(phase, phaseIteration, sampler, range(from, questions), progress))]
   const { zeroVariance } = advantage
   const most = zeroVariance.type === "resample" ? Math.floor(questions * (1 + zeroVariance.maxExtra)) : questions
   const chosenOf = () => groups.filter((group) => !Batch.teachesNothing(group)).slice(0, questions)
   while (chosenOf().length < questions && groups.length < most) {
     const missing = Math.min(questions - chosenOf().length, most - groups.length)
-    progress.of += missing
+    progress.total += missing
     const positions = range(from + groups.length, missing)
     groups.push(...(yield* collectGroups(phase, phaseIteration, sampler, positions, progress)))
   }
@@ -145,7 +145,7 @@ const collect = Effect.fnUntraced(function* (
   }
 })
 
-/** After how many iterations of the phase the weights are those that an iteration is sampled from. */
+/** The number of iterations after which the weights are taken that an iteration is sampled from. */
 const sampledAfter = (phase: Phase, phaseIteration: number): number => {
   const ahead = Math.floor(phase.config.offPolicySteps / phase.config.minibatches)
   for (let done = phaseIteration; done > Math.max(phase.first, phaseIteration - ahead); done--) {
@@ -154,10 +154,7 @@ const sampledAfter = (phase: Phase, phaseIteration: number): number => {
   return Math.max(phase.first, phaseIteration - ahead)
 }
 
-/**
- * Starts to collect all iterations that are sampled from the present weights, in order and after those that are being
- * collected.
- */
+/** Starts to collect the iterations that are sampled from the present weights, after those already being collected. */
 const startCollecting = Effect.fnUntraced(function* (
   phase: Phase,
   collecting: Collecting,
@@ -174,7 +171,7 @@ const startCollecting = Effect.fnUntraced(function* (
   mine.forEach((iteration, at) => {
     collecting.set(iteration, deferreds[at]!)
   })
-  // The snapshot is taken here and now: what follows may change the weights.
+  // Taken now, before the weights change.
   const scope = yield* Scope.fork(yield* Effect.scope)
   const sampler = yield* Scope.provide(session.parts.engine.sampler, scope)
   const all = Effect.gen(function* () {
@@ -200,7 +197,7 @@ const startCollecting = Effect.fnUntraced(function* (
 // Learning
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the steps of an iteration came to. */
+/** The result of the steps of an iteration. */
 interface Learned {
   readonly steps: ReadonlyArray<OptimizerStep>
   readonly learningRate: number
@@ -265,7 +262,7 @@ const meanEntropy = (passes: Learned["passes"]): number | undefined => {
   return tokens === 0 ? undefined : sum / tokens
 }
 
-/** What learning says of itself. */
+/** The metrics of learning. */
 const learningMetrics = ({ learningRate, passes, referenceDivergence, steps }: Learned, loss: Loss) => {
   const all = passes.flatMap(({ data }) => data)
   const distances = passes.map(({ data, pass }) => Objective.distance(loss, data, pass.logProbs))
@@ -299,7 +296,7 @@ const engineCost = ({ parts }: Session.Session, { groups }: Collected, learned: 
   return (
     EngineCost.ofSampling(parts.engine, groups) +
     EngineCost.ofLearning(parts.engine, data) +
-    EngineCost.ofLooking(parts.reference ?? parts.engine, looked)
+    EngineCost.ofForward(parts.reference ?? parts.engine, looked)
   )
 }
 

@@ -1,4 +1,4 @@
-/** What the phases of one run share while it goes on: where it stands, and how it says and saves that. */
+/** What the phases of a run share: its progress, and how it is reported and saved. */
 import type * as Budget from "@divisi/core/Budget"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -18,19 +18,19 @@ import type { TrainingEvent } from "../TrainingEvent.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where a run stands between two checkpoints. */
+/** The progress of a run between two checkpoints. */
 export type Standing = Omit<TrainerState, "engine" | "metricsBytes">
 
-/** A run while it goes on. */
+/** A running training. */
 export interface Session {
   readonly parts: Parts
   readonly folder: RunFolder
   readonly emit: (event: WithoutTime<TrainingEvent>) => Effect.Effect<void>
-  /** The account of this process's part of the run. */
+  /** The account of what this process spends on the run. */
   readonly ledger: Budget.Ledger
   /** What the run had spent before. */
   readonly spentBeforeUsd: number
-  /** Done when somebody asks the run to stop. */
+  /** Done when the run is asked to stop. */
   readonly stopped: Deferred.Deferred<void>
   standing: Standing
   /** The iteration of the last checkpoint. */
@@ -39,25 +39,25 @@ export interface Session {
 
 type WithoutTime<A> = A extends unknown ? Omit<A, "at"> : never
 
-/** Somebody asked the run to stop. */
+/** The run was asked to stop. */
 export class StopRequested extends Data.TaggedError("StopRequested") {}
 
 // -------------------------------------------------------------------------------------------------------------------
-// Verbs
+// Operations
 // -------------------------------------------------------------------------------------------------------------------
 
-/** USD that the run has spent so far, on work that was lost, too. */
+/** USD that the run has spent so far, lost work included. */
 export const spentUsd = (session: Session): number => session.spentBeforeUsd + session.ledger.spent().costUsd
 
-/** Writes down what was spent, where anything was. */
+/** Saves what was spent, if anything was. */
 export const writeSpent = (session: Session): Effect.Effect<void, RunFolderError> =>
   session.ledger.spent().costUsd === 0 ? Effect.void : session.folder.writeSpent(spentUsd(session))
 
-/** Fails when the run was asked to stop. Asked for between two pieces of work that belong together. */
+/** Fails when the run was asked to stop. Called between iterations. */
 export const checkStop = (session: Session): Effect.Effect<void, StopRequested> =>
   Effect.suspend(() => (Deferred.isDoneUnsafe(session.stopped) ? Effect.fail(new StopRequested()) : Effect.void))
 
-/** Fails where what the engine charged has used up the limit of cost: workers find that out by themselves. */
+/** Fails when the engine has used up the limit of cost. Calls of workers check the limit themselves. */
 export const checkCost = (session: Session): Effect.Effect<void, CostLimitReached> =>
   Effect.suspend(() => {
     const { limits, spent } = session.ledger
@@ -67,11 +67,11 @@ export const checkCost = (session: Session): Effect.Effect<void, CostLimitReache
       : Effect.fail(new CostLimitReached({ limitUsd, spentUsd: spent().costUsd }))
   })
 
-/** Work that is given up when the run is asked to stop. */
+/** Interrupts work when the run is asked to stop. */
 export const stoppable = <A, E>(session: Session, work: Effect.Effect<A, E>): Effect.Effect<A, E | StopRequested> =>
   Effect.raceFirst(work, Effect.andThen(Deferred.await(session.stopped), Effect.fail(new StopRequested())))
 
-/** Saves where the run stands, once for each iteration. */
+/** Saves a checkpoint, once for each iteration. */
 export const checkpoint = Effect.fnUntraced(function* (
   session: Session
 ): Effect.fn.Return<void, RunFolderError | EngineError> {
@@ -86,7 +86,7 @@ export const checkpoint = Effect.fnUntraced(function* (
   })
 })
 
-/** Whether the iteration that ends now is one after which the run is saved, whatever happens. */
+/** Whether the run is saved after this many iterations by its configuration. */
 export const isBoundary = ({ folder }: Session, done: number): boolean =>
   done % folder.config.checkpoints.every === 0 ||
   (folder.config.evaluateEvery > 0 && done % folder.config.evaluateEvery === 0)
@@ -116,7 +116,7 @@ export const evaluate = Effect.fnUntraced(function* (
   )
 })
 
-/** A clock that adds up what was done for how long. */
+/** Adds up the seconds of each kind of work. */
 export interface Stopwatch {
   readonly time: <A, E, R>(name: string, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly seconds: Effect.Effect<Readonly<Record<string, number>> & { readonly total: number }>

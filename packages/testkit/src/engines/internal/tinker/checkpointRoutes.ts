@@ -4,10 +4,6 @@ import * as Archive from "./archive.ts"
 import { type Answer, done, type Fields, isSkyrl, json, once, type Route, refuse, withModel } from "./route.ts"
 import * as State from "./state.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Checkpoints
-// -------------------------------------------------------------------------------------------------------------------
-
 const namePattern = /^[A-Za-z0-9_-]{1,255}$/
 
 export const keep = (state: State.State, model: State.Model, kind: State.Checkpoint["kind"], name: string) =>
@@ -87,10 +83,6 @@ export const weightsInfo: Route = async (state, { tinker_path }) => {
   if (checkpoint === undefined) return refuse(404, `Checkpoint not found: ${tinker_path}`)
   return json({ base_model: checkpoint.baseModel, is_lora: true, lora_rank: checkpoint.rank })
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Archives
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The adapter of a checkpoint; `undefined` for another path. */
 export const archive = async (state: State.State, path: string): Promise<Answer | undefined> => {

@@ -6,10 +6,6 @@ import * as Protobuf from "./protobuf.ts"
 import { done, future, isSkyrl, json, once, type Route, refuse, withModel } from "./route.ts"
 import * as State from "./state.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Sessions
-// -------------------------------------------------------------------------------------------------------------------
-
 export const createSession: Route = async (state) => {
   const id = State.newId("session")
   state.sessions.add(id)
@@ -24,10 +20,6 @@ export const createSession: Route = async (state) => {
 
 export const heartbeat: Route = async (state, { session_id }) =>
   state.sessions.has(session_id) ? json({ type: "session_heartbeat" }) : refuse(404, "Session not found")
-
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
 
 export const createModel: Route = async (state, { base_model, lora_config, session_id }) => {
   if (!state.sessions.has(session_id)) return refuse(404, "Session not found")
@@ -62,10 +54,6 @@ export const unload = withModel(async (state, model) =>
     State.inTurn(state, model, Effect.as(State.unload(state, model), done({ model_id: model.id })), "unload_model")
   )
 )
-
-// -------------------------------------------------------------------------------------------------------------------
-// Training
-// -------------------------------------------------------------------------------------------------------------------
 
 interface WireDatum {
   readonly model_input: { readonly chunks: ReadonlyArray<{ readonly tokens: ReadonlyArray<number> }> }

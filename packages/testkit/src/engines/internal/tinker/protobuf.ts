@@ -10,10 +10,6 @@ import * as Wire from "./tinker_pb.ts"
 /** The media type of this form. */
 export const contentType = "application/x-protobuf"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Reading
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The numbers of a field, which are little-endian whatever this machine is. */
 const numbersOf = (bytes: Uint8Array, size: number, read: (view: DataView, at: number) => number) => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -58,10 +54,6 @@ export const readRequest = (bytes: Uint8Array): Request => {
     batch: { data: received, loss: lossFn, config: lossFnConfig }
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Writing
-// -------------------------------------------------------------------------------------------------------------------
 
 const bytesOf = (
   numbers: ReadonlyArray<number>,

@@ -4,10 +4,6 @@ import type { EngineError } from "@divisi/trainer/Engine"
 import type * as Effect from "effect/Effect"
 import * as State from "./state.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A request. */
 export interface Request {
   readonly method: string
@@ -32,10 +28,6 @@ export type Body = any
 
 export type Route = (state: State.State, body: Body, request: Request) => Promise<Answer>
 
-// -------------------------------------------------------------------------------------------------------------------
-// Answers
-// -------------------------------------------------------------------------------------------------------------------
-
 export const json = (value: unknown, status = 200): Answer => ({ status, body: JSON.stringify(value) })
 
 export const refuse = (status: number, detail: string): Answer => json({ detail }, status)
@@ -49,10 +41,6 @@ export const done = (value: unknown, kind: "json" | "batch" | "samples" = "json"
   kind,
   value
 })
-
-// -------------------------------------------------------------------------------------------------------------------
-// Requests to a model
-// -------------------------------------------------------------------------------------------------------------------
 
 export const withModel =
   (route: (state: State.State, model: State.Model, body: Body, request: Request) => Promise<Answer>): Route =>

@@ -1,4 +1,4 @@
-/** Engines whose passing failures are waited out. */
+/** An engine that waits and asks again when a failure may pass. */
 import * as Effect from "effect/Effect"
 import type { Engine, EngineError } from "../Engine.ts"
 
@@ -6,7 +6,7 @@ const maxAttempts = 8
 const baseDelayMillis = 1000
 const maxDelayMillis = 60_000
 
-const patiently = <A, R>(effect: Effect.Effect<A, EngineError, R>): Effect.Effect<A, EngineError, R> => {
+const retrying = <A, R>(effect: Effect.Effect<A, EngineError, R>): Effect.Effect<A, EngineError, R> => {
   const from = (attempt: number): Effect.Effect<A, EngineError, R> =>
     Effect.catchTag(effect, "EngineError", (error) => {
       if (!error.isRetryable || attempt + 1 >= maxAttempts) return Effect.fail(error)
@@ -19,17 +19,17 @@ const patiently = <A, R>(effect: Effect.Effect<A, EngineError, R>): Effect.Effec
 }
 
 /**
- * An engine that asks again where that can help. Only what can be asked twice is: data that fail add no gradient, but a
- * step whose answer was lost may have been made.
+ * Repeats the requests of an engine that failed, where a repetition can help and does no harm. Data that failed have added
+ * no gradient, so they are sent again. A step is not: it may have been made though its answer was lost.
  */
 export const make = (engine: Engine): Engine => ({
   ...engine,
-  sampler: Effect.map(patiently(engine.sampler), (sampler) => ({
+  sampler: Effect.map(retrying(engine.sampler), (sampler) => ({
     version: sampler.version,
-    sample: (request) => patiently(sampler.sample(request))
+    sample: (request) => retrying(sampler.sample(request))
   })),
-  forward: (data) => patiently(engine.forward(data)),
-  forwardBackward: (data, loss) => patiently(engine.forwardBackward(data, loss)),
-  save: (name, folder) => patiently(engine.save(name, folder)),
-  load: (saved, folder) => patiently(engine.load(saved, folder))
+  forward: (data) => retrying(engine.forward(data)),
+  forwardBackward: (data, loss) => retrying(engine.forwardBackward(data, loss)),
+  save: (name, folder) => retrying(engine.save(name, folder)),
+  load: (saved, folder) => retrying(engine.load(saved, folder))
 })

@@ -1,4 +1,4 @@
-/** What an engine does: each function takes the parts that it is made of. */
+/** The operations of an engine, as functions of its parts. */
 import path from "node:path"
 import * as Model from "@divisi/gguf/Model"
 import type { Tokenizer } from "@divisi/gguf/Tokenizer"
@@ -8,15 +8,15 @@ import * as Stream from "effect/Stream"
 import * as Batch from "./batch.ts"
 import * as Checkpoint from "./checkpoint.ts"
 import * as Loss from "./loss.ts"
-import { hasEntropy, settingsOf } from "./pass.ts"
 import type { Result } from "./passes.ts"
 import * as Problem from "./problem.ts"
+import { hasEntropy, settingsOf } from "./programs.ts"
 import { checkData, checkLoss } from "./request.ts"
 import * as State from "./state.ts"
 import * as Threads from "./threads.ts"
 
-/** What an engine is made of. */
-export interface Core {
+/** The parts of an engine. */
+export interface Parts {
   readonly state: State.State
   readonly threads: Threads.Threads
   readonly limits: Batch.Limits
@@ -25,23 +25,23 @@ export interface Core {
 }
 
 /** The model with its present weights. */
-export const model = ({ name, state, tokenizer }: Core): Model.DenseModel => ({
-  config: state.kept.config,
+export const model = ({ name, state, tokenizer }: Parts): Model.DenseModel => ({
+  config: state.snapshot.config,
   tokenizer,
   name,
   tensors: State.tensorsOf(state)
 })
 
-/** Runs a pass over each batch, as many at once as there are threads. `take` sees what they find in the batches' order. */
+/** Runs a pass over each batch, one on each thread at a time. `take` gets the results in the order of the batches. */
 const forEachBatch = Effect.fnUntraced(function* <A extends Pick<Result, "logProbs" | "entropies">>(
-  { limits, state, threads }: Core,
+  { limits, state, threads }: Parts,
   data: ReadonlyArray<Engine.Datum>,
   run: (given: Pick<Batch.Batch, "shape"> & { readonly tables: Batch.Tables }) => Effect.Effect<A, Engine.EngineError>,
   take: (found: A) => void
 ) {
   const logProbs: Array<Float32Array> = []
   const entropies: Array<Float32Array> = []
-  const passes = Stream.fromIterable(Batch.plan(state.kept.config, data, limits)).pipe(
+  const passes = Stream.fromIterable(Batch.plan(state.snapshot.config, data, limits)).pipe(
     Stream.mapEffect(
       (batch) => {
         const given = { shape: batch.shape, tables: Batch.tablesOf(data, batch) }
@@ -62,38 +62,38 @@ const forEachBatch = Effect.fnUntraced(function* <A extends Pick<Result, "logPro
 
 /** Log-probabilities and entropies. */
 export const forward = Effect.fnUntraced(function* (
-  core: Core,
+  parts: Parts,
   data: ReadonlyArray<Engine.Datum>
 ): Effect.fn.Return<Engine.Pass, Engine.EngineError> {
-  const { state, threads } = core
-  yield* checkData(state.kept.config, "forward", data)
+  const { state, threads } = parts
+  yield* checkData(state.snapshot.config, "forward", data)
   return yield* forEachBatch(
-    core,
+    parts,
     data,
-    (given) => Threads.run(threads, state.kept, { type: "forward", ...given }, "forward"),
+    (given) => Threads.run(threads, state.snapshot, { type: "forward", ...given }, "forward"),
     () => {}
   )
 })
 
-/** As {@link forward}, and adds to the gradient; data that fail, or an interruption, add nothing. */
+/** Runs {@link forward} and adds to the gradient. Data that fail, and passes that are interrupted, add nothing. */
 export const forwardBackward = Effect.fnUntraced(function* (
-  core: Core,
+  parts: Parts,
   data: ReadonlyArray<Engine.Datum>,
   loss: Engine.Loss
 ): Effect.fn.Return<Engine.Pass, Engine.EngineError> {
-  const { state, threads } = core
-  yield* checkData(state.kept.config, "forwardBackward", data)
+  const { state, threads } = parts
+  yield* checkData(state.snapshot.config, "forwardBackward", data)
   yield* checkLoss(loss, data)
   const asked = {
     type: "backward",
     loss: { name: loss.type, entropy: hasEntropy(loss) },
     settings: settingsOf(loss)
   } as const
-  const sum = state.gradient?.slice() ?? new Float32Array(state.kept.numbers.length)
+  const sum = state.gradient?.slice() ?? new Float32Array(state.snapshot.numbers.length)
   const found = yield* forEachBatch(
-    core,
+    parts,
     data,
-    (given) => Threads.run(threads, state.kept, { ...asked, ...given }, "forwardBackward"),
+    (given) => Threads.run(threads, state.snapshot, { ...asked, ...given }, "forwardBackward"),
     ({ gradient }) => {
       for (let at = 0; at < sum.length; at++) sum[at] = sum[at]! + gradient[at]!
     }
@@ -107,7 +107,7 @@ export const forwardBackward = Effect.fnUntraced(function* (
 })
 
 /** One step of the optimiser. */
-export const step = ({ state }: Core, settings: Engine.OptimizerSettings) =>
+export const step = ({ state }: Parts, settings: Engine.OptimizerSettings) =>
   Effect.suspend(() => {
     const gradientNorm = State.step(state, settings)
     if (Number.isFinite(gradientNorm)) return Effect.succeed({ version: state.steps, gradientNorm })
@@ -115,7 +115,7 @@ export const step = ({ state }: Core, settings: Engine.OptimizerSettings) =>
   })
 
 /** Saves the state under a name. */
-export const save = Effect.fnUntraced(function* ({ state }: Core, label: string, into: string) {
+export const save = Effect.fnUntraced(function* ({ state }: Parts, label: string, into: string) {
   if (!/^[\w.-]+$/.test(label)) return yield* Problem.make("save", `"${label}" is no name for a file.`)
   yield* Effect.uninterruptible(Checkpoint.save(state, label, into)).pipe(
     Effect.mapError((cause) => Problem.errorOf("save", cause))
@@ -123,8 +123,8 @@ export const save = Effect.fnUntraced(function* ({ state }: Core, label: string,
   return { reference: Checkpoint.fileOf(label), version: state.steps }
 })
 
-/** Goes back to a saved state; one that cannot be read changes nothing. */
-export const load = Effect.fnUntraced(function* ({ state }: Core, saved: Engine.Saved, from: string) {
+/** Loads a saved state. One that cannot be read changes nothing. */
+export const load = Effect.fnUntraced(function* ({ state }: Parts, saved: Engine.Saved, from: string) {
   const file = path.join(from, saved.reference)
   const loaded = yield* Checkpoint.load(state, file).pipe(
     Effect.mapError((cause) =>
@@ -137,8 +137,8 @@ export const load = Effect.fnUntraced(function* ({ state }: Core, saved: Engine.
   loaded.apply()
 })
 
-/** Writes the model for others. */
-export const exportTo = Effect.fnUntraced(function* (core: Core, format: Engine.ExportFormat, file: string) {
+/** Writes the model as a file that other programs run. */
+export const exportTo = Effect.fnUntraced(function* (parts: Parts, format: Engine.ExportFormat, file: string) {
   if (format !== "gguf") return yield* Problem.make("export", `it writes gguf, not ${format}.`)
-  yield* Model.write(model(core), file).pipe(Effect.mapError((cause) => Problem.errorOf("export", cause)))
+  yield* Model.write(model(parts), file).pipe(Effect.mapError((cause) => Problem.errorOf("export", cause)))
 })

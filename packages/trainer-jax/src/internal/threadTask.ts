@@ -1,19 +1,14 @@
-/** What a thread does: passes and sampling with weights that it keeps, by jax-js. */
-
+/** The tasks of a thread, and how it carries them out: passes and sampling by jax-js, with weights that it keeps. */
 import type { Sample } from "@divisi/trainer/Engine"
 import type * as Jax from "@jax-js/jax"
 import type { Tables } from "./batch.ts"
 import * as Decoding from "./exactSampler.ts"
-import { type Kept, tableName } from "./kept.ts"
 import type { Library, Shape } from "./network.ts"
-import type { LossKind } from "./pass.ts"
 import * as Passes from "./passes.ts"
+import type { LossKind } from "./programs.ts"
+import { embeddingName, type Snapshot } from "./snapshot.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
-/** A piece of work. */
+/** A task. */
 export type Task =
   | { readonly type: "forward"; readonly shape: Shape; readonly tables: Tables }
   | {
@@ -25,31 +20,31 @@ export type Task =
     }
   | { readonly type: "sample"; readonly parts: ReadonlyArray<Decoding.Part>; readonly endToken: number }
 
-/** What comes of each. Numbers of a pass are in the order of its tables. */
+/** The result of each kind of task. The numbers of a pass are in the order of its tables. */
 export interface Results {
   readonly forward: Pick<Passes.Result, "logProbs" | "entropies">
   readonly backward: Passes.Result
   readonly sample: ReadonlyArray<ReadonlyArray<Sample>>
 }
 
-/** What a thread is told: the work, the weights to do it with where it does not keep them yet, and which to forget. */
+/** A message to a thread. `weights` is present when the thread does not hold the snapshot `id` yet. */
 export interface Message {
   readonly id: number
-  readonly weights: Kept | undefined
+  readonly weights: Snapshot | undefined
   readonly forget: ReadonlyArray<number>
   readonly task: Task
 }
 
-/** Weights that a thread keeps. */
+/** A snapshot that a thread has loaded. */
 export interface Weights {
   readonly jax: Library
-  readonly kept: Omit<Kept, "numbers">
+  readonly snapshot: Omit<Snapshot, "numbers">
   readonly arrays: ReadonlyArray<Jax.Array>
   /** The table of embeddings. */
   readonly table: Float32Array
 }
 
-/** A thread's own memory. */
+/** What a thread holds between tasks. */
 export interface Memory {
   readonly jax: Library
   readonly weights: Map<number, Weights>
@@ -57,11 +52,7 @@ export interface Memory {
   readonly decoders: Decoding.Decoders
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
-
-/** The memory of a thread that knows nothing yet. */
+/** The memory of a new thread. */
 export const make = (jax: Library): Memory => ({
   jax,
   weights: new Map(),
@@ -69,19 +60,15 @@ export const make = (jax: Library): Memory => ({
   decoders: Decoding.make()
 })
 
-const unpack = (jax: Library, { numbers, ...kept }: Kept): Weights => {
-  const of = ({ end, start }: Kept["layout"][number]) => numbers.slice(start, end)
+const unpack = (jax: Library, { numbers, ...snapshot }: Snapshot): Weights => {
+  const of = ({ end, start }: Snapshot["layout"][number]) => numbers.slice(start, end)
   return {
     jax,
-    kept,
-    arrays: kept.layout.map((slice) => jax.numpy.array(of(slice), { shape: [...slice.shape] })),
-    table: of(kept.layout.find(({ name }) => name === tableName)!)
+    snapshot,
+    arrays: snapshot.layout.map((slice) => jax.numpy.array(of(slice), { shape: [...slice.shape] })),
+    table: of(snapshot.layout.find(({ name }) => name === embeddingName)!)
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Work
-// -------------------------------------------------------------------------------------------------------------------
 
 const perform = (memory: Memory, weights: Weights, task: Task): Promise<Results[keyof Results]> => {
   if (task.type === "forward") return Passes.forward(memory.passes, weights, task.shape, task.tables)
@@ -89,7 +76,7 @@ const perform = (memory: Memory, weights: Weights, task: Task): Promise<Results[
   return Passes.backward(memory.passes, weights, task.shape, task.tables, task.loss, task.settings)
 }
 
-/** Does what a message says. */
+/** Carries a message out. */
 export const run = async (memory: Memory, { forget, id, task, weights }: Message): Promise<Results[keyof Results]> => {
   for (const old of forget) {
     for (const array of memory.weights.get(old)?.arrays ?? []) array.dispose()

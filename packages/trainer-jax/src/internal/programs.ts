@@ -1,12 +1,10 @@
 /**
- * One pass over a batch, compiled once for each shape: log-probabilities, entropies and, where there is a loss, the
- * gradient.
+ * The programs of passes, one compiled for each shape: log-probabilities, entropies and, with a loss, the gradient.
  *
- * Every loss is a function of the log-probabilities of the tokens (and the entropies), so its gradient is worked out by
- * hand as one number for each token, from which that of the logits follows. Lookups of embeddings happen outside: what
- * is compiled sees their values, and gives back the gradient of these.
+ * Every loss is a function of the tokens' log-probabilities and entropies. Its derivative is written out here as one
+ * number for each token, and the gradient of the logits follows from it. Embeddings are looked up outside: a program
+ * takes their values and returns the gradient of them.
  */
-
 import type * as Model from "@divisi/gguf/Model"
 import type { Loss, LossName } from "@divisi/trainer/Engine"
 import type * as Jax from "@jax-js/jax"
@@ -16,7 +14,7 @@ import { hiddenStates, type Inputs, type Library, logits, type Shape, type Weigh
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is known of each token of the completions; all `[B * G, C]`, and 0 in padding. */
+/** The inputs of a loss for each token of the completions: `[B * G, C]` each, and 0 in padding. */
 export interface Targets {
   readonly tokens: Jax.Array
   readonly weights: Jax.Array
@@ -28,7 +26,7 @@ export interface Targets {
   readonly settings: Jax.Array
 }
 
-/** Names of weights in an order that is kept. */
+/** The names of the weights, in the order of the arrays. */
 export type Order = ReadonlyArray<string>
 
 /** Weights by name. */
@@ -39,7 +37,7 @@ export const named = (order: Order, arrays: ReadonlyArray<Jax.Array>): Weights =
 // Losses
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The settings of a loss as numbers of an array, so that other numbers need no other code. */
+/** The settings of a loss as numbers, so that the same program serves all of them. */
 export const settingsOf = (loss: Loss): readonly [number, number, number] =>
   "low" in loss ? [1 - loss.low, 1 + loss.high, loss.entropy ?? 0] : [0, 0, 0]
 
@@ -72,8 +70,8 @@ const slopes = (jax: Library, loss: LossName, logProbs: Jax.Array, targets: Targ
 
 const flat = (values: Jax.Array): Jax.Array => values.ref.reshape([values.size, 1])
 
-/** What the logits `[N, V]` say of the tokens: log-probabilities and entropies, `[N, 1]` each, and all of a row. */
-const judge = (jax: Library, logits_NV: Jax.Array, tokens: Jax.Array) => {
+/** The log-probabilities and entropies `[N, 1]` of tokens from their logits `[N, V]`, and what the gradient needs besides. */
+const statistics = (jax: Library, logits_NV: Jax.Array, tokens: Jax.Array) => {
   const np = jax.numpy
   const largest_N1 = np.max(logits_NV.ref, -1, { keepdims: true })
   const centred_NV = logits_NV.ref.sub(largest_N1)
@@ -101,7 +99,7 @@ export const makeForward = (jax: Library, config: Model.Config, order: Order, sh
   jax.jit((weights: Array<Jax.Array>, inputs: Array<Jax.Array>, tokens: Jax.Array) => {
     const all = named(order, weights)
     const hidden = hiddenStates(jax, config, all, inputsOf(inputs), shape)
-    const { entropies_N1, logProbs_N1 } = judge(jax, logits(jax, all, hidden), tokens)
+    const { entropies_N1, logProbs_N1 } = statistics(jax, logits(jax, all, hidden), tokens)
     return [logProbs_N1.reshape(tokens.shape), entropies_N1.reshape(tokens.shape)]
   })
 
@@ -111,16 +109,13 @@ const inputsOf = ([prompts_BPD, completions_BND, padding_BP]: ReadonlyArray<Jax.
   padding_BP: padding_BP!
 })
 
-/** What differs in the code of a pass with a gradient. */
+/** What programs with a gradient differ in. */
 export interface LossKind {
   readonly name: LossName
   readonly entropy: boolean
 }
 
-/**
- * As {@link makeForward}, with the gradient: log-probabilities, entropies, and the gradients of the two inputs and of the
- * weights.
- */
+/** The same with the gradient: log-probabilities, entropies, and the gradients of the two inputs and of the weights. */
 export const makeBackward = (jax: Library, config: Model.Config, order: Order, shape: Shape, loss: LossKind) =>
   jax.jit((weights: Array<Jax.Array>, inputs: Array<Jax.Array>, given: Array<Jax.Array>) => {
     const np = jax.numpy
@@ -142,7 +137,7 @@ export const makeBackward = (jax: Library, config: Model.Config, order: Order, s
       )
     }
     const [logits_NV, pull] = jax.vjp(run, [weights.map((one) => one.ref), inputs[0]!.ref, inputs[1]!.ref])
-    const found = judge(jax, logits_NV, tokens)
+    const found = statistics(jax, logits_NV, tokens)
     const logProbs = found.logProbs_N1.reshape(tokens.shape)
     const slopes_N1 = flat(slopes(jax, loss.name, logProbs, targets))
     const ofToken_NV = np.where(found.isToken_NV, 1, 0).sub(found.probabilities_NV.ref).mul(slopes_N1)
