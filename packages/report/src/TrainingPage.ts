@@ -5,13 +5,13 @@
  * figures. What models wrote is shown, never run: the page allows no scripts at all.
  */
 import { page } from "./page/Page.ts"
-import * as Curves from "./training/Curves.ts"
+import { once } from "./training/Curves.ts"
 import { learning, optimiser } from "./training/charts.ts"
 import { overview, settings } from "./training/overview.ts"
 import { samples } from "./training/samples.ts"
 import type { Metrics, Training } from "./training/Training.ts"
 import * as Windows from "./training/Windows.ts"
-import { workers } from "./training/workers.ts"
+import { workerSection } from "./training/workers.ts"
 
 export type * from "./training/Training.ts"
 
@@ -20,7 +20,7 @@ export type * from "./training/Training.ts"
  * length has sixteen of them at most.
  */
 export const sampled = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<number> => {
-  const compared = Windows.make(Curves.make(metrics))
+  const compared = Windows.make(metrics)
   return compared === undefined
     ? []
     : [...new Set([...Windows.sampled(compared.early), ...Windows.sampled(compared.late)])]
@@ -35,13 +35,13 @@ export const sampled = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<number> 
  * drawn together.
  */
 export const render = ({ config, metrics, rollouts = [] }: Training): string => {
-  const curves = Curves.make(metrics)
-  const compared = Windows.make(curves)
-  return page(`${config.name}: training report`, overview(config, curves, compared), [
-    learning(curves),
-    compared && workers(curves, compared),
+  const done = once(metrics)
+  const compared = Windows.make(done)
+  return page(`${config.name}: training report`, overview(config, done, compared), [
+    learning(done),
+    compared && workerSection(done, compared),
     compared && samples(rollouts, compared),
-    optimiser(curves),
+    optimiser(done),
     settings(config)
   ])
 }

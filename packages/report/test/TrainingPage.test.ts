@@ -44,14 +44,27 @@ describe("the page of a training", () => {
 
   it("sets the first tenth of the learning beside the last, by kind and by worker", () => {
     const { metrics, rollouts = [] } = run({ warmStart: 20, iterations: 60 })
-    const { early, late } = Windows.make(Curves.make(metrics))!
+    const { early, late } = Windows.make(metrics)!
     const samples = { early: drawn(rollouts, early), late: drawn(rollouts, late) }
-    assert.deepStrictEqual([early.from, early.to, late.from, late.to], [20, 25, 74, 79])
+    assert.deepStrictEqual(
+      [Curves.endsOf(early), Curves.endsOf(late)],
+      [
+        { from: 20, to: 25 },
+        { from: 74, to: 79 }
+      ]
+    )
     const learned = metrics.flatMap((metrics) => (metrics.type === "grpo" ? [metrics] : []))
     const mean = learned.slice(-6).reduce((sum, { rewardMean }) => sum + rewardMean, 0) / 6
-    assert.closeTo(late.mean("reward")!, mean, 1e-12)
+    assert.closeTo(
+      Curves.mean(
+        late,
+        Curves.ofGrpo(({ rewardMean }) => rewardMean)
+      )!,
+      mean,
+      1e-12
+    )
     const asked = learned.slice(0, 6).reduce((sum, { kinds }) => sum + kinds.logic!.workers.abacus!, 0)
-    assert.strictEqual(early.kinds.get("logic")!.workers.get("abacus"), asked)
+    assert.strictEqual(Curves.kinds(early).get("logic")!.workers.get("abacus"), asked)
     assert.deepStrictEqual([...samples.early.keys()].sort(), ["arithmetic", "calendar", "composite", "logic", "units"])
     for (const { completion } of samples.late.values()) assert.isAtLeast(completion.iteration, 74)
   })
@@ -78,27 +91,29 @@ describe("the page of a training", () => {
 })
 
 describe("curves", () => {
-  it("keep no more of a long run than of a short one, and the same means", () => {
+  it("draw no more of a long run than of a short one, and the same means", () => {
     const { metrics } = run({ warmStart: 0, iterations: 1_300, rollouts: false })
-    const curves = Curves.make(metrics)
-    assert.isAtMost(curves.buckets.length, 512)
-    assert.strictEqual(curves.iterations, 1_300)
-    const whole = Curves.join(curves.buckets)
+    const parts = Curves.buckets(metrics, 300)
+    assert.isAtMost(parts.length, 300)
+    assert.deepStrictEqual(parts.flat(), metrics)
     const mean = metrics.reduce((sum, one) => sum + (one.type === "grpo" ? one.rewardMean : 0), 0) / 1_300
-    assert.closeTo(Curves.mean(whole, "reward")!, mean, 1e-9)
-    assert.deepStrictEqual([whole.from, whole.to], [0, 1_299])
-    curves.buckets.forEach((bucket, index) => {
-      assert.strictEqual(bucket.from, index === 0 ? 0 : curves.buckets[index - 1]!.to + 1)
-    })
-    assert.deepStrictEqual([...whole.kinds.get("units")!.workers.keys()], workers)
+    const found = Curves.mean(
+      metrics,
+      Curves.ofGrpo(({ rewardMean }) => rewardMean)
+    )
+    assert.closeTo(found!, mean, 1e-9)
+    assert.deepStrictEqual(Curves.endsOf(metrics), { from: 0, to: 1_299 })
+    assert.deepStrictEqual([...Curves.kinds(metrics).get("units")!.workers.keys()], workers)
+    const lengthOf = (iterations: number) => page({ warmStart: 0, iterations, rollouts: false }).length
+    assert.isBelow(lengthOf(1_300), 1.2 * lengthOf(300))
   })
 
   it("count an iteration once that was done again", () => {
     const { metrics } = run({ warmStart: 2, iterations: 5 })
-    const curves = Curves.make([...metrics.slice(0, 5), ...metrics.slice(3)])
-    assert.strictEqual(curves.iterations, 7)
+    const done = Curves.once([...metrics.slice(0, 5), ...metrics.slice(3)])
+    assert.deepStrictEqual(done, metrics)
     assert.deepStrictEqual(
-      curves.phases.map(({ from, name, to }) => [name, from, to]),
+      Curves.phases(done).map(({ from, name, to }) => [name, from, to]),
       [
         ["warm start", 0, 1],
         ["learn", 2, 6]
@@ -116,9 +131,9 @@ describe("curves", () => {
 
   it("are not drawn where nothing is known", () => {
     const chart = { title: "t", format: String, series: [{ name: "s", colour: 0, points: [{ x: 0, y: undefined }] }] }
-    assert.isUndefined(chartFigure(chart, { phases: [] }))
+    assert.isUndefined(chartFigure(chart))
     const alone = { ...chart, series: [{ name: "s", colour: 0, points: [{ x: 3, y: 5 }] }] }
-    assert.notMatch(String(chartFigure(alone, { phases: [] })), /NaN|Infinity/)
+    assert.notMatch(String(chartFigure(alone)), /NaN|Infinity/)
   })
 })
 

@@ -1,5 +1,4 @@
 /** What runs learned, iteration by iteration: ablations beside the whole recipe, and seeds beside each other. */
-
 import * as CurvePicture from "@divisi/report/CurvePicture"
 import type { GrpoMetrics } from "@divisi/trainer/Metrics"
 import * as Markdown from "./Markdown.ts"

@@ -1,7 +1,6 @@
 /** Curves, and shares stacked on each other, over the iterations of a run. */
 import { area, line, stack } from "d3-shape"
 import { type Html, html } from "../page/Html.ts"
-import { spread } from "../page/Table.ts"
 import { type Axis, across, frame, place, type Range, rounded, ticksOf, whole } from "./Axes.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -57,9 +56,6 @@ export const standardHeight = 210
 const range: Range = [0.11, 0.985]
 /** The plot within: it is stretched across, as lines cannot be laid out in percent, and its strokes are not. */
 const plotWidth = 1000
-
-/** More points than this cannot be told apart. */
-const mostPoints = 300
 
 interface Plot {
   /** From 0 to 1 across the plot. */
@@ -117,14 +113,13 @@ const curve = (points: ReadonlyArray<Point>, { x, y }: Plot, kind: string): Html
 
 const draw = ({ colour, points }: Series, isSmooth: boolean, plot: Plot): Html => {
   const reach = isSmooth ? reachOf(points.length) : 0
-  const shown = spread(points, mostPoints)
-  const drawn = reach === 0 ? shown : spread(smoothed(points, reach), mostPoints)
-  return html`${reach > 0 && curve(shown, plot, `raw c${colour}`)}${curve(drawn, plot, `line c${colour}`)}`
+  const drawn = reach === 0 ? points : smoothed(points, reach)
+  return html`${reach > 0 && curve(points, plot, `raw c${colour}`)}${curve(drawn, plot, `line c${colour}`)}`
 }
 
 /** Values without neighbours, which no line goes through. */
 const lonely = ({ colour, points }: Series, { x, y }: Plot): ReadonlyArray<Html> =>
-  spread(points, mostPoints).flatMap((point, index, all) =>
+  points.flatMap((point, index, all) =>
     point.y === undefined || all[index - 1]?.y !== undefined || all[index + 1]?.y !== undefined
       ? []
       : html`<circle class="c${colour}" cx="${across(range[0] + x.at(point.x) * (range[1] - range[0]))}" cy="${place(y.at(point.y))}" r="2.5"/>`

@@ -7,7 +7,8 @@ import { percent, short, unknown, usd } from "../page/Numbers.ts"
 import { section } from "../page/Page.ts"
 import { colours } from "../page/Style.ts"
 import { spread, table } from "../page/Table.ts"
-import { type Curves, type KindSum, mean, namesOf, regroup, sumKinds } from "./Curves.ts"
+import { buckets, type KindSum, kinds, learned, mean, middle, ofGrpo, phases, type Value } from "./Curves.ts"
+import type { Metrics } from "./Training.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Figures
@@ -35,11 +36,10 @@ const numbers = ({ format, series, title }: Chart): Html => {
 }
 
 /** The chart; nothing when no curve has a point. */
-export const chartFigure = (chart: Chart, { phases }: Pick<Curves, "phases">): Html | undefined => {
+export const chartFigure = (chart: Chart, marks: Lines["marks"] = []): Html | undefined => {
   const series = chart.series.filter((one) => last(one) !== undefined)
   if (series.length === 0) return undefined
   const items = series.map((one) => ({ name: one.name, colour: one.colour, value: chart.format(last(one)!) }))
-  const marks = phases.map(({ from, name }) => ({ x: from, name }))
   return figure({
     title: chart.title,
     note: chart.note,
@@ -50,8 +50,9 @@ export const chartFigure = (chart: Chart, { phases }: Pick<Curves, "phases">): H
   })
 }
 
-const chartSection = (id: string, title: string, charts: ReadonlyArray<Chart>, curves: Curves): Html | undefined => {
-  const drawn = charts.flatMap((chart) => chartFigure(chart, curves) ?? [])
+const chartSection = (id: string, title: string, charts: ReadonlyArray<Chart>, metrics: ReadonlyArray<Metrics>) => {
+  const marks = phases(metrics).map(({ from, name }) => ({ x: from, name }))
+  const drawn = charts.flatMap((chart) => chartFigure(chart, marks) ?? [])
   return drawn.length === 0 ? undefined : section(id, title, html`<div class="charts">${drawn}</div>`)
 }
 
@@ -59,159 +60,168 @@ const chartSection = (id: string, title: string, charts: ReadonlyArray<Chart>, c
 // Series
 // -------------------------------------------------------------------------------------------------------------------
 
-const middle = ({ from, to }: { readonly from: number; readonly to: number }): number => (from + to) / 2
-
-/** A value over the iterations, from its first to its last. */
-const points = ({ buckets }: Curves, name: string): ReadonlyArray<Point> => {
-  const all = buckets.map((bucket) => ({ x: middle(bucket), y: mean(bucket, name) }))
-  const first = all.findIndex(({ y }) => y !== undefined)
-  const last = all.findLastIndex(({ y }) => y !== undefined)
-  return first < 0 ? [] : all.slice(first, last + 1)
-}
-
-const series = (curves: Curves, names: Readonly<Record<string, string>>): ReadonlyArray<Series> =>
-  Object.entries(names).map(([name, label], colour) => ({ name: label, colour, points: points(curves, name) }))
-
-/** Values that are there for some iterations only, without the gaps between. */
-const sparse = (curves: Curves, prefix: string): ReadonlyArray<Series> =>
-  namesOf(curves.buckets, prefix)
-    .slice(0, colours)
-    .map((name, colour) => ({
-      name: name.slice(prefix.length),
-      colour,
-      points: points(curves, name).filter(({ y }) => y !== undefined)
-    }))
-
+/** More points of a curve cannot be told apart; those by kind are means over more iterations, as each has few tasks. */
+const mostPoints = 300
 const mostPointsOfKinds = 40
 
-/** The kinds with most rollouts, as many as there are colours. */
-const kindsOf = ({ buckets }: Curves): ReadonlyArray<string> =>
-  [...sumKinds(buckets)]
+/** Values over the iterations, each from its first to its last. */
+const series = (metrics: ReadonlyArray<Metrics>, values: Readonly<Record<string, Value>>): ReadonlyArray<Series> => {
+  const parts = buckets(metrics, mostPoints)
+  return Object.entries(values).map(([name, value], colour) => {
+    const points = parts.map((part): Point => ({ x: middle(part), y: mean(part, value) }))
+    const from = points.findIndex(({ y }) => y !== undefined)
+    return {
+      name,
+      colour,
+      points: from < 0 ? [] : points.slice(from, points.findLastIndex(({ y }) => y !== undefined) + 1)
+    }
+  })
+}
+
+/** Values with names that the metrics give, without the gaps between iterations that have none. */
+const sparse = (
+  metrics: ReadonlyArray<Metrics>,
+  named: (metrics: Metrics) => Readonly<Record<string, number>>
+): ReadonlyArray<Series> => {
+  const names = [...new Set(metrics.flatMap((one) => Object.keys(named(one))))].sort().slice(0, colours)
+  const values = names.map((name) => [name, (one: Metrics) => named(one)[name]] as const)
+  return series(metrics, Object.fromEntries(values)).map((one) => ({
+    ...one,
+    points: one.points.filter(({ y }) => y !== undefined)
+  }))
+}
+
+/** Ratios of sums for the kinds with most rollouts, as many as there are colours. */
+const byKind = (metrics: ReadonlyArray<Metrics>, ratio: (kind: KindSum) => readonly [part: number, whole: number]) => {
+  const parts = buckets(learned(metrics), mostPointsOfKinds).map((part) => ({ x: middle(part), kinds: kinds(part) }))
+  return [...kinds(metrics)]
     .sort(([, left], [, right]) => right.rollouts - left.rollouts)
     .map(([kind]) => kind)
     .slice(0, colours)
     .sort()
-
-const byKind = (curves: Curves, value: (kind: KindSum) => number | undefined): ReadonlyArray<Series> => {
-  const learned = curves.buckets.filter(({ isGrpo }) => isGrpo)
-  const buckets = regroup(learned, mostPointsOfKinds)
-  return kindsOf(curves).map((kind, colour) => ({
-    name: kind,
-    colour,
-    points: buckets.flatMap((bucket) => {
-      const sum = bucket.kinds.get(kind)
-      const y = sum === undefined ? undefined : value(sum)
-      return y === undefined ? [] : [{ x: middle(bucket), y }]
+    .map((name, colour): Series => {
+      const points = parts.flatMap(({ kinds, x }) => {
+        const sum = kinds.get(name)
+        const [part, whole] = sum === undefined ? [0, 0] : ratio(sum)
+        return whole === 0 ? [] : [{ x, y: part / whole }]
+      })
+      return { name, colour, points }
     })
-  }))
 }
 
-const ratio = (part: number, whole: number): number | undefined => (whole === 0 ? undefined : part / whole)
-
-const byRound = (curves: Curves): ReadonlyArray<Series> => {
-  const found = sparse(curves, "correct of ")
+const byRound = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<Series> => {
+  const found = sparse(metrics, (one) =>
+    one.type === "grpo"
+      ? Object.fromEntries(one.rounds.map(({ correct, round }) => [`round ${round}`, correct] as const))
+      : {}
+  )
   return found.length < 2 ? [] : found
 }
 
 /** Shares stand apart from what has another scale, such as steps. */
-const heldOut = (curves: Curves, isShare: boolean): ReadonlyArray<Series> =>
-  sparse(curves, "held out: ").filter(({ points }) => points.every(({ y = 0 }) => y >= 0 && y <= 1) === isShare)
+const heldOut = (metrics: ReadonlyArray<Metrics>, isShare: boolean): ReadonlyArray<Series> =>
+  sparse(metrics, ({ evaluation = {} }) => evaluation).filter(
+    ({ points }) => points.every(({ y = 0 }) => y >= 0 && y <= 1) === isShare
+  )
 
 // -------------------------------------------------------------------------------------------------------------------
 // Sections
 // -------------------------------------------------------------------------------------------------------------------
 
-const share = { format: percent, includes: [0, 1] }
-const amount = { format: short, includes: [0] }
+const shares = { format: percent, includes: [0, 1] }
+const amounts = { format: short, includes: [0] }
 
 /** What was learned. */
-export const learning = (curves: Curves): Html | undefined =>
-  chartSection(
-    "learning",
-    "What it learned",
-    [
-      {
-        title: "Reward, and its parts",
-        note: "A workflow that can be read is worth 0.5, one whose answer is right 1, before penalties. Lines are means over neighbouring iterations.",
-        format: short,
-        includes: [0, 1],
-        isSmooth: true,
-        series: series(curves, { reward: "reward", parsed: "could be read", correct: "right" })
-      },
-      { title: "Held-out evaluation", format: short, includes: [0, 1], series: heldOut(curves, true) },
-      { title: "Held-out evaluation, other measures", ...amount, series: heldOut(curves, false) },
-      {
-        title: "Right, by kind of task",
-        ...share,
-        series: byKind(curves, ({ correct, rollouts }) => ratio(correct, rollouts))
-      },
-      {
-        title: "Steps per workflow, by kind of task",
-        note: "Nothing rewards or punishes length, unless a penalty was set.",
-        ...amount,
-        series: byKind(curves, ({ steps, workflows }) => ratio(steps, workflows))
-      },
-      {
-        title: "Right, by round",
-        note: "The first round, and those in which the policy sees its own workflow and answer.",
-        ...share,
-        isSmooth: true,
-        series: byRound(curves)
-      }
-    ],
-    curves
-  )
-
-/** A chart of values of the optimiser, means over neighbours. */
-const measure = (curves: Curves, title: string, names: Readonly<Record<string, string>>, note?: string): Chart => ({
-  title,
-  note,
-  ...amount,
-  isSmooth: true,
-  series: series(curves, names)
-})
+export const learning = (metrics: ReadonlyArray<Metrics>): Html | undefined => {
+  const charts: ReadonlyArray<Chart> = [
+    {
+      title: "Reward, and its parts",
+      note: "A workflow that can be read is worth 0.5, one whose answer is right 1, before penalties. Lines are means over neighbouring iterations.",
+      format: short,
+      includes: [0, 1],
+      isSmooth: true,
+      series: series(metrics, {
+        reward: ofGrpo(({ rewardMean }) => rewardMean),
+        "could be read": ofGrpo(({ parsed }) => parsed),
+        right: ofGrpo(({ correct }) => correct)
+      })
+    },
+    { title: "Held-out evaluation", format: short, includes: [0, 1], series: heldOut(metrics, true) },
+    { title: "Held-out evaluation, other measures", ...amounts, series: heldOut(metrics, false) },
+    {
+      title: "Right, by kind of task",
+      ...shares,
+      series: byKind(metrics, ({ correct, rollouts }) => [correct, rollouts])
+    },
+    {
+      title: "Steps per workflow, by kind of task",
+      note: "Nothing rewards or punishes length, unless a penalty was set.",
+      ...amounts,
+      series: byKind(metrics, ({ steps, workflows }) => [steps, workflows])
+    },
+    {
+      title: "Right, by round",
+      note: "The first round, and those in which the policy sees its own workflow and answer.",
+      ...shares,
+      isSmooth: true,
+      series: byRound(metrics)
+    }
+  ]
+  return chartSection("learning", "What it learned", charts, metrics)
+}
 
 /** How the optimiser fared. */
-export const optimiser = (curves: Curves): Html | undefined =>
-  chartSection(
-    "optimiser",
-    "How it learned",
-    [
-      measure(
-        curves,
-        "Warm start: loss of a token",
-        { weightedLoss: "weighted", tokenLoss: "plain" },
-        "Mean negative log-probability in nats: by the weights of the examples, and without."
-      ),
-      measure(
-        curves,
-        "Entropy of the policy",
-        { entropy: "entropy", surprisal: "surprisal of what was sampled" },
-        "Nats per token. Near 0 all rollouts of a group are alike, and nothing is learned any more."
-      ),
+export const optimiser = (metrics: ReadonlyArray<Metrics>): Html | undefined => {
+  const chart = (title: string, values: Readonly<Record<string, Value>>, note?: string): Chart => ({
+    title,
+    note,
+    ...amounts,
+    isSmooth: true,
+    series: series(metrics, values)
+  })
+  const loss = "Mean negative log-probability in nats: by the weights of the examples, and without."
+  const charts: ReadonlyArray<Chart> = [
+    chart(
+      "Warm start: loss of a token",
       {
-        ...measure(
-          curves,
-          "Groups that teach nothing",
-          { zeroVariance: "zero variance" },
-          "Share of groups all of whose rewards were equal."
-        ),
-        ...share
+        weighted: (one) => (one.type === "grpo" ? undefined : one.weightedLoss),
+        plain: (one) => (one.type === "grpo" ? undefined : one.tokenLoss)
       },
-      measure(curves, "Gradient norm", { gradientNorm: "gradient norm" }, "Of the last step, before it was cut."),
-      { ...measure(curves, "Learning rate", { learningRate: "learning rate" }), isSmooth: false },
-      measure(curves, "Tokens of a completion", { completionTokens: "tokens" }),
+      loss
+    ),
+    chart(
+      "Entropy of the policy",
       {
-        ...measure(
-          curves,
-          "Distance to the sampler",
-          { clipped: "clipped" },
-          "Share of tokens where the clip stopped the gradient."
-        ),
-        format: percent
+        entropy: ofGrpo(({ entropy }) => entropy),
+        "surprisal of what was sampled": ofGrpo(({ surprisal }) => surprisal)
       },
-      { ...measure(curves, "Cost so far", { costUsd: "USD" }), format: usd, isSmooth: false },
-      measure(curves, "Seconds of an iteration", { seconds: "seconds" })
-    ],
-    curves
-  )
+      "Nats per token. Near 0 all rollouts of a group are alike, and nothing is learned any more."
+    ),
+    {
+      ...chart(
+        "Groups that teach nothing",
+        { "zero variance": ofGrpo(({ groups, zeroVariance }) => zeroVariance / groups) },
+        "Share of groups all of whose rewards were equal."
+      ),
+      ...shares
+    },
+    chart(
+      "Gradient norm",
+      { "gradient norm": ({ gradientNorm }) => gradientNorm },
+      "Of the last step, before it was cut."
+    ),
+    { ...chart("Learning rate", { "learning rate": ({ learningRate }) => learningRate }), isSmooth: false },
+    chart("Tokens of a completion", { tokens: ofGrpo(({ completionTokens }) => completionTokens) }),
+    {
+      ...chart(
+        "Distance to the sampler",
+        { clipped: ofGrpo(({ clipped }) => clipped) },
+        "Share of tokens where the clip stopped the gradient."
+      ),
+      format: percent
+    },
+    { ...chart("Cost so far", { USD: ({ costUsd }) => costUsd }), format: usd, isSmooth: false },
+    chart("Seconds of an iteration", { seconds: ({ seconds }) => seconds.total })
+  ]
+  return chartSection("optimiser", "How it learned", charts, metrics)
+}

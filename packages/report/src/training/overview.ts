@@ -3,35 +3,50 @@ import { type Html, html } from "../page/Html.ts"
 import { count, counted, duration, percent, short, usd } from "../page/Numbers.ts"
 import { note, section, tiles } from "../page/Page.ts"
 import { table } from "../page/Table.ts"
-import type { Curves } from "./Curves.ts"
-import type { Config } from "./Training.ts"
+import { learned, mean, ofGrpo, phases } from "./Curves.ts"
+import type { Config, GrpoMetrics, Metrics } from "./Training.ts"
 import * as Windows from "./Windows.ts"
 
 const changes = ({ early, late }: Windows.Compared) => {
-  const change = (label: string, name: string, format: (value: number) => string) => {
-    const from = early.mean(name)
-    const to = late.mean(name)
+  const change = (label: string, of: (metrics: GrpoMetrics) => number, format: (value: number) => string) => {
+    const [from, to] = [mean(early, ofGrpo(of)), mean(late, ofGrpo(of))]
     return to === undefined
       ? []
       : [[label, format(to), from === undefined ? undefined : `early: ${format(from)}`] as const]
   }
   return [
-    change("Reward", "reward", short),
-    change("Right", "correct", percent),
-    change("Could be read", "parsed", percent),
-    change("Steps per workflow", "steps", short)
+    change("Reward", ({ rewardMean }) => rewardMean, short),
+    change("Right", ({ correct }) => correct, percent),
+    change("Could be read", ({ parsed }) => parsed, percent),
+    change("Steps per workflow", ({ steps }) => steps, short)
   ].flat()
 }
 
 /** What the run was, and what it came to. */
-export const overview = (config: Config, curves: Curves, compared: Windows.Compared | undefined): Html => {
-  const phases = curves.phases.map((phase) => `${phase.name} (${Windows.name(phase)})`)
+export const overview = (
+  config: Config,
+  metrics: ReadonlyArray<Metrics>,
+  compared: Windows.Compared | undefined
+): Html => {
+  const parts = phases(metrics).map((phase) => `${phase.name} (${Windows.name(phase)})`)
+  const millis = metrics.reduce((sum, { seconds }) => sum + 1000 * seconds.total, 0)
+  const total = (of: (one: GrpoMetrics) => number) => learned(metrics).reduce((sum, one) => sum + of(one), 0)
   return html`<h1>${config.name}</h1>
-${note(`${config.engine.model} trained by ${config.engine.name}; ${counted(config.pool.length, "worker")}; seed ${config.seed}. Phases: ${phases.join(", ")}.`)}
+${note(`${config.engine.model} trained by ${config.engine.name}; ${counted(config.pool.length, "worker")}; seed ${config.seed}. Phases: ${parts.join(", ")}.`)}
 ${tiles([
   ...(compared === undefined ? [] : changes(compared)),
-  ["Iterations", count(curves.iterations), `in ${duration(curves.millis)}`],
-  ["Cost of workers", usd(curves.costUsd), `${counted(curves.rollouts, "rollout")}, ${counted(curves.calls, "call")}`]
+  ["Iterations", count(metrics.length), `in ${duration(millis)}`],
+  [
+    "Cost of workers",
+    usd(metrics.at(-1)?.costUsd),
+    `${counted(
+      total(({ rollouts }) => rollouts),
+      "rollout"
+    )}, ${counted(
+      total(({ calls }) => calls.total),
+      "call"
+    )}`
+  ]
 ])}`
 }
 

@@ -5,8 +5,9 @@ import { place } from "../chart/Graph.ts"
 import { excerpt, type Html, html } from "../page/Html.ts"
 import { short } from "../page/Numbers.ts"
 import { note, section } from "../page/Page.ts"
+import { type Bucket, endsOf } from "./Curves.ts"
 import type { CompletionRecord, GroupRecord, RolloutRecord } from "./Training.ts"
-import type * as Windows from "./Windows.ts"
+import type { Compared } from "./Windows.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Drawing lots
@@ -24,11 +25,9 @@ const mostKinds = 24
 const draw = ({ group, iteration, kind, rollout }: CompletionRecord): number =>
   Hash.string(`${kind} ${iteration} ${group} ${rollout}`)
 
-/** Of each kind of task one completion of a first round, out of some iterations. */
-export const drawn = (
-  rollouts: ReadonlyArray<RolloutRecord>,
-  { from, to }: Pick<Windows.Window, "from" | "to">
-): ReadonlyMap<string, Sample> => {
+/** Of each kind of task one completion of a first round, out of a part of the run. */
+export const drawn = (rollouts: ReadonlyArray<RolloutRecord>, part: Bucket): ReadonlyMap<string, Sample> => {
+  const { from, to } = endsOf(part)
   const groups = new Map<string, GroupRecord>()
   const found = new Map<string, Sample>()
   for (const record of rollouts) {
@@ -128,10 +127,7 @@ ${answered(sample)}
 }
 
 /** The section; nothing where no rollouts were recorded. */
-export const samples = (
-  rollouts: ReadonlyArray<RolloutRecord>,
-  { early, late }: Windows.Compared
-): Html | undefined => {
+export const samples = (rollouts: ReadonlyArray<RolloutRecord>, { early, late }: Compared): Html | undefined => {
   const [first, second] = [drawn(rollouts, early), drawn(rollouts, late)]
   const kinds = [...new Set([...first.keys(), ...second.keys()])].sort()
   if (kinds.length === 0) return undefined

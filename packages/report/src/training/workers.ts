@@ -8,7 +8,8 @@ import { percent } from "../page/Numbers.ts"
 import { note, section } from "../page/Page.ts"
 import { colours, rest } from "../page/Style.ts"
 import { spread, table } from "../page/Table.ts"
-import { type Bucket, type Curves, regroup } from "./Curves.ts"
+import { buckets, endsOf, kinds, learned, middle, workers } from "./Curves.ts"
+import type { Metrics } from "./Training.ts"
 import * as Windows from "./Windows.ts"
 
 /** Steps given to each worker. */
@@ -25,7 +26,7 @@ const shareOf = (steps: Steps, id: string): number => {
 
 /** The workers with a colour of their own: those that do most of some kind of task, early or late. */
 const namedIn = ({ early, late }: Windows.Compared): ReadonlyArray<string> => {
-  const all = [early, late].flatMap(({ kinds }) => [...kinds.values()].map(({ workers }) => workers))
+  const all = [early, late].flatMap((part) => [...kinds(part).values()].map(({ workers }) => workers))
   const ids = [...new Set(all.flatMap((workers) => [...workers.keys()]))]
   const most = new Map(ids.map((id) => [id, Math.max(...all.map((workers) => shareOf(workers, id)))]))
   return ids.sort((one, other) => most.get(other)! - most.get(one)! || (one < other ? -1 : 1)).slice(0, colours)
@@ -33,8 +34,8 @@ const namedIn = ({ early, late }: Windows.Compared): ReadonlyArray<string> => {
 
 /** What is drawn: the named workers, and all others together where there are any. */
 const layersOf = (named: ReadonlyArray<string>, compared: Windows.Compared) => {
-  const hasOthers = [compared.early, compared.late].some((window) =>
-    [...Windows.workers(window).keys()].some((id) => !named.includes(id))
+  const hasOthers = [compared.early, compared.late].some((part) =>
+    [...workers(part).keys()].some((id) => !named.includes(id))
   )
   const layers = named.map((name, colour) => ({ name, colour }))
   return hasOthers ? [...layers, { name: "all others", colour: rest }] : layers
@@ -56,14 +57,10 @@ const mostColumns = 40
 const mostRows = 8
 
 /** The shares over the iterations; nothing when there is but one moment. */
-const overTime = (title: string, buckets: ReadonlyArray<Bucket>, layers: Layers): Html | undefined => {
-  const learned = regroup(
-    buckets.filter(({ isGrpo }) => isGrpo),
-    mostColumns
-  )
-  const columns = learned.flatMap((bucket) => {
-    const steps = Windows.workers(bucket)
-    return steps.size === 0 ? [] : [{ x: (bucket.from + bucket.to) / 2, shares: sharesOf(steps, layers) }]
+const overTime = (title: string, metrics: ReadonlyArray<Metrics>, layers: Layers): Html | undefined => {
+  const columns = buckets(learned(metrics), mostColumns).flatMap((part) => {
+    const steps = workers(part)
+    return steps.size === 0 ? [] : [{ x: middle(part), shares: sharesOf(steps, layers) }]
   })
   if (columns.length < 2) return undefined
   return figure({
@@ -118,20 +115,21 @@ const earlyAndLate = (title: string, early: Steps, late: Steps, layers: Layers):
 }
 
 /** The section: the paper's figures 3, 7 and 8. */
-export const workers = ({ buckets }: Curves, compared: Windows.Compared): Html => {
+export const workerSection = (metrics: ReadonlyArray<Metrics>, compared: Windows.Compared): Html => {
   const { early, late } = compared
+  const [before, after] = [kinds(early), kinds(late)]
   const layers = layersOf(namedIn(compared), compared)
-  const kinds = [...new Set([...late.kinds.keys(), ...early.kinds.keys()])].sort()
-  const of = ({ kinds }: Windows.Window, kind: string): Steps => kinds.get(kind)?.workers ?? new Map()
+  const names = [...new Set([...after.keys(), ...before.keys()])].sort()
+  const none: Steps = new Map()
   return section("workers", "Who is asked", [
     note(
-      `The share of each worker in the steps of the workflows that could be read. Early: ${Windows.name(early)}; late: ${Windows.name(late)}.`
+      `The share of each worker in the steps of the workflows that could be read. Early: ${Windows.name(endsOf(early))}; late: ${Windows.name(endsOf(late))}.`
     ),
     legend(layers),
     html`<div class="charts">
-${overTime("All tasks, over time", buckets, layers)}
-${earlyAndLate("All tasks", Windows.workers(early), Windows.workers(late), layers)}
-${kinds.map((kind) => earlyAndLate(kind, of(early, kind), of(late, kind), layers))}
+${overTime("All tasks, over time", metrics, layers)}
+${earlyAndLate("All tasks", workers(early), workers(late), layers)}
+${names.map((kind) => earlyAndLate(kind, before.get(kind)?.workers ?? none, after.get(kind)?.workers ?? none, layers))}
 </div>`
   ])
 }
