@@ -86,7 +86,7 @@ const plotOf = (
 
 /** What is drawn in the plot's own measures: `plotWidth` across, pixels down. */
 const stretched = (height: number, content: ReadonlyArray<Html>): Html =>
-  html`<svg x="${across(range[0])}" y="0" width="${across(range[1] - range[0])}" height="${height}" viewBox="0 0 ${plotWidth} ${height}" preserveAspectRatio="none">${content}</svg>`
+  html`<svg x="${across(range[0])}" y="0" width="${across(range[1] - range[0])}" height="${height}" viewBox="0 0 ${plotWidth} ${height}" preserveAspectRatio="none" aria-hidden="true">${content}</svg>`
 
 // -------------------------------------------------------------------------------------------------------------------
 // Curves

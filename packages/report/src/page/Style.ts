@@ -75,7 +75,7 @@ svg .inside{fill:#fff;font-weight:600;paint-order:stroke;stroke:rgba(0,0,0,.55);
 details{margin-top:8px;font-size:.85rem} summary{cursor:pointer;color:var(--soft)}
 .sample>summary{color:inherit;font-size:.95rem}
 .scroll{overflow-x:auto;max-width:100%}
-table{border-collapse:collapse;margin-top:6px;font-size:.87rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}
+table{border-collapse:separate;border-spacing:0;margin-top:6px;font-size:.87rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}
 section>.scroll table{width:100%}
 th,td{padding:4px 14px 4px 0;text-align:right;border-bottom:1px solid var(--line);font-weight:400;white-space:nowrap}
 thead th{color:var(--soft);font-weight:600} th:first-child,td:first-child{text-align:left}
@@ -94,7 +94,7 @@ font:12.5px/1.45 ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;max-he
 .graph{width:auto;max-width:100%;height:auto;margin:8px 0} .graph text{fill:var(--text)}
 :focus-visible{outline:2px solid var(--k0);outline-offset:2px}
 @media (max-width:640px){body{padding:16px 12px 40px} h1{font-size:1.4rem} .tile,figure,.sample{padding:12px}
-.tiles{grid-template-columns:repeat(2,1fr)}
+.tiles{grid-template-columns:repeat(2,1fr)} .tile b{font-size:1.2rem}
 .row{grid-template-columns:1fr auto;margin-top:6px} .row svg{grid-column:1/-1;grid-row:2} .row.axis{margin:0}
 th:first-child{min-width:9rem;max-width:11rem;white-space:normal}
 section>dl{grid-template-columns:1fr} section>dl dt{margin-top:6px}}
