@@ -4,10 +4,10 @@
  * This module is light: a config that imports it costs nothing but itself.
  */
 import type { Options } from "@divisi/core/Conductor"
-import type { Options as DiskCacheOptions } from "@divisi/core/DiskCache"
 import type { Policy } from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { Options as DiskCacheOptions } from "@divisi/files/DiskCache"
 import type { Limits } from "@divisi/provider-kit/ProviderGate"
 import type { Recipe } from "@divisi/recipes"
 

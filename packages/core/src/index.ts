@@ -3,7 +3,6 @@
  * matters: this file loads them all, the schemas of `Wire` included.
  */
 
-export * as DiskCache from "./DiskCache.ts"
 export * as LanguagePolicy from "./policy/LanguagePolicy.ts"
 export * as Policy from "./policy/Policy.ts"
 export * as Prompt from "./policy/Prompt.ts"

@@ -10,7 +10,6 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Options as CacheOptions } from "./DiskCache.ts"
 import { type Policy, type Context as PolicyContext, PolicyError } from "./policy/Policy.ts"
 import type { RunEvent } from "./record/RunEvent.ts"
 import * as Transcript from "./record/Transcript.ts"
@@ -56,7 +55,7 @@ export interface ConductOptions extends Omit<Conductor.Options, "pool" | "policy
   readonly signal?: AbortSignal
   /** Is told every event. */
   readonly onEvent?: (event: RunEvent) => void
-  /** Keeps answers between runs: {@link openCache}, or `ResponseCache.makeMemory`. */
+  /** Keeps answers between runs: `openCache` of `@divisi/files/promise`, or `ResponseCache.makeMemory`. */
   readonly cache?: ResponseCache
   /** Keeps all runs that it is given to inside the limits of providers: `openGate` of `@divisi/provider-kit/promise`. */
   readonly gate?: Gate
@@ -185,7 +184,7 @@ export const policy = (
 
 /**
  * Opens what a layer makes for as long as nobody closes it, for packages that give {@link conduct} something to share:
- * `openGate` of `@divisi/provider-kit/promise` is one.
+ * `openGate` of `@divisi/provider-kit/promise` and `openCache` of `@divisi/files/promise` do.
  */
 export const open = async <S extends object, E>(
   key: Context.Key<never, S | undefined>,
@@ -198,31 +197,6 @@ export const open = async <S extends object, E>(
     throw error
   })
   return { ...Context.getUnsafe(context, key)!, [Symbol.asyncDispose]: close }
-}
-
-/**
- * Opens a file that keeps workers' answers, so that equal calls are paid for once: by this process, those beside it and
- * those after it. It is closed by `await using`, or never. The promise is rejected with a `DiskCacheError` when the file
- * cannot be used.
- *
- * **Example**
- *
- * ```ts
- * import { conduct, openCache, single, worker } from "@divisi/core/promise"
- *
- * let calls = 0
- * const pool = [worker({ id: "calculator", answer: () => `${(calls += 1) * 42}` })]
- * const cache = await openCache({ file: ":memory:" })
- * const options = { question: "What is 6 times 7?", pool, policy: single(0), cache }
- * await conduct(options)
- * const again = await conduct(options)
- * again.answer // => "42"
- * calls // => 1
- * ```
- */
-export const openCache = async (options: CacheOptions): Promise<ResponseCache & AsyncDisposable> => {
-  const { layer } = await import("./DiskCache.ts")
-  return open(ResponseCache, layer(options))
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,3 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import path from "node:path"
 import { assert, describe, it } from "vitest"
 import * as promise from "../src/promise.ts"
 import * as ResponseCache from "../src/run/ResponseCache.ts"
@@ -115,26 +112,6 @@ describe("conduct", () => {
     }
     assert.strictEqual((await promise.conduct(options)).answer, "call 1")
     assert.strictEqual((await promise.conduct(options)).answer, "call 1")
-  })
-
-  it("keeps answers in a file for as long as it is open, and says why one cannot be", async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), "divisi-promise-"))
-    const file = path.join(folder, "cache.sqlite")
-    let calls = 0
-    const options = {
-      ...ask,
-      pool: [promise.worker({ id: "counted", answer: () => `call ${++calls}` })],
-      policy: promise.single(0)
-    }
-    const answers: Array<string | undefined> = []
-    for (let opened = 0; opened < 2; opened++) {
-      await using cache = await promise.openCache({ file })
-      answers.push((await promise.conduct({ ...options, cache })).answer)
-    }
-    assert.deepStrictEqual([answers, readdirSync(folder)], [["call 1", "call 1"], ["cache.sqlite"]])
-    const error: Error = await promise.openCache({ file: folder }).catch((error) => error)
-    assert.include(error.message, `The response cache ${folder} cannot be written`)
-    rmSync(folder, { recursive: true })
   })
 
   it("rejects mistakes in the options with one clear message", async () => {

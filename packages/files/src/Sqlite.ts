@@ -30,7 +30,8 @@ export const load = (): typeof sqlite | undefined => {
     if (!/sqlite/i.test(text)) emitWarning.call(process, warning, ...rest)
   }) as typeof emitWarning
   try {
-    return process.getBuiltinModule("node:sqlite")
+    // Runtimes other than Node, and older ones, do not have it.
+    return process.getBuiltinModule?.("node:sqlite")
   } finally {
     process.emitWarning = emitWarning
   }

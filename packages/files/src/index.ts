@@ -1,4 +1,5 @@
 export * as Checksum from "./Checksum.ts"
+export * as DiskCache from "./DiskCache.ts"
 export * as Download from "./Download.ts"
 export * as FileError from "./FileError.ts"
 export * as Hub from "./Hub.ts"

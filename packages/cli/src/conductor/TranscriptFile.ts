@@ -2,9 +2,9 @@
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
 import type { Transcript } from "@divisi/core/Transcript"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
-import * as WholeFile from "../WholeFile.ts"
 
 /** Finds out whether a transcript can be written there, before a run is paid for. */
 export const prepare = (file: string): Effect.Effect<void, Failure> =>
@@ -18,10 +18,9 @@ export const prepare = (file: string): Effect.Effect<void, Failure> =>
 
 /** Writes one. Whoever reads the file never sees half of it. */
 export const write = (file: string, transcript: Transcript): Effect.Effect<void, Failure> =>
-  Effect.try({
-    try: () => WholeFile.write(file, `${JSON.stringify(transcript, null, 2)}\n`),
-    catch: (error) => failed(`Cannot write the transcript: ${messageOf(error)}.`)
-  })
+  Effect.mapError(WholeFile.writeJson(file, transcript), ({ cause }) =>
+    failed(`Cannot write the transcript: ${messageOf(cause)}.`)
+  )
 
 /** The transcripts of a folder, in the order of their names; it has to have some. */
 export const within = (folder: string): Effect.Effect<ReadonlyArray<string>, Failure> =>

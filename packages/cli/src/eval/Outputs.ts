@@ -4,11 +4,11 @@ import * as Task from "@divisi/core/Task"
 import type { Suite } from "@divisi/evals/Evaluation"
 import type { Report, Sample } from "@divisi/evals/Report"
 import * as WorkerProfile from "@divisi/evals/WorkerProfile"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as EvaluationPage from "@divisi/report/EvaluationPage"
 import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf } from "../invocation/Failure.ts"
-import * as WholeFile from "../WholeFile.ts"
 
 const questionsOf = (suites: ReadonlyArray<Suite>): EvaluationPage.QuestionOf => {
   const tasks = new Map(
@@ -30,16 +30,13 @@ export const write = (
   samples: ReadonlyArray<Sample>,
   suites: ReadonlyArray<Suite>
 ): Effect.Effect<void, Failure> =>
-  Effect.try({
-    try: () => {
-      const page = EvaluationPage.render(report, {
-        samples,
-        profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)),
-        questionOf: questionsOf(suites)
-      })
-      WholeFile.write(path.join(folder, "report.html"), page)
-      WholeFile.write(path.join(folder, "report.md"), EvaluationTables.markdown(report))
-      WholeFile.write(path.join(folder, "report.csv"), EvaluationTables.csv(report))
-    },
-    catch: (error) => failed(`Cannot write the report: ${messageOf(error)}.`)
-  })
+  Effect.gen(function* () {
+    const page = EvaluationPage.render(report, {
+      samples,
+      profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)),
+      questionOf: questionsOf(suites)
+    })
+    yield* WholeFile.write(path.join(folder, "report.html"), page)
+    yield* WholeFile.write(path.join(folder, "report.md"), EvaluationTables.markdown(report))
+    yield* WholeFile.write(path.join(folder, "report.csv"), EvaluationTables.csv(report))
+  }).pipe(Effect.mapError(({ cause }) => failed(`Cannot write the report: ${messageOf(cause)}.`)))

@@ -5,6 +5,7 @@ import os from "node:os"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
+import * as ResponseCache from "@divisi/core/ResponseCache"
 import { afterAll, assert, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -12,7 +13,6 @@ import * as Logger from "effect/Logger"
 import { TestClock } from "effect/testing"
 import * as DiskCache from "../src/DiskCache.ts"
 import { applicationId } from "../src/internal/answerTable.ts"
-import * as ResponseCache from "../src/run/ResponseCache.ts"
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-disk-cache-"))
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -258,7 +258,7 @@ describe("several processes", () => {
   const start = (file: string, from: number, count: number) => {
     const child = spawn(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", script, file, `${from}`, `${count}`],
+      ["--conditions=@divisi/source", "--disable-warning=ExperimentalWarning", script, file, `${from}`, `${count}`],
       {
         stdio: ["ignore", "pipe", "pipe"]
       }

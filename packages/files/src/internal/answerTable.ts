@@ -3,10 +3,10 @@
  * process that is killed leaves an answer whole or not at all.
  */
 import type { DatabaseSync } from "node:sqlite"
-import type { Entry } from "../run/ResponseCache.ts"
+import type { Entry } from "@divisi/core/ResponseCache"
 
-/** What says that a SQLite file is one of ours: "Tutt". */
-export const applicationId = 0x54757474
+/** What says that a SQLite file is one of ours: "Divi". */
+export const applicationId = 0x44697669
 
 /** The version of the schema below. A file of another one is not read. */
 export const schemaVersion = 1

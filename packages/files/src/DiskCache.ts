@@ -1,19 +1,22 @@
 /**
  * The response cache on disk: answers of workers in one file, for this process, those beside it and those after it.
  *
- * It is a store of the {@link ResponseCache}, over Node's own SQLite, which is loaded when a file is opened: importing
- * this module asks nothing of the runtime. Answers are found by the SHA-256 of their key, so the file holds what workers
+ * It is a store of the {@link ResponseCache}, over Node's own SQLite, which is loaded when a file is opened. Answers are found by the SHA-256 of their key, so the file holds what workers
  * said and not what they were asked.
  */
+import { createHash } from "node:crypto"
+import fs from "node:fs"
+import path from "node:path"
+import * as ResponseCache from "@divisi/core/ResponseCache"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { detailOf } from "./FileError.ts"
 import * as AnswerTable from "./internal/answerTable.ts"
-import * as Sqlite from "./internal/sqlite.ts"
-import * as ResponseCache from "./run/ResponseCache.ts"
+import * as Sqlite from "./Sqlite.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -75,16 +78,14 @@ export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
   }
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
 const reasonOf = (error: unknown): DiskCacheReason => {
   switch (Sqlite.codeOf(error)) {
     case Sqlite.codes.notADatabase:
       return { _tag: "Foreign" }
     case Sqlite.codes.corrupt:
-      return { _tag: "Damaged", detail: messageOf(error) }
+      return { _tag: "Damaged", detail: detailOf(error) }
     default:
-      return { _tag: "Unwritable", detail: messageOf(error) }
+      return { _tag: "Unwritable", detail: detailOf(error) }
   }
 }
 
@@ -121,19 +122,18 @@ const patiently = <A>(work: () => A, naps = 300): Effect.Effect<A, unknown> =>
 const open = ({ file }: Options) =>
   Effect.gen(function* () {
     const failed = (reason: DiskCacheReason) => new DiskCacheError({ file, reason })
-    const node = Sqlite.load()
-    if (node === undefined) return yield* failed({ _tag: "Unsupported" })
+    const sqlite = Sqlite.load()
+    if (sqlite === undefined) return yield* failed({ _tag: "Unsupported" })
     const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(reasonOf(error)))
-    yield* attempt(() => file !== ":memory:" && node.mkdirSync(node.dirname(file), { recursive: true }))
+    yield* attempt(() => file !== ":memory:" && fs.mkdirSync(path.dirname(file), { recursive: true }))
     const database = yield* Effect.acquireRelease(
-      attempt(() => new node.DatabaseSync(file, { timeout: busyMillis })),
+      attempt(() => new sqlite.DatabaseSync(file, { timeout: busyMillis })),
       (database) => Effect.sync(() => database.close())
     )
     const kind = yield* attempt(() => AnswerTable.identify(database))
     if (kind !== "ours") return yield* failed({ _tag: kind === "newer" ? "Newer" : "Foreign" })
     yield* attempt(() => AnswerTable.prepare(database))
-    const hash = (key: string) => node.createHash("sha256").update(key).digest()
-    return { database, hash }
+    return database
   })
 
 /**
@@ -154,8 +154,9 @@ export const store = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<ResponseCache.Store, DiskCacheError, Scope.Scope> {
   const { maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINITY, timeToLive = Duration.infinity } = options
-  const { database, hash } = yield* open(options)
+  const database = yield* open(options)
   const table = AnswerTable.make(database, { maxBytes, maxEntries, lifeMillis: Duration.toMillis(timeToLive) })
+  const hash = (key: string) => createHash("sha256").update(key).digest()
   let isTold = false
 
   const forgive = <A>(work: (now: number) => A): Effect.Effect<A | undefined> =>
@@ -180,7 +181,7 @@ export const store = Effect.fnUntraced(function* (
  * **Example**
  *
  * ```ts
- * import * as DiskCache from "@divisi/core/DiskCache"
+ * import * as DiskCache from "@divisi/files/DiskCache"
  * import * as Effect from "effect/Effect"
  *
  * const answer = { text: "42", finishReason: "stop" as const, usage: { inputTokens: 9, outputTokens: 1 } }
@@ -206,7 +207,7 @@ export const make = (options: Options): Effect.Effect<ResponseCache.ResponseCach
  * **Example**
  *
  * ```ts
- * import * as DiskCache from "@divisi/core/DiskCache"
+ * import * as DiskCache from "@divisi/files/DiskCache"
  *
  * const cache = DiskCache.layer({ file: ".cache/divisi.sqlite", maxBytes: 500_000_000, timeToLive: "30 days" })
  * ```

@@ -1,0 +1,28 @@
+/** What runs of `@divisi/core/promise` share on disk, for people who do not use Effect. */
+import { open } from "@divisi/core/promise"
+import { ResponseCache } from "@divisi/core/ResponseCache"
+import * as DiskCache from "./DiskCache.ts"
+
+/**
+ * Opens a file that keeps workers' answers, so that equal calls are paid for once: by this process, those beside it and
+ * those after it. It is closed by `await using`, or never. The promise is rejected with a `DiskCacheError` when the file
+ * cannot be used.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, single, worker } from "@divisi/core/promise"
+ * import { openCache } from "@divisi/files/promise"
+ *
+ * let calls = 0
+ * const pool = [worker({ id: "calculator", answer: () => `${(calls += 1) * 42}` })]
+ * const cache = await openCache({ file: ":memory:" })
+ * const options = { question: "What is 6 times 7?", pool, policy: single(0), cache }
+ * await conduct(options)
+ * const again = await conduct(options)
+ * again.answer // => "42"
+ * calls // => 1
+ * ```
+ */
+export const openCache = (options: DiskCache.Options): Promise<ResponseCache & AsyncDisposable> =>
+  open(ResponseCache, DiskCache.layer(options))
