@@ -44,10 +44,6 @@ export const own = (): ReadonlyArray<Suite> => [
   }
 ]
 
-// -------------------------------------------------------------------------------------------------------------------
-// References against themselves, rewritten and changed
-// -------------------------------------------------------------------------------------------------------------------
-
 type Change = (gold: string) => string
 
 /** Other spellings of the same. */

@@ -88,8 +88,8 @@ print(a - started, b - a, c - b)
 
 const slowdown = Effect.gen(function* () {
   const sandbox = yield* PyodideSandbox.make()
-  const outcome = yield* Sandbox.run(sandbox, { code: loops, limits: { wallMillis: 60_000 } })
-  const inside = outcome.type === "finished" ? outcome.stdout.trim().split(" ").map(Number) : []
+  const execution = yield* Sandbox.run(sandbox, { code: loops, limits: { wallMillis: 60_000 } })
+  const inside = execution.type === "finished" ? execution.stdout.trim().split(" ").map(Number) : []
   const outside = execFileSync("python3", ["-c", loops], { encoding: "utf8" }).trim().split(" ").map(Number)
   return inside.map((seconds, at) => round(seconds / (outside[at] ?? Number.NaN)))
 }).pipe(Effect.scoped)

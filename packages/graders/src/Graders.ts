@@ -21,7 +21,7 @@ const graders: ReadonlyArray<AnswerGrader> = [
   TextGrader.text
 ]
 
-/** Those that run programs, one set for each sandbox: they remember what they learnt of its references. */
+/** The graders of programs, one set for each sandbox: they remember which reference solutions pass in it. */
 const programGraders = new WeakMap<Sandbox, ReadonlyArray<AnswerGrader>>()
 
 const gradersOf = (sandbox: Sandbox): ReadonlyArray<AnswerGrader> => {
@@ -32,11 +32,11 @@ const gradersOf = (sandbox: Sandbox): ReadonlyArray<AnswerGrader> => {
   return made
 }
 
-/** The names there are. */
+/** Every name that {@link named} knows. */
 export const names: ReadonlyArray<string> = [...graders, ...gradersOf(Sandboxes.shared)].map(({ name }) => name)
 
 /**
- * The grader of a name; `undefined` when there is none. Those of programs run them in the sandbox, by default in one
+ * The grader of a name; `undefined` when there is none. Graders of programs run them in the sandbox; the default is one
  * that all share (`Sandboxes.shared`).
  *
  * **Example**

@@ -2,8 +2,8 @@
  * Grades with a model: a worker is shown the question, the reference and the answer, and says whether they agree.
  *
  * A judge is as good as its agreement with people: {@link agreement} measures it on a labelled sample, and a report
- * that shows a judge's figures should show that, too. A judge that fails, or whose judgement cannot be read, gives no
- * verdict: that is a `GraderError`, never a wrong answer.
+ * that shows a judge's figures should show that, too. A judge that fails, or whose verdict cannot be read, is a
+ * `GraderError`, never a wrong answer.
  */
 import { GraderError } from "@divisi/core/Grader"
 import * as Task from "@divisi/core/Task"
@@ -16,7 +16,7 @@ import * as Verdict from "./Verdict.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a judge is made of. */
+/** Which worker judges, and how it is asked. */
 export interface Options {
   readonly worker: Worker.Worker
   /** Instead of {@link defaultInstruction}; must ask for a last line `Verdict: CORRECT` or `Verdict: INCORRECT`. */
@@ -138,10 +138,10 @@ export interface Labelled {
 
 /** How a grader agrees with people. */
 export interface Agreement {
-  /** Labelled answers on which there was a verdict. */
+  /** Labelled answers that got a verdict. */
   readonly count: number
-  /** Those on which there was none. */
-  readonly unjudged: number
+  /** Labelled answers that got none, because the grader failed. */
+  readonly ungraded: number
   /** The share of verdicts that are the label. */
   readonly accuracy: number
   /** Cohen's kappa: agreement beyond chance; 1 is perfect, 0 is chance. */
@@ -154,7 +154,7 @@ export interface Agreement {
   readonly falseNegatives: number
 }
 
-/** The agreement of verdicts with labels; a verdict that is `undefined` is one that there was none of. */
+/** How verdicts agree with labels; `undefined` stands for an answer that got no verdict. */
 export const agreementOf = (
   pairs: ReadonlyArray<readonly [verdict: boolean | undefined, label: boolean]>
 ): Agreement => {
@@ -166,7 +166,7 @@ export const agreementOf = (
   const expected = ((tp + fp) * (tp + fn) + (tn + fn) * (tn + fp)) / (total * total)
   return {
     count: total,
-    unjudged: pairs.length - total,
+    ungraded: pairs.length - total,
     accuracy: observed,
     kappa: expected === 1 ? 1 : (observed - expected) / (1 - expected),
     truePositives: tp,

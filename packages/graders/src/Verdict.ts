@@ -1,20 +1,16 @@
 /**
  * Verdicts: what a grader of this package says about an answer, beyond right or wrong.
  *
- * Every grader here is one of core's; what it gives also tells which text was taken for the answer, and what decided.
+ * Every grader here is one of core's. Its verdict also says which text it took for the answer, and what decided.
  */
 import type { Grade, Grader, GraderError } from "@divisi/core/Grader"
 import { GraderError as NoVerdict } from "@divisi/core/Grader"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A verdict on one answer, with its reasons. */
 export interface Verdict extends Grade {
-  /** What was taken for the answer; absent when the text holds none, which counts as wrong. */
+  /** The text that was taken for the answer; absent when the text gives none, which counts as wrong. */
   readonly extracted?: string
   /** What decided, e.g. `rational`; `unparsed` when there was no answer to compare. */
   readonly rung: string
@@ -24,10 +20,6 @@ export interface Verdict extends Grade {
 export interface AnswerGrader extends Grader {
   readonly grade: (task: Task, answer: string) => Effect.Effect<Verdict, GraderError>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A verdict with a score of 1 or 0. */
 export const make = (parts: {
@@ -43,12 +35,12 @@ export const make = (parts: {
   ...(parts.explanation === undefined ? {} : { explanation: parts.explanation })
 })
 
-/** The verdict on a text that gives no answer: wrong, and said to be so for that reason. */
+/** The verdict on a text that gives no answer: wrong, with the rung `unparsed`. */
 export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explanation: "the text gives no answer" })
 
 /**
- * A grader from a comparison of the task's reference with the text of an answer. The reference comes first and is
- * never swapped with the answer. A task without a reference is a `GraderError`.
+ * Makes a grader from a comparison of a task's reference with the text of an answer. The reference always comes first.
+ * A task without a reference is a `GraderError`.
  *
  * **Example**
  *
@@ -64,7 +56,7 @@ export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explan
 export const grader = (name: string, compare: (gold: string, answer: string) => Verdict): AnswerGrader =>
   graderEffect(name, (gold, answer) => Effect.sync(() => compare(gold, answer)))
 
-/** As {@link grader}, for comparisons that are effects; why one failed becomes the `GraderError`. */
+/** Like {@link grader}, for comparisons that are effects. The text that one fails with becomes the `GraderError`'s. */
 export const graderEffect = (
   name: string,
   compare: (gold: string, answer: string, task: Task) => Effect.Effect<Verdict, string>

@@ -173,7 +173,7 @@ describe("a judge", () => {
       const agreement = yield* JudgeGrader.agreement(JudgeGrader.make({ worker: lenient }), sample)
       assert.deepStrictEqual(agreement, {
         count: 23,
-        unjudged: 1,
+        ungraded: 1,
         accuracy: 12 / 23,
         kappa: 0,
         truePositives: 12,

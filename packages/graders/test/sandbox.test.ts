@@ -58,8 +58,8 @@ contract("pyodide", { sandbox: () => pyodide, hasWalls: true, hasProcesses: fals
 describe("pyodide", () => {
   it("keeps JavaScript from programs", async () => {
     for (const name of ["js", "pyodide", "pyodide.code", "pyodide_js", "_pyodide_core", "pyodide.ffi", "ctypes"]) {
-      const outcome = await run(`import ${name}`)
-      assert.include(Sandbox.describe(outcome), "ModuleNotFoundError", name)
+      const execution = await run(`import ${name}`)
+      assert.include(Sandbox.describe(execution), "ModuleNotFoundError", name)
     }
   })
 
@@ -77,18 +77,18 @@ Function = core.to_js([1]).constructor.constructor
       "print('reached', Function.prototype.constructor.call(None, 'return globalThis')())"
     ]
     for (const attempt of attempts) {
-      const outcome = await run(dig + attempt)
-      assert.isFalse(Sandbox.isClean(outcome))
-      assert.notInclude(outcome.type === "finished" ? outcome.stdout : "", "reached")
+      const execution = await run(dig + attempt)
+      assert.isFalse(Sandbox.isClean(execution))
+      assert.notInclude(execution.type === "finished" ? execution.stdout : "", "reached")
     }
     assert.isTrue(Sandbox.isClean(await run("print(1)")))
   })
 
   it("runs a thread to its end where it starts, and sleeps", async () => {
-    const outcome = await run(
+    const execution = await run(
       "import threading, time\ndef main():\n  time.sleep(0.01)\n  print('main')\nt = threading.Thread(target=main)\nt.start()\nt.join()\nprint(t.is_alive())"
     )
-    assert.deepInclude(outcome, { stdout: "main\nFalse\n" })
+    assert.deepInclude(execution, { stdout: "main\nFalse\n" })
   })
 
   it("ends with its scope: its processes and its folder", async () => {
@@ -189,13 +189,13 @@ describe("local python", () => {
   it.skipIf(!can("python3", "--version"))("runs programs, and is named unsafe (needs python3)", async () => {
     const sandbox = await open(LocalPythonSandbox.makeUnsafe())
     assert.include(sandbox.name, "unsafe")
-    const outcome = await Effect.runPromise(Sandbox.run(sandbox, { code: "print(input()[::-1])", inputs: ["abc"] }))
-    assert.deepInclude(outcome, { stdout: "cba\n" })
+    const execution = await Effect.runPromise(Sandbox.run(sandbox, { code: "print(input()[::-1])", inputs: ["abc"] }))
+    assert.deepInclude(execution, { stdout: "cba\n" })
     const endless = { code: "while True: pass", limits: { wallMillis: 500 } }
     assert.strictEqual((await Effect.runPromise(Sandbox.run(sandbox, endless))).type, "timed-out")
   })
 
-  it("gives an error, not an outcome, when there is no interpreter", async () => {
+  it("gives an error, not an execution, when there is no interpreter", async () => {
     const error = await Effect.runPromise(Effect.flip(LocalPythonSandbox.makeUnsafe({ python: "no-such-python" })))
     assert.include(error.message, "there is no Python")
   })

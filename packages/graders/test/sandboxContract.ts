@@ -81,16 +81,16 @@ const changes = [
 const innocent =
   "import json, math, os\nprint(int(input()) * 7, math.floor(2.5), json.loads('[1]'), os.path.exists('left.txt'))"
 
-const endOf = (outcome: Sandbox.Outcome) =>
-  outcome.type === "finished" ? `finished ${outcome.exitCode}` : outcome.type
+const endOf = (execution: Sandbox.Execution) =>
+  execution.type === "finished" ? `finished ${execution.exitCode}` : execution.type
 
 /** What a program is run with, and what is seen of it. */
 const using = (sandbox: () => Sandbox.Sandbox) => {
   const run = (code: string, input = "", more: Partial<Sandbox.Limits> = {}) =>
     Effect.runPromise(Sandbox.run(sandbox(), { code, inputs: [input], limits: { ...limits, ...more } }))
   const printed = async (code: string, input = "") => {
-    const outcome = await run(code, input)
-    return outcome.type === "finished" ? outcome.stdout : JSON.stringify(outcome)
+    const execution = await run(code, input)
+    return execution.type === "finished" ? execution.stdout : JSON.stringify(execution)
   }
   const isWell = async () => assert.strictEqual(await printed(innocent, "6\n"), "42 2 [1] False\n")
   return { run, printed, isWell }
@@ -115,8 +115,8 @@ export const contract = (name: string, { sandbox }: Subject): void => {
     })
 
     it("gives what they print and how they end", async () => {
-      const outcome = await run("import sys\nprint('ä', end='')\nprint('oh', file=sys.stderr)\nsys.exit(3)")
-      assert.deepInclude(outcome, { type: "finished", stdout: "ä", stderr: "oh\n", exitCode: 3 })
+      const execution = await run("import sys\nprint('ä', end='')\nprint('oh', file=sys.stderr)\nsys.exit(3)")
+      assert.deepInclude(execution, { type: "finished", stdout: "ä", stderr: "oh\n", exitCode: 3 })
       const error = await run("def f():\n    return 1 / 0\nf()")
       assert.isTrue(error.type === "finished" && error.exitCode === 1)
       assert.include(Sandbox.describe(error), "ZeroDivisionError")
@@ -128,9 +128,9 @@ export const contract = (name: string, { sandbox }: Subject): void => {
       const code =
         "try:\n  seen\nexcept NameError:\n  seen = 1\n  import builtins\n  builtins.len = lambda x: 9\nelse:\n  print('again')\nprint(int(input()), len('ab'))"
       const program = { code: code.replace("  builtins.len = lambda x: 9\n", ""), inputs: ["1", "2", "x", "4"] }
-      const outcomes = await Effect.runPromise(sandbox().run(program))
-      assert.deepStrictEqual(outcomes.map(endOf), ["finished 0", "finished 0", "finished 1"])
-      assert.deepInclude(outcomes[1], { stdout: "2 2\n" })
+      const executions = await Effect.runPromise(sandbox().run(program))
+      assert.deepStrictEqual(executions.map(endOf), ["finished 0", "finished 0", "finished 1"])
+      assert.deepInclude(executions[1], { stdout: "2 2\n" })
       const some = await Effect.runPromise(sandbox().run({ code: "print(input())", inputs: ["1", "2"] }, () => false))
       assert.lengthOf(some, 1)
       const after = await Effect.runPromise(
@@ -143,14 +143,14 @@ export const contract = (name: string, { sandbox }: Subject): void => {
     })
 
     it("with a prelude and files", async () => {
-      const outcome = await Effect.runPromise(
+      const execution = await Effect.runPromise(
         Sandbox.run(sandbox(), {
           prelude: "from math import *",
           code: "from __future__ import annotations\nprint(floor(2.5), open('a.txt').read())",
           files: { "a.txt": "file" }
         })
       )
-      assert.deepInclude(outcome, { stdout: "2 file\n" })
+      assert.deepInclude(execution, { stdout: "2 file\n" })
     })
 
     it("with the recursion that contests take for granted", async () => {
@@ -202,8 +202,8 @@ export const walls = (name: string, { hasProcesses, hasWalls, sandbox }: Subject
         ]
         process.env.DIVISI_CANARY = "secret-canary"
         for (const attempt of attempts) {
-          const outcome = await run(attempt, "", { wallMillis: 3000 })
-          assert.notInclude(JSON.stringify(outcome), "secret-canary", attempt)
+          const execution = await run(attempt, "", { wallMillis: 3000 })
+          assert.notInclude(JSON.stringify(execution), "secret-canary", attempt)
         }
         assert.deepStrictEqual(fs.readdirSync(folder), ["canary"])
         assert.strictEqual(fs.readFileSync(canary, "utf8"), "secret-canary")
@@ -229,8 +229,8 @@ export const walls = (name: string, { hasProcesses, hasWalls, sandbox }: Subject
         `from pyodide.http import pyfetch, open_url\nopen_url('http://127.0.0.1:${port}')`
       ]
       for (const attempt of attempts) {
-        const outcome = await run(attempt)
-        assert.isFalse(Sandbox.isClean(outcome), attempt)
+        const execution = await run(attempt)
+        assert.isFalse(Sandbox.isClean(execution), attempt)
       }
       server.close()
       assert.strictEqual(connections, 0)
@@ -249,8 +249,8 @@ export const walls = (name: string, { hasProcesses, hasWalls, sandbox }: Subject
         "import multiprocessing\nmultiprocessing.Process(target=print).start()"
       ]
       for (const attempt of attempts) {
-        const outcome = await run(attempt, "", { wallMillis: 3000 })
-        if (!hasProcesses) assert.isFalse(Sandbox.isClean(outcome), attempt)
+        const execution = await run(attempt, "", { wallMillis: 3000 })
+        if (!hasProcesses) assert.isFalse(Sandbox.isClean(execution), attempt)
       }
       assert.isFalse(fs.existsSync(mark))
       await isWell()

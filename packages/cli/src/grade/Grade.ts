@@ -105,13 +105,13 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 /** How the grader agrees with people, on the error output. */
 const tellAgreement = ({ labelled }: Tally): void => {
   if (labelled.length === 0) return
-  const { accuracy, count, falseNegatives, falsePositives, kappa, unjudged } = JudgeGrader.agreementOf(labelled)
+  const { accuracy, count, falseNegatives, falsePositives, kappa, ungraded } = JudgeGrader.agreementOf(labelled)
   const parts = [
     count === 0 ? "no verdict" : `agrees with ${percent(accuracy)} of ${count} labels`,
     ...(count === 0
       ? []
       : [`kappa ${kappa.toFixed(2)}`, `${falsePositives} wrongly right`, `${falseNegatives} wrongly wrong`]),
-    ...(unjudged === 0 ? [] : [`${unjudged} without a verdict`])
+    ...(ungraded === 0 ? [] : [`${ungraded} without a verdict`])
   ]
   process.stderr.write(`divisi: ${parts.join(", ")}\n`)
 }

@@ -4,10 +4,6 @@ import { LiveCodeBenchProblem } from "@divisi/graders/code"
 import type { Benchmark } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** `v1` holds the 400 problems of the first release, `v6` the 175 of the last. */
 export type Slice = "v1" | "v2" | "v3" | "v4" | "v5" | "v6"
 
@@ -36,10 +32,6 @@ export const release = (last: Slice): ReadonlyArray<Slice> => {
   return slices.slice(0, slices.indexOf(last) + 1)
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Prompt
-// -------------------------------------------------------------------------------------------------------------------
-
 const system =
   "You are an expert Python programmer. You are given a specification and write a correct Python program that fulfils it and passes all tests."
 
@@ -47,10 +39,6 @@ const format = (starterCode: string): string =>
   starterCode === ""
     ? "### Format\nRead the input from standard input, solve the problem, and write the answer to standard output. Do not test on the sample inputs. Put your code between these delimiters:\n```python\n# YOUR CODE HERE\n```"
     : `### Format\nWrite your solution with this starter code, between the delimiters:\n\`\`\`python\n${starterCode}\n\`\`\``
-
-// -------------------------------------------------------------------------------------------------------------------
-// Benchmark
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * Makes the benchmark. Its solutions are programs: `CodeGrader.liveCodeBench` is the grader that

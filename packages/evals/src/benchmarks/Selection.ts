@@ -4,10 +4,6 @@ import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import { fraction, sha256 } from "../internal/digest.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Why a selection is refused. */
 export class SelectionError extends Data.TaggedError("SelectionError")<{
   readonly reason: "unknown-ids" | "overlap" | "empty"
@@ -25,10 +21,6 @@ export class SelectionError extends Data.TaggedError("SelectionError")<{
     }
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Selecting
-// -------------------------------------------------------------------------------------------------------------------
 
 /** One name for a list of tasks, in any order. */
 export const hash = (tasks: ReadonlyArray<Task.Task>): string => sha256(...tasks.map(({ id }) => id).sort())

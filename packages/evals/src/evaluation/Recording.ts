@@ -12,10 +12,6 @@ import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** One answer of a policy to a task. */
 export interface Sample {
   readonly task: Task
@@ -49,10 +45,6 @@ export interface Options extends Omit<Conductor.Options, "policy"> {
   /** Whether no call is made, and whatever the store has not is lost; false by default. */
   readonly isOffline?: boolean
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Recording
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A run without an answer says nothing about its policy, unless it is the policy that wrote no workflow. */
 const isLost = ({ answer, error }: Conductor.RunResult): boolean =>

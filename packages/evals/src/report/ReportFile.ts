@@ -40,10 +40,6 @@ export class ReportError extends Data.TaggedError("ReportError")<{
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Writing
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The samples of a report as others may see them, in their order. */
 export const shareable = (
   report: Report.Report,
@@ -67,10 +63,6 @@ export const write = (
     Effect.andThen(WholeFile.writeJson(path.join(folder, names.results), report)),
     Effect.mapError((error) => new ReportError({ file: folder, reason: "unwritable", detail: detailOf(error.cause) }))
   )
-
-// -------------------------------------------------------------------------------------------------------------------
-// Reading
-// -------------------------------------------------------------------------------------------------------------------
 
 const isFolder = (file: string): boolean => fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
 

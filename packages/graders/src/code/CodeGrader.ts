@@ -1,7 +1,7 @@
 /**
- * Graders for programs: they run an answer on its tests in a {@link Sandbox}.
+ * Grades programs: runs an answer on its tests in a {@link Sandbox}.
  *
- * A sandbox that fails gives no verdict; whatever the program does is its own doing and counts.
+ * Whatever a program does counts for or against it. A sandbox that fails gives no verdict.
  */
 import { randomUUID } from "node:crypto"
 import { GraderError } from "@divisi/core/Grader"
@@ -87,31 +87,31 @@ const rungs = {
   crashed: "runtime-error"
 } as const
 
-const isError = (outcome: Sandbox.Outcome): boolean =>
-  outcome.type === "finished" &&
-  outcome.exitCode !== 0 &&
-  /Traceback \(most recent call last\)|^\w*Error\b/m.test(outcome.stderr)
+const isError = (execution: Sandbox.Execution): boolean =>
+  execution.type === "finished" &&
+  execution.exitCode !== 0 &&
+  /Traceback \(most recent call last\)|^\w*Error\b/m.test(execution.stderr)
 
-/** The finding on an outcome whose output is not to be looked at; `undefined` when it is. */
-const brokenOff = (outcome: Sandbox.Outcome): Finding | undefined => {
-  if (outcome.type === "finished" && !isError(outcome)) return undefined
-  const rung = outcome.type === "finished" ? "runtime-error" : rungs[outcome.type]
-  return { passed: false, rung, explanation: Sandbox.describe(outcome) }
+/** What an execution shows without a look at its output; `undefined` when the output decides. */
+const brokenOff = (execution: Sandbox.Execution): Finding | undefined => {
+  if (execution.type === "finished" && !isError(execution)) return undefined
+  const rung = execution.type === "finished" ? "runtime-error" : rungs[execution.type]
+  return { passed: false, rung, explanation: Sandbox.describe(execution) }
 }
 
 const wrong: Finding = { passed: false, rung: "wrong-answer", explanation: "gives another result" }
 
-/** A set of tests: the program that runs one of them for each input, and what its outcome shows. */
+/** A set of tests: the program that runs one of them for each input, and what its execution shows. */
 interface Suite {
   readonly program: Sandbox.Program
-  readonly find: (outcome: Sandbox.Outcome, index: number) => Finding
+  readonly find: (execution: Sandbox.Execution, index: number) => Finding
 }
 
 const printedSuite = (code: string, tests: ReadonlyArray<LiveCodeBenchProblem.Test>): Suite => ({
   program: { code, prelude, inputs: tests.map(({ input }) => input) },
-  find: (outcome, index) =>
-    brokenOff(outcome) ??
-    (outcome.type === "finished" && Printed.isSame(outcome.stdout, tests[index]!.output) ? passed : wrong)
+  find: (execution, index) =>
+    brokenOff(execution) ??
+    (execution.type === "finished" && Printed.isSame(execution.stdout, tests[index]!.output) ? passed : wrong)
 })
 
 const calledSuite = (
@@ -127,10 +127,10 @@ const calledSuite = (
       files: { "solution.py": code },
       inputs: tests.map(({ input }) => JSON.stringify({ ...order, input }))
     },
-    find: (outcome, index) => {
-      const broken = brokenOff(outcome)
-      if (broken !== undefined || outcome.type !== "finished") return broken ?? wrong
-      const result = Called.resultIn(outcome.stdout, marker)
+    find: (execution, index) => {
+      const broken = brokenOff(execution)
+      if (broken !== undefined || execution.type !== "finished") return broken ?? wrong
+      const result = Called.resultIn(execution.stdout, marker)
       if (result === undefined) return { ...wrong, rung: "runtime-error", explanation: "ends before the result" }
       return Called.isExpected(result, expected[index]!) ? passed : wrong
     }
@@ -161,13 +161,13 @@ const runSuite = (sandbox: Sandbox.Sandbox, { find, program }: Suite, options: O
     ...(options.memoryMegabytes === undefined ? {} : { memoryMegabytes: options.memoryMegabytes })
   }
   return Effect.map(
-    sandbox.run({ ...program, limits }, (outcome, index) => find(outcome, index).passed),
-    (outcomes) => ({ outcomes, findings: outcomes.map(find) })
+    sandbox.run({ ...program, limits }, (execution, index) => find(execution, index).passed),
+    (executions) => ({ executions, findings: executions.map(find) })
   )
 }
 
-const missingLibrary = (outcome: Sandbox.Outcome | undefined): string | undefined =>
-  outcome?.type === "finished" && outcome.exitCode !== 0 ? libraries.exec(outcome.stderr)?.[1] : undefined
+const missingLibrary = (execution: Sandbox.Execution | undefined): string | undefined =>
+  execution?.type === "finished" && execution.exitCode !== 0 ? libraries.exec(execution.stderr)?.[1] : undefined
 
 /**
  * The grader of LiveCodeBench: all public and private tests in their order, up to the first that fails.
@@ -211,7 +211,7 @@ export const liveCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): 
         if (code === undefined || code.trim() === "") return Verdict.unparsed
         const suite = yield* Effect.mapError(Effect.fromResult(suiteOf(task, problem, code)), failure)
         const run = yield* Effect.mapError(runSuite(sandbox, suite, options), (error) => failure(error.message))
-        const missing = missingLibrary(run.outcomes.at(-1))
+        const missing = missingLibrary(run.executions.at(-1))
         if (missing !== undefined) return yield* failure(`the program needs ${missing}, which ${sandbox.name} lacks`)
         return verdictOf(code, run.findings)
       })
@@ -233,7 +233,7 @@ const verdictOf = (code: string, findings: ReadonlyArray<Finding>): Verdict.Verd
 // BigCodeBench
 // -------------------------------------------------------------------------------------------------------------------
 
-const isReport = (value: unknown): value is UnitTests.Report =>
+const isResults = (value: unknown): value is UnitTests.Results =>
   typeof value === "object" && value !== null && "expected" in value && "run" in value && "tampered" in value
 
 const runUnitTests = (
@@ -251,9 +251,9 @@ const runUnitTests = (
       inputs: [JSON.stringify(order)],
       limits: { wallMillis: options.timeoutMillis ?? 240_000, memoryMegabytes: options.memoryMegabytes ?? 2048 }
     }),
-    (outcome) => {
-      const result = outcome.type === "finished" ? Called.resultIn(outcome.stdout, marker) : undefined
-      return { outcome, report: isReport(result) ? result : undefined }
+    (execution) => {
+      const result = execution.type === "finished" ? Called.resultIn(execution.stdout, marker) : undefined
+      return { execution, results: isResults(result) ? result : undefined }
     }
   )
 }
@@ -263,12 +263,12 @@ type UnitTestRun = Effect.Success<ReturnType<typeof runUnitTests>>
 const failing = (rung: string, explanation: string, code?: string) =>
   Verdict.make({ correct: false, rung, explanation, extracted: code })
 
-const verdictOfTests = ({ outcome, report }: UnitTestRun): Verdict.Verdict => {
-  if (report === undefined) {
-    const broken = brokenOff(outcome)
+const verdictOfTests = ({ execution, results }: UnitTestRun): Verdict.Verdict => {
+  if (results === undefined) {
+    const broken = brokenOff(execution)
     return failing(broken?.rung ?? "runtime-error", broken?.explanation ?? "the program ended before its tests did")
   }
-  const { code, expected, problems, run, tampered } = report
+  const { code, expected, problems, run, tampered } = results
   if (code === undefined) return Verdict.unparsed
   if (tampered.length > 0) return failing("tampered", `changed what tests it: ${tampered.join(", ")}`, code)
   const [problem] = problems

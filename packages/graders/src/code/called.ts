@@ -1,8 +1,8 @@
 /**
  * Calls a function of a solution and compares what it gives with what it should, by LiveCodeBench's rules.
  *
- * The comparison is made here, on plain data: what is expected never enters the sandbox, so a program cannot claim to
- * have given it, nor give an object that claims to equal everything.
+ * The comparison is made here, on plain data: what is expected never enters the sandbox. So a program can neither look
+ * it up nor return an object that claims to equal everything.
  */
 import * as Result from "effect/Result"
 

@@ -1,21 +1,21 @@
 /**
  * Runs a solution and its tests (`unittest`) in one interpreter, as BigCodeBench does, and reports what happened.
  *
- * Whoever shares an interpreter with its tests can tamper with them. What is checked: every test that stands in the
- * text has run, none was skipped that does not say so, `unittest` and the builtins are what they were, and assertions
- * that must fail do fail.
+ * A solution that shares an interpreter with its tests can tamper with them. So this checks that every test in the text
+ * has run, that none was skipped unless the text says so, that `unittest` and the builtins are what they were, and that
+ * assertions that must fail do fail.
  */
 
-/** What the driver reports. */
-export interface Report {
-  /** The program that was taken out of the text; absent when there was none. */
+/** What the driver found out. */
+export interface Results {
+  /** The program that was found in the answer; absent when there was none. */
   readonly code?: string
-  /** Tests that stand in the text. */
+  /** How many tests the text of the tests has. */
   readonly expected: number
   readonly run: number
-  /** Of the tests that did not pass, the name and the last line of what went wrong. */
+  /** The tests that did not pass: name, and last line of what went wrong. */
   readonly problems: ReadonlyArray<readonly [string, string]>
-  /** What was found changed that a solution has no business with. */
+  /** What the solution changed of the interpreter that it must not. */
   readonly tampered: ReadonlyArray<string>
 }
 

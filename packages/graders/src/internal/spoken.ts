@@ -1,11 +1,11 @@
-/** What a model says to others: not what it thinks, and of long texts the end, where answers stand. */
+/** What a model says to others: its text without its thoughts. Of a long text only the end, where answers stand. */
 
-/** As much of the end as can hold an answer. It bounds the time that reading hostile texts takes. */
+/** Characters of the end that are read. The limit bounds the time that a hostile text takes. */
 const maxLength = 20_000
 
 const close = "</think>"
 
-/** The text behind the last thought; a thought that never ends is left out with all that follows it. */
+/** The text behind the last thought. A thought that never ends hides everything after it. */
 export const spoken = (text: string): string => {
   const closed = text.lastIndexOf(close)
   const after = (closed === -1 ? text : text.slice(closed + close.length)).trim()

@@ -9,10 +9,6 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { script } from "../internal/script.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Limits of a proof. */
 export interface Options {
   /** How long a proof may take; 2,000 ms by default. The thread is killed when it takes longer. */
@@ -23,12 +19,12 @@ export interface Options {
   readonly startMillis?: number
 }
 
-/** What came of a proof: `exhausted` when time or memory ran out. */
-export type Outcome = "equal" | "not-proven" | "exhausted"
+/** How a proof ended: `exhausted` when time or memory ran out. */
+export type Proof = "equal" | "not-proven" | "exhausted"
 
 /** Proves formulas in LaTeX equal. */
 export interface Algebra {
-  readonly prove: (gold: string, answer: string) => Effect.Effect<Outcome, AlgebraError>
+  readonly prove: (gold: string, answer: string) => Effect.Effect<Proof, AlgebraError>
   /** Ends the thread; a later proof starts another. */
   readonly close: Effect.Effect<void>
 }
@@ -40,19 +36,15 @@ export class AlgebraError extends Data.TaggedError("AlgebraError")<{ readonly de
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// The thread
-// -------------------------------------------------------------------------------------------------------------------
-
 interface Reply {
   readonly id: number
   readonly isEqual: boolean
 }
 
-/** A new thread after so many proofs: what the library remembers of formulas is given back. */
+/** Proofs that one thread serves. A new one frees the memory in which the library keeps formulas. */
 const maxProofs = 2000
 
-/** The next reply; how the thread ended when it comes to an end before, and `undefined` when it is too late. */
+/** The next reply; an error when the thread ends first, `undefined` when time runs out first. */
 const reply = (thread: Worker, timeoutMillis: number): Effect.Effect<Reply | Error | undefined> =>
   Effect.callback((resume) => {
     const timer = setTimeout(() => settle(undefined), timeoutMillis)
@@ -86,10 +78,6 @@ const start = (options: Options) =>
     yield* kill(thread)
     return yield* new AlgebraError({ detail: ready?.message ?? "it took too long" })
   })
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * Makes a prover. Its thread starts with the first proof, keeps no process alive, and serves one proof after another.

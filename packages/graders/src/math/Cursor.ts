@@ -6,7 +6,7 @@ import { comparisons, environments } from "./Vocabulary.ts"
 /** Deeper trees are no answer. */
 const maxDepth = 40
 
-/** What is no formula. The parser throws it and catches it. */
+/** Says that a text is no formula. The parser throws it and catches it. */
 export class Unreadable extends Error {}
 
 /** A place in a list of tokens. */

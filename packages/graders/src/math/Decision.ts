@@ -1,8 +1,4 @@
-/** What comparing two answers comes to, and which proof decided. */
-
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
+/** Whether two answers are the same, and which proof decided. */
 
 /** What decided. */
 export type Rung =

@@ -35,7 +35,8 @@ const lastInteger = (text: string): string | undefined => {
 const isMarked = /\\f?box|<answer>|####|answer|ANSWER|Answer/
 
 /**
- * The whole number that a text gives as its answer: what is boxed or labelled, and only when nothing is, the last number.
+ * The whole number that a text gives as its answer: the boxed or labelled one; where nothing is boxed or labelled, the
+ * last number.
  *
  * **Example**
  *
@@ -57,7 +58,7 @@ export const extract = (text: string): string | undefined => {
 const isWithin = (number: string, [least, greatest]: readonly [number, number]) =>
   Number(number) >= least && Number(number) <= greatest
 
-/** Makes a grader of whole numbers. A number out of range is wrong, and the text is said to give no answer. */
+/** Makes a grader of whole numbers. A number out of range counts as no answer (`unparsed`). */
 export const make = (options: Options = {}): Verdict.AnswerGrader =>
   Verdict.grader(options.name ?? "integer", (gold, answer) => {
     const extracted = extract(answer)

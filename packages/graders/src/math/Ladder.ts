@@ -1,8 +1,8 @@
 /**
  * Whether two answers say the same, from the cheapest proof to the dearest, and which proof it was.
  *
- * The gold answer comes first and is never swapped with the other: an answer may say more than the gold one (`x = 5`
- * for `5`), not less. All proofs here run in bounded time; what they leave open goes to computer algebra.
+ * The gold answer always comes first: an answer may say more than the gold one (`x = 5` for `5`), not less. All proofs
+ * here run in bounded time; what they leave open goes to computer algebra.
  */
 import { type Decision, no, open, type Rung, verdict, yes } from "./Decision.ts"
 import { exact } from "./Evaluate.ts"

@@ -88,9 +88,9 @@ export const prove = (
   const algebra = options.algebra ?? shared
   const [a, b] = [formula(gold), formula(answer)]
   if (decision.rung !== "none" || algebra === false || !isForAlgebra(a, b)) return Effect.succeed(decision)
-  return Effect.map(algebra.prove(a, b), (outcome) => {
-    if (outcome === "equal") return { correct: true, rung: "algebra" }
-    return { ...decision, detail: outcome === "exhausted" ? "computer algebra ran out of time" : "not proven equal" }
+  return Effect.map(algebra.prove(a, b), (proof) => {
+    if (proof === "equal") return { correct: true, rung: "algebra" }
+    return { ...decision, detail: proof === "exhausted" ? "computer algebra ran out of time" : "not proven equal" }
   })
 }
 

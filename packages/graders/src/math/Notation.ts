@@ -111,7 +111,7 @@ const spelling: ReadonlyArray<Rule> = [
   [/\*\*/g, "^"]
 ]
 
-/** Dollar signs are delimiters of formulas in pairs, and a currency alone. */
+/** In pairs, dollar signs delimit formulas; a single one is a currency. */
 const dollars = (text: string): string => {
   const count = text.match(/(?<!\\)\$/g)?.length ?? 0
   if (count % 2 === 0) return text.replace(/(?<!\\)\$/g, " ")

@@ -1,5 +1,5 @@
 /**
- * Reads an answer in normalised notation. What it cannot read it gives up on: no guess is better than a wrong one.
+ * Reads an answer in normalised notation, or gives up on it: no guess is better than a wrong one.
  *
  * From loose to tight: commas and "and"; relations; unions; sums; products; signs; powers; atoms.
  */

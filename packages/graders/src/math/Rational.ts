@@ -1,4 +1,4 @@
-/** Exact fractions. Operations whose result would be too long to reckon with give `undefined`. */
+/** Exact fractions. An operation gives `undefined` when its result would be too long to compute with. */
 
 /** In lowest terms, with a positive denominator. */
 export interface Rational {

@@ -48,7 +48,7 @@ export const unitName = (text: string): string =>
     .map(singular)
     .join(" ")
 
-/** Whether text behind a value can be a unit: a few words, none of which says more than a unit does. */
+/** Whether text behind a value can be a unit: at most three words, none of which changes the value. */
 export const isUnit = (text: string): boolean =>
   /^[a-zA-Z°€£][a-zA-Z°€£./ ²³]*$/.test(text) &&
   text.trim().split(/\s+/).length <= 3 &&
@@ -57,7 +57,7 @@ export const isUnit = (text: string): boolean =>
     text
   )
 
-/** Whether two units go together: the same, or one of them is not said. */
+/** Whether two units agree: they are the same, or one of them is left out. */
 export const isSameUnit = (a: string, b: string): boolean => a === "" || b === "" || a === b
 
 /** Whether these letters are the short name of a unit, e.g. `cm`. */

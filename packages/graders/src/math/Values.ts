@@ -1,4 +1,4 @@
-/** Whether two formulas have the same value: exactly, to 80 digits, or wherever they are tried. */
+/** Whether two formulas have the same value: exactly, to 80 digits, or at every point where they are tried. */
 import { type Decision, no, open, verdict, yes } from "./Decision.ts"
 import { agree, approximate, exact, isRounding } from "./Evaluate.ts"
 import type { Expression } from "./Expression.ts"

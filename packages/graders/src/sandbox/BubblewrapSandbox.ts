@@ -28,7 +28,7 @@ const question =
 const failure = (reason: SandboxError["reason"], detail: string) =>
   new SandboxError({ sandbox: "bubblewrap", reason, detail })
 
-/** Of the machine, what programs that are linked dynamically need; on many systems links into `/usr`. */
+/** What programs that are linked dynamically need of the machine; on many systems these are links into `/usr`. */
 const system = ["/bin", "/lib", "/lib64"].flatMap((place) => {
   const found = fs.lstatSync(place, { throwIfNoEntry: false })
   if (found === undefined) return []
@@ -56,10 +56,10 @@ const walls = (python: Python, { folder }: PythonProcess.Run): ReadonlyArray<str
   ...["--chdir", "/work", "--", python.executable, "-B", "-s", "/program/main.py"]
 ]
 
-/** Nobody in particular: the system counts the processes of everybody but root. */
+/** The user `nobody`: the system counts the processes of every user but root. */
 const nobody = 65_534
 
-/** Starts an interpreter behind the walls once; as nobody when root grades and nobody may use the interpreter. */
+/** Starts an interpreter behind the walls once. When root grades, it is `nobody`'s, if `nobody` may use it. */
 const probe = (python: Python): Effect.Effect<number | undefined, SandboxError> => {
   const folder = "/usr/share"
   const wall = walls(python, { id: "", folder, work: folder, limits: limits({ code: "" }) })

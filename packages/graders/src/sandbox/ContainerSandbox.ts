@@ -11,7 +11,7 @@ import { type Sandbox, SandboxError } from "./Sandbox.ts"
 export interface Options {
   /** With its digest (`name@sha256:…`), so that it is the same tomorrow. It must be there: nothing is pulled. */
   readonly image: string
-  /** Whichever is found by default, docker first. */
+  /** By default the first that answers: docker, then podman. */
   readonly engine?: "docker" | "podman"
   /** The interpreter in the image; `python3` by default. */
   readonly python?: string
@@ -64,7 +64,7 @@ export const make = (options: Options): Effect.Effect<Sandbox, SandboxError> =>
       kill: ({ id }) => {
         Group.start([engine, "kill", id], { stdio: "ignore" })
       },
-      // The engine's own: it failed, or the interpreter could not be started.
+      // The engine's own codes: it failed, or it could not start the interpreter.
       ownFailure: (exitCode) => exitCode === 125 || exitCode === 126 || exitCode === 127
     })
   })

@@ -1,5 +1,5 @@
 /**
- * No sandbox at all: an interpreter of this machine with the rights of whoever grades. For programs that one has read.
+ * No sandbox at all: an interpreter of this machine with your rights. For programs that you have read.
  */
 import * as Effect from "effect/Effect"
 import * as PythonProcess from "./pythonProcess.ts"

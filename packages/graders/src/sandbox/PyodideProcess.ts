@@ -1,4 +1,4 @@
-/** One process with an interpreter in it, as `PyodideSandbox` sees it: told one thing at a time, and killed at last. */
+/** One process with an interpreter in it. `PyodideSandbox` gives it one command at a time, and kills it at the end. */
 import type { ChildProcess } from "node:child_process"
 import path from "node:path"
 import type { Readable, Writable } from "node:stream"
@@ -24,19 +24,19 @@ export interface Files {
   readonly snapshot: string
 }
 
-/** What came of a command when it was not a reply. */
+/** How a command ended without a reply. */
 export type Ended =
   | { readonly type: "timed-out" }
   | { readonly type: "out-of-memory" }
   | { readonly type: "ended"; readonly detail: string }
-  /** By somebody else: what runs inside cannot. */
+  /** Somebody else killed it; what runs inside cannot. */
   | { readonly type: "killed" }
 
 /** A process that is ready, or on its way there. */
 export interface PyodideProcess {
   readonly ready: Promise<Reply | Ended>
   readonly request: (command: Command, wallMillis: number) => Promise<Reply | Ended>
-  /** Whether it can still be asked. */
+  /** Whether it can still take a command. */
   readonly isAlive: () => boolean
   readonly kill: () => void
 }

@@ -17,7 +17,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { Reply } from "./frames.ts"
 import * as Group from "./group.ts"
 import * as PyodideProcess from "./PyodideProcess.ts"
-import { isClean, isMemoryError, limits, type Outcome, type Program, type Sandbox, SandboxError } from "./Sandbox.ts"
+import { type Execution, isClean, isMemoryError, limits, type Program, type Sandbox, SandboxError } from "./Sandbox.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -104,15 +104,19 @@ const makeSnapshot = (files: PyodideProcess.Files): Effect.Effect<void, SandboxE
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-const outcomeOf = (reply: Reply | PyodideProcess.Ended, program: Program, millis: number): Outcome | SandboxError => {
+const executionOf = (
+  reply: Reply | PyodideProcess.Ended,
+  program: Program,
+  millis: number
+): Execution | SandboxError => {
   const { memoryMegabytes, outputBytes } = limits(program)
   const starved = { type: "out-of-memory", detail: `${memoryMegabytes} MB` } as const
   switch (reply.type) {
     case "finished": {
       const { exitCode, stderr, stdout } = reply
-      // Memory that was refused and done without is none of the outcome.
-      const outcome = { type: "finished", stdout, stderr, exitCode, millis } as const
-      return (exitCode !== 0 && reply.isStarved) || isMemoryError(outcome) ? starved : outcome
+      // A program that was refused memory and did without it has not run out of memory.
+      const execution = { type: "finished", stdout, stderr, exitCode, millis } as const
+      return (exitCode !== 0 && reply.isStarved) || isMemoryError(execution) ? starved : execution
     }
     case "crashed":
       return reply.isStarved ? starved : { type: "crashed", detail: reply.detail }
@@ -175,24 +179,24 @@ const acquire = (processes: Pool) =>
     )
   )
 
-const runIn = (processes: Pool, program: Program, goesOn: (outcome: Outcome, index: number) => boolean) =>
+const runIn = (processes: Pool, program: Program, goesOn: (execution: Execution, index: number) => boolean) =>
   Effect.gen(function* () {
     const { memoryMegabytes, outputBytes, wallMillis } = limits(program)
     const { code, files = {}, inputs = [""], prelude = "" } = program
-    const outcomes: Array<Outcome> = []
+    const executions: Array<Execution> = []
     let current: PyodideProcess.PyodideProcess | undefined
     for (const [index, input] of inputs.entries()) {
       const one: PyodideProcess.PyodideProcess = current ?? (yield* acquire(processes))
       const started = performance.now()
       const command = { code, prelude, input, files, memoryMegabytes, outputBytes }
       const reply = yield* Effect.promise(() => one.request(command, wallMillis))
-      const outcome = outcomeOf(reply, program, performance.now() - started)
-      if (outcome instanceof SandboxError) return yield* outcome
-      outcomes.push(outcome)
-      if (!goesOn(outcome, index)) return outcomes
+      const execution = executionOf(reply, program, performance.now() - started)
+      if (execution instanceof SandboxError) return yield* execution
+      executions.push(execution)
+      if (!goesOn(execution, index)) return executions
       current = reply.type === "finished" && reply.isReusable ? one : undefined
     }
-    return outcomes
+    return executions
   })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -219,8 +223,8 @@ const runIn = (processes: Pool, program: Program, goesOn: (outcome: Outcome, ind
  *   const sandbox = yield* PyodideSandbox.make({ processes: 2 })
  *   return yield* sandbox.run({ code: "print(input()[::-1])", inputs: ["abc", "xyz"] })
  * })
- * const outcomes = await Effect.runPromise(Effect.scoped(program))
- * outcomes.map((outcome) => outcome.type === "finished" && outcome.stdout) // => ["cba\n", "zyx\n"]
+ * const executions = await Effect.runPromise(Effect.scoped(program))
+ * executions.map((execution) => execution.type === "finished" && execution.stdout) // => ["cba\n", "zyx\n"]
  * ```
  */
 export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError, Scope.Scope> =>

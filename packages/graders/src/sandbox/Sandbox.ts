@@ -1,8 +1,8 @@
 /**
- * Sandboxes: they run a Python program that nobody vouches for, and say as plain data what came of it.
+ * Sandboxes run Python programs that nobody vouches for, and give what happened as plain data.
  *
  * One interface, several backends: `PyodideSandbox` (WebAssembly, the default), `BubblewrapSandbox`, `ContainerSandbox`
- * and `LocalPythonSandbox`. What a program does is an {@link Outcome}; what goes wrong with the sandbox itself is a
+ * and `LocalPythonSandbox`. What a program does is an {@link Execution}; what goes wrong with the sandbox itself is a
  * {@link SandboxError} and says nothing about the program.
  */
 import * as Data from "effect/Data"
@@ -36,7 +36,7 @@ export interface Program {
 }
 
 /** What came of one input. */
-export type Outcome =
+export type Execution =
   | {
       /** It ended by itself; by an error of its own, too, when `exitCode` is not 0. */
       readonly type: "finished"
@@ -62,7 +62,7 @@ export interface Sandbox {
   /** How many times slower than a plain interpreter it computes: graders stretch time limits by it. */
   readonly slowdown: number
   /**
-   * Runs a program on its inputs, in their order, and stops after the first outcome that `goesOn` refuses; by default,
+   * Runs a program on its inputs, in their order, and stops after the first execution that `goesOn` refuses; by default,
    * after one that is not `finished` with exit code 0.
    *
    * The first input finds an interpreter in which nothing has run. Later inputs of the same program may find it again,
@@ -70,8 +70,8 @@ export interface Sandbox {
    */
   readonly run: (
     program: Program,
-    goesOn?: (outcome: Outcome, index: number) => boolean
-  ) => Effect.Effect<ReadonlyArray<Outcome>, SandboxError>
+    goesOn?: (execution: Execution, index: number) => boolean
+  ) => Effect.Effect<ReadonlyArray<Execution>, SandboxError>
 }
 
 /** The sandbox itself failed: nothing is known of the program. */
@@ -95,23 +95,23 @@ const defaults: Limits = { wallMillis: 6000, memoryMegabytes: 1024, outputBytes:
 export const limits = (program: Program): Limits => ({ ...defaults, ...program.limits })
 
 /** Whether a program went well as far as can be seen from outside. */
-export const isClean = (outcome: Outcome): boolean => outcome.type === "finished" && outcome.exitCode === 0
+export const isClean = (execution: Execution): boolean => execution.type === "finished" && execution.exitCode === 0
 
-/** In the fewest words, why an outcome is none of success; for people. */
-export const describe = (outcome: Outcome): string => {
-  switch (outcome.type) {
+/** Says in a few words how an execution ended; for people. */
+export const describe = (execution: Execution): string => {
+  switch (execution.type) {
     case "finished":
-      return outcome.exitCode === 0
+      return execution.exitCode === 0
         ? "finished"
-        : `ended with exit code ${outcome.exitCode}: ${lastLine(outcome.stderr) || "it says nothing"}`
+        : `ended with exit code ${execution.exitCode}: ${lastLine(execution.stderr) || "it says nothing"}`
     case "timed-out":
-      return `took longer than ${Math.round(outcome.millis)} ms`
+      return `took longer than ${Math.round(execution.millis)} ms`
     case "out-of-memory":
-      return `ran out of memory (${outcome.detail})`
+      return `ran out of memory (${execution.detail})`
     case "output-too-large":
-      return `printed more than ${outcome.bytes} bytes`
+      return `printed more than ${execution.bytes} bytes`
     case "crashed":
-      return `crashed: ${outcome.detail}`
+      return `crashed: ${execution.detail}`
   }
 }
 
@@ -119,8 +119,8 @@ export const describe = (outcome: Outcome): string => {
 export const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1)?.trim() ?? ""
 
 /** Whether a program ended because the interpreter had no memory for it. */
-export const isMemoryError = (outcome: Outcome): boolean =>
-  outcome.type === "finished" && outcome.exitCode !== 0 && lastLine(outcome.stderr).startsWith("MemoryError")
+export const isMemoryError = (execution: Execution): boolean =>
+  execution.type === "finished" && execution.exitCode !== 0 && lastLine(execution.stderr).startsWith("MemoryError")
 
 // -------------------------------------------------------------------------------------------------------------------
 // Combinators
@@ -140,13 +140,13 @@ export const isMemoryError = (outcome: Outcome): boolean =>
  *   const sandbox = yield* PyodideSandbox.make()
  *   return yield* Sandbox.run(sandbox, { code: "print(int(input()) * 7)", inputs: ["6"] })
  * })
- * const outcome = await Effect.runPromise(Effect.scoped(program))
- * outcome.type === "finished" && outcome.stdout // => "42\n"
+ * const execution = await Effect.runPromise(Effect.scoped(program))
+ * execution.type === "finished" && execution.stdout // => "42\n"
  * ```
  */
-export const run = (sandbox: Sandbox, program: Program): Effect.Effect<Outcome, SandboxError> =>
-  Effect.flatMap(sandbox.run(program), ([outcome]) =>
-    outcome === undefined
-      ? Effect.fail(new SandboxError({ sandbox: sandbox.name, reason: "failed", detail: "it gave no outcome" }))
-      : Effect.succeed(outcome)
+export const run = (sandbox: Sandbox, program: Program): Effect.Effect<Execution, SandboxError> =>
+  Effect.flatMap(sandbox.run(program), ([execution]) =>
+    execution === undefined
+      ? Effect.fail(new SandboxError({ sandbox: sandbox.name, reason: "failed", detail: "it ran nothing" }))
+      : Effect.succeed(execution)
   )

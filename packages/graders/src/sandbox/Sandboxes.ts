@@ -7,7 +7,7 @@ import * as LocalPythonSandbox from "./LocalPythonSandbox.ts"
 import * as PyodideSandbox from "./PyodideSandbox.ts"
 import type { Sandbox, SandboxError } from "./Sandbox.ts"
 
-/** What may be chosen whatever the backend. */
+/** Options that all backends share. */
 export interface Options {
   /** Programs at once; 1 by default. */
   readonly processes?: number
@@ -15,11 +15,11 @@ export interface Options {
   readonly python?: string
 }
 
-/** The names there are; an image's stands in the place of `<image>`. */
+/** Every name that {@link named} knows; an image's name takes the place of `<image>`. */
 export const names: ReadonlyArray<string> = ["pyodide", "bubblewrap", "container:<image>", "local-unsafe"]
 
 /**
- * The sandbox of a name, for as long as the scope is open; `undefined` when there is no such name. It starts with its
+ * The sandbox of a name, which lives as long as the scope; `undefined` when there is no such name. It starts with its
  * first program.
  *
  * **Example**
@@ -52,7 +52,7 @@ const makers = (name: string, options: Options): Effect.Effect<Sandbox, SandboxE
   }
 }
 
-/** A sandbox that is made when it is first asked to run something, once; a failure to make it stays. */
+/** A sandbox that is made when it first runs a program, once. When that fails, every later program fails the same way. */
 const lazy = (name: string, make: Effect.Effect<Sandbox, SandboxError, Scope.Scope>) =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
@@ -65,8 +65,8 @@ const lazy = (name: string, make: Effect.Effect<Sandbox, SandboxError, Scope.Sco
   })
 
 /**
- * WebAssembly, for whoever names no other: it starts with the first program, keeps no process alive, and ends with this
- * one. A sandbox in a scope of one's own ends when one says so.
+ * The default sandbox, WebAssembly. It starts with the first program, keeps no process alive, and ends with this process.
+ * To end one earlier, make it in a scope of your own.
  */
 export const shared: Sandbox = Effect.runSync(
   Effect.provideService(lazy("pyodide", PyodideSandbox.make()), Scope.Scope, Scope.makeUnsafe())

@@ -1,6 +1,6 @@
 /** Messages of a sandbox's process: a length of four bytes, then JSON. Both sides read and write them. */
 
-/** What the process is told. */
+/** What the process has to run. */
 export interface Command {
   readonly code: string
   readonly prelude: string
@@ -10,7 +10,7 @@ export interface Command {
   readonly outputBytes: number
 }
 
-/** What it tells: once that it is ready, then what came of each command. */
+/** What the process answers: once that it is ready, then how each command ended. */
 export type Reply =
   | { readonly type: "ready" }
   | {
@@ -20,7 +20,7 @@ export type Reply =
       readonly exitCode: number
       /** Whether it can take another command of the same program. */
       readonly isReusable: boolean
-      /** Whether memory was refused to it on the way. */
+      /** Whether the limit refused it memory. */
       readonly isStarved: boolean
     }
   | { readonly type: "output-too-large" }

@@ -1,4 +1,4 @@
-/** Processes in groups of their own, which end as groups, for sure: at a kill, and when this process ends. */
+/** Processes in groups of their own. A whole group ends at a kill, and when this process ends. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process"
 import fs from "node:fs"
 

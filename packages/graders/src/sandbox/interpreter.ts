@@ -2,7 +2,7 @@
  * The Python side of a sandbox: one input of one program, with streams and a namespace of its own.
  *
  * The same text serves every backend, so that a program meets the same world everywhere. It is no line of defence:
- * whatever it says of a program, the program could have made it say. The walls are outside.
+ * a program can make it say anything. The walls are outside.
  */
 
 /** Defines `make()`, which gives `run_program(code, prelude, stdin_path)`, which gives an exit code. */

@@ -8,12 +8,12 @@ import * as Semaphore from "effect/Semaphore"
 import * as Group from "./group.ts"
 import { processMain } from "./interpreter.ts"
 import {
+  type Execution,
   isClean,
   isMemoryError,
   type Limits,
   lastLine,
   limits,
-  type Outcome,
   type Program,
   type Sandbox,
   SandboxError
@@ -25,13 +25,13 @@ export interface Backend {
   readonly processes: number
   /** The command for a run whose program stands in `folder`, and may work in `work`. */
   readonly command: (run: Run) => ReadonlyArray<string>
-  /** Does what killing the process group does not. */
+  /** Kills what lies outside the process group. */
   readonly kill?: (run: Run) => void
   /** Exit codes with which the backend says that it failed itself; of the program they say nothing. */
   readonly ownFailure: (exitCode: number, stderr: string) => boolean
-  /** Whom the processes belong to; whoever grades by default. */
+  /** The id of the user whom the processes belong to; the user who grades by default. */
   readonly user?: number
-  /** Whether limits of memory are the backend's and not the interpreter's own. */
+  /** Whether the backend limits memory, so that the interpreter need not. */
   readonly limitsMemory?: boolean
 }
 
@@ -107,7 +107,7 @@ const execute = (backend: Backend, run: Run): Effect.Effect<Ended> =>
     })
   })
 
-const outcomeOf = (backend: Backend, run: Run, ended: Ended, millis: number): Outcome | SandboxError => {
+const executionOf = (backend: Backend, run: Run, ended: Ended, millis: number): Execution | SandboxError => {
   const failure = (detail: string) => new SandboxError({ sandbox: backend.name, reason: "failed", detail })
   const { exitCode, signal, stderr, stdout } = ended
   if (ended.error !== undefined) return failure(ended.error)
@@ -121,8 +121,8 @@ const outcomeOf = (backend: Backend, run: Run, ended: Ended, millis: number): Ou
   if (exitCode > 128 && exitCode < 160 && stderr === "" && exitCode !== 130) {
     return { type: "crashed", detail: `signal ${exitCode - 128}` }
   }
-  const outcome = { type: "finished", stdout, stderr, exitCode, millis } as const
-  return isMemoryError(outcome) ? starved : outcome
+  const execution = { type: "finished", stdout, stderr, exitCode, millis } as const
+  return isMemoryError(execution) ? starved : execution
 }
 
 const folders = (user: number | undefined) =>
@@ -157,8 +157,8 @@ const runOne = (backend: Backend, program: Program, input: string) =>
     const run = { id: `divisi-${process.pid}-${++runs}`, folder, work, limits: allowed }
     const started = performance.now()
     const ended = yield* execute(backend, run)
-    const outcome = outcomeOf(backend, run, ended, performance.now() - started)
-    return outcome instanceof SandboxError ? yield* outcome : outcome
+    const execution = executionOf(backend, run, ended, performance.now() - started)
+    return execution instanceof SandboxError ? yield* execution : execution
   }).pipe(Effect.scoped)
 
 /** The sandbox of a backend. */
@@ -169,18 +169,18 @@ export const make = (backend: Backend): Effect.Effect<Sandbox> =>
     run: (program, goesOn = isClean) =>
       turns.withPermit(
         Effect.gen(function* () {
-          const outcomes: Array<Outcome> = []
+          const executions: Array<Execution> = []
           for (const [index, input] of (program.inputs ?? [""]).entries()) {
-            const outcome = yield* runOne(backend, program, input)
-            outcomes.push(outcome)
-            if (!goesOn(outcome, index)) break
+            const execution = yield* runOne(backend, program, input)
+            executions.push(execution)
+            if (!goesOn(execution, index)) break
           }
-          return outcomes
+          return executions
         })
       )
   }))
 
-/** Runs a command of ours to its end; the failure says what is amiss. */
+/** Runs a command to its end and gives its output; the failure says what went wrong. */
 export const ask = (command: ReadonlyArray<string>, user?: number): Effect.Effect<string, string> =>
   Effect.callback((resume) => {
     const owner = user === undefined ? {} : { uid: user, gid: user }

@@ -7,10 +7,6 @@
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Extraction
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What may differ. */
 export interface Options {
   /** The name of the grader; `letter` by default. */
@@ -25,7 +21,7 @@ const defaultLetters = "ABCDEFGHIJ"
 const before = String.raw`[\s*_"'“‘(\[{$\x60]*(?:\\(?:boxed|text|textbf|mathrm|mathbf)\s*\{\s*\(?\s*)*`
 const after = String.raw`(?![\w'’]|\s*[+^=×*/]\s*\w|\.\w)`
 
-/** Ways to choose, from the surest to the least; of one way the last in the text counts. */
+/** Ways to choose a letter, the surest first. Where one way occurs more than once, the last counts. */
 const ways = (letters: string): ReadonlyArray<RegExp> => {
   const letter = `${before}([${letters}])${after}`
   const options = "(?:[Oo]ption|[Cc]hoice|[Ll]etter)?"
@@ -78,10 +74,6 @@ export const extract = (text: string, letters: string = defaultLetters): string 
   }
   return undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Graders
-// -------------------------------------------------------------------------------------------------------------------
 
 const goldLetter = (gold: string) => /[A-Z]/.exec(gold.trim())?.[0] ?? gold.trim()
 
