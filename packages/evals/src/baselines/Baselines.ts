@@ -2,11 +2,11 @@
  * Baselines: what a Conductor is compared with, by name.
  *
  * Each is a policy, or a few, run by the same Conductor as everything else, so cost, tokens and failures are counted
- * alike. Some learn first: from samples that are recorded on tasks which they are not measured on.
+ * alike. Some learn first, from samples recorded on other tasks than those they are measured on.
  *
  * A list of baselines is written `name[:number][@worker]`, with commas between, e.g.
- * `single,self-consistency:5,best-of:3@openai:gpt-5`. Where a worker is wanted and none is named it is the best: by the
- * recorded samples, where there are any, else the pool's first.
+ * `single,self-consistency:5,best-of:3@openai:gpt-5`. Where a baseline needs a worker and the list names none, it takes
+ * the best of the recorded samples; without samples, the pool's first.
  */
 import * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
@@ -27,7 +27,7 @@ import * as Smoothie from "./smoothie.ts"
 /** A policy to compare with. */
 export interface Baseline {
   readonly policy: Policy.Policy
-  /** How many times the output tokens that the others are allowed for each call; 1 when absent. */
+  /** A factor on the output tokens that a call may use; 1 when absent. */
   readonly outputTokensFactor?: number
 }
 
@@ -38,11 +38,11 @@ export interface Options<E> {
   readonly record?: Record<E>
   /** `Embedder.hashed()` by default. */
   readonly embedder?: Embedder.Embedder
-  /** Of what is learned; 0 by default. */
+  /** The seed of what is learned; 0 by default. */
   readonly seed?: number
 }
 
-/** A baseline as a list names it. */
+/** A baseline as an entry of a list asks for it. */
 export interface Named {
   readonly text: string
   readonly name: string
@@ -80,7 +80,7 @@ interface Ingredients<E> {
   readonly seed: number
 }
 
-/** What the table says of a baseline. */
+/** A row of the table of baselines. */
 export interface Entry {
   readonly name: string
   readonly description: string
@@ -96,7 +96,7 @@ interface Row extends Entry {
   readonly make: <E>(from: Ingredients<E>) => Effect.Effect<ReadonlyArray<Baseline>, E | Embedder.EmbedderError>
 }
 
-/** A policy under the name that it was asked for by. */
+/** A policy with the name that the list has for it. */
 const titled = (policy: Policy.Policy, { text }: Named): Policy.Policy => ({ ...policy, name: text })
 
 const one = (policy: Policy.Policy, named: Named): Effect.Effect<ReadonlyArray<Baseline>> =>

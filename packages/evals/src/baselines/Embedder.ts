@@ -1,7 +1,7 @@
 /**
- * Embedders: texts as points, so that like texts lie near each other.
+ * Embedders turn texts into points, so that similar texts lie near each other.
  *
- * Routers that learn from questions, and label-free estimates that compare answers, need nothing else of a model. Any
+ * Routers that learn from questions need nothing else of a model, nor do label-free estimates that compare answers. Any
  * provider's embeddings will do ({@link fromPromise}); {@link hashed} is local, needs no model, and gives the same
  * points everywhere, which is what tests and work without a network want.
  */
@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 
 /** Gives each text a point, in order. All points of one embedder have the same length. */
 export interface Embedder {
-  /** As reports name it: with another embedder, learned routers are others. */
+  /** Its name in reports: learned routers depend on their embedder. */
   readonly name: string
   readonly embed: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
 }
@@ -95,7 +95,7 @@ const hash = (text: string): number => {
   return (value ^ (value >>> 13)) >>> 0
 }
 
-/** Words, pairs of words, and three letters in a row: what a text is about, however its words are bent. */
+/** Words, pairs of words and triples of letters: what a text is about, whatever the endings of its words. */
 const features = (text: string): ReadonlyMap<string, number> => {
   const words =
     text

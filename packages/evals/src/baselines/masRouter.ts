@@ -27,7 +27,7 @@ import { argmax, nearest, type Vector } from "./vectors.ts"
 export interface Settings {
   /** Training questions that an estimate looks at. */
   readonly neighbours: number
-  /** So many samples does the overall mean weigh. */
+  /** How many samples the overall mean weighs as much as. */
   readonly prior: number
   /** What the price of one mean single call is worth, in score. */
   readonly costWeight: number
@@ -74,7 +74,7 @@ const shapes: ReadonlyArray<Shape> = [
   }
 ]
 
-/** What trials of a shape are called. */
+/** The name of a shape's trials. */
 const trialOf = (name: string, shape: Shape): string => `${name}/${shape.name}`
 
 /** The steps of the longest shape: two layers of three, and the aggregator. */

@@ -8,14 +8,14 @@ import type { Vector } from "./vectors.ts"
 /** How good each worker is expected to be for a question at this place. Workers it does not know are absent. */
 export type Rates = (question: Vector) => ReadonlyMap<string, number>
 
-/** The place of a task's question. A failure of the embedder is one of the policy. */
+/** The place of a task's question. When the embedder fails, the policy fails. */
 export const placeOf = (policy: string, embedder: Embedder, task: Task.Task) =>
   Effect.mapBoth(embedder.embed([Task.question(task)]), {
     onFailure: (error) => new Policy.PolicyError({ policy, detail: error.message }),
     onSuccess: (points) => points[0]!
   })
 
-/** The workers of the pool that are known, best first; of equals the first in the pool. */
+/** The known workers of the pool, best first; equals in the pool's order. */
 export const ranked = (rates: ReadonlyMap<string, number>, { pool }: Policy.Context): ReadonlyArray<string> =>
   pool.workers
     .flatMap(({ id }, index) => (rates.has(id) ? [{ id, index, rate: rates.get(id)! }] : []))

@@ -11,7 +11,7 @@ export interface WorkerSample extends Sample {
   readonly worker: string
 }
 
-/** A task with its place and what each worker made of it. */
+/** A task with its place and each worker's answers to it. */
 export interface Point {
   readonly task: Task.Task
   readonly place: Vector
@@ -52,7 +52,7 @@ export const points = (samples: ReadonlyArray<WorkerSample>, embedder: Embedder)
   )
 }
 
-/** Mean score, mean cost and number of scored samples of each worker, best first; of equals the cheaper. */
+/** Mean score, mean cost and number of scored samples of each worker, best first; of equals the cheaper first. */
 export const standings = (samples: ReadonlyArray<WorkerSample>) =>
   [...groupBy(samples, ({ worker }) => worker)]
     .map(([worker, group]) => {

@@ -1,9 +1,9 @@
 /**
  * Benchmarks: where records come from, how a record becomes a task, and who grades the answers.
  *
- * Loading a benchmark gives its tasks with what is needed to get the very same ones again: files and their checksums,
- * the seed, and a hash of the ids. Its licence and terms come along, to be shown. Tasks of a confidential benchmark may
- * be run, but {@link shareable} keeps their text out of anything that is shared.
+ * Loading a benchmark gives its tasks and all that is needed to load the very same ones again: files with checksums, the
+ * seed, and a hash of the ids. It also gives the licence and terms, to be shown. Tasks of a confidential benchmark may be
+ * run, but {@link shareable} keeps their text out of everything that is shared.
  */
 import * as Task from "@divisi/core/Task"
 import type { AnswerGrader } from "@divisi/graders/Verdict"
@@ -20,12 +20,12 @@ import * as Selection from "./Selection.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A set of tasks that many are measured on. */
+/** A set of tasks that policies are measured on. */
 export interface Benchmark {
-  /** As commands name it, e.g. `math500`. */
+  /** Its name in commands, e.g. `math500`. */
   readonly id: string
   readonly title: string
-  /** Where its records are; a path to a file, or files, of this machine for one's own. */
+  /** Where its records are: files of a hub, or paths of this machine. */
   readonly source: Dataset.HubFiles | string | ReadonlyArray<string>
   readonly licence: string
   /** What else its authors ask of users. */
@@ -36,9 +36,9 @@ export interface Benchmark {
   readonly isGated?: boolean
   /** The field of a task's metadata that samples are stratified by. */
   readonly stratum?: string
-  /** Names the wording of its prompts, so that a report can say which was used. */
+  /** Names the wording of its prompts, for reports. */
   readonly prompt: string
-  /** Answers of a question that make a score worth printing; 1 when absent. */
+  /** How often each question should be answered for a meaningful score; 1 when absent. */
   readonly epochs?: number
   /**
    * The task of a record; `undefined` for a record that does not belong. It throws only for a record of another shape,
@@ -56,20 +56,20 @@ export interface Graded extends Benchmark {
 export interface LoadOptions extends Dataset.Options {
   /** Files of this machine instead of the benchmark's own. */
   readonly files?: ReadonlyArray<string>
-  /** Of the hub's data set, instead of the benchmark's own: a commit stays what it is. */
+  /** The revision of the hub's data set, instead of the benchmark's own; only a commit never changes. */
   readonly revision?: string
   /** These tasks and no others. */
   readonly ids?: ReadonlyArray<string>
-  /** At most so many, sampled by the seed with a share for each stratum. */
+  /** The most tasks; the seed draws them, with a share for each stratum. */
   readonly limit?: number
-  /** Of the sample; 0 by default. */
+  /** The seed of the draw; 0 by default. */
   readonly seed?: number
-  /** What was trained on: an overlap is refused. */
+  /** What the policies were trained on: an overlap is refused. */
   readonly trained?: Selection.Trained
   readonly onOverlap?: "refuse" | "drop"
 }
 
-/** The tasks of a benchmark, and how they came about. */
+/** The tasks of a benchmark, and where they are from. */
 export interface Loaded {
   readonly tasks: ReadonlyArray<Task.Task>
   readonly provenance: Provenance
@@ -84,18 +84,18 @@ export interface Provenance {
   /** Of the hub's data set, when there is one. */
   readonly dataset?: string
   readonly revision?: string
-  /** What the revision was when its files were fetched, where the hub said so. */
+  /** The commit that the revision meant when its files were fetched, if the hub said so. */
   readonly commit?: string
   readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string; readonly bytes: number }>
-  /** Tasks in the files. */
+  /** How many tasks the files hold. */
   readonly available: number
   readonly selected: number
   readonly seed: number
-  /** Of the ids of the selected tasks. */
+  /** A hash of the selected tasks' ids. */
   readonly idsSha256: string
 }
 
-/** A record is not what its benchmark expects. */
+/** A record does not have the shape that its benchmark expects. */
 export class RecordError extends Data.TaggedError("RecordError")<{
   readonly benchmark: string
   readonly file: string
@@ -123,7 +123,7 @@ const filesOf = (benchmark: Benchmark, options: LoadOptions) => {
     : Effect.forEach(source, Dataset.local)
 }
 
-/** Checksums are those of the benchmark's own revision. */
+/** A benchmark's checksums hold for its own revision only. */
 const pinned = ({ sha256, ...source }: Dataset.HubFiles, revision = source.revision): Dataset.HubFiles => ({
   ...source,
   ...(revision === undefined ? {} : { revision }),
@@ -147,7 +147,7 @@ const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) 
     )
   )
 
-/** Questions that occur twice keep two ids: the second is numbered. */
+/** A question that occurs twice has two ids: the second is numbered. */
 const distinct = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<Task.Task> => {
   const seen = new Map<string, number>()
   return tasks.map((task) => {
@@ -236,7 +236,7 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
 // Combinators
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A benchmark with a grader, or with another than its own. */
+/** A benchmark with this grader instead of its own. */
 export const withGrader = (benchmark: Benchmark, grader: AnswerGrader): Graded => ({ ...benchmark, grader })
 
 /** A task as it may be written to a file that others see. */
@@ -249,9 +249,9 @@ export interface Shareable {
 }
 
 /**
- * What may be said of a task in something that is shared: of a confidential benchmark its id and a hash alone.
+ * The part of a task that may be shared: for a confidential benchmark, its id and a hash alone.
  *
- * Answers of models quote questions, so of such a benchmark they must be left out, too: see `isConfidential`.
+ * Answers quote questions, so leave out a confidential benchmark's answers, too: see `isConfidential`.
  */
 export const shareable = (benchmark: Benchmark, task: Task.Task): Shareable => {
   const promptSha256 = sha256(JSON.stringify(task.messages))

@@ -34,11 +34,11 @@ const makers: ReadonlyMap<string, (sandbox: Sandbox) => Graded> = new Map<string
   )
 ])
 
-/** The names there are. */
+/** Every name that {@link named} knows. */
 export const names: ReadonlyArray<string> = [...makers.keys()]
 
 /**
- * The benchmark of a name with its grader; `undefined` when there is none. Programs run in the sandbox, by default in
+ * The benchmark of a name with its grader; `undefined` when there is none. Programs run in the sandbox; the default is
  * one that all share (`Sandboxes.shared`).
  *
  * **Example**

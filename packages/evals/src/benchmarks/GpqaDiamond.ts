@@ -11,9 +11,9 @@ import type { Graded } from "./Benchmark.ts"
 import { ask, letterAt } from "./choices.ts"
 import * as Row from "./Row.ts"
 
-/** What may differ. */
+/** How the options are ordered. */
 export interface Options {
-  /** Of the order of options; 42 by default. */
+  /** The seed of the order; 42 by default. */
   readonly seed?: number
 }
 

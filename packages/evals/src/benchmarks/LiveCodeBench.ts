@@ -7,7 +7,7 @@ import * as Row from "./Row.ts"
 /** `v1` holds the 400 problems of the first release, `v6` the 175 of the last. */
 export type Slice = "v1" | "v2" | "v3" | "v4" | "v5" | "v6"
 
-/** Which problems. */
+/** Which contests. */
 export interface Options {
   /** The slices; `["v1"]` by default. A release holds all slices up to its own. */
   readonly slices?: ReadonlyArray<Slice>

@@ -6,7 +6,7 @@ import type { Graded } from "./Benchmark.ts"
 import { ask, type ChoiceFormat, letterAt } from "./choices.ts"
 import * as Row from "./Row.ts"
 
-/** What may differ. */
+/** Which split, and how the letter is asked for. */
 export interface Options {
   /** Which split; `test` by default. The paper's set-up trains on `auxiliary_train` and validates on `validation`. */
   readonly split?: "test" | "validation" | "dev" | "auxiliary_train"

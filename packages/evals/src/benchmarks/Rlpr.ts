@@ -5,7 +5,7 @@ import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** What may differ. */
+/** Which rule, and which references. */
 export interface Options {
   /** `strict` by default; `paper` is the lenient rule that reported figures are likely to be based on. Print both. */
   readonly rule?: "strict" | "paper"

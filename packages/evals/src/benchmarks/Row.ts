@@ -1,11 +1,11 @@
-/** Reading the fields of a record of a data set, which is whatever its file holds. */
+/** Reads the fields of a record of a data set, which may hold anything. */
 
 import * as Result from "effect/Result"
 
 /** A record as it was read: JSON, or Parquet with its big integers. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** A record that is not shaped as its benchmark has it. Thrown while one record is read. */
+/** Says that a record does not have its benchmark's shape. Thrown while one record is read. */
 export class RowError extends Error {}
 
 const wrong = (row: Row, name: string, expected: string): RowError =>

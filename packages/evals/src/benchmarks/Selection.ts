@@ -22,10 +22,10 @@ export class SelectionError extends Data.TaggedError("SelectionError")<{
   }
 }
 
-/** One name for a list of tasks, in any order. */
+/** A hash of the tasks' ids, the same in any order. */
 export const hash = (tasks: ReadonlyArray<Task.Task>): string => sha256(...tasks.map(({ id }) => id).sort())
 
-/** The tasks of these ids, in their order; an id that is not there is refused. */
+/** The tasks of these ids, in their order; an unknown id is refused. */
 export const only = (
   tasks: ReadonlyArray<Task.Task>,
   ids: ReadonlyArray<string>
@@ -88,7 +88,7 @@ export const sample = (
   return groups.flatMap((group, index) => shuffled(group, options.seed).slice(0, counts[index]))
 }
 
-/** A seeded cut of tasks in parts; what is left over by rounding is in the last part. */
+/** Cuts tasks in parts by a seed; the last part takes what rounding leaves over. */
 export const split = (
   tasks: ReadonlyArray<Task.Task>,
   options: { readonly shares: ReadonlyArray<number>; readonly seed: number }
@@ -104,12 +104,12 @@ export const split = (
   })
 }
 
-/** What was trained on: ids, or tasks, whose questions are compared as well. */
+/** What was trained on: ids, or tasks; of tasks the questions are compared, too. */
 export type Trained = ReadonlyArray<string | Task.Task>
 
 const questionKey = (task: Task.Task) => sha256(Task.question(task).replace(/\s+/g, " ").trim())
 
-/** The tasks that were not trained on. Where any was, they are refused unless told to be dropped. */
+/** The tasks that were not trained on. If any was, the selection fails, unless `onOverlap` is `drop`. */
 export const withoutTrained = (
   tasks: ReadonlyArray<Task.Task>,
   trained: Trained,

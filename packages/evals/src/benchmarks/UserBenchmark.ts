@@ -1,6 +1,6 @@
 /**
- * Benchmarks of one's own: a file of JSON lines with `question`, `answer` and, unless one grader is for all, `grader`.
- * `id`, `system` and `subject` may be there, too.
+ * Your own benchmarks: a file of JSON lines with `question`, `answer` and, unless one grader is for all, `grader`. Lines
+ * may also have `id`, `system` and `subject`.
  */
 import path from "node:path"
 import * as Task from "@divisi/core/Task"
@@ -11,13 +11,13 @@ import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** What a benchmark of one's own is made of. */
+/** The file, and what else is known of the benchmark. */
 export interface Options {
   /** JSON lines, gzipped or not, or Parquet. */
   readonly file: string
   /** Names the benchmark; the file's name by default. */
   readonly id?: string
-  /** For the rows that name none: one by name (see `Graders.names`), or any other; `text` by default. */
+  /** The grader of rows that name none: a name (see `Graders.names`), or a grader; `text` by default. */
   readonly grader?: string | Verdict.AnswerGrader
   readonly licence?: string
   /** Whether its questions must not be published. */
@@ -34,7 +34,7 @@ const checkGrader = (name: string): string => {
   return name
 }
 
-/** Each task by the grader that its record names. */
+/** Grades each task with the grader that its record names. */
 const dispatch = (fallback: Verdict.AnswerGrader): Verdict.AnswerGrader => ({
   name: fallback.name,
   grade: (task, answer) =>

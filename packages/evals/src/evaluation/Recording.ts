@@ -28,9 +28,9 @@ export interface Sample {
 /** Runs policies over tasks that may be learned from: one sample, or more, for each policy and task. */
 export type Record<E> = (policies: ReadonlyArray<Policy>) => Effect.Effect<ReadonlyArray<Sample>, E>
 
-/** What a recording is made with. */
+/** Tasks, graders and workers of a recording. */
 export interface Options extends Omit<Conductor.Options, "policy"> {
-  /** Never those that the policies are then measured on. */
+  /** Tasks to learn from; never those on which the policies are then measured. */
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Grader
   /** Runs at once; 4 by default. */

@@ -13,23 +13,23 @@ import { EvaluationError, type Suite } from "./Evaluation.ts"
 import * as Journal from "./journal.ts"
 import { regraded, usd } from "./sampling.ts"
 
-/** What to grade. */
+/** Which evaluation to grade again, and how. */
 export interface Options {
   /** Of the evaluation. */
   readonly folder: string
-  /** All its benchmarks, with the graders that are wanted. */
+  /** All its benchmarks, with the graders to use. */
   readonly suites: ReadonlyArray<Suite>
   /** Answers that are graded at once; 4 by default. */
   readonly concurrency?: number
 }
 
-/** A sample whose verdict is another one now. */
+/** A sample whose verdict changed. */
 export interface Change {
   readonly before: Report.Sample
   readonly after: Report.Sample
 }
 
-/** What came of it. */
+/** The new report, and what changed. */
 export interface Regraded {
   readonly report: Report.Report
   /** As they may be shared. */
@@ -46,7 +46,7 @@ const noEvaluation = (folder: string) =>
     detail: `it has no ${ReportFile.names.journal}`
   })
 
-/** The task that was answered; none when its prompt has changed, or it is there no more. */
+/** The task that was answered; `undefined` when its prompt has changed, or the benchmark no longer has it. */
 const taskOf = (suites: ReadonlyArray<Suite>) => {
   const tasks = new Map(
     suites.flatMap(({ grader, record, tasks }) =>
@@ -73,7 +73,7 @@ const gradeAgain = (find: ReturnType<typeof taskOf>) =>
 const isSame = (before: Report.Sample, after: Report.Sample): boolean =>
   before.score === after.score && before.rung === after.rung && before.extracted === after.extracted
 
-/** The samples that a plan asks for: others may be left from a plan before it. */
+/** The samples that a plan asks for; the file may also hold those of an earlier plan. */
 const isPlanned = ({ benchmarks, config }: Report.Plan) => {
   const policies = new Set(config.policies.map(({ name }) => name))
   const names = new Set(benchmarks.map(({ benchmark }) => benchmark))

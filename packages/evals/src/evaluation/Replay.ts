@@ -1,8 +1,8 @@
 /**
  * Replay: recorded runs as training data, and as a pool of workers that answers from them without a network.
  *
- * What a policy was shown and what a worker was sent are not in a transcript, as they follow from it: they are rendered
- * again by the same pure functions. So a record is right as long as the prompt's options are those of the run.
+ * A transcript does not hold what a policy was shown or what a worker was sent, because both follow from it: the same
+ * pure functions render them again. So a record is right as long as the prompt's options are those of the run.
  */
 import type { Grader, GraderError } from "@divisi/core/Grader"
 import { reward } from "@divisi/core/Grader"
@@ -33,7 +33,7 @@ import { unrecorded } from "./unrecorded.ts"
 /** The version of the records below. */
 export const version = 1
 
-/** What a policy was shown, what it wrote, and what that was worth. */
+/** What a policy was shown, what it wrote, and its reward. */
 export interface Decision {
   readonly version: typeof version
   readonly type: "decision"
@@ -215,7 +215,7 @@ const sent = (task: Task, round: RoundRecord, workflow: Workflow, step: number, 
     ...(previous === undefined ? {} : { previous })
   })
 
-/** A step that came to something, with what its worker was sent. */
+/** A step that has an answer, with what its worker was sent. */
 interface Call {
   readonly transcript: Transcript
   readonly step: StepRecord

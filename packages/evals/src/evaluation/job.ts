@@ -14,7 +14,7 @@ import { recursionOf } from "./plan.ts"
 import { lost, sampleOf } from "./sampling.ts"
 import { unrecorded } from "./unrecorded.ts"
 
-/** A sample that is to be made. */
+/** A sample that is planned. */
 export interface Job {
   readonly suite: Suite
   readonly task: Task
@@ -35,7 +35,7 @@ const nameOf = ({ entry, epoch, suite, task }: Job) => ({
   policy: entry.policy.name
 })
 
-/** What names its sample. */
+/** The key of its sample. */
 export const keyOf = (job: Job): string => Report.key(nameOf(job))
 
 /** The same for every policy. */

@@ -1,4 +1,4 @@
-/** What an evaluation is going to do: as its report says it, whether it can be done, and whether it was begun so. */
+/** The plan of an evaluation: how its report states it, whether it can be done, and whether it is the one that began. */
 import { defaultMaxSteps } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -24,7 +24,7 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   }
 }
 
-/** A critic gets to see two rounds more. */
+/** With a critic, two more rounds. */
 export const recursionOf = ({ recursion, settings }: Terms): number =>
   recursion ?? (settings?.critic === undefined ? 0 : 2)
 
@@ -92,7 +92,7 @@ const essentials = ({ benchmarks, config, pool }: Report.Plan, shared: ReadonlyS
   }
 }
 
-/** Refuses to go on with samples that were made at other terms. */
+/** Refuses to go on with samples that were made with other settings. */
 export const checkSame =
   (plan: Report.Plan) =>
   (before: Report.Plan): Effect.Effect<void, EvaluationError> => {

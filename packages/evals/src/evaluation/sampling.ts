@@ -138,7 +138,7 @@ type Verdicts = Pick<Sample, "score" | "correct" | "rung" | "isUnparsed" | "extr
 
 const noAnswer: Verdicts = { score: 0, correct: false, rung: "no-answer" }
 
-/** What a verdict says of a sample. */
+/** The fields of a sample that a verdict decides. */
 export const verdictOf = (verdict: Verdict | GraderError): Verdicts => {
   if ("_tag" in verdict) return { missing: { cause: "grader", message: verdict.message } }
   const { correct, extracted, rung, score } = verdict
@@ -193,7 +193,7 @@ export const regraded = (sample: Sample, verdict: Verdict | GraderError): Sample
   ...verdictOf(verdict)
 })
 
-/** A sample that says nothing, whatever its run came to. */
+/** A sample without a score, however its run ended. */
 export const lost = (sample: Sample, message: string): Sample => ({
   ...withoutVerdict(sample),
   missing: { cause: "harness", message }

@@ -25,7 +25,7 @@ export type Figure = number | null
 // Samples
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What became of one step of a run. */
+/** How one step of a run ended. */
 export interface Step {
   /** From 0. */
   readonly round: number
@@ -44,7 +44,7 @@ export interface Step {
   readonly millis: Figure
 }
 
-/** Why a sample has no score: nothing that the policy could help. */
+/** Why a sample has no score: for a reason that says nothing about the policy. */
 export interface Missing {
   /** `worker`: calls failed for a reason that says nothing about the answer. `grader`: it reached no verdict. */
   readonly cause: "worker" | "grader" | "harness"

@@ -39,7 +39,7 @@ export interface Diff {
   readonly rows: ReadonlyArray<Row>
   /** Tasks that both have, and those that one has. */
   readonly tasks: { readonly both: number; readonly onlyFirst: number; readonly onlySecond: number }
-  /** Terms that are not the same, by name: such a comparison is not at equal terms. */
+  /** Names of the settings in which the reports differ: with any, the comparison is not fair. */
   readonly terms: ReadonlyArray<{ readonly name: string; readonly first: unknown; readonly second: unknown }>
 }
 

@@ -23,7 +23,7 @@ import { figure } from "./summary.ts"
 /** The version of profiles on disk. */
 export const version = 1
 
-/** One call of a worker, and what came of the run that it was part of. */
+/** One call of a worker, and how the run that it was part of ended. */
 export interface Observation {
   readonly worker: string
   /** Of the task. */
@@ -66,7 +66,7 @@ export interface WorkerProfile {
   readonly costUsd: Figure
 }
 
-/** Profiles as they stand on disk. */
+/** Profiles as a file holds them. */
 export interface Profiles {
   readonly version: typeof version
   readonly workers: ReadonlyArray<WorkerProfile>
@@ -150,7 +150,7 @@ export const fromTranscripts = Effect.fnUntraced(function* (
 // Profiles
 // -------------------------------------------------------------------------------------------------------------------
 
-/** So many samples does the mean weigh that an estimate is drawn to. */
+/** How many samples the mean weighs as much as that an estimate is drawn to. */
 const priorSamples = 4
 
 const median = (values: ReadonlyArray<number>): Figure =>

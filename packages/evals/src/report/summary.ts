@@ -4,7 +4,7 @@ import { normalQuantile } from "../statistics/distribution.ts"
 import * as Statistics from "../statistics/Statistics.ts"
 import type { Cell, Config, Figure, Overall, Sample, Score, Share, Spread } from "./Report.ts"
 
-/** What is not a number is not known. */
+/** `null` for what is not a number. */
 export const figure = (value: number): Figure => (Number.isFinite(value) ? value : null)
 
 /** A sample as the statistics take it. */

@@ -1,5 +1,5 @@
 /**
- * What can be said of scores: how sure a mean is, whether two policies differ, and what difference could be seen at all.
+ * Statistics of scores: how sure a mean is, whether two policies differ, and how small a difference could be seen.
  *
  * Samples of one question are not independent, so standard errors are clustered by question. An answer that could not
  * be read counts as wrong; a sample that the infrastructure lost is missing, and both are counted.
@@ -20,7 +20,7 @@ export interface Sample {
   readonly score?: number
   /** Whether no answer could be read, which scores 0. */
   readonly isUnparsed?: boolean
-  /** What the question shares with others, e.g. a passage; the question itself when absent. */
+  /** Names what the question shares with others, e.g. a passage; the question itself when absent. */
   readonly cluster?: string
 }
 

@@ -1,4 +1,4 @@
-/** Distributions that tests and intervals need, to at least ten digits. */
+/** The distributions that tests and intervals need, to at least ten digits. */
 
 const coefficients = [
   0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,

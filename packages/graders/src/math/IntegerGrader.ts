@@ -3,7 +3,7 @@ import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
 import * as MathAnswer from "./MathAnswer.ts"
 
-/** What may differ. */
+/** The grader's name, and which numbers can be right. */
 export interface Options {
   /** The name of the grader; `integer` by default. */
   readonly name?: string

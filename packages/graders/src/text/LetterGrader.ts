@@ -7,7 +7,7 @@
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
 
-/** What may differ. */
+/** The grader's name, and its letters. */
 export interface Options {
   /** The name of the grader; `letter` by default. */
   readonly name?: string
