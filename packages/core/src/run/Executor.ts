@@ -212,13 +212,16 @@ export const make = (context: CallContext, plan: Plan): Execution => {
         skip(step, "budget")
         return drive(released(step))
       }
-      return Effect.matchEffect(runStep(context, plan, answers, step), {
-        onSuccess: (text) => {
-          answers[step] = { type: "answered", text }
+      const started = startStep(context, plan, answers, step)
+      return Effect.matchEffect(started.answer, {
+        onSuccess: (answer) => {
+          answers[step] = { type: "answered", text: answer.text }
+          started.finished(answer)
           return drive(released(step))
         },
         onFailure: (error) => {
           answers[step] = { type: "failed", message: error.message }
+          started.failed(error)
           if (error._tag === "BudgetExceeded") stopped ??= error
           else if (settings.onStepFailure === "end") return Effect.fail(error)
           return drive(released(step))
@@ -241,37 +244,41 @@ export const make = (context: CallContext, plan: Plan): Execution => {
 
 type StepAnswers = ReadonlyArray<StepAnswer | undefined>
 
-/** Runs a step and says so: its answer. */
-const runStep = (
-  context: CallContext,
-  plan: Plan,
-  answers: StepAnswers,
-  step: number
-): Effect.Effect<string, StepFailure | BudgetExceeded> => {
+/** A step that has begun: its answer, and how to say what came of it. */
+interface Started {
+  readonly answer: Effect.Effect<Answered, StepFailure | BudgetExceeded>
+  readonly finished: (answer: Answered) => void
+  readonly failed: (error: StepFailure | BudgetExceeded) => void
+}
+
+const startStep = (context: CallContext, plan: Plan, answers: StepAnswers, step: number): Started => {
   const { clock, emit } = context
   const { round, workflow } = plan
-  const started = clock.currentTimeMillisUnsafe()
-  const elapsed = () => clock.currentTimeMillisUnsafe() - started
+  const startedAt = clock.currentTimeMillisUnsafe()
+  const elapsed = () => clock.currentTimeMillisUnsafe() - startedAt
   let worker = workerName(plan, workflow.steps[step]!.worker)
 
   emit?.({ type: "step-started", round, step, worker })
-  const answered = ask(context, plan, answers, step, (name) => {
-    emit?.({ type: "step-reassigned", round, step, from: worker, to: name })
-    worker = name
-  })
-  if (emit === undefined) return Effect.map(answered, ({ text }) => text)
-  return Effect.mapBoth(answered, {
-    onSuccess: ({ addedMillis, cached, costUsd, finishReason, text, usage }) => {
-      const durationMillis = elapsed() + addedMillis
-      const paid = { usage, costUsd }
-      emit({ type: "step-finished", round, step, worker, answer: text, finishReason, durationMillis, cached, ...paid })
-      return text
-    },
-    onFailure: (error) => {
-      emit({ type: "step-failed", round, step, worker, message: error.message, durationMillis: elapsed() })
-      return error
-    }
-  })
+  return {
+    answer: ask(context, plan, answers, step, (name) => {
+      emit?.({ type: "step-reassigned", round, step, from: worker, to: name })
+      worker = name
+    }),
+    finished: ({ addedMillis, cached, costUsd, finishReason, text, usage }) =>
+      emit?.({
+        type: "step-finished",
+        round,
+        step,
+        worker,
+        answer: text,
+        finishReason,
+        durationMillis: elapsed() + addedMillis,
+        cached,
+        usage,
+        costUsd
+      }),
+    failed: ({ message }) => emit?.({ type: "step-failed", round, step, worker, message, durationMillis: elapsed() })
+  }
 }
 
 /** Asks the worker of a step, and those who take over from it. */
