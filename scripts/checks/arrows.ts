@@ -39,7 +39,7 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "providers-*", to: ["core", "provider-kit"] },
   { from: "files", to: ["core"] },
   // Files of models, without the engines that run or train them.
-  { from: "gguf", to: ["files"], external: ["effect", "pure-rand"] },
+  { from: "gguf", to: ["files"], external: ["effect", "pure-rand", "tinyqueue"] },
   // A model that comes with what runs it; its tests make another, and hold it to the gym that it was trained in.
   { from: "policy-tiny", to: ["core", "gguf", "gym", "policy-lexical", "policy-llamacpp"] },
   { from: "policy-*", to: ["core", "files", "gguf"] },

@@ -1,5 +1,5 @@
 /** Merges the tokens of one word, in the order in which llama.cpp does: the most urgent pair, then the leftmost. */
-import * as PriorityQueue from "./priorityQueue.ts"
+import TinyQueue from "tinyqueue"
 
 /** What two tokens become, by the left one's id, then the right one's. */
 export type Merges = ReadonlyMap<number, ReadonlyMap<number, { readonly rank: number; readonly id: number }>>
@@ -13,8 +13,7 @@ interface Candidate {
   readonly id: number
 }
 
-const isBefore = (left: Candidate, right: Candidate) =>
-  left.rank < right.rank || (left.rank === right.rank && left.at < right.at)
+const inOrder = (left: Candidate, right: Candidate) => left.rank - right.rank || left.at - right.at
 
 /** The tokens that are left when no two neighbours can become one. Takes time n log n. */
 export const mergeWord = (bytes: ReadonlyArray<number>, merges: Merges): ReadonlyArray<number> => {
@@ -22,7 +21,7 @@ export const mergeWord = (bytes: ReadonlyArray<number>, merges: Merges): Readonl
   const tokens = bytes.slice()
   const next = bytes.map((_, at) => at + 1)
   const previous = bytes.map((_, at) => at - 1)
-  const queue = PriorityQueue.make(isBefore)
+  const queue = new TinyQueue<Candidate>([], inOrder)
 
   const consider = (at: number) => {
     const left = tokens[at]
