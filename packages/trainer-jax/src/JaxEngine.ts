@@ -26,12 +26,12 @@ import * as Threads from "./internal/threads.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A model that has learned nothing yet, or whose weights are in memory. */
+/** A new model, or one whose weights are in memory. */
 export interface New {
   /** Sizes of a model of the `llama` architecture. */
   readonly config: Model.Config
   readonly tokenizer: Tokenizer
-  /** The first weights are made of it; 0 by default. */
+  /** The seed of the first weights; 0 by default. */
   readonly seed?: number
   /** Weights to go on from, by their names in Hugging Face's layout; random ones by default. */
   readonly tensors?: Model.DenseModel["tensors"]

@@ -1,6 +1,6 @@
 /**
- * Adapters that a server trained, brought here: downloaded, taken out of their archive with care, and put into the form in
- * which PEFT, vLLM and llama.cpp load them.
+ * Downloads the adapters that a server trained: takes them out of their archive with care, and puts them into the form that
+ * PEFT, vLLM and llama.cpp load.
  *
  * Archives differ: gzip or not whatever the name, a folder called `/`, an adapter or a whole model. Two files are taken by
  * name and nothing else is written, so that no path in an archive leads anywhere.
@@ -23,7 +23,7 @@ import { configOf, nameOf, rename } from "./internal/peft.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where an adapter comes from and goes to. */
+/** The source and the target of an adapter. */
 export interface Request {
   /** The archive's address: signed, or a server's own. No key is sent there. */
   readonly url: string
@@ -165,7 +165,7 @@ export const repair = (folder: string, baseModel: string): Effect.Effect<void, E
  *
  * **Gotchas**
  *
- * What was in the folder before is only replaced when the new adapter is whole.
+ * The folder keeps its old adapter until the new one is whole.
  */
 export const download = (request: Request): Effect.Effect<void, EngineError> =>
   Effect.gen(function* () {

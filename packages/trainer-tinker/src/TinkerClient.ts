@@ -26,13 +26,13 @@ export type { Created, SamplerHandle, TrainedModel } from "./internal/model.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How to reach a server, and how patient to be with it. Times are in milliseconds. */
+/** The address of a server, and how long to wait for it. Times are in milliseconds. */
 export interface Options {
   /** Without `/api/v1`; the hosted service by default. */
   readonly baseUrl?: string
   /** None for a server without keys, such as SkyRL. */
   readonly apiKey?: Redacted.Redacted<string>
-  /** Which server it is; found out where it is not said. */
+  /** Which server it is. Detected by default. */
   readonly dialect?: Dialect.Name | Dialect.Dialect
   /** The form of training requests and results. `"json"` by default, which all servers took when this was written. */
   readonly wire?: "json" | "protobuf"
@@ -53,7 +53,7 @@ export interface Options {
   readonly sampleConcurrency?: number
   /** The most data of one training request, and its bytes; what is larger is sent in pieces. 1,024 and 5,000,000. */
   readonly chunk?: { readonly data?: number; readonly bytes?: number }
-  /** Told what is not as it was asked for, and what is waited for. */
+  /** Receives notices: settings that the server does not heed, and long waits. */
   readonly onNotice?: (notice: string) => void
   /** For tests. */
   readonly fetch?: typeof fetch
@@ -70,9 +70,9 @@ export interface ModelOptions {
 export interface TinkerClient {
   readonly baseUrl: string
   readonly sessionId: string
-  /** Known from the start where it was said, else as soon as a model was created; `undefined` before. */
+  /** Known from the start when it was given, otherwise once a model is created; `undefined` before. */
   readonly dialect: () => Dialect.Dialect | undefined
-  /** Tells the client which server it is, for those who found out. */
+  /** Sets the dialect, once it has been detected. */
   readonly settle: (dialect: Dialect.Dialect) => void
   /** The models that the server trains. */
   readonly models: Effect.Effect<ReadonlyArray<Protocol.SupportedModel>, Errors.TinkerError>

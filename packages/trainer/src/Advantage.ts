@@ -1,11 +1,11 @@
 /**
- * Advantages: how much better a completion was than the others of its group (paper, section 2).
+ * Advantages: how much better a completion is than its group (paper, section 2).
  *
  * Shapes are in the names: `G` the members of a group, `R` the rounds of a rollout.
  */
 import type { AdvantageConfig } from "./TrainingConfig.ts"
 
-/** What became of the rewards of a group. */
+/** The advantages of a group. */
 export interface Advantages {
   /** For each member. */
   readonly advantages_G: ReadonlyArray<number>
@@ -73,8 +73,8 @@ export const ofGroup = (
  * **Details**
  *
  * Each round is normalised by itself, over the rollouts that had it. The first round of a group with recursive rounds is
- * worth `recursionDiscount` of it. That factor is put on the advantages: on the rewards it would cancel out when they are
- * divided by their deviation.
+ * multiplied by `recursionDiscount`. The factor is on the advantages: on the rewards it would cancel out in the division by
+ * their deviation.
  *
  * **Example**
  *

@@ -1,5 +1,5 @@
 /**
- * Curricula: which question comes at a place of a phase, with which workers, and how many rounds.
+ * Curricula: the question at each place of a phase, its workers, and its number of rounds.
  *
  * A place decides everything by itself, so a run that is resumed at a place goes on as if it had never stopped.
  */
@@ -18,7 +18,7 @@ import type { GrpoConfig, PoolConfig, RecursionConfig } from "./TrainingConfig.t
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A question as it is asked: a group of rollouts is made of it. */
+/** A question with its pool and rounds. A group of rollouts is made of it. */
 export interface Question {
   /** The place in the source. */
   readonly index: number
@@ -27,7 +27,7 @@ export interface Question {
   readonly pool: WorkerPool.WorkerPool
   /** Rounds after the first; 0 for none. */
   readonly extraRounds: number
-  /** Everything random about the question comes from this. */
+  /** The seed of everything random about the question. */
   readonly seed: number
 }
 
@@ -35,7 +35,7 @@ export interface Question {
 export interface Parts {
   readonly tasks: TaskSource
   readonly pool: WorkerPool.WorkerPool
-  /** Whether a part of the pool is kept for testing; its ids are in alphabetical order. */
+  /** Whether a part of the pool is held out for tests. The ids are in alphabetical order. */
   readonly isHeldOut?: (ids: ReadonlyArray<string>) => boolean
 }
 
@@ -64,7 +64,7 @@ const nameOf = (ids: ReadonlyArray<string>) => [...ids].sort().join("\n")
  * **Details**
  *
  * With `"random"`, how many workers is drawn first, evenly from `min` to `max` (and at most all), then which and in what
- * order. Sets that are held out are drawn again; an order makes no other set.
+ * order. A set that is held out is drawn again, in whatever order it came.
  *
  * **Example**
  *

@@ -1,5 +1,5 @@
 /**
- * Engines: what holds the weights of a policy while it is trained.
+ * Engines: they hold the weights of a policy in training.
  *
  * An engine does four things, those of the Tinker API: it samples, it computes gradients, it steps the optimiser, and it
  * saves and loads. Everything else (groups, rewards, advantages, schedules, curricula) is the trainer's, and the same for
@@ -25,7 +25,7 @@ export interface Tokenizer {
   readonly endToken: number
 }
 
-/** What to sample. The temperature is 1 and nothing is filtered, so that the tokens are those of the policy. */
+/** A request to sample. The temperature is 1 and no token is left out, so samples follow the policy exactly. */
 export interface SampleRequest {
   readonly prompt: ReadonlyArray<number>
   /** The most tokens of one completion, its end included. */
@@ -45,7 +45,7 @@ export interface Sample {
   readonly reason: "stop" | "length"
 }
 
-/** The weights of one moment, to sample from. Later steps of the optimiser do not change it. */
+/** A snapshot of the weights, to sample from. Later steps of the optimiser do not change it. */
 export interface Sampler {
   /** Optimiser steps that its weights have seen; a rollout is stamped with it. */
   readonly version: number
@@ -57,7 +57,7 @@ export type PerToken = ReadonlyArray<number> | Float32Array
 
 /** One completion to learn from. Position `i` of every array belongs to `completion[i]`. */
 export interface Datum {
-  /** Seen, not learned. Data whose prompts are the same array of tokens may be computed together. */
+  /** Not learned. Data that share one array as their prompt may be computed together. */
   readonly prompt: ReadonlyArray<number>
   /** What is learned; at least one token. */
   readonly completion: ReadonlyArray<number>
@@ -93,7 +93,7 @@ export type Loss =
 /** The name of a {@link Loss}. */
 export type LossName = Loss["type"]
 
-/** What a pass over data found, for each datum in order. */
+/** The result of a pass, for each datum in order. */
 export interface Pass {
   /** Log-probabilities of the completion's tokens under the present weights, before any step. */
   readonly logProbs: ReadonlyArray<PerToken>
@@ -122,7 +122,7 @@ export interface OptimizerSettings {
 export interface OptimizerStep {
   /** Steps so far, this one included. */
   readonly version: number
-  /** The norm of the gradient before it was cut, where the engine tells. */
+  /** The norm of the gradient before it was cut, where the engine reports it. */
   readonly gradientNorm?: number
 }
 
@@ -139,7 +139,7 @@ export interface Capabilities {
   readonly exports: ReadonlyArray<ExportFormat>
 }
 
-/** A model that others run (`gguf`), or an adapter for one (`gguf-lora`, `peft`: a folder of safetensors). */
+/** A model as a file (`gguf`), or an adapter for one (`gguf-lora`; `peft`, a folder of safetensors). */
 export type ExportFormat = "gguf" | "gguf-lora" | "peft"
 
 /** A training state that was saved: weights, optimiser and random state. Plain data, to be kept in a run's folder. */
@@ -175,7 +175,7 @@ export interface Engine {
   readonly sampler: Effect.Effect<Sampler, EngineError, Scope.Scope>
   /** Log-probabilities under the present weights; no gradient. */
   readonly forward: (data: ReadonlyArray<Datum>) => Effect.Effect<Pass, EngineError>
-  /** Adds the gradient of the loss to those since the last step. Data that fail add nothing. */
+  /** Adds the gradient of the loss to the sum since the last step. Data that fail add nothing. */
   readonly forwardBackward: (data: ReadonlyArray<Datum>, loss: Loss) => Effect.Effect<Pass, EngineError>
   /** Changes the weights by the gradients so far, and forgets these. */
   readonly step: (settings: OptimizerSettings) => Effect.Effect<OptimizerStep, EngineError>
@@ -183,7 +183,7 @@ export interface Engine {
   readonly save: (name: string, folder: string) => Effect.Effect<Saved, EngineError>
   /** Goes back to a saved state. What follows is the same as it was after saving. */
   readonly load: (saved: Saved, folder: string) => Effect.Effect<void, EngineError>
-  /** Writes the present weights for others to run. */
+  /** Writes the present weights as a file that other programs run. */
   readonly export: (format: ExportFormat, path: string) => Effect.Effect<void, EngineError>
 }
 
@@ -191,7 +191,7 @@ export interface Engine {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why an engine did not do what it was asked for. `detail` is a sentence that says what to do about it. */
+/** Why an engine refused or failed. `detail` says what to do about it. */
 export type EngineErrorReason =
   /** The request makes no sense to this engine: a loss it lacks, arrays of unequal length, no tokens. */
   | { readonly _tag: "InvalidRequest"; readonly detail: string }
@@ -207,7 +207,7 @@ export type EngineErrorReason =
   /** The engine's own failure. */
   | { readonly _tag: "Failed"; readonly detail: string }
 
-/** An engine did not do what it was asked for. */
+/** An engine refused or failed. */
 export class EngineError extends Data.TaggedError("EngineError")<{
   readonly engine: string
   readonly doing: "sample" | "forward" | "forwardBackward" | "step" | "save" | "load" | "export" | "open"

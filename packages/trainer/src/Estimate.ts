@@ -62,7 +62,7 @@ export interface Estimate {
   readonly calls: Range.Range
   readonly workerTokens: { readonly input: Range.Range; readonly output: Range.Range }
   readonly engineTokens: { readonly prefill: Range.Range; readonly sampled: Range.Range; readonly trained: Range.Range }
-  /** USD of what has a price. `engine` is absent when its price is unknown. */
+  /** USD, as far as prices are known. `engine` is absent when its price is unknown. */
   readonly costUsd: { readonly workers: Range.Range; readonly engine?: Range.Range; readonly total: Range.Range }
   /** Workers without a price, with their share of all calls. Their cost comes on top. */
   readonly unpriced: ReadonlyArray<{ readonly worker: string; readonly share: number }>
@@ -162,7 +162,7 @@ const check = ({ samples, simulations = 1 }: Options): void => {
 }
 
 /**
- * Simulates a run and says what it will probably take.
+ * Simulates a run and estimates its cost and time.
  *
  * **Details**
  *

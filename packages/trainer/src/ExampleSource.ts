@@ -74,7 +74,7 @@ export const make = (
     })
 })
 
-/** A source from a list: all of it in a random order, then all of it in another. Recorded workflows come so. */
+/** A source from a list, e.g. of recorded workflows: the whole list in a random order, again and again. */
 export const fromExamples = (name: string, examples: ReadonlyArray<Example>): ExampleSource => {
   if (examples.length === 0) throw new RangeError(`The source ${name} has no examples: give it at least one.`)
   return make(name, (seed, index) => {

@@ -1,11 +1,11 @@
 /**
- * Metrics: what an iteration of a training run came to. One record per iteration, one JSON line each in the run's folder.
+ * Metrics: the results of an iteration. One record per iteration, one JSON line each in the run's folder.
  *
  * Everything but `seconds`, `at` and `criticalPathSeconds` is the same for the same run, killed and resumed or not. (With a
  * response cache that outlives the process, what was asked before costs nothing the second time.)
  */
 
-/** What all records say. */
+/** The fields of all records. */
 interface Base {
   /** Counts from 0 over all phases of the run. */
   readonly iteration: number
@@ -16,7 +16,7 @@ interface Base {
   readonly version: number
   /** Of the last step. */
   readonly learningRate: number
-  /** Of the last step, before it was cut, where the engine tells. */
+  /** Of the last step, before it was cut, where the engine reports it. */
   readonly gradientNorm?: number
   /** The weighted sum that was minimised, over all steps of the iteration. */
   readonly loss?: number
@@ -28,9 +28,9 @@ interface Base {
   readonly engineCostUsd?: number
   /** Milliseconds since 1970. */
   readonly at: number
-  /** What the iteration took, in all and by what was done; parts that overlap add up to more than the whole. */
+  /** The time of the iteration, in total and by kind of work. Kinds overlap, so they can add up to more than the total. */
   readonly seconds: Readonly<Record<string, number>> & { readonly total: number }
-  /** What the held-out evaluation found, where there was one. */
+  /** The results of the held-out evaluation, where there was one. */
   readonly evaluation?: Readonly<Record<string, number>>
 }
 
@@ -44,7 +44,7 @@ export interface WarmStartMetrics extends Base {
   readonly tokenLoss: number
 }
 
-/** What the completions of one round came to, over all rollouts that had it. */
+/** The results of one round, over all rollouts that had it. */
 export interface RoundMetrics {
   readonly round: number
   readonly completions: number
@@ -58,7 +58,7 @@ export interface RoundMetrics {
   readonly confirmed: number
 }
 
-/** What the rollouts of one kind of task came to. */
+/** The results of one kind of task. */
 export interface KindMetrics {
   readonly rollouts: number
   /** Of the last round. */
@@ -91,15 +91,15 @@ export interface GrpoMetrics extends Base {
   /** Mean steps of the workflows that could be read, of all rounds. */
   readonly steps: number
   readonly kinds: Readonly<Record<string, KindMetrics>>
-  /** Mean entropy of the policy at a token, in nats, where the engine tells; under the weights of each step. */
+  /** Mean entropy of the policy at a token, in nats, under the weights of each step, where the engine reports it. */
   readonly entropy?: number
   /** Mean negative log-probability of a sampled token: an estimate of the same that every engine gives. */
   readonly surprisal: number
   /** Groups, by round, all of whose rewards were equal. */
   readonly zeroVariance: number
-  /** Groups that were asked in the stead of such. */
+  /** Groups that replaced groups of equal rewards. */
   readonly resampled: number
-  /** Share of tokens whose ratio was outside of the clip, at the side where that stops the gradient. */
+  /** Share of tokens whose gradient the clip stopped. */
   readonly clipped: number
   /** Mean of `r - 1 - log r`: an estimate of the divergence from the sampler. */
   readonly samplerDivergence: number
@@ -119,5 +119,5 @@ export interface GrpoMetrics extends Base {
   readonly criticalPathSeconds: number
 }
 
-/** What an iteration came to. */
+/** The record of an iteration. */
 export type Metrics = WarmStartMetrics | GrpoMetrics

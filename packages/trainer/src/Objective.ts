@@ -1,5 +1,5 @@
 /**
- * Objectives: from settings to what an engine is asked to minimise.
+ * Objectives: they turn settings into the loss and the weights that an engine minimises.
  *
  * An engine sums over tokens; every mean is in the weights that are made here. Shapes are in the names: `N` completions of
  * one optimiser step, `T` the tokens of each.
@@ -28,7 +28,7 @@ export const lossOf = ({ entropy, loss }: Pick<ObjectiveConfig, "loss" | "entrop
   loss.type === "importanceSampling" || entropy === 0 ? loss : { ...loss, entropy }
 
 /**
- * Why an engine cannot do what a setting asks for, or `undefined` when it can.
+ * Why an engine cannot minimise an objective; `undefined` when it can.
  *
  * **Example**
  *
@@ -57,7 +57,7 @@ export const obstacle = (
 // Weights and advantages of tokens
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A completion as far as its weights go. */
+/** A completion to be weighed. */
 export interface Weighed {
   /** Its tokens. */
   readonly length: number
@@ -70,8 +70,8 @@ export interface Weighed {
  *
  * **Details**
  *
- * They add up to 1: with `"completion"` those of each completion to the same, with `"token"` those of each token of one
- * part. The parts (thought and lists) are to each other as the setting says.
+ * They add up to 1. With `"completion"` every completion gets the same sum, with `"token"` every token of the same part gets
+ * the same weight. The setting gives the ratio of the parts (thought and lists).
  *
  * **Example**
  *
@@ -124,7 +124,7 @@ export const tokenAdvantages = (
   )
 
 // -------------------------------------------------------------------------------------------------------------------
-// What a pass tells
+// Distance from the sampler
 // -------------------------------------------------------------------------------------------------------------------
 
 /** How far the weights of a pass were from the sampler's. */

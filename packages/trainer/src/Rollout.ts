@@ -1,5 +1,5 @@
 /**
- * Rollouts: runs of the Conductor that are made to learn from.
+ * Rollouts: runs of the Conductor to learn from.
  *
  * A rollout is one run with a language policy whose model is the engine's sampler, graded and rewarded round by round. The
  * response cache, budgets, retries and reassignment are core's. A group is the rollouts of one question.
@@ -27,7 +27,7 @@ import type { PenaltyConfig, RolloutConfig } from "./TrainingConfig.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One completion of a rollout, and what came of it. */
+/** One completion of a rollout, with its outcome. */
 export interface Round extends RoundMeasures {
   /** The same array for all completions that were sampled together. */
   readonly prompt: ReadonlyArray<number>
@@ -44,12 +44,12 @@ export interface Round extends RoundMeasures {
   readonly grade?: Grader.Grade
 }
 
-/** A run that was made to learn from. */
+/** A run of the Conductor to learn from. */
 export interface Rollout {
   /** The member of its group, from 0. */
   readonly member: number
   readonly rounds: ReadonlyArray<Round>
-  /** Why it counts for nothing: a failure that is not the policy's. */
+  /** Why it is left out: a failure that is not the policy's. */
   readonly dropped?: string
   /** USD of earlier attempts that were lost. */
   readonly abandonedCostUsd: number
@@ -111,7 +111,7 @@ export type RolloutFailure = EngineError | CostLimitReached | RolloutError
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The reward of the paper, less what the setting takes off for calls, time and money. It never falls below 0.
+ * The reward of the paper, less the configured penalties for calls, time and money; at least 0.
  *
  * **Example**
  *
@@ -141,7 +141,7 @@ export const reward = (
 // Rollouts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The prompt's settings, without resampling or fallback: what was sampled is what is learned from. */
+/** A policy with the configured prompt, without resampling or fallback: every completion counts. */
 const languagePolicy = (config: RolloutConfig) => (model: Worker) =>
   LanguagePolicy.make({
     model,
@@ -165,7 +165,7 @@ const limited = (policy: Policy, running: Semaphore.Semaphore) => {
   return { policy: { ...policy, propose }, release: Effect.suspend(() => running.release(taken)) }
 }
 
-/** Whether the account of the whole training, and not a limit of this run, stopped a run. */
+/** Whether the limit of the whole training stopped a run, and not a limit of its own. */
 const isOverall = (error: unknown, options: Options): error is Budget.BudgetExceeded =>
   error instanceof Budget.BudgetExceeded &&
   error.limit === "costUsd" &&
@@ -327,8 +327,8 @@ const runUntilGraded = Effect.fnUntraced(function* (
  *
  * **Details**
  *
- * The first completions are sampled in one request. A run that fails is data: how its reward comes about is the setting's
- * to say. Only the engine's failures, and the end of the training's money, are errors.
+ * The first completions are sampled in one request. A run that fails is data, and `failures` decides its reward. Only
+ * failures of the engine and the training's limit of cost are errors.
  *
  * **Example**
  *

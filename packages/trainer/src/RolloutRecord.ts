@@ -30,7 +30,7 @@ export interface GroupRecord {
   readonly zeroVariance: boolean
 }
 
-/** One completion, what it led to and what it was worth. */
+/** One completion with its outcome and reward. */
 export interface CompletionRecord {
   readonly type: "completion"
   readonly iteration: number

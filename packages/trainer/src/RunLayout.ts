@@ -1,5 +1,5 @@
 /**
- * The layout of a run's folder: what lies where.
+ * The layout of a run's folder.
  *
  * ```
  * config.json              the whole TrainingConfig
@@ -23,23 +23,23 @@ export interface Best {
   readonly score: number
 }
 
-/** Where a run stands: what a checkpoint holds besides what the engine saved. */
+/** The progress of a run: the part of a checkpoint that is not the engine's. */
 export interface TrainerState {
   readonly version: 1
   readonly engine: Saved
   /** Iterations that are done. */
   readonly iteration: number
-  /** Index of the phase that goes on, and iterations of it that are done. */
+  /** The index of the current phase, and the number of its iterations that are done. */
   readonly phase: number
   readonly phaseIteration: number
   /** Position in the phase's source: the index of the next question or example. */
   readonly position: number
   /** The engine's state when the phase began, where the objective needs it. */
   readonly reference?: Saved
-  /** USD of the work that stands. */
+  /** USD spent on these iterations, without work that was lost. */
   readonly costUsd: number
   readonly best?: Best
-  /** Bytes of `metrics.jsonl` that belong to these iterations; what lies behind is not counted. */
+  /** The bytes of `metrics.jsonl` that belong to these iterations. The rest is cut off when the run is resumed. */
   readonly metricsBytes: number
 }
 

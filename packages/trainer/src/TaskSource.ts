@@ -67,7 +67,7 @@ export const make = (
 })
 
 /**
- * A source from a list: all of it in a random order, then all of it in another.
+ * A source from a list: the whole list in a random order, again and again, each time in another order.
  *
  * **Example**
  *
@@ -100,7 +100,7 @@ export const fromTasks = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Mixes sources: at each place one of them is drawn, as often as its share says.
+ * Mixes sources: each place draws one of them, with a probability by its share.
  *
  * **Example**
  *
@@ -138,7 +138,7 @@ export const mix = (shares: ReadonlyArray<Share>): TaskSource => {
 }
 
 /**
- * Leaves out tasks, e.g. by difficulty: at each place, tasks are drawn until one is wanted.
+ * Leaves out tasks, e.g. by difficulty: each place draws tasks until one is wanted.
  *
  * **Gotchas**
  *

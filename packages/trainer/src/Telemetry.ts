@@ -1,9 +1,9 @@
 /**
  * Telemetry: a training run as metrics of Effect's `Metric`, which OpenTelemetry exporters read.
  *
- * Gauges hold what the last iteration came to, counters what the run has done since it started. Names stand under
+ * Gauges hold the results of the last iteration, counters the sums since the run started. Names stand under
  * `divisi.training.*`, the tokens of workers under the semantic conventions' `gen_ai.client.token.usage`. Every series
- * says which run and phase it belongs to. What models and people wrote is not in them.
+ * names its run and phase. No text of models or people is in them.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -14,13 +14,13 @@ import type { Listener } from "./TrainingEvent.ts"
 // Series
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A number for now, with what it says of itself. */
+/** A measured number with its description. */
 interface Reading {
   readonly name: string
   readonly description: string
   /** In the notation of UCUM, as OpenTelemetry asks: `1` is a share or a plain number. */
   readonly unit: string
-  /** Nothing is recorded where the engine does not tell. */
+  /** Not recorded when the engine does not report it. */
   readonly value: number | undefined
   readonly attributes?: Readonly<Record<string, string>>
 }
@@ -127,7 +127,7 @@ const recordAll = (
   )
 
 /**
- * Records what an iteration came to in the current registry of metrics.
+ * Records the results of an iteration in the current registry of metrics.
  *
  * **Example**
  *
@@ -153,7 +153,7 @@ export const record = (run: string, metrics: Metrics): Effect.Effect<void> => {
 }
 
 /**
- * A listener that records what each iteration of a run came to, in the registry that is current where it is made.
+ * A listener that records the results of each iteration, in the registry that is current where the listener is made.
  */
 export const listener: Effect.Effect<Listener> = Effect.map(Effect.context<never>(), (context) => {
   let run = "run"

@@ -2,9 +2,9 @@
  * A toy engine: a softmax over a table, small enough to check by hand and quick enough for every test.
  *
  * The logits of a token are the sum of two rows: one for the last few tokens, and one for these together with the whole
- * prompt. The first learns the form of completions whatever the prompt; the second what a prompt calls for. Gradients are
- * exact, sums are in double precision and everything is deterministic. It stands where a real engine would, as
- * `ScriptedWorker` does for workers, and it keeps the contract of engines (`EngineContract`).
+ * prompt. The first learns the form of completions, the second the answer to a prompt. Gradients are exact, sums are in
+ * double precision and everything is deterministic. It is to engines what `ScriptedWorker` is to workers, and keeps their
+ * contract (`@divisi/testkit/engines`).
  */
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
@@ -105,7 +105,7 @@ export const tokenizer = (pieces: ReadonlyArray<string> = []): Tokenizer => {
 // Passes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is wrong with a datum, if anything. */
+/** The flaw of a datum, if it has one. */
 const flaw = (datum: Datum, loss: Loss | undefined, size: number): string | undefined => {
   const { completion, prompt } = datum
   if (completion.length === 0) return "a completion has no tokens"

@@ -1,8 +1,8 @@
 /**
- * The trainer: runs the phases of a training run over an engine, and keeps all of it in a folder.
+ * The trainer: it runs the phases of a training over an engine and keeps the run in a folder.
  *
- * A run can be stopped, killed or run out of money at any moment, and is resumed from its last checkpoint to the same
- * result. It says what it does only through its events (`TrainingEvent`).
+ * A run can be stopped, killed or run out of money at any moment. Resumed from its last checkpoint, it comes to the same
+ * result. It reports its progress only through its events (`TrainingEvent`).
  */
 import * as Budget from "@divisi/core/Budget"
 import type { Grader } from "@divisi/core/Grader"
@@ -43,7 +43,7 @@ export interface EvaluationContext {
   readonly engine: Engine
 }
 
-/** What a run is made of and cannot be written down. It has to be the same when the run is resumed. */
+/** The parts of a run that are code and not data. They have to be the same when the run is resumed. */
 export interface Parts {
   readonly engine: Engine
   readonly pool: WorkerPool
@@ -54,7 +54,7 @@ export interface Parts {
   readonly examples?: Readonly<Record<string, ExampleSource>>
   /** Makes the policy of a model, where it is not a `LanguagePolicy` with the phase's prompt. It must not resample. */
   readonly policy?: (model: Worker, phase: Extract<PhaseConfig, { readonly type: "grpo" }>) => Policy
-  /** Parts of the pool that are kept for testing; ids are in alphabetical order. */
+  /** Parts of the pool that are held out for tests. The ids are in alphabetical order. */
   readonly isHeldOut?: (ids: ReadonlyArray<string>) => boolean
   /** An engine that holds the reference of a KL penalty. Without one the engine's own first weights are kept and exchanged. */
   readonly reference?: Engine
@@ -81,7 +81,7 @@ export interface ConfigInput {
   readonly versions?: Readonly<Record<string, string>>
 }
 
-/** How a run is run. */
+/** Where a run is kept, and how it is watched and stopped. */
 export interface Options {
   readonly folder: string
   readonly listener?: Listener
@@ -89,12 +89,12 @@ export interface Options {
   readonly signal?: AbortSignal
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Result {
   readonly outcome: Outcome
   /** Iterations that are done. */
   readonly iteration: number
-  /** USD that the run has spent, on work that was lost, too. */
+  /** USD that the run has spent, lost work included. */
   readonly spentUsd: number
 }
 
@@ -103,7 +103,7 @@ export interface Result {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The whole configuration of a run with these parts: what {@link start} writes into the folder.
+ * The whole configuration of a run with these parts, as {@link start} writes it into the folder.
  *
  * **Example**
  *
@@ -212,7 +212,7 @@ const runPhases = Effect.fnUntraced(function* (
   return { type: "finished" }
 })
 
-/** Ends a run before its time, with all that it did saved. */
+/** Ends a run early and saves what it did. */
 const cut = (session: Session.Session, outcome: Outcome) => Effect.as(Session.checkpoint(session), outcome)
 
 const stopSignal = (signal: AbortSignal | undefined, stopped: Deferred.Deferred<void>) =>
@@ -277,7 +277,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
  *
  * **Details**
  *
- * A run that was stopped, or may spend no more, is no error: its outcome says so, and it can be resumed.
+ * A run that was stopped or reached its limit of cost succeeds with that outcome, and can be resumed.
  *
  * **Example**
  *
@@ -322,8 +322,8 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
  *
  * **Gotchas**
  *
- * The parts have to be those that the run was begun with: sources that give the same for the same place, the same engine,
- * the same workers. Their names and the workers' ids are checked, their insides cannot be.
+ * Give the parts that the run was started with: the same sources, engine and workers. Their names and the workers' ids are
+ * checked; what they do cannot be.
  *
  * **Example**
  *

@@ -11,7 +11,7 @@ const formatVersion = "2"
 
 const prefixes = { weights: "", first: "optimizer.first.", second: "optimizer.second.", gradient: "gradient." } as const
 
-/** What a state is made for: another model's is refused. */
+/** The configuration of a state's model. A state of another model is refused. */
 const configText = ({ snapshot }: State.State): string => JSON.stringify(snapshot.config)
 
 /** The name of the file of a saved state. */
@@ -52,7 +52,7 @@ const mismatch = (state: State.State, { metadata, tensors }: Safetensors.Safeten
   return missing === undefined ? undefined : `it lacks the tensor "${missing}"`
 }
 
-/** What was read, or a sentence that says why it cannot be used. */
+/** A state that was read, or why it cannot be used. */
 export type Loaded =
   | { readonly type: "loaded"; readonly apply: () => void }
   | { readonly type: "mismatch"; readonly detail: string }

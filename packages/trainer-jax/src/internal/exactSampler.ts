@@ -51,7 +51,7 @@ export const most = 16
 /** Requests for one completion that are computed at once. */
 const places = 8
 
-/** In what shape a part is computed: it follows from the part alone. */
+/** The shape in which a part is computed. It depends on the part alone. */
 export const shapeOf = ({ count, maxTokens, prompt }: Part): DecodingShape => ({
   prompts_B: count === 1 ? places : 1,
   promptTokens_P: padded(prompt.length - 1, leastPrompt),
@@ -59,13 +59,13 @@ export const shapeOf = ({ count, maxTokens, prompt }: Part): DecodingShape => ({
   tokens_S: padded(maxTokens, leastCompletion)
 })
 
-/** Takes what is still in a queue out of it. */
+/** Empties a queue. */
 export const withdraw = <A>(queue: Array<A>, one: A): void => {
   const at = queue.indexOf(one)
   if (at >= 0) queue.splice(at, 1)
 }
 
-/** Takes a part out of a queue, and others that are computed in the same places; none where it is not there any more. */
+/** Takes a part out of a queue, with others that fit beside it. Empty when the part has been taken already. */
 export const take = <A extends { readonly part: Part }>(queue: Array<A>, first: A): ReadonlyArray<A> => {
   if (!queue.includes(first)) return []
   const key = ({ part }: A) => Object.values(shapeOf(part)).join()

@@ -53,7 +53,7 @@ export const sizesOf = (config: Model.Config) => {
   }
 }
 
-/** What is added to the scores of what must not be seen. Finite, so that a row without anything to see gives no NaN. */
+/** Added to the scores of tokens that must not be seen. Finite, so that a row that sees nothing gives no NaN. */
 export const unseen = -1e9
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ export const rotate = (
   return halves.mul(cosines.ref.reshape(shape)).add(swapped.mul(sines.ref.reshape(shape)))
 }
 
-/** 0 where row sees column and {@link unseen} where not: tokens see themselves and those before. */
+/** 0 where a row sees a column, {@link unseen} elsewhere. Tokens see themselves and earlier ones. */
 export const causal = (jax: Library, length: number): Jax.Array => {
   const values = Float32Array.from({ length: length * length }, (_, at) =>
     at % length > Math.floor(at / length) ? unseen : 0
@@ -262,6 +262,6 @@ export const hiddenStates = (
   return norm(jax, completions, weights["model.norm.weight"]!, epsilon)
 }
 
-/** What each row of logits says of all tokens, `[B * G * C, V]`. */
+/** The logits of all tokens, `[B * G * C, V]`. */
 export const logits = (jax: Library, weights: Weights, hidden_ND: Jax.Array): Jax.Array =>
   linear(jax, hidden_ND, weights["lm_head.weight"] ?? weights["model.embed_tokens.weight"]!)

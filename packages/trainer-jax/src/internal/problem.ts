@@ -18,7 +18,7 @@ export const failed = (...problem: Parameters<typeof make>): Effect.Effect<never
 
 const detailOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
-/** What jax-js says when its memory, of 32 bits, is full. */
+/** The errors of jax-js when its memory, which has 32-bit addresses, is full. */
 const isFull = (cause: unknown): boolean => /4 GiB|out of memory|memory access out of bounds/i.test(detailOf(cause))
 
 /** The error that a failure stands for. */

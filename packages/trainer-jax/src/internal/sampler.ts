@@ -87,7 +87,7 @@ interface Job {
   readonly found: Deferred.Deferred<ReadonlyArray<Sample>, EngineError>
 }
 
-/** Samples from weights as they are, whatever becomes of the model meanwhile. */
+/** Samples from a snapshot of the weights. Later steps do not change it. */
 export const embedded = (
   threads: Threads.Threads,
   { snapshot: weights, steps: version }: Pick<State.State, "snapshot" | "steps">,

@@ -1,12 +1,12 @@
 /**
- * How many data a step has had, for servers that average over them.
+ * Counts the data of a step, for servers that average over them.
  *
  * **Details**
  *
- * A mean over all data of a step is undone by a factor that has to be known when the first of them are sent. So a number
- * is planned: that of the last step, or that of the first call. When a step ends with fewer, data that change nothing fill
- * it up. When more come than were planned, a larger number is, and what was sent before is sent once more for the rest of
- * its factor. The gradient is exact either way; only the latter costs, and only where calls of a step grow.
+ * A mean over all data of a step is undone by a factor, which has to be known when the first data are sent. So the number
+ * of data is planned: that of the last step, or of the first call. If fewer come, data without effect fill the step up. If
+ * more come, a larger number is planned, and earlier data are sent again for the rest of their factor. The gradient is
+ * exact either way. Only the second case costs, and only when the calls of a step grow.
  */
 import type { Datum, Loss } from "@divisi/trainer/Engine"
 
@@ -17,7 +17,7 @@ export interface Call {
   readonly factor: number
 }
 
-/** What a step has had so far. Plain data; the functions below return the next one. */
+/** The data of a step so far. A plain value: the functions below return the next one. */
 export interface Accumulation {
   /** All calls of this step, each with the whole factor that it has been sent with. */
   readonly calls: ReadonlyArray<Call>
@@ -33,7 +33,7 @@ export const initial: Accumulation = { calls: [], counted: 0, planned: 0, lastSt
 
 const sizeOf = (calls: ReadonlyArray<Call>) => calls.reduce((sum, { data }) => sum + data.length, 0)
 
-/** What to send for more data, the new ones first, and what is so once it is sent. */
+/** What to send for more data, the new ones first, and the state after that. */
 export const add = (
   before: Accumulation,
   data: ReadonlyArray<Datum>,
@@ -55,7 +55,7 @@ export const add = (
   }
 }
 
-/** How many data are missing to what was planned. */
+/** The number of planned data that are missing. */
 export const missing = ({ counted, planned }: Accumulation): number => planned - counted
 
 /** After a step of the optimiser. */

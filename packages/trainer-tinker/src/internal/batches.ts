@@ -1,5 +1,5 @@
 /**
- * A trainer's data as a server takes them, so that what the server minimises is the sum that the trainer means.
+ * Turns a trainer's data into a server's, so that the server minimises the sum that the trainer means.
  *
  * Sums are sent as they are. Where a server takes the weighted mean of each datum and then the mean over all data since
  * the last step, every token gets weight 1 and what it counts for goes into its advantage, times the tokens of its datum
@@ -20,7 +20,7 @@ const isToken = (token: number) => Number.isInteger(token) && token >= 0
 
 const arrays = ["weights", "advantages", "logProbs"] as const
 
-/** What is wrong with a datum in itself. */
+/** The flaw of a datum by itself. */
 const flawOfDatum = (datum: Datum): string | undefined => {
   const { completion, prompt } = datum
   if (completion.length === 0) return "a completion has no tokens"
@@ -45,7 +45,7 @@ const flawForLoss = (datum: Datum, loss: Loss): string | undefined => {
   return missing === undefined ? undefined : `the ${loss.type} loss needs ${missing}`
 }
 
-/** Whether a datum's loss can be said in the protocol's words. */
+/** Whether the protocol has a datum's loss. */
 const isSayable = (datum: Datum, loss: Loss): boolean => {
   if (loss.type === "crossEntropy" || loss.type === "importanceSampling") return true
   // A clip goes the other way round for a negative advantage, so a negative weight cannot be part of one.
@@ -59,7 +59,7 @@ const isSayable = (datum: Datum, loss: Loss): boolean => {
 export const isNative = (dialect: Dialect, data: ReadonlyArray<Datum>, loss: Loss): boolean =>
   dialect.losses.includes(loss.type) && data.every((datum) => isSayable(datum, loss))
 
-/** What is wrong with data, if anything, so that nothing is sent that a server would misread. */
+/** The first flaw of data, if there is one. Data that a server would misread are never sent. */
 export const flaw = (data: ReadonlyArray<Datum>, loss: Loss | undefined): string | undefined => {
   if (loss !== undefined && "entropy" in loss && (loss.entropy ?? 0) !== 0) {
     return "servers of the Tinker API have no entropy bonus: set entropy to 0"
@@ -105,7 +105,7 @@ const lossOf = (loss: Loss): Pick<Protocol.Batch, "loss" | "config"> => {
   return { loss: loss.type === "clippedRatio" ? "ppo" : "gspo", config }
 }
 
-/** What each token counts for. A ratio of whole completions counts alike for all of its tokens. */
+/** The factor of each token. A ratio of a whole completion gives all of its tokens the same. */
 const advantagesOf = (datum: Datum, loss: Loss): ReadonlyArray<number> => {
   const values = product(datum)
   if (loss.type !== "sequenceRatio") return values
@@ -165,7 +165,7 @@ export const toForward = (data: ReadonlyArray<Datum>): Protocol.Batch => ({
   data: data.map((datum) => aligned(datum, { weights: behindPrompt(datum, ones(datum)) }))
 })
 
-/** Data that change nothing but how many there are. */
+/** Data without effect but for their number. */
 export const fillers = (count: number, token: number): Protocol.Batch => ({
   loss: "importance_sampling",
   data: Array.from({ length: count }, () => ({
@@ -174,7 +174,7 @@ export const fillers = (count: number, token: number): Protocol.Batch => ({
   }))
 })
 
-/** The completions' part of what came back; `undefined` where it does not fit the data. */
+/** The completions' part of a result; `undefined` when it does not fit the data. */
 export const completionLogProbs = (
   data: ReadonlyArray<Datum>,
   { logProbs }: Protocol.BatchResult

@@ -7,7 +7,7 @@ import * as State from "./state.ts"
 
 const longestName = 200
 
-/** A name that every server takes, and that this model does not have yet: servers do not overwrite. */
+/** A new name that every server takes. Servers do not overwrite. */
 const freeName = (state: State.State, name: string): string => {
   const plain = name.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, longestName) || "checkpoint"
   let free = plain
@@ -46,7 +46,7 @@ const fresh = (state: State.State, rank: number | undefined) =>
     () => Effect.andThen(State.reconnect(state), State.create(state, rank))
   )
 
-/** A load whose reply was lost may have been carried out, and can then not be asked for again: a new model it is. */
+/** A load whose reply was lost may have been carried out, and cannot be repeated then: a new model takes its place. */
 const isAskedTwice = (error: Errors.TinkerError) => error.afterLostReply === true && error.reason._tag === "UserMistake"
 
 const into = (
@@ -75,7 +75,7 @@ const checked = (state: State.State, saved: Saved) =>
     return yield* Errors.make("load_weights", { _tag: "UserMistake", detail })
   })
 
-/** Goes back to a saved state: in a fresh model, as servers load into no other. */
+/** Loads a saved state into a fresh model: servers load into no other. */
 export const load = (state: State.State, saved: Saved): Effect.Effect<void, Errors.TinkerError> =>
   state.creation.withPermits(1)(
     Effect.gen(function* () {

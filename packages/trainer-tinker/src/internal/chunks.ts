@@ -14,7 +14,7 @@ import type * as Transport from "./transport.ts"
 // Pieces
 // -------------------------------------------------------------------------------------------------------------------
 
-/** About what a number takes on the wire. */
+/** About the bytes of a number on the wire. */
 const bytesPerNumber = 10
 
 const weightOf = ({ chunks, inputs }: Protocol.Datum): number => {
@@ -120,8 +120,8 @@ export const merge = (results: ReadonlyArray<Protocol.BatchResult>): Protocol.Ba
  *
  * **Details**
  *
- * All pieces are sent before any result is waited for. Where some were carried out and others not, the error says so:
- * what they added to the gradient cannot be taken back.
+ * Sends all pieces before it waits for any result. When some were carried out and others not, the error says so: their
+ * part of the gradient cannot be taken back.
  */
 export const run = (
   place: Place,

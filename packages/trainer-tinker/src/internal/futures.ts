@@ -1,4 +1,4 @@
-/** Waits for the result of an operation: long polls, until it is there or can no longer come. */
+/** Waits for the result of an operation by long polls, until it arrives or can no longer arrive. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Errors from "../TinkerError.ts"
@@ -14,14 +14,14 @@ export interface Waiting {
   readonly pollMillis: number
   /** The longest wait for one result. */
   readonly patienceMillis: number
-  /** How long an account without credit is waited for. */
+  /** The longest wait for an account that has no credit. */
   readonly billingMillis: number
   /** Whether a 400 says that the operation failed. Elsewhere it may be a proxy's, and is asked again. */
   readonly isBadRequestFinal: () => boolean
   readonly onNotice: (notice: string) => void
 }
 
-/** What is waited for. */
+/** An awaited result. */
 export interface Awaited {
   readonly requestId: string
   /** What it is, for people: `forward_backward`. */
@@ -75,7 +75,7 @@ const verdict = (
   const error = Transport.refusal(settings, { call, path: "retrieve_future" }, reply, 0)
   if (reply.status === 200) {
     if (body.type === "try_again") return pending(body)
-    // A large result announces itself; it was not asked to.
+    // A large result announces itself, without having been asked to.
     if (body.status === "complete_metadata") return { type: "pending" }
     if (body.error !== undefined && body.error !== null) return failed(call, body)
     return { type: "done" }
@@ -109,7 +109,7 @@ export const retrieve = (
     const started = yield* Clock.currentTimeMillis
     const { accept, call, requestId } = awaited
     let doubts = 0
-    /** Since when nobody has answered. */
+    /** When the server fell silent. */
     let silentSince: number | undefined
     let lastQueue: string | undefined
     let billingSince: number | undefined

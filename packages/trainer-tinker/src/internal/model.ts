@@ -20,7 +20,7 @@ export type { SamplerHandle } from "./sampling.ts"
 /** A model under training. Its requests are carried out in the order in which they are made. */
 export interface TrainedModel {
   readonly id: string
-  /** What the server said at once when it was asked for the model. */
+  /** The server's immediate reply to `create_model`. */
   readonly created: Created
   readonly forward: (batch: Protocol.Batch) => Effect.Effect<Protocol.BatchResult, Errors.TinkerError>
   readonly forwardBackward: (batch: Protocol.Batch) => Effect.Effect<Protocol.BatchResult, Errors.TinkerError>
@@ -31,7 +31,7 @@ export interface TrainedModel {
   readonly saveWeights: (name: string) => Effect.Effect<string, Errors.TinkerError>
   /** Only as the first request of a model. */
   readonly loadWeights: (path: string) => Effect.Effect<void, Errors.TinkerError>
-  /** Something to sample the present weights with. */
+  /** A sampler of the present weights. */
   readonly sampler: Effect.Effect<Sampling.SamplerHandle, Errors.TinkerError>
   /** The address of weights that are kept to be sampled and downloaded. */
   readonly saveForSampler: (name: string) => Effect.Effect<string, Errors.TinkerError>
@@ -82,7 +82,7 @@ const unload = (connection: Operations.Connection, id: string): Effect.Effect<vo
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What makes requests of one model. */
+/** The means to send requests of one model. */
 export interface Place {
   readonly connection: Operations.Connection
   readonly id: string

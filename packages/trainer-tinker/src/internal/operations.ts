@@ -1,4 +1,4 @@
-/** What every call of the API is made of: one connection, a request, and the result that it promises. */
+/** The parts of every call of the API: a connection, a request, and the result that it promises. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Semaphore from "effect/Semaphore"
@@ -13,14 +13,14 @@ export interface Connection {
   readonly waiting: Futures.Waiting
   readonly wire: "json" | "protobuf"
   readonly sessionId: string
-  /** What is sent is sent to the end, unless this closes. */
+  /** Requests live as long as this scope. */
   readonly scope: Scope.Scope
   readonly dialect: () => Dialect.Dialect | undefined
   readonly settle: (dialect: Dialect.Dialect) => void
   readonly chunk: { readonly data: number; readonly bytes: number }
   /** One permit for each sampling request from its sending to its result. */
   readonly sampling: Semaphore.Semaphore
-  /** Until when nobody samples, after the server had too much. */
+  /** No request is sampled before this time, after the server was overloaded. */
   readonly pause: { untilMillis: number }
   readonly counters: { models: number; samplers: number }
 }
@@ -29,7 +29,7 @@ export interface Connection {
 export interface Taken {
   readonly requestId: string
   readonly reply: Transport.Reply
-  /** The very same request again: for a result that was promised and forgotten. */
+  /** Sends the same request again, for a result that the server promised and forgot. */
   readonly again: Effect.Effect<Taken, Errors.TinkerError>
 }
 

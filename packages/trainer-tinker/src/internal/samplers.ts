@@ -31,7 +31,7 @@ const stale = ({ name }: Dialect, { version }: Stamp) =>
 const invalid = (detail: string) =>
   new EngineError({ engine: "tinker", doing: "sample", reason: { _tag: "InvalidRequest", detail } })
 
-/** Log-probabilities that do not stand for every token are worth nothing to a trainer. */
+/** A trainer needs the log-probability of every token. */
 const samplesOf = ({ sequences }: Protocol.SampleResult): Effect.Effect<ReadonlyArray<Sample>, Errors.TinkerError> => {
   if (sequences.every(({ logProbs, tokens }) => logProbs.length === tokens.length)) return Effect.succeed(sequences)
   const detail = "the server gave no log-probability for each token."

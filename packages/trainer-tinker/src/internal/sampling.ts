@@ -1,4 +1,4 @@
-/** Samplers: weights of one moment at the server, and the requests to sample them. */
+/** Samplers: snapshots of the weights at the server, and requests to sample them. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Protocol from "../Protocol.ts"
@@ -8,13 +8,13 @@ import * as Operations from "./operations.ts"
 import * as Protobuf from "./protobuf.ts"
 import * as Transport from "./transport.ts"
 
-/** Something to sample. */
+/** A sampler at the server. */
 export interface SamplerHandle {
   readonly id: string
   readonly sample: (request: Protocol.SampleRequest) => Effect.Effect<Protocol.SampleResult, Errors.TinkerError>
 }
 
-/** What is wrong with a request; servers answer some of it with silence. */
+/** The flaw of a request. Servers answer some flaws with silence. */
 const flawOf = ({ count, maxTokens, prompt }: Protocol.SampleRequest): string | undefined => {
   if (!Number.isInteger(count) || count < 1) return `count is ${count}: ask for at least one completion.`
   if (!Number.isInteger(maxTokens) || maxTokens < 1) return `maxTokens is ${maxTokens}: allow at least one token.`
@@ -38,7 +38,7 @@ const bodyOf = (id: string, sequence: number, request: Protocol.SampleRequest) =
   topk_prompt_logprobs: 0
 })
 
-/** All sampling rests this long when the server has too much; longer where prompts are long. */
+/** All sampling pauses this long when the server is overloaded, longer for long prompts. */
 const restMillis = (request: Protocol.SampleRequest) => (request.prompt.length * 4 > 128 * 1024 ? 5_000 : 1_000)
 
 const rest = ({ pause }: Operations.Connection, request: Protocol.SampleRequest) =>

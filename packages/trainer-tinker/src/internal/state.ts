@@ -1,4 +1,4 @@
-/** What an engine knows between calls: its session, its model, and whether it can trust the model's weights. */
+/** The state of an engine: its session, its model, and whether the model's weights can be trusted. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -30,17 +30,17 @@ export interface State {
   epoch: number
   /** Changes with every sampler that is saved. */
   samplers: number
-  /** Why the weights or gradients at the server are in doubt, as a sentence; absent where they are not. */
+  /** Why the weights or gradients at the server are in doubt; absent when they are not. */
   doubt: string | undefined
   accumulation: Accumulation.Accumulation
   readonly names: Set<string>
-  /** Held by whatever changes which model there is. */
+  /** Held while the model is exchanged. */
   readonly creation: Semaphore.Semaphore
   /** One permit for each sample under way, all of them for a change of the weights, where samplers do not outlast one. */
   readonly sampling: Semaphore.Semaphore
 }
 
-/** Where neither the caller nor the server says. */
+/** The default, where neither the caller nor the server gives one. */
 const defaultContextTokens = 32_768
 
 /** More than will ever sample at once. */
@@ -98,7 +98,7 @@ export const reconnect = (state: State): Effect.Effect<void, Errors.TinkerError>
 // Models at the server
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Lets go of the model, so that a server with few places has one for the next. */
+/** Releases the model, so that a server with few places has room for the next. */
 export const release = (state: State): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { modelScope } = state
@@ -155,7 +155,7 @@ export const trusted = (state: State, call: string): Effect.Effect<void, Errors.
       : Effect.fail(Errors.make(call, { _tag: "Expired", detail: `${state.doubt} Load the last saved state.` }))
   )
 
-/** Remembers what leaves the weights in doubt: a reply that never came, half of a batch, an interruption. */
+/** Remembers why the weights are in doubt: a reply that never came, half of a batch, an interruption. */
 export const doubting = <A>(
   state: State,
   effect: Effect.Effect<A, Errors.TinkerError>

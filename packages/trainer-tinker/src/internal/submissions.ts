@@ -3,10 +3,10 @@
  *
  * **Details**
  *
- * A request takes its place when it is made, is prepared while those before it are sent, and is sent when the server has
- * taken the one before it; results are not waited for here. Its number is used up when the server has taken it. A server
- * that gave no answer may or may not have taken the last request: then only the very same request may follow, under the
- * very same number, so that it is carried out once whatever happened.
+ * A request takes its place when it is made, is prepared while earlier ones are sent, and is sent when the server has
+ * taken the one before. Nobody waits for results here. A number is used up when the server has taken its request. When the
+ * server gave no answer, it may or may not have taken the last request. Then only the same request may follow, under the
+ * same number, so that it is carried out once in either case.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Errors from "../TinkerError.ts"
 
-/** A request that is ready but for its number. */
+/** A request without its number. */
 export interface Prepared<A> {
   /** Equal for requests that ask for the same. */
   readonly fingerprint: () => string

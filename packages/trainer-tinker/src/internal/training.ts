@@ -44,11 +44,11 @@ const logProbsOf = (call: string, data: ReadonlyArray<Datum>, result: Protocol.B
   return Effect.fail(Errors.make(call, { _tag: "ServerFailure", detail }))
 }
 
-/** No server computes entropies, and no loss here needs them. */
+/** Zeros: no server computes entropies, and no loss here needs them. */
 const termsOf = (datum: Datum, loss: Loss, logProbs: PerToken) =>
   LossTerms.of(loss, datum, logProbs, new Float32Array(datum.completion.length))
 
-/** What the trainer's sum comes to: servers report it in their own ways, or not at all. */
+/** The trainer's sum of losses. Servers report theirs differently or not at all. */
 const passOf = (data: ReadonlyArray<Datum>, loss: Loss, logProbs: Pass["logProbs"]): Pass => {
   const total = data.reduce((sum, datum, index) => sum + termsOf(datum, loss, logProbs[index]!).loss, 0)
   return { logProbs, loss: total }
@@ -66,7 +66,7 @@ const sendSum = (
   loss: Loss
 ) => State.doubting(state, model.forwardBackward(Batches.toBatch(dialect, data, loss, 1)))
 
-/** Sends new data, and what was sent before again where more come than were planned. */
+/** Sends new data, and earlier data again when more come than were planned. */
 const sendMean = (
   state: State.State,
   dialect: Dialect,

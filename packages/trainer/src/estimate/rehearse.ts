@@ -37,7 +37,7 @@ export interface RehearsalOptions {
   readonly seed?: number
 }
 
-/** The median tokens of an answer where nobody says. */
+/** The median tokens of an answer, where the recipe does not give it. */
 export const defaultAnswerTokens = 400
 
 /** How far answers spread around the median: the logarithm's standard deviation. */
@@ -91,7 +91,7 @@ const writer = (options: RehearsalOptions, size: () => number, draw: Seed.Draw) 
   return { worker, prompts, completionTokens: () => completionTokens }
 }
 
-/** Answers as long as the worker might, and asks nobody. */
+/** Answers at the worker's likely length without asking it. */
 const standIn = (worker: Worker.Worker, median: number, draw: Seed.Draw): Worker.Worker => ({
   id: worker.id,
   ...(worker.description === undefined ? {} : { description: worker.description }),
@@ -114,7 +114,7 @@ const castOf = ({ answerTokens = defaultAnswerTokens, asksWorkers, parts }: Rehe
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Rehearses some rollouts of a phase, and says what they take.
+ * Rehearses some rollouts of a phase and measures what they take.
  *
  * **Details**
  *

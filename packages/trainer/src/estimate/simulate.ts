@@ -1,4 +1,4 @@
-/** One simulation of a training run: what is not known is drawn once for the whole run, and the run is added up. */
+/** One simulation of a training run: the unknowns are drawn once for the whole run, then its iterations are added up. */
 
 import * as Seed from "@divisi/core/Seed"
 import * as Worker from "@divisi/core/Worker"
@@ -38,7 +38,7 @@ interface Priced {
   readonly usd: number
 }
 
-/** What nobody knows before the run. */
+/** The unknowns of a run. */
 interface Unknowns {
   /** The mean calls of a workflow in this run, over those of the rehearsal. */
   readonly length: number

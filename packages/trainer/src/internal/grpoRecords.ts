@@ -1,4 +1,4 @@
-/** What an iteration's groups came to, as records and as numbers. */
+/** The results of an iteration's groups, as records and as metrics. */
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { moments } from "../Advantage.ts"
 import type { GrpoMetrics, KindMetrics, RoundMetrics } from "../Metrics.ts"
@@ -123,7 +123,7 @@ const roundMetrics = (round: number, of: ReadonlyArray<Round>): RoundMetrics => 
   }
 }
 
-/** What the rollouts of an iteration say: everything but what the engine does with them. */
+/** The metrics of an iteration's rollouts, without those of learning. */
 export const rolloutMetrics = (groups: ReadonlyArray<GroupAdvantages>, asked: number) => {
   const all = groups.flatMap(({ group }) => group.rollouts)
   const rollouts = all.filter(({ dropped }) => dropped === undefined)

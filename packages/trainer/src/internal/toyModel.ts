@@ -40,7 +40,7 @@ export const keysAt = (promptKey: string, completion: ReadonlyArray<number>, tok
   return [last, `${promptKey}|${last}`] as const
 }
 
-/** What a model says of the next token. */
+/** The distribution of the next token. */
 export interface Distribution {
   readonly probabilities: Float64Array
   /** Natural logarithms. */
