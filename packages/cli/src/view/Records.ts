@@ -14,8 +14,7 @@ export const paidFor = ({ nested, paid }: StepRecord, spendOf: (nested: NonNulla
 
 const skipReasons: Readonly<Record<string, string>> = {
   unseen: "nobody sees its answer",
-  budget: "the budget does not allow it",
-  "run-ended": "the run ended first"
+  budget: "the budget does not allow it"
 }
 
 /** Why a step was skipped. */
