@@ -13,15 +13,15 @@ interface Counts {
   readonly passed: number
   readonly failed: number
   /** What failed, by name, where a check is many. */
-  readonly failures?: ReadonlyArray<string>
+  readonly failures?: ReadonlyArray<string> | undefined
 }
 
 /** A command that must end with 0, and how its output is counted where it holds more than one check. */
 interface Step {
   readonly name: string
   readonly command: ReadonlyArray<string>
-  readonly cwd?: string
-  readonly count?: (finished: Finished) => Counts | undefined
+  readonly cwd?: string | undefined
+  readonly count?: ((finished: Finished) => Counts | undefined) | undefined
 }
 
 const one = (passed: boolean): Counts => ({ passed: passed ? 1 : 0, failed: passed ? 0 : 1 })

@@ -14,9 +14,9 @@ export interface Contender {
   /** Sets up what a program sets up once: compiles the graph, makes the workers. */
   readonly prepare: (workload: Workload) => Promise<Prepared>
   /** The same with tracing and a record of the run in memory, where the contender has such a thing. */
-  readonly prepareRecorded?: (workload: Workload) => Promise<Prepared>
+  readonly prepareRecorded?: ((workload: Workload) => Promise<Prepared>) | undefined
   /** The same with a store of finished runs that is capped, where the contender has such a thing. */
-  readonly prepareStored?: (workload: Workload) => Promise<Prepared>
+  readonly prepareStored?: ((workload: Workload) => Promise<Prepared>) | undefined
 }
 
 /** How a contender is shown, what it is loaded from, and the packages whose versions are recorded with it. */

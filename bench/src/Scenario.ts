@@ -27,7 +27,7 @@ export interface Scenario {
   /** The limit of the ledger that all runs share. */
   readonly budget: Budget.Limits
   /** The limits of each of the two providers. */
-  readonly limits: Required<ProviderGate.Limits>
+  readonly limits: Readonly<Record<keyof ProviderGate.Limits, number>>
   /** The share of calls that fail once and are tried again. */
   readonly failing: number
   /** The share of runs that are interrupted at some moment. */

@@ -17,9 +17,9 @@ export interface Arrow {
   /** Packages of this workspace. */
   readonly to: ReadonlyArray<string>
   /** Packages of others; any when absent. */
-  readonly external?: ReadonlyArray<string>
+  readonly external?: ReadonlyArray<string> | undefined
   /** Packages of this workspace that its tests may use on top. */
-  readonly tests?: ReadonlyArray<string>
+  readonly tests?: ReadonlyArray<string> | undefined
 }
 
 /** A package as far as arrows go. */

@@ -27,7 +27,7 @@ const lastWordsMillis = 5_000
  */
 export const run = (
   command: ReadonlyArray<string>,
-  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> }
+  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> | undefined }
 ): Promise<Finished> =>
   new Promise((resolve) => {
     const [program = "", ...args] = command

@@ -63,7 +63,7 @@ const typeProblems = (prepared: ReadonlyArray<Prepared>): ReadonlyArray<string> 
 
 interface Outcome {
   readonly file: string
-  readonly problems: ReadonlyArray<{ readonly line?: number; readonly message: string }>
+  readonly problems: ReadonlyArray<{ readonly line?: number | undefined; readonly message: string }>
 }
 
 const parseOutcome = (line: string): ReadonlyArray<Outcome> => {

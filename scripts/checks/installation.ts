@@ -17,10 +17,10 @@ interface Installation {
   /** What a user names; what it needs of this workspace comes along. */
   readonly packages: ReadonlyArray<string>
   /** A program of `scripts/installation` that is copied there. */
-  readonly program?: string
+  readonly program?: string | undefined
   readonly command: ReadonlyArray<string>
   /** The vendors' SDKs that it may bring; not looked at when absent. */
-  readonly sdks?: ReadonlyArray<string>
+  readonly sdks?: ReadonlyArray<string> | undefined
 }
 
 /** The SDKs of vendors: what a user installs brings the one that it is called by, and no other. */

@@ -20,7 +20,7 @@ const plain = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, plain(child)]))
 }
 
-let problems: Array<{ readonly line?: number; readonly message: string }> = []
+let problems: Array<{ readonly line?: number | undefined; readonly message: string }> = []
 
 globalThis.__claim = (actual, expected, line) => {
   try {

@@ -23,8 +23,8 @@ const recorded = Effect.fn("run")(function* ({ plan, wait }: Workload) {
   const record: Array<{
     readonly type: string
     readonly at: number
-    readonly step?: number
-    readonly answer?: string
+    readonly step?: number | undefined
+    readonly answer?: string | undefined
   }> = []
   const fibers: Array<Fiber.Fiber<string>> = []
   const step = Effect.fn("step")(function* (index: number) {

@@ -69,7 +69,7 @@ const profiled = (samples: ReadonlyArray<Recording.Sample>) => {
       worker: policy.slice("single:".length),
       kind: String(task.metadata?.family),
       question: task.id,
-      ...(score === undefined ? {} : { score }),
+      score,
       isAlone: true,
       isAnswered: answer !== undefined,
       costUsd

@@ -16,21 +16,21 @@ export type { DryRunFacts, Recipe, RecipeOptions, Training } from "@divisi/recip
 /** The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its default. */
 export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
   /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
-  readonly pool?: WorkerPool | ReadonlyArray<Worker>
+  readonly pool?: WorkerPool | ReadonlyArray<Worker> | undefined
   /**
    * What writes plans: a policy, or one by the name that `--policy` takes. By default runs have `"conductor"` for the
    * workers of the gym, which are all that it knows, and `"lexical"` for others; what measures has `"lexical"`.
    */
-  readonly policy?: Policy | string
+  readonly policy?: Policy | string | undefined
   /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */
-  readonly cache?: string | DiskCacheOptions
+  readonly cache?: string | DiskCacheOptions | undefined
   /**
    * What providers may be asked for at most, by the `provider` of their workers; those under `"*"` hold for all others.
    * What a vendor says is left of its own limits is kept in any case.
    */
-  readonly limits?: Readonly<Record<string, Limits>>
+  readonly limits?: Readonly<Record<string, Limits>> | undefined
   /** What `divisi train --recipe` knows by name, before its own recipes. */
-  readonly recipes?: Readonly<Record<string, Recipe>>
+  readonly recipes?: Readonly<Record<string, Recipe>> | undefined
 }
 
 /**

@@ -36,9 +36,9 @@ const noKeys = Object.fromEntries(
 const open = ["deepseek-r1-distill-qwen-32b", "gemma-3-27b-it", "qwen3-32b-thinking", "qwen3-32b"]
 
 interface Setting {
-  readonly left?: ReadonlyArray<string>
-  readonly json?: boolean
-  readonly environment?: Readonly<Record<string, string>>
+  readonly left?: ReadonlyArray<string> | undefined
+  readonly json?: boolean | undefined
+  readonly environment?: Readonly<Record<string, string>> | undefined
 }
 
 const estimate = ({ environment = {}, json = false, left = [] }: Setting = {}) =>

@@ -20,11 +20,11 @@ export interface Ended {
 }
 
 export interface Options {
-  readonly input?: string
-  readonly cwd?: string
-  readonly environment?: Readonly<Record<string, string>>
+  readonly input?: string | undefined
+  readonly cwd?: string | undefined
+  readonly environment?: Readonly<Record<string, string>> | undefined
   /** Is told what it has written, errors included, each time there is more of it. */
-  readonly onOutput?: (output: string, child: ChildProcessWithoutNullStreams) => void
+  readonly onOutput?: ((output: string, child: ChildProcessWithoutNullStreams) => void) | undefined
 }
 
 export const config = (name: string): string => path.join(root, "test/configs", `${name}.config.ts`)

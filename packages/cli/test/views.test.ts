@@ -12,9 +12,7 @@ import { Terminal } from "./Terminal.ts"
 const now = 2_000
 
 const live = (parts: ReadonlyArray<Part>, width: number, height?: number): string =>
-  BlockView.toPlainText(
-    BlockView.live(fold(events(parts)), { width, now, ...(height === undefined ? {} : { height }) })
-  )
+  BlockView.toPlainText(BlockView.live(fold(events(parts)), { width, now, height }))
 
 const final = (parts: ReadonlyArray<Part>, width: number): string =>
   BlockView.toPlainText(BlockView.final(fold(events(parts)), width))

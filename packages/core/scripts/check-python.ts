@@ -68,7 +68,7 @@ for line in sys.stdin:
 
 interface Verdict {
   readonly verdict: "read" | "invalid" | "unreadable"
-  readonly steps?: Workflow["steps"]
+  readonly steps?: Workflow["steps"] | undefined
 }
 
 const askPython = (texts: ReadonlyArray<string>): Array<Verdict> =>

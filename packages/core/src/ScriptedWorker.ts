@@ -23,7 +23,11 @@ export type Reply =
   | string
   | { readonly fail: WorkerErrorReason }
   | { readonly hang: true }
-  | { readonly parts: ReadonlyArray<WorkerPart>; readonly delayMillis?: number; readonly thenFail?: WorkerErrorReason }
+  | {
+      readonly parts: ReadonlyArray<WorkerPart>
+      readonly delayMillis?: number | undefined
+      readonly thenFail?: WorkerErrorReason | undefined
+    }
 
 /** A scripted worker with the requests it got, in order, and how many of them run now. */
 export interface ScriptedWorker extends Worker {
@@ -34,11 +38,11 @@ export interface ScriptedWorker extends Worker {
 /** What a scripted worker is made of. */
 export interface Options {
   readonly id: string
-  readonly description?: string
-  readonly pricing?: Pricing
-  readonly provider?: string
+  readonly description?: string | undefined
+  readonly pricing?: Pricing | undefined
+  readonly provider?: string | undefined
   /** How long each answer takes, in milliseconds; 0 by default. */
-  readonly latencyMillis?: number
+  readonly latencyMillis?: number | undefined
   /**
    * The replies by call, the last one repeated for ever; or a function of the request and the number of the call
    * (from 0).
@@ -103,8 +107,8 @@ export const make = (options: Options): ScriptedWorker => {
 
   return {
     id,
-    ...(options.description === undefined ? {} : { description: options.description }),
-    ...(options.provider === undefined ? {} : { provider: options.provider }),
+    description: options.description,
+    provider: options.provider,
     pricing: options.pricing ?? free,
     calls,
     running: () => running,

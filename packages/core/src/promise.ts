@@ -52,13 +52,13 @@ export interface ConductOptions extends Omit<Conductor.Options, "pool" | "policy
   readonly pool: ReadonlyArray<Worker>
   readonly policy: Policy
   /** Stops the run: its calls end at once, and the result says `interrupted`. Nothing is thrown. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Is told every event. */
-  readonly onEvent?: (event: RunEvent) => void
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
   /** Keeps answers between runs: `openCache` of `@divisi/files/promise`, or `ResponseCache.makeMemory`. */
-  readonly cache?: ResponseCache
+  readonly cache?: ResponseCache | undefined
   /** Keeps all runs that it is given to inside the limits of providers: `openGate` of `@divisi/provider-kit/promise`. */
-  readonly gate?: Gate
+  readonly gate?: Gate | undefined
 }
 
 /** What came of a run, with its whole record. */
@@ -67,7 +67,9 @@ export interface ConductResult extends Conductor.RunResult {
 }
 
 /** What a function that answers may give: a text, or a text with what it used. */
-export type Answer = string | { readonly text: string; readonly usage?: Usage; readonly finishReason?: FinishReason }
+export type Answer =
+  | string
+  | { readonly text: string; readonly usage?: Usage | undefined; readonly finishReason?: FinishReason | undefined }
 
 /** A worker as an async function, or as an async generator of pieces of text. */
 export interface WorkerOptions extends Omit<Worker, "generate" | "countInputTokens"> {

@@ -24,10 +24,10 @@ const cut = (...texts: Array<string>): ScriptedWorker.Reply => ({
 
 interface Scene {
   readonly workers: Readonly<Record<string, ReadonlyArray<ScriptedWorker.Reply>>>
-  readonly steps?: ReadonlyArray<Step>
-  readonly answer?: "majority"
-  readonly recursion?: number
-  readonly reassign?: Reassign
+  readonly steps?: ReadonlyArray<Step> | undefined
+  readonly answer?: "majority" | undefined
+  readonly recursion?: number | undefined
+  readonly reassign?: Reassign | undefined
 }
 
 /** Runs a scene; what was told, piece by piece, and whether all of it was told before the run had ended. */

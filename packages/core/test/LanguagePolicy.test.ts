@@ -49,6 +49,8 @@ describe("LanguagePolicy", () => {
         {
           messages: ["system", "user"],
           maxOutputTokens: 1024,
+          temperature: undefined,
+          reasoning: undefined,
           seed: 77,
           format: { type: "workflow", poolSize: 2, maxSteps: 5, access: "binary", allowEmpty: false }
         }

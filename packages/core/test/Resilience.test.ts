@@ -17,10 +17,7 @@ describe("delay", () => {
 
   it("ends with the last attempt", () => {
     const at = (attempt: number, maxAttempts?: number) =>
-      Resilience.delay(
-        { ...steady, ...(maxAttempts === undefined ? {} : { maxAttempts }) },
-        { attempt, reason: overloaded, seed: 0 }
-      )
+      Resilience.delay({ ...steady, maxAttempts }, { attempt, reason: overloaded, seed: 0 })
     expect([at(0), at(1), at(2)]).toEqual([500, 1000, undefined])
     expect(at(0, 1)).toBeUndefined()
     expect(Resilience.delay(Resilience.noRetry, { attempt: 0, reason: overloaded, seed: 0 })).toBeUndefined()

@@ -27,14 +27,14 @@ export interface Options {
   /** The file; it and its folder are made when they are not there. Two more, `-wal` and `-shm`, stand beside it in use. */
   readonly file: string
   /** No bound by default. */
-  readonly maxEntries?: number
+  readonly maxEntries?: number | undefined
   /**
    * Of answers as JSON, with 128 bytes for each; 1 GiB by default. The file itself may take up to twice that, and stays as
    * large as it ever had to be.
    */
-  readonly maxBytes?: number
+  readonly maxBytes?: number | undefined
   /** How long an answer is kept after it was made; for ever by default. A number is in milliseconds. */
-  readonly timeToLive?: Duration.Input
+  readonly timeToLive?: Duration.Input | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

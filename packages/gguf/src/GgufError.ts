@@ -65,7 +65,7 @@ const describe = (reason: GgufErrorReason): string => {
 /** A model or adapter that cannot be read, written or converted. */
 export class GgufError extends Data.TaggedError("GgufError")<{
   readonly reason: GgufErrorReason
-  readonly path?: string
+  readonly path?: string | undefined
 }> {
   override get message(): string {
     return this.path === undefined ? describe(this.reason) : `${this.path}: ${describe(this.reason)}`

@@ -29,7 +29,7 @@ export interface TensorInfo {
   /** Where it begins in the file. */
   readonly position: number
   /** Absent when the type is not known. */
-  readonly bytes?: number
+  readonly bytes?: number | undefined
 }
 
 /** The header of a file. */

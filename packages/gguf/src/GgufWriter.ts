@@ -27,7 +27,7 @@ export type TensorType = "F32" | "F16"
 export interface NamedTensor extends Tensor.Tensor {
   readonly name: string
   /** `"F32"` by default. */
-  readonly type?: TensorType
+  readonly type?: TensorType | undefined
 }
 
 /** What goes into a file. */
@@ -37,7 +37,7 @@ export interface Contents {
   /** Written in this order; names are unique and at most 63 bytes long, every shape has one to four dimensions. */
   readonly tensors: ReadonlyArray<NamedTensor>
   /** Tensors begin at multiples of this many bytes: a power of two, 8 or more; 32 by default. */
-  readonly alignment?: number
+  readonly alignment?: number | undefined
 }
 
 /** A file that was written. */

@@ -40,9 +40,9 @@ export interface LoraAdapter {
   /** By the names of the linear layers in Hugging Face's layout, e.g. `model.layers.0.self_attn.q_proj`. */
   readonly changes: Readonly<Record<string, Change>>
   /** What the adapter is called, for people. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** The model that it was trained on, as its trainer called it. */
-  readonly baseModel?: string
+  readonly baseModel?: string | undefined
 }
 
 /** How to write an adapter. */
@@ -50,7 +50,7 @@ export interface WriteOptions {
   /** The model that the adapter is for. */
   readonly base: GgufReader.GgufFile
   /** How matrices are stored; `"F32"` by default. */
-  readonly type?: GgufWriter.TensorType
+  readonly type?: GgufWriter.TensorType | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ export interface WriteOptions {
 const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "InvalidTensor", tensor, detail })
 
 const pairs = (file: Safetensors.Safetensors) => {
-  const modules = new Map<string, { a?: Tensor.Tensor; b?: Tensor.Tensor }>()
+  const modules = new Map<string, Partial<Pick<Change, "a" | "b">>>()
   for (const [name, tensor] of Object.entries(file.tensors)) {
     const match = /^base_model\.model\.(.+)\.lora_([AB])(?:\.default)?\.weight$/.exec(name)
     if (match === null) throw invalid(name, "It is not one of the two matrices of a LoRA, and would be lost.")
@@ -101,7 +101,7 @@ const assemble = (file: Safetensors.Safetensors, config: AdapterConfig, name: st
   checkTargets(modules.keys(), config.targetModules ?? [])
   const changes = Array.from(modules, ([module, pair]) => [module, changeOf(module, pair, config)] as const)
   const { baseModel } = config
-  return { changes: Object.fromEntries(changes), name, ...(baseModel === undefined ? {} : { baseModel }) }
+  return { changes: Object.fromEntries(changes), name, baseModel }
 }
 
 const attempt = <A>(file: string, run: () => A | Promise<A>) =>
@@ -132,7 +132,7 @@ export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
 interface Placed extends Change {
   readonly target: string
   /** Set where the rows of each head are reordered: how many rows a head has. */
-  readonly headRows?: number
+  readonly headRows?: number | undefined
 }
 
 const isArchitecture = (name: string | undefined): name is Model.Architecture =>
@@ -243,7 +243,7 @@ export const convert = (options: {
   readonly base: string
   /** Where the adapter goes. */
   readonly path: string
-  readonly type?: GgufWriter.TensorType
+  readonly type?: GgufWriter.TensorType | undefined
 }): Effect.Effect<GgufWriter.Written, GgufError> =>
   Effect.gen(function* () {
     const { type = "F32" } = options

@@ -38,18 +38,18 @@ export interface Config {
   /** Heads of queries. */
   readonly heads: number
   /** Heads of keys and values, a divisor of `heads` (grouped-query attention); `heads` by default. */
-  readonly keyValueHeads?: number
+  readonly keyValueHeads?: number | undefined
   /** Numbers in a head, even; `hiddenSize / heads` by default, and always in `qwen2`. */
-  readonly headSize?: number
+  readonly headSize?: number | undefined
   readonly feedForwardSize: number
   /** Tokens that the model was trained to see at once. */
   readonly contextLength: number
   /** Added to the mean square in RMS norms; 1e-5 by default. */
-  readonly normEpsilon?: number
+  readonly normEpsilon?: number | undefined
   /** The base of the rotary embedding's frequencies; 10,000 by default. */
-  readonly ropeTheta?: number
+  readonly ropeTheta?: number | undefined
   /** Whether the embedding is the output layer, too: then there is no `lm_head.weight`. Not by default. */
-  readonly tiedEmbeddings?: boolean
+  readonly tiedEmbeddings?: boolean | undefined
 }
 
 /** A model that can be written. */
@@ -59,7 +59,7 @@ export interface Model {
   /** By their names in Hugging Face's layout; exactly those that the configuration asks for. */
   readonly tensors: Readonly<Record<string, Tensor.Tensor>>
   /** What the model is called, for people. */
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 /** A model with its weights in memory. */
@@ -70,9 +70,9 @@ export interface DenseModel extends Model {
 /** How to write a model. */
 export interface WriteOptions {
   /** How matrices are stored; `"F32"` by default. Vectors are always F32, as llama.cpp asks for. */
-  readonly type?: GgufWriter.TensorType
+  readonly type?: GgufWriter.TensorType | undefined
   /** Added to the metadata, e.g. `general.author`; may replace what is written by default. */
-  readonly metadata?: Metadata.Metadata
+  readonly metadata?: Metadata.Metadata | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

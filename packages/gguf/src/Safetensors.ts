@@ -147,7 +147,7 @@ const headerOf = (content: Content): Uint8Array => {
 
 /** What is written. */
 export interface Content {
-  readonly metadata?: Readonly<Record<string, string>>
+  readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
 }
 

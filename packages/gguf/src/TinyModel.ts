@@ -26,9 +26,9 @@ export interface Options extends Partial<Config> {
   /** The same seed and sizes give the same weights. */
   readonly seed: number
   /** Of bytes and the default control tokens, with ChatML's template, by default. */
-  readonly tokenizer?: Tokenizer.Tokenizer
+  readonly tokenizer?: Tokenizer.Tokenizer | undefined
   /** How far weights are spread: their standard deviation times the square root of a row's length; 1 by default. */
-  readonly spread?: number
+  readonly spread?: number | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

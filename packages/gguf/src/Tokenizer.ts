@@ -29,21 +29,21 @@ export interface Tokenizer {
   /** The id of the token that ends a text: that of the first control token. */
   readonly endOfText: number
   /** How messages become a prompt, as a Jinja template; models without one are given plain text. */
-  readonly chatTemplate?: string
+  readonly chatTemplate?: string | undefined
 }
 
 /** What makes a tokenizer. */
 export interface Options {
   /** None by default: every byte is a token. */
-  readonly merges?: ReadonlyArray<string>
+  readonly merges?: ReadonlyArray<string> | undefined
   /** The first ends a text. `<|endoftext|>`, `<|im_start|>` and `<|im_end|>` by default. */
-  readonly controlTokens?: ReadonlyArray<string>
-  readonly chatTemplate?: string
+  readonly controlTokens?: ReadonlyArray<string> | undefined
+  readonly chatTemplate?: string | undefined
 }
 
 /** Whether control tokens are read from, or written to, texts. Not by default. */
 export interface TextOptions {
-  readonly controlTokens?: boolean
+  readonly controlTokens?: boolean | undefined
 }
 
 /** The template of ChatML, which goes with the default control tokens. */
@@ -76,8 +76,7 @@ export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError>
     if (token === "" || known.has(token)) return invalid(`The control token "${token}" is empty or another token, too.`)
     known.add(token)
   }
-  const template = chatTemplate === undefined ? {} : { chatTemplate }
-  return Result.succeed({ tokens: [...known], merges, controlTokens, endOfText, ...template })
+  return Result.succeed({ tokens: [...known], merges, controlTokens, endOfText, chatTemplate })
 }
 
 /** As {@link make}, for tokenizers written down in code: throws the `GgufError`. */

@@ -20,17 +20,17 @@ import * as Verdict from "./Verdict.ts"
 export interface Options {
   readonly worker: Worker.Worker
   /** Instead of {@link defaultInstruction}; must ask for a last line `Verdict: CORRECT` or `Verdict: INCORRECT`. */
-  readonly instruction?: string
+  readonly instruction?: string | undefined
   /** Sent with every call; 0 by default. */
-  readonly temperature?: number
-  readonly maxOutputTokens?: number
+  readonly temperature?: number | undefined
+  readonly maxOutputTokens?: number | undefined
 }
 
 /** A judge's verdict, with what it cost. */
 export interface Judgement extends Verdict.Verdict {
   readonly usage: Worker.Usage
   /** Absent when the worker's price is unknown. */
-  readonly costUsd?: number
+  readonly costUsd?: number | undefined
 }
 
 /** A grader that is a model. */
@@ -70,7 +70,7 @@ const ask = (options: Options, task: Task.Task, answer: string) => {
   const parts = options.worker.generate({
     messages: [{ role: "user", content }],
     temperature: options.temperature ?? 0,
-    ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens })
+    maxOutputTokens: options.maxOutputTokens
   })
   const nothing = { text: "", usage: Worker.noUsage }
   return Stream.runFold(
@@ -116,7 +116,7 @@ export const make = (options: Options): JudgeGrader => {
           return Effect.succeed({
             ...Verdict.make({ correct, rung: "judge", extracted: answer, explanation: text.trim() }),
             usage,
-            ...(costUsd === undefined ? {} : { costUsd })
+            costUsd
           })
         }
       )
@@ -180,7 +180,7 @@ export const agreementOf = (
 export const agreement = (
   grader: Verdict.AnswerGrader,
   sample: ReadonlyArray<Labelled>,
-  options: { readonly concurrency?: number } = {}
+  options: { readonly concurrency?: number | undefined } = {}
 ): Effect.Effect<Agreement> =>
   Effect.map(
     Effect.forEach(

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 /** A verdict on one answer, with its reasons. */
 export interface Verdict extends Grade {
   /** The text that was taken for the answer; absent when the text gives none, which counts as wrong. */
-  readonly extracted?: string
+  readonly extracted?: string | undefined
   /** What decided, e.g. `rational`; `unparsed` when there was no answer to compare. */
   readonly rung: string
 }
@@ -26,12 +26,12 @@ export const make = (parts: {
   readonly correct: boolean
   readonly rung: string
   readonly extracted?: string | undefined
-  readonly explanation?: string
+  readonly explanation?: string | undefined
 }): Verdict => ({
   correct: parts.correct,
   score: parts.correct ? 1 : 0,
   rung: parts.rung,
-  ...(parts.extracted === undefined ? {} : { extracted: parts.extracted }),
+  extracted: parts.extracted,
   ...(parts.explanation === undefined ? {} : { explanation: parts.explanation })
 })
 

@@ -52,13 +52,13 @@ export interface Options {
   readonly split: Split
   readonly count: number
   /** Where in the split to begin: other seeds give other tasks. 0 by default. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** The families to draw from; all by default. */
-  readonly families?: ReadonlyArray<FamilyName>
+  readonly families?: ReadonlyArray<FamilyName> | undefined
   /** One difficulty; all three, evenly, by default. */
-  readonly difficulty?: Difficulty
+  readonly difficulty?: Difficulty | undefined
   /** The share of composite questions, 0 to 1; 0.4 by default. */
-  readonly composites?: number
+  readonly composites?: number | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

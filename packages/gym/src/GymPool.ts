@@ -255,7 +255,7 @@ export const defaultLatencyMillis = 250
  * ```
  */
 export const make = (options: GymWorker.Options = {}): WorkerPool.WorkerPool => {
-  const ofWorkers = { latencyMillis: defaultLatencyMillis, ...options }
+  const ofWorkers = { ...options, latencyMillis: options.latencyMillis ?? defaultLatencyMillis }
   return WorkerPool.makeUnsafe(profiles.map((profile) => GymWorker.make(profile, ofWorkers)))
 }
 

@@ -20,9 +20,9 @@ import * as Draw from "./internal/draw.ts"
 
 /** How well a worker does a family. Without habits and slips it is exact. */
 export interface Skill {
-  readonly habits?: Habits
+  readonly habits?: Habits | undefined
   /** The share of answers that are wrong by carelessness, 0 to 1; another seed slips elsewhere. */
-  readonly slips?: number
+  readonly slips?: number | undefined
 }
 
 /** What makes a worker what it is. */
@@ -31,29 +31,29 @@ export interface Profile {
   readonly description: string
   readonly pricing: Pricing
   /** The families it does; it declines the rest. */
-  readonly skills: { readonly [Name in FamilyName]?: Skill }
+  readonly skills: { readonly [Name in FamilyName]?: Skill | undefined }
   /** Whether it weighs the answers of others and makes plans when it is told to. */
-  readonly generalist?: boolean
+  readonly generalist?: boolean | undefined
   /** Whether it only says which of the answers it sees is right. */
-  readonly checksOnly?: boolean
+  readonly checksOnly?: boolean | undefined
   /** How many parts of a composite question it reads when it is asked for several; all when absent. */
-  readonly partsRead?: number
+  readonly partsRead?: number | undefined
   /** To how many digits it rounds its own answer to a part before going on with it. */
-  readonly carriedDigits?: number
+  readonly carriedDigits?: number | undefined
   /** The share of calls that fail as overloaded, 0 to 1; the same call tried again goes through. */
-  readonly failures?: number
+  readonly failures?: number | undefined
   /** Whether it thinks aloud: more output tokens, for the same answer. */
-  readonly thorough?: boolean
+  readonly thorough?: boolean | undefined
   /** How long it takes, as a multiple of the pool's latency; 1 by default. */
-  readonly pace?: number
+  readonly pace?: number | undefined
 }
 
 /** How workers are run. */
 export interface Options {
   /** How long an answer takes at a pace of 1, in milliseconds; 0 answers at once. */
-  readonly latencyMillis?: number
+  readonly latencyMillis?: number | undefined
   /** The share of questions for which a worker is out of reach, however often it is called; 0 by default. */
-  readonly outages?: number
+  readonly outages?: number | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -7,53 +7,53 @@
 export interface Habits {
   // Arithmetic
   /** Works from left to right, whatever binds first. */
-  readonly leftToRight?: boolean
+  readonly leftToRight?: boolean | undefined
   /** Keeps only so many leading digits of every intermediate result. */
-  readonly significantDigits?: number
+  readonly significantDigits?: number | undefined
 
   // Algebra
   /** Reads subtracted constants as added ones. */
-  readonly dropsSigns?: boolean
+  readonly dropsSigns?: boolean | undefined
   /** Overlooks squares, and of two equations reads only the first. */
-  readonly linearOnly?: boolean
+  readonly linearOnly?: boolean | undefined
 
   // Units
   /** Rounds conversion factors to two digits before using them: 1.6 kilometres to a mile. */
-  readonly roundsFactors?: boolean
+  readonly roundsFactors?: boolean | undefined
   /** Converts areas as if they were lengths. */
-  readonly linearAreas?: boolean
+  readonly linearAreas?: boolean | undefined
 
   // Calendar
   /** Believes that every year has 365 days. */
-  readonly ignoresLeapYears?: boolean
+  readonly ignoresLeapYears?: boolean | undefined
   /** Believes that every month has 30 days. */
-  readonly thirtyDayMonths?: boolean
+  readonly thirtyDayMonths?: boolean | undefined
   /** Counts the first day as well as the last. */
-  readonly countsBothEnds?: boolean
+  readonly countsBothEnds?: boolean | undefined
 
   // Text
   /** Overlooks capital letters when counting. */
-  readonly overlooksCapitals?: boolean
+  readonly overlooksCapitals?: boolean | undefined
   /** Reads only so many words of a quotation. */
-  readonly wordsRead?: number
+  readonly wordsRead?: number | undefined
 
   // Logic
   /** Takes "or" to mean "one of them, but not both". */
-  readonly exclusiveOr?: boolean
+  readonly exclusiveOr?: boolean | undefined
   /** Takes "implies" to mean "and". */
-  readonly impliesMeansAnd?: boolean
+  readonly impliesMeansAnd?: boolean | undefined
   /** Reads only so many clues. */
-  readonly cluesRead?: number
+  readonly cluesRead?: number | undefined
 
   // Statistics
   /** Takes the middle of a list without sorting it. */
-  readonly forgetsToSort?: boolean
+  readonly forgetsToSort?: boolean | undefined
   /** Divides by one less than the count for every deviation, and averages averages. */
-  readonly sampleDeviation?: boolean
+  readonly sampleDeviation?: boolean | undefined
 
   // Program
   /** Runs a loop with `<=` once too few. */
-  readonly stopsLoopsEarly?: boolean
+  readonly stopsLoopsEarly?: boolean | undefined
   /** Reads only so many lines of a program, and gives up on a longer one. */
-  readonly linesRead?: number
+  readonly linesRead?: number | undefined
 }

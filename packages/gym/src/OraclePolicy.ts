@@ -21,7 +21,7 @@ import type { Profile } from "./GymWorker.ts"
 /** What the oracle knows of the workers. */
 export interface Options {
   /** The profiles of the pool's workers, by id; those of the gym by default. */
-  readonly profiles?: ReadonlyArray<Profile>
+  readonly profiles?: ReadonlyArray<Profile> | undefined
 }
 
 /** A worker of the pool that the oracle knows. */

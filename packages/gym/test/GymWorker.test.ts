@@ -39,7 +39,12 @@ const ask = (id: string, question: string, subtask = "", turns: ReadonlyArray<Tu
 
 /** The share of test questions of a family that a worker answers right. */
 const accuracy = Effect.fnUntraced(function* (id: string, family: FamilyName, difficulty?: 1 | 2 | 3) {
-  const tasks = Gym.tasks({ split: "test", count: 150, families: [family], ...(difficulty ? { difficulty } : {}) })
+  const tasks = Gym.tasks({
+    split: "test",
+    count: 150,
+    families: [family],
+    difficulty: difficulty ? difficulty : undefined
+  })
   const verdicts = yield* Effect.forEach(tasks, (task) =>
     Effect.map(ask(id, Task.question(task)), (answer) => GymGrader.isCorrect(answer, task.reference!))
   )
@@ -227,7 +232,7 @@ describe("GymWorker", () => {
           description: "Reads.",
           pricing: { inputPerMillion: 0, outputPerMillion: 0 },
           skills: { arithmetic: {}, units: {} },
-          ...(partsRead === undefined ? {} : { partsRead })
+          partsRead
         })
       const say = (worker: Worker, subtask?: string, turns?: ReadonlyArray<Turn>) =>
         Effect.map(partsOf(worker, { messages: messagesOf(question, subtask, turns) }), textOf)

@@ -20,9 +20,9 @@ import { type Part, split } from "./questionParts.ts"
 
 /** How the lexical policy plans. */
 export interface Options {
-  readonly name?: string
+  readonly name?: string | undefined
   /** Whether composite questions are split; true by default. */
-  readonly split?: boolean
+  readonly split?: boolean | undefined
 }
 
 /** A part with the worker it goes to. */

@@ -25,7 +25,7 @@ export const terms = (text: string): ReadonlyArray<string> =>
   (text.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => !functionWords.has(word)).map(stem)
 
 /** What a question says of its subject without naming it, and the words in which a worker would describe that subject. */
-const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; readonly most?: number }> = [
+const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; readonly most?: number | undefined }> = [
   {
     cue: /(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times(?= (?:\d|as|that|itself|the\b))|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|squared|squares? (?:of|root)|cubed|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
     words: "arithmetic calculation numbers mathematics",

@@ -11,7 +11,7 @@ import * as LexicalPolicy from "../src/LexicalPolicy.ts"
 const pool = (descriptions: Readonly<Record<string, string>>) =>
   WorkerPool.makeUnsafe(
     Object.entries(descriptions).map(([id, description]) =>
-      ScriptedWorker.make({ id, ...(description === "" ? {} : { description }), replies: ["ok"] })
+      ScriptedWorker.make({ id, description: description === "" ? undefined : description, replies: ["ok"] })
     )
   )
 
@@ -34,7 +34,7 @@ const propose = Effect.fnUntraced(function* (question: string, { pool, maxSteps,
     maxSteps: maxSteps ?? 5,
     self: false,
     round: previous === undefined ? 0 : 1,
-    ...(previous === undefined ? {} : { previous }),
+    previous,
     seed: 0,
     complete: () => Effect.die("the lexical policy asks no model")
   }

@@ -15,7 +15,7 @@ import * as ModelStore from "./ModelStore.ts"
 /** What a file says of its model, and what it would take here. Sizes are in bytes. */
 export interface Inspection {
   readonly path: string
-  readonly name?: string
+  readonly name?: string | undefined
   readonly architecture: string
   readonly parameters: number
   /** How most weights are stored, e.g. `Q4_K`. */
@@ -23,7 +23,7 @@ export interface Inspection {
   readonly size: number
   readonly layers: number
   /** Tokens that it was trained to see at once. */
-  readonly trainedContext?: number
+  readonly trainedContext?: number | undefined
   readonly hasChatTemplate: boolean
   /** A context as it would be made by default: so many sequences of so many tokens. */
   readonly context: { readonly tokens: number; readonly sequences: number }
@@ -90,13 +90,13 @@ const inspectFile = async (path: string, gpu: Backend.Gpu): Promise<Inspection> 
   const type = insights.dominantTensorType
   return {
     path,
-    ...(name === undefined ? {} : { name }),
+    name,
     architecture: String(architecture),
     parameters: insights.totalParameters,
     quantisation: type === undefined ? "unknown" : (GgmlType[type] ?? String(type)),
     size,
     layers: insights.totalLayers,
-    ...(insights.trainContextSize === undefined ? {} : { trainedContext: insights.trainContextSize }),
+    trainedContext: insights.trainContextSize,
     hasChatTemplate: info.metadata.tokenizer?.chat_template !== undefined,
     context: { tokens, sequences },
     needs,
@@ -109,7 +109,7 @@ const inspectFile = async (path: string, gpu: Backend.Gpu): Promise<Inspection> 
 /** Reads what a model is and what it would take; its weights are not loaded. A model that is not here is downloaded. */
 export const inspect = Effect.fnUntraced(function* (
   source: string,
-  options: ModelStore.Options & { readonly gpu?: Backend.Gpu } = {}
+  options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
 ): Effect.fn.Return<Inspection, Errors.LlamaCppError> {
   const path = yield* ModelStore.resolve(source, options)
   return yield* attempt(path, () => inspectFile(path, options.gpu ?? "auto"))
@@ -135,7 +135,7 @@ const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, fr
 
 /** Says which backend would run a model here, and why, and what is missing. Fails where llama.cpp itself does not start. */
 export const diagnose = (
-  options: ModelStore.Options & { readonly gpu?: Backend.Gpu } = {}
+  options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
 ): Effect.Effect<Diagnosis, Errors.LlamaCppError> =>
   Effect.flatMap(ModelStore.folderOf(options), (folder) => diagnoseWith(folder, options.gpu ?? "auto"))
 

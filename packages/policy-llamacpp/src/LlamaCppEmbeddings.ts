@@ -12,7 +12,7 @@ export interface Options
   extends ModelStore.Options,
     Pick<LlamaCppModel.Options, "source" | "gpu" | "gpuRequired" | "gpuLayers" | "threads" | "onNotice"> {
   /** Tokens of a text; what is longer is cut. What the model was trained on by default, at most 2048. */
-  readonly contextTokens?: number
+  readonly contextTokens?: number | undefined
 }
 
 /** Gives each text a point, in order. */

@@ -38,32 +38,32 @@ export interface Options extends ModelStore.Options {
   /** The path of a GGUF file, a name that is known, `hf:owner/repository/file.gguf` or an https address. */
   readonly source: string
   /** `"auto"` by default: the best that the machine has. */
-  readonly gpu?: Backend.Gpu
+  readonly gpu?: Backend.Gpu | undefined
   /** Whether it is an error that the GPU does not start. By default the processor takes over, with a notice. */
-  readonly gpuRequired?: boolean
+  readonly gpuRequired?: boolean | undefined
   /** Layers on the GPU; as many as fit by default. */
-  readonly gpuLayers?: "auto" | "max" | number
+  readonly gpuLayers?: "auto" | "max" | number | undefined
   /** Tokens of one run, prompt and completion; what the model was trained on by default, at most 8192. */
-  readonly contextTokens?: number
+  readonly contextTokens?: number | undefined
   /** Runs at once. 4 by default, 8 on a GPU, 16 for models of fewer than ten million weights. */
-  readonly sequences?: number
+  readonly sequences?: number | undefined
   /** Tokens that are evaluated at once; llama.cpp's own choice by default. */
-  readonly batchTokens?: number
+  readonly batchTokens?: number | undefined
   /**
    * Threads of the processor: by default its physical cores, but 1 for models of fewer than ten million weights, as
    * threads that wait for each other take hundreds of times longer on a machine that is busy.
    */
-  readonly threads?: number
+  readonly threads?: number | undefined
   /** Where model and machine can by default. */
-  readonly flashAttention?: boolean | "auto"
+  readonly flashAttention?: boolean | "auto" | undefined
   /** How keys and values are kept; `"F16"` by default. `"F32"` is for training, `"Q8_0"` saves half of the room. */
-  readonly keyValueType?: Context.KeyValueType
+  readonly keyValueType?: Context.KeyValueType | undefined
   /** LoRA adapters as GGUF files, applied together; none by default. */
-  readonly adapters?: ReadonlyArray<Context.Adapter>
+  readonly adapters?: ReadonlyArray<Context.Adapter> | undefined
   /** How many runs may wait; 1024 by default. One more is `Overloaded`. */
-  readonly queueLimit?: number
+  readonly queueLimit?: number | undefined
   /** Told what is not as it was asked for, e.g. a GPU that does not start; see also `LlamaCppModel.notices`. */
-  readonly onNotice?: (notice: string) => void
+  readonly onNotice?: ((notice: string) => void) | undefined
 }
 
 /** A model that is loaded. */
@@ -226,7 +226,7 @@ const keyOf = async (file: string, options: Options): Promise<Key> => {
     gpuLayers: options.gpuLayers ?? "auto",
     contextTokens: options.contextTokens ?? Math.min(trained, mostContextTokens),
     sequences: options.sequences ?? (isSmall ? 16 : backend.llama.gpu === false ? 4 : 8),
-    ...(options.batchTokens === undefined ? {} : { batchTokens: options.batchTokens }),
+    batchTokens: options.batchTokens,
     threads: options.threads ?? (isSmall ? 1 : backend.llama.cpuMathCores),
     flashAttention: options.flashAttention ?? "auto",
     keyValueType: options.keyValueType ?? "F16",

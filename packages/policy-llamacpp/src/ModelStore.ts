@@ -23,9 +23,9 @@ export type { Progress } from "@divisi/files/Download"
 /** Where models are kept, and who is told how they come. */
 export interface Options {
   /** `DIVISI_MODELS`, or `divisi/models` in the cache folder of this user, by default. */
-  readonly folder?: string
+  readonly folder?: string | undefined
   /** Told of every piece that arrives. */
-  readonly onProgress?: (progress: Download.Progress) => void
+  readonly onProgress?: ((progress: Download.Progress) => void) | undefined
 }
 
 /** A model in the folder. */

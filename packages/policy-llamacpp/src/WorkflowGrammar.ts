@@ -20,7 +20,7 @@ import { type Position, positionOf } from "./internal/listPosition.ts"
 /** What a completion may be. A `WorkerRequest.format` is all that is needed. */
 export interface Options extends Omit<WorkflowFormat, "type"> {
   /** Whether text may stand before the lists; true by default. */
-  readonly reasoning?: boolean
+  readonly reasoning?: boolean | undefined
 }
 
 /** Where the three lists stand in a text: offsets of the first character and behind the last bracket. */

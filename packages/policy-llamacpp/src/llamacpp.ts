@@ -41,7 +41,7 @@ const unusable = (id: string, cause: unknown) =>
  */
 export const llamacpp = (source: string, options: Options = {}): Worker => {
   const { id = `llamacpp:${source}`, description = KnownModels.find(source)?.description } = options
-  const about = { ...options, id, ...(description === undefined ? {} : { description }) }
+  const about = { ...options, id, description }
   let loaded: { readonly home: Scope.Scope; readonly worker: Promise<Worker> } | undefined
   const load = (): Promise<Worker> => {
     scope ??= Scope.makeUnsafe()
@@ -58,7 +58,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
   const { maxOutputTokens, temperature, topK, topP, minP, grammar } = options
   return {
     id,
-    ...(description === undefined ? {} : { description }),
+    description,
     settings: { source, maxOutputTokens, temperature, topK, topP, minP, grammar, adapters: options.adapters },
     provider: `llamacpp:${source}`,
     pricing: free,

@@ -15,22 +15,26 @@ import { folder } from "./model.ts"
 /** What the server does with a request. */
 interface Behaviour {
   /** Sends so many bytes, and cuts the connection. */
-  readonly cutAfter?: number
+  readonly cutAfter?: number | undefined
   /** Says of the file, before it sends it, that it has so many bytes. */
-  readonly claim?: number
-  readonly ignoresRanges?: boolean
-  readonly status?: number
-  readonly hash?: string
-  readonly etag?: string
+  readonly claim?: number | undefined
+  readonly ignoresRanges?: boolean | undefined
+  readonly status?: number | undefined
+  readonly hash?: string | undefined
+  readonly etag?: string | undefined
   /** Never goes on after these bytes. */
-  readonly hangAfter?: number
+  readonly hangAfter?: number | undefined
 }
 
 const content = Buffer.concat([Buffer.from("GGUF"), Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251))])
 const hash = createHash("sha256").update(content).digest("hex")
 
 let script: Array<Behaviour> = []
-let seen: Array<{ readonly url: string; readonly range?: string; readonly authorization?: string }> = []
+let seen: Array<{
+  readonly url: string
+  readonly range?: string | undefined
+  readonly authorization?: string | undefined
+}> = []
 
 /** The connection that is to be cut when so many bytes have come. */
 let cut: { readonly at: number; readonly connection: { destroy: () => void } } | undefined
@@ -45,8 +49,8 @@ const server = http.createServer((request, response) => {
   const url = request.url ?? ""
   seen.push({
     url,
-    ...(range === undefined ? {} : { range }),
-    ...(authorization === undefined ? {} : { authorization })
+    range,
+    authorization
   })
   const behaviour = script[0] ?? {}
   if (url.includes("/resolve/")) {
@@ -62,7 +66,7 @@ const server = http.createServer((request, response) => {
   response.writeHead(from > 0 ? 206 : 200, {
     "content-length": total - from,
     etag: behaviour.etag ?? '"one"',
-    ...(from > 0 ? { "content-range": `bytes ${from}-${total - 1}/${total}` } : {})
+    "content-range": from > 0 ? `bytes ${from}-${total - 1}/${total}` : undefined
   })
   const end = behaviour.cutAfter ?? behaviour.hangAfter
   if (end === undefined) return void response.end(content.subarray(from))

@@ -27,21 +27,21 @@ import * as TinyPrompt from "./TinyPrompt.ts"
 /** How it plans. */
 export interface PlanOptions {
   /** `"divisi-tiny"` by default. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** 0 by default: the plan that it holds for the best. */
-  readonly temperature?: number
+  readonly temperature?: number | undefined
   /** Of thoughts and plan together; 128 by default, which is more than a plan of five steps takes. */
-  readonly maxOutputTokens?: number
+  readonly maxOutputTokens?: number | undefined
   /** What plans where this one does not know its way; the lexical policy by default. */
-  readonly fallback?: Policy.Policy
+  readonly fallback?: Policy.Policy | undefined
 }
 
 /** How it plans and runs. */
 export interface Options extends PlanOptions {
   /** Another model that `divisi train --recipe gym` has made; {@link file} by default. */
-  readonly file?: string
+  readonly file?: string | undefined
   /** Plans at once; 4 by default, and more wait for their turn. */
-  readonly sequences?: number
+  readonly sequences?: number | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

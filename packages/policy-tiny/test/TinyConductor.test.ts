@@ -34,8 +34,7 @@ const planOf = (policy: Policy.Policy, pool: WorkerPool.WorkerPool, options: Par
 const standIn = (options: TinyConductor.Options = {}) =>
   TinyConductor.policy({ file: StandIn.file, sequences: 1, maxOutputTokens: 32, ...options })
 
-const scripted = (id: string, description?: string) =>
-  ScriptedWorker.make({ id, replies: ["4560"], ...(description === undefined ? {} : { description }) })
+const scripted = (id: string, description?: string) => ScriptedWorker.make({ id, replies: ["4560"], description })
 
 describe("TinyConductor", () => {
   it.live("plans for workers of the gym: the same plan for the same question", () =>

@@ -36,32 +36,32 @@ export interface Limits {
    * Calls per minute, as a bucket that holds as many and refills evenly: the way vendors count. After a quiet minute
    * all may go at once.
    */
-  readonly requestsPerMinute?: number
+  readonly requestsPerMinute?: number | undefined
   /**
    * Tokens per minute, input and output together, counted as the worst case of each call when it starts. A call that
    * needs more than a minute's tokens takes a whole minute's.
    */
-  readonly tokensPerMinute?: number
+  readonly tokensPerMinute?: number | undefined
   /** Calls at once. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
 }
 
 /** When a provider that fails is left alone for a while. */
 export interface Breaker {
   /** How many failures in a row open the circuit; 5 by default. */
-  readonly failures?: number
+  readonly failures?: number | undefined
   /** How long it stays open before one call is let through to try; 30,000 by default. */
-  readonly openMillis?: number
+  readonly openMillis?: number | undefined
 }
 
 /** What a gate is made of. */
 export interface Options {
   /** The limits by provider. Those under `"*"` hold for each provider that is not named, for each on its own. */
-  readonly limits?: Readonly<Record<string, Limits>>
+  readonly limits?: Readonly<Record<string, Limits>> | undefined
   /** No circuit breaker when absent. */
-  readonly breaker?: Breaker
+  readonly breaker?: Breaker | undefined
   /** The longest retry-after of a vendor that calls wait for; 120,000 by default. Calls fail while it is longer. */
-  readonly maxPauseMillis?: number
+  readonly maxPauseMillis?: number | undefined
 }
 
 /**

@@ -26,7 +26,7 @@ export interface Refusal {
 /** What is known beside the error. */
 export interface Surroundings {
   /** Texts that must not show, such as the API key; empty ones are ignored. What looks like a key never shows. */
-  readonly secrets?: ReadonlyArray<string>
+  readonly secrets?: ReadonlyArray<string> | undefined
   /** The time, for a retry-after that is a date: milliseconds since 1970. */
   readonly nowMillis: number
 }

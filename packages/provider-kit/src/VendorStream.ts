@@ -30,7 +30,7 @@ import * as VendorError from "./VendorError.ts"
 export interface Step<State> {
   readonly state: State
   readonly parts: ReadonlyArray<WorkerPart>
-  readonly failure?: WorkerErrorReason
+  readonly failure?: WorkerErrorReason | undefined
 }
 
 /** How the events of an API are read: pure. */
@@ -42,12 +42,12 @@ export interface Protocol<Event, State> {
   /** What the vendor has said of the tokens so far. Estimated for a complete answer where it says nothing. */
   readonly usage: (state: State) => Usage | undefined
   /** What is wrong with events that ended too early; a `Network` failure when absent. */
-  readonly incomplete?: (state: State) => WorkerErrorReason
+  readonly incomplete?: ((state: State) => WorkerErrorReason) | undefined
 }
 
 /** What a vendor has begun to answer: parts that are known at once, such as an allowance, and events to come. */
 export interface Opened<Event> {
-  readonly parts?: ReadonlyArray<WorkerPart>
+  readonly parts?: ReadonlyArray<WorkerPart> | undefined
   readonly events: AsyncIterable<Event>
 }
 
@@ -68,7 +68,7 @@ export interface Call<Event, State> {
    */
   readonly timeoutMillis: number
   /** Texts that must not show in an error, such as the API key. */
-  readonly secrets?: ReadonlyArray<string>
+  readonly secrets?: ReadonlyArray<string> | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Reader<Event, State> {
     const { protocol, secrets, worker } = this.#call
     const usage = protocol.usage(this.#state)
     const shown = presentable(reason, secrets)
-    this.#abort(Effect.fail(new WorkerError({ worker, reason: shown, ...(usage === undefined ? {} : { usage }) })))
+    this.#abort(Effect.fail(new WorkerError({ worker, reason: shown, usage })))
   }
 
   /** The protocol threw: a mistake of the provider. */

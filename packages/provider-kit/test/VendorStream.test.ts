@@ -16,8 +16,8 @@ type Event =
   | { readonly failure: WorkerErrorReason }
 
 interface State {
-  readonly end?: FinishReason
-  readonly usage?: Usage
+  readonly end?: FinishReason | undefined
+  readonly usage?: Usage | undefined
 }
 
 const protocol: VendorStream.Protocol<Event, State> = {

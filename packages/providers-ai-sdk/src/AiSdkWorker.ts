@@ -28,44 +28,44 @@ export type Model = LanguageModelV3 | LanguageModelV4
 /** What the AI SDK does not say of a model, and the worker's defaults. */
 export interface Options {
   /** `openai:gpt-5` for the model `gpt-5` of `openai.responses`, unless said otherwise. */
-  readonly id?: string
-  readonly description?: string
+  readonly id?: string | undefined
+  readonly description?: string | undefined
   /** The key under which rate limits are shared; the id when absent. */
-  readonly provider?: string
+  readonly provider?: string | undefined
   /** The AI SDK knows no prices: without one the worker's price is unknown. */
-  readonly pricing?: Pricing
-  readonly limits?: Limits
+  readonly pricing?: Pricing | undefined
+  readonly limits?: Limits | undefined
   /** False where the model has no seed: calls are then made without one. True by default. */
-  readonly takesSeed?: boolean
+  readonly takesSeed?: boolean | undefined
   /** Used where a request does not set it. */
-  readonly maxOutputTokens?: number
+  readonly maxOutputTokens?: number | undefined
   /** Used where a request does not set it. */
-  readonly temperature?: number
+  readonly temperature?: number | undefined
   /** Used where a request does not set it. */
-  readonly reasoning?: Reasoning
+  readonly reasoning?: Reasoning | undefined
   /** Sent with every call, as the AI SDK's `providerOptions`. */
-  readonly providerOptions?: SharedV4ProviderOptions
+  readonly providerOptions?: SharedV4ProviderOptions | undefined
   /**
    * What a vendor wants for a reasoning setting, as its `providerOptions`. Version 4 of the AI SDK knows efforts and
    * "off" itself, but no budget in tokens; version 3 knows none of them. `undefined` leaves it at that.
    */
-  readonly reasoningOptions?: (reasoning: Reasoning) => SharedV4ProviderOptions | undefined
+  readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
   /** Sent with every call. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** The headers in which the vendor says what is left of its rate limits; those of OpenAI and Anthropic are known. */
-  readonly rateLimitHeaders?: HeaderNames
+  readonly rateLimitHeaders?: HeaderNames | undefined
   /** The longest silence, before an answer and in it, in milliseconds; as long as the caller waits by default. */
-  readonly timeoutMillis?: number
+  readonly timeoutMillis?: number | undefined
   /**
    * What to do when the model says that it does not support a setting of the request: fail with `InvalidRequest`
    * (default), or go on without it.
    */
-  readonly unsupported?: "fail" | "ignore"
+  readonly unsupported?: "fail" | "ignore" | undefined
   /**
    * Texts that no error may show. The AI SDK keeps a model's key to itself; name it here if its vendor might repeat it.
    * What looks like a key is hidden anyway.
    */
-  readonly secrets?: ReadonlyArray<string | Redacted.Redacted>
+  readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -74,10 +74,10 @@ export interface Options {
 
 /** What an answer depends on beside the model's name, for the key of a response cache; headers may hold secrets. */
 const settingsOf = ({ maxOutputTokens, providerOptions, reasoning, temperature }: Options) => ({
-  ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-  ...(temperature === undefined ? {} : { temperature }),
-  ...(reasoning === undefined ? {} : { reasoning }),
-  ...(providerOptions === undefined ? {} : { providerOptions })
+  maxOutputTokens,
+  temperature,
+  reasoning,
+  providerOptions
 })
 
 const idOf = ({ modelId, provider }: Model): string => `${provider.split(".")[0]}:${modelId}`
@@ -122,11 +122,11 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
     error instanceof WorkerError ? error : new WorkerError({ worker, reason: reasonOf(error, { secrets, nowMillis }) })
   return {
     id: worker,
-    ...(description === undefined ? {} : { description }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(pricing === undefined ? {} : { pricing }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(takesSeed === undefined ? {} : { takesSeed }),
+    description,
+    provider,
+    pricing,
+    limits,
+    takesSeed,
     settings: settingsOf(options),
     generate: (request) => limitWait(worker, options.timeoutMillis, call(model, worker, options, request, failure))
   }

@@ -24,17 +24,17 @@ export { ConductorModelError } from "./internal/answer.ts"
 /** How a Conductor shows itself as a model. */
 export interface Options {
   /** The model's name; `conductor` by default. */
-  readonly modelId?: string
+  readonly modelId?: string | undefined
   /** The provider's name; `divisi` by default. */
-  readonly provider?: string
+  readonly provider?: string | undefined
   /** Whether the plan, and what becomes of its steps, are told as reasoning; false by default. */
-  readonly progress?: boolean
+  readonly progress?: boolean | undefined
   /** What every run is started with, e.g. a ledger that limits all of them together. */
-  readonly run?: Omit<RunOptions, "runId" | "seed">
+  readonly run?: Omit<RunOptions, "runId" | "seed"> | undefined
   /**
    * Services of every run: a response cache, a gate with rate limits, a tracer.
    */
-  readonly context?: Context.Context<never>
+  readonly context?: Context.Context<never> | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ export const conductorModel = (conductor: Conductor["Service"], options: Options
   const parts = (call: LanguageModelV4CallOptions) => {
     const task = taskOf(call.prompt)
     const { seed } = call
-    const events = conductor.stream(task, { ...options.run, ...(seed === undefined ? {} : { seed }) })
+    const events = conductor.stream(task, { ...options.run, seed })
     const reading: Answer.Reading = {
       modelId,
       warnings: warnings(call),
@@ -106,7 +106,7 @@ export const conductorModel = (conductor: Conductor["Service"], options: Options
       const collected = Stream.runCollect(parts(call))
       const signal = call.abortSignal
       signal?.throwIfAborted()
-      const exit = await Effect.runPromiseExitWith(context)(collected, signal === undefined ? {} : { signal })
+      const exit = await Effect.runPromiseExitWith(context)(collected, { signal })
       if (Exit.isSuccess(exit)) return Answer.whole(exit.value)
       throw signal?.aborted ? signal.reason : Cause.squash(exit.cause)
     },
@@ -129,7 +129,7 @@ const toReadable = (
     start: (controller) => {
       if (signal?.aborted) return controller.error(signal.reason)
       const told = Stream.runForEach(parts, (part) => Effect.sync(() => controller.enqueue(part)))
-      fiber = Effect.runForkWith(context)(told, signal === undefined ? {} : { signal })
+      fiber = Effect.runForkWith(context)(told, { signal })
       fiber.addObserver((exit) => {
         if (signal?.aborted) return controller.error(signal.reason)
         // Without a signal only the reader interrupts, who has closed the stream by then.

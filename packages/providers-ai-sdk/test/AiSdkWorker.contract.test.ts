@@ -12,15 +12,13 @@ const noReasoning = (what: string) => ({
   reason: `the AI SDK's specification has no reasoning ${what}, and Chat Completions have no option for it either`
 })
 
-const present = (timeoutMillis: number | undefined) => (timeoutMillis === undefined ? {} : { timeoutMillis })
-
 ProviderContract.contract({
   name: "ai-sdk over @ai-sdk/openai-compatible, specification v4",
   dialect: chat,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
     aiSdk(createOpenAICompatible({ name: "lab", baseURL, apiKey, includeUsage: true })("model-1"), {
       ...defaults,
-      ...present(timeoutMillis)
+      timeoutMillis
     }),
   settings: { reasoningBudget: noReasoning("budget") },
   gaps: { "usage/cache-write": noCacheWrite },
@@ -34,7 +32,7 @@ ProviderContract.contract({
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
     aiSdk(createOpenAICompatibleV3({ name: "lab", baseURL, apiKey, includeUsage: true })("model-1"), {
       ...defaults,
-      ...present(timeoutMillis),
+      timeoutMillis,
       reasoningOptions: (reasoning) =>
         reasoning.type === "effort" ? { lab: { reasoningEffort: reasoning.effort } } : undefined
     }),
@@ -50,7 +48,7 @@ ProviderContract.contract({
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
     aiSdk(createAnthropic({ baseURL: `${baseURL}/v1`, apiKey })("claude-sonnet-4-5"), {
       ...defaults,
-      ...present(timeoutMillis),
+      timeoutMillis,
       secrets: [apiKey],
       reasoningOptions: (reasoning) =>
         reasoning.type === "budget"

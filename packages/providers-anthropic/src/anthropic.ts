@@ -2,7 +2,7 @@
 import type Anthropic from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import * as Allowance from "@divisi/core/Allowance"
-import type { Limits, Worker } from "@divisi/core/Worker"
+import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
@@ -43,10 +43,10 @@ const open = async (
 const assumedMaxTokens = 32_000
 
 const defaultsOf = ({ maxOutputTokens, reasoning, stopSequences, temperature }: AnthropicOptions): Defaults => ({
-  ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-  ...(reasoning === undefined ? {} : { reasoning }),
-  ...(stopSequences === undefined ? {} : { stopSequences }),
-  ...(temperature === undefined ? {} : { temperature })
+  maxOutputTokens,
+  reasoning,
+  stopSequences,
+  temperature
 })
 
 /** A worker never writes more than its own default, unless a request asks for more. */
@@ -75,7 +75,7 @@ const generator = (worker: string, options: AnthropicOptions, target: Target): W
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   const defaults = defaultsOf(options)
   return (request) => {
-    const body = toBody({ ...defaults, ...request }, target)
+    const body = toBody(withDefaults(request, defaults), target)
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
     return VendorStream.make({
       worker,
@@ -121,10 +121,10 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
   return {
     id,
     provider: options.provider ?? "anthropic",
-    ...(options.description === undefined ? {} : { description: options.description }),
+    description: options.description,
     takesSeed: false,
     settings: { baseURL: options.baseURL, body: options.body, ...defaultsOf(options) },
-    ...(pricing === undefined ? {} : { pricing }),
+    pricing,
     limits,
     generate: generator(id, options, target)
   }

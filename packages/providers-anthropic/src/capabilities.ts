@@ -28,7 +28,7 @@ export interface Capabilities {
 }
 
 /** A family of models: those whose name has `name` in it. */
-export interface Family extends Required<Limits> {
+export interface Family extends Readonly<Record<keyof Limits, number>> {
   readonly name: string
   readonly capabilities: Capabilities
 }

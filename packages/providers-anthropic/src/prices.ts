@@ -25,7 +25,7 @@ export interface ListPrice extends Rates {
   readonly source: string
   readonly date: string
   /** What every token of a call costs whose prompt is longer than `aboveTokens`. */
-  readonly longPrompts?: Rates & { readonly aboveTokens: number }
+  readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -72,9 +72,9 @@ export const prices: ReadonlyArray<ListPrice> = [
 /** How a price is chosen. */
 export interface Choice {
   /** How long the cache is paid for; 5 minutes by default. */
-  readonly cacheFor?: "5m" | "1h"
+  readonly cacheFor?: "5m" | "1h" | undefined
   /** Whether the price of long prompts is meant, where a model has one. */
-  readonly longPrompts?: boolean
+  readonly longPrompts?: boolean | undefined
 }
 
 /**

@@ -20,9 +20,9 @@ import { taskOf } from "./internal/task.ts"
 /** How a Conductor shows itself as a model. */
 export interface Options {
   /** What responses call the model; `conductor` by default. */
-  readonly modelId?: string
+  readonly modelId?: string | undefined
   /** What every run is started with, e.g. a seed, or a ledger that limits all of them together. */
-  readonly run?: Omit<RunOptions, "runId">
+  readonly run?: Omit<RunOptions, "runId"> | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

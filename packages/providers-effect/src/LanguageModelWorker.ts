@@ -11,7 +11,8 @@ import {
   type Worker,
   WorkerError,
   type WorkerPart,
-  type WorkerRequest
+  type WorkerRequest,
+  withDefaults
 } from "@divisi/core/Worker"
 import type * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
@@ -45,18 +46,18 @@ export interface Passing {
 /** What a `LanguageModel` does not say of itself, and the worker's defaults. */
 export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature" | "reasoning"> {
   readonly id: string
-  readonly description?: string
+  readonly description?: string | undefined
   /** The key under which rate limits are shared; the id when absent. */
-  readonly provider?: string
+  readonly provider?: string | undefined
   /** Unknown when absent, which is not the same as free. */
-  readonly pricing?: Pricing
-  readonly limits?: Limits
+  readonly pricing?: Pricing | undefined
+  readonly limits?: Limits | undefined
   /** How settings reach the model; without it a request that sets any fails. */
-  readonly settings?: Passing
+  readonly settings?: Passing | undefined
   /** The longest silence, before an answer and in it, in milliseconds; as long as the caller waits by default. */
-  readonly timeoutMillis?: number
+  readonly timeoutMillis?: number | undefined
   /** Texts that no error may show, such as the API key. What looks like a key is hidden anyway. */
-  readonly secrets?: ReadonlyArray<string | Redacted.Redacted>
+  readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -99,20 +100,19 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
   )
   const { maxOutputTokens, reasoning, temperature } = options
   const defaults: Settings = {
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(reasoning === undefined ? {} : { reasoning })
+    maxOutputTokens,
+    temperature,
+    reasoning
   }
   return {
     id,
-    ...(description === undefined ? {} : { description }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(pricing === undefined ? {} : { pricing }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(options.settings?.names.includes("seed") ? {} : { takesSeed: false }),
+    description,
+    provider,
+    pricing,
+    limits,
     takesSeed: options.settings?.names.includes("seed") === true,
     settings: defaults,
-    generate: (request) => limitWait(options, call(model, options, secrets, { ...defaults, ...request }))
+    generate: (request) => limitWait(options, call(model, options, secrets, withDefaults(request, defaults)))
   }
 }
 

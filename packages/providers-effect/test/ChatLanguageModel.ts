@@ -47,17 +47,25 @@ const text = (content: Prompt.Message["content"]): string =>
   typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("")
 
 interface Chunk {
-  readonly error?: { readonly message?: string; readonly code?: string }
-  readonly choices?: ReadonlyArray<{
-    readonly delta?: { readonly content?: string; readonly reasoning_content?: string }
-    readonly finish_reason?: string | null
-  }>
-  readonly usage?: {
-    readonly prompt_tokens: number
-    readonly completion_tokens: number
-    readonly prompt_tokens_details?: { readonly cached_tokens?: number; readonly cache_write_tokens?: number }
-    readonly completion_tokens_details?: { readonly reasoning_tokens?: number }
-  }
+  readonly error?: { readonly message?: string | undefined; readonly code?: string | undefined } | undefined
+  readonly choices?:
+    | ReadonlyArray<{
+        readonly delta?:
+          | { readonly content?: string | undefined; readonly reasoning_content?: string | undefined }
+          | undefined
+        readonly finish_reason?: string | null | undefined
+      }>
+    | undefined
+  readonly usage?:
+    | {
+        readonly prompt_tokens: number
+        readonly completion_tokens: number
+        readonly prompt_tokens_details?:
+          | { readonly cached_tokens?: number | undefined; readonly cache_write_tokens?: number | undefined }
+          | undefined
+        readonly completion_tokens_details?: { readonly reasoning_tokens?: number | undefined } | undefined
+      }
+    | undefined
 }
 
 const reasons: Readonly<Record<string, Response.FinishReason>> = {

@@ -12,7 +12,7 @@ ProviderContract.contract({
     fromLanguageModel(ChatLanguageModel.make({ baseURL, apiKey: Redacted.make(apiKey) }), {
       id: "effect:model-1",
       ...defaults,
-      ...(timeoutMillis === undefined ? {} : { timeoutMillis }),
+      timeoutMillis,
       secrets: [apiKey],
       settings: {
         names: ["maxOutputTokens", "temperature", "seed", "stopSequences", "reasoning"],

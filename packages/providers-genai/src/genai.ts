@@ -9,9 +9,9 @@ import { sdk } from "./internal/sdk.ts"
 /** What a worker can be given. */
 export interface GenaiOptions extends GeminiOptions {
   /** Settings of the vendor's own that are added to every request, e.g. `safetySettings` or `cachedContent`. */
-  readonly config?: Omit<GenerateContentConfig, "abortSignal" | "automaticContinuation" | "httpOptions">
+  readonly config?: Omit<GenerateContentConfig, "abortSignal" | "automaticContinuation" | "httpOptions"> | undefined
   /** Instead of the global `fetch`: for a proxy, or to look at headers. */
-  readonly fetch?: typeof globalThis.fetch
+  readonly fetch?: typeof globalThis.fetch | undefined
 }
 
 /**

@@ -9,7 +9,7 @@ const contract = (model: string, settings: ProviderContract.Expectations, gaps: 
     name: `genai: ${model}`,
     dialect: GoogleGenerateContent.dialect,
     make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
-      genai(model, { apiKey, baseURL, ...defaults, ...(timeoutMillis === undefined ? {} : { timeoutMillis }) }),
+      genai(model, { apiKey, baseURL, ...defaults, timeoutMillis }),
     settings,
     gaps,
     describe,

@@ -9,7 +9,7 @@ import { sdk } from "./internal/sdk.ts"
 /** What a worker can be given. */
 export interface GoogleOptions extends GeminiOptions {
   /** What Google filters. */
-  readonly safetySettings?: ReadonlyArray<SafetySetting>
+  readonly safetySettings?: ReadonlyArray<SafetySetting> | undefined
 }
 
 /**

@@ -14,7 +14,7 @@ ProviderContract.contract({
       apiKey,
       baseURL,
       ...defaults,
-      ...(timeoutMillis === undefined ? {} : { timeoutMillis })
+      timeoutMillis
     }),
   gaps: {
     "usage/cache-write": "Gemini charges nothing for writing to its cache, and does not count it",

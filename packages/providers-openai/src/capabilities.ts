@@ -120,7 +120,7 @@ export const limitsOf = (model: string): Limits | undefined => {
   if (family === undefined) return undefined
   const { contextTokens, maxOutputTokens } = family
   return {
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens })
+    contextTokens,
+    maxOutputTokens
   }
 }

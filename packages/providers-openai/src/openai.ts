@@ -13,7 +13,7 @@ import { priceOf } from "./prices.ts"
 /** What a worker over the Responses API can be given. */
 export interface ResponsesOptions extends OpenAiOptions {
   /** Asks for a summary of the reasoning, which comes as reasoning parts; none by default. */
-  readonly reasoningSummary?: "auto" | "concise" | "detailed"
+  readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined
 }
 
 /**

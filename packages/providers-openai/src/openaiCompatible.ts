@@ -17,9 +17,9 @@ export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Diale
   readonly baseURL: string
   readonly model: string
   /** The headers that tell what is left of the server's rate limits; not looked at when absent. */
-  readonly rateLimitHeaders?: HeaderNames
+  readonly rateLimitHeaders?: HeaderNames | undefined
   /** The first half of the worker's id; the host of `baseURL` when absent. */
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 /**

@@ -15,11 +15,11 @@ export interface EmbeddingsOptions
     "apiKey" | "baseURL" | "fetch" | "headers" | "organization" | "project" | "timeoutMillis"
   > {
   /** Numbers of a point, for models that can be asked for fewer. */
-  readonly dimensions?: number
+  readonly dimensions?: number | undefined
   /** How often a call is tried again; 3 by default. */
-  readonly maxRetries?: number
+  readonly maxRetries?: number | undefined
   /** What is longer is cut: models refuse more than about 8,000 tokens. 16,000 by default. */
-  readonly maxCharacters?: number
+  readonly maxCharacters?: number | undefined
 }
 
 /** Gives each text a point, in order. */
@@ -69,9 +69,10 @@ export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {})
           // An empty text is refused.
           input: texts.map((text) => text.slice(0, maxCharacters) || " "),
           encoding_format: "float",
+          // The SDK's types know no parameter that is undefined.
           ...(dimensions === undefined ? {} : { dimensions })
         },
-        { maxRetries, timeout: timeoutMillis(options), ...(signal === undefined ? {} : { signal }) }
+        { maxRetries, timeout: timeoutMillis(options), signal }
       )
       return [...data].sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)
     } catch (error) {

@@ -66,8 +66,8 @@ const rows: ReadonlyArray<Row> = [
 export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached, written, output, date]) => ({
   model,
   inputPerMillion: input,
-  ...(cached === undefined ? {} : { cachedInputPerMillion: cached }),
-  ...(written === undefined ? {} : { cacheWritePerMillion: written }),
+  cachedInputPerMillion: cached,
+  cacheWritePerMillion: written,
   outputPerMillion: output,
   source: `https://developers.openai.com/api/docs/models/${model === "gpt-5.6" ? "gpt-5.6-sol" : model}`,
   date

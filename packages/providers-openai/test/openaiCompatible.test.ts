@@ -7,13 +7,13 @@ const optionsOf = (preset: Preset): ProviderContract.Options => {
   const noField = { type: "rejected", reason: `${name} has no such parameter` } as const
   return {
     name: `openaiCompatible (${name})`,
-    dialect: OpenAiChat.compatible({ name, usage, ...(reasoningField === undefined ? {} : { reasoningField }) }),
+    dialect: OpenAiChat.compatible({ name, usage, reasoningField }),
     make: ({ baseURL, defaults, ...connection }) =>
       openaiCompatible({ ...preset, model: "some/model", baseURL: `${baseURL}/v1`, ...defaults, ...connection }),
     settings: {
-      ...(reasoningFields.effort === undefined ? { reasoningEffort: noField } : {}),
-      ...(reasoningFields.budget === undefined ? { reasoningBudget: noField } : {}),
-      ...(reasoningFields.off === undefined ? { reasoningOff: noField } : {})
+      reasoningEffort: reasoningFields.effort === undefined ? noField : undefined,
+      reasoningBudget: reasoningFields.budget === undefined ? noField : undefined,
+      reasoningOff: reasoningFields.off === undefined ? noField : undefined
     }
   }
 }

@@ -11,7 +11,7 @@ interface Asked {
   readonly body: { readonly model: string; readonly input: ReadonlyArray<string> }
 }
 
-type Answer = (asked: Asked, index: number) => { readonly status?: number; readonly body: unknown }
+type Answer = (asked: Asked, index: number) => { readonly status?: number | undefined; readonly body: unknown }
 
 /** Points as OpenAI gives them: each with its index, and in no order. */
 const points: Answer = ({ body }) => ({

@@ -14,29 +14,29 @@ export interface RecipeOptions {
   /** `--seed`; 1 by default. */
   readonly seed: number
   /** `--engine`: the name of another engine than the recipe's own. */
-  readonly engine?: string
+  readonly engine?: string | undefined
   /** `--base-model`: the model to begin with, where the recipe leaves a choice. */
-  readonly baseModel?: string
+  readonly baseModel?: string | undefined
   /** Whether a run is only estimated or exported: what nobody but a run needs, such as keys, may be missing. */
-  readonly trainsNothing?: boolean
+  readonly trainsNothing?: boolean | undefined
 }
 
 /** What `--dry-run` may know before the run. Without it the engine is opened and timed, which an own one may be. */
 export interface DryRunFacts {
   /** What the engine costs and how quick it is. With it the engine is not opened. */
-  readonly engine?: EngineRates
+  readonly engine?: EngineRates | undefined
   /** Counts tokens where the engine is not opened; four characters to a token without it. */
-  readonly tokenizer?: Pick<Tokenizer, "render" | "encode">
+  readonly tokenizer?: Pick<Tokenizer, "render" | "encode"> | undefined
   /** Whether asking the workers costs nothing, so that a few plans may be tried on them; false by default. */
-  readonly asksWorkers?: boolean
+  readonly asksWorkers?: boolean | undefined
   /** What a call of a worker takes, at best and at worst. */
-  readonly secondsPerCall?: { readonly low: number; readonly high: number }
+  readonly secondsPerCall?: { readonly low: number; readonly high: number } | undefined
   /** The median tokens of an answer where workers are not asked; 400 by default. */
-  readonly answerTokens?: number
+  readonly answerTokens?: number | undefined
   /** Tasks of each held-out evaluation. */
-  readonly evaluationTasks?: number
+  readonly evaluationTasks?: number | undefined
   /** What the recipe could not find out, or takes something else for, in sentences. */
-  readonly unknown?: ReadonlyArray<string>
+  readonly unknown?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -46,7 +46,7 @@ export interface DryRunFacts {
 export interface Training extends Omit<Parts, "engine">, Omit<ConfigInput, "seed"> {
   /** An engine, or how to open one; it is closed when the run ends. */
   readonly engine: Engine | Effect.Effect<Engine, EngineError, Scope.Scope>
-  readonly dryRun?: DryRunFacts
+  readonly dryRun?: DryRunFacts | undefined
 }
 
 /** Makes what a run is made of. */

@@ -34,10 +34,10 @@ export const open = (
   const engine = TinkerEngine.make({
     baseModel,
     tokenizer,
-    ...(url ? { baseUrl: url } : {}),
-    ...(key ? { apiKey: Redacted.make(key) } : {}),
-    ...(dialect === undefined ? {} : { dialect }),
-    ...(gguf ? { baseGguf: gguf } : {}),
+    baseUrl: url ? url : undefined,
+    apiKey: key ? Redacted.make(key) : undefined,
+    dialect,
+    baseGguf: gguf ? gguf : undefined,
     onNotice: (notice) => void process.stderr.write(`note: ${notice}\n`)
   })
   return Effect.map(engine, (made) => (pricing === undefined ? made : { ...made, pricing }))

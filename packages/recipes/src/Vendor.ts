@@ -19,9 +19,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** What a model is made with. */
 export interface Settings extends Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "reasoning"> {
   readonly id: string
-  readonly description?: string
-  readonly apiKey?: string | Redacted.Redacted<string>
-  readonly baseURL?: string
+  readonly description?: string | undefined
+  readonly apiKey?: string | Redacted.Redacted<string> | undefined
+  readonly baseURL?: string | undefined
 }
 
 /** A vendor, or a kind of server. */
@@ -35,7 +35,7 @@ export interface Vendor {
   readonly baseURLs: ReadonlyArray<string>
   readonly make: (model: string, settings: Settings) => Promise<Worker>
   /** Absent where it has no embeddings that are made use of. */
-  readonly embed?: (model: string, connection: Connection) => Effect.Effect<Embed, Error, Scope.Scope>
+  readonly embed?: ((model: string, connection: Connection) => Effect.Effect<Embed, Error, Scope.Scope>) | undefined
 }
 
 /** How a vendor is reached. */
@@ -78,12 +78,18 @@ const preset = (name: string, preset: PresetName, variable: string, needsKey: bo
     const { openaiCompatible, presets } = await import("@divisi/providers-openai")
     // Without a key of its own the preset's would be looked for in the environment once more.
     const { apiKey: _, ...known }: (typeof presets)[PresetName] & { readonly apiKey?: unknown } = presets[preset]
-    return openaiCompatible({ ...known, ...settings, model, provider: name })
+    return openaiCompatible({
+      ...known,
+      ...settings,
+      baseURL: settings.baseURL ?? known.baseURL,
+      model,
+      provider: name
+    })
   },
   embed: (model, connection) =>
     Effect.flatMap(
       Effect.promise(() => import("@divisi/providers-openai")),
-      ({ presets }) => embedWith(model, { baseURL: presets[preset].baseURL, ...connection })
+      ({ presets }) => embedWith(model, { ...connection, baseURL: connection.baseURL ?? presets[preset].baseURL })
     )
 })
 
@@ -200,5 +206,5 @@ export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: P
 export const connection = (vendor: Vendor, environment: Environment): Connection => {
   const apiKey = firstSet(vendor.keys, environment)
   const baseURL = firstSet(vendor.baseURLs, environment)
-  return { ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }) }
+  return { apiKey, baseURL }
 }

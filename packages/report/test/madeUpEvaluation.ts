@@ -4,14 +4,14 @@ import * as Report from "@divisi/evals/Report"
 export interface Given {
   readonly policy: string
   readonly task: string
-  readonly epoch?: number
-  readonly correct?: boolean
-  readonly answer?: string
-  readonly worker?: string
-  readonly costUsd?: number
-  readonly benchmark?: string
-  readonly missing?: Report.Missing
-  readonly subtask?: string
+  readonly epoch?: number | undefined
+  readonly correct?: boolean | undefined
+  readonly answer?: string | undefined
+  readonly worker?: string | undefined
+  readonly costUsd?: number | undefined
+  readonly benchmark?: string | undefined
+  readonly missing?: Report.Missing | undefined
+  readonly subtask?: string | undefined
 }
 
 export const sample = (given: Given): Report.Sample => {
@@ -73,7 +73,7 @@ const benchmarkOf = (benchmark: string, isConfidential: boolean): Report.Benchma
 
 export const report = (
   samples: ReadonlyArray<Report.Sample>,
-  options: { readonly isConfidential?: boolean; readonly epochs?: number } = {}
+  options: { readonly isConfidential?: boolean | undefined; readonly epochs?: number | undefined } = {}
 ): Report.Report => {
   const unique = (names: ReadonlyArray<string>) => [...new Set(names)]
   const plan: Report.Plan = {

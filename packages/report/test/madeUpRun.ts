@@ -30,9 +30,9 @@ const kinds = ["arithmetic", "calendar", "composite", "logic", "units"]
 export const hostile = `</pre></article><script>alert("x")</script><img src="http://example.com/x.png" onerror=alert(1)>\u202e&amp;\u0007`
 
 export interface Options {
-  readonly warmStart?: number
-  readonly iterations?: number
-  readonly rollouts?: boolean
+  readonly warmStart?: number | undefined
+  readonly iterations?: number | undefined
+  readonly rollouts?: boolean | undefined
 }
 
 const config = (): TrainingConfig => ({
@@ -122,7 +122,7 @@ const grpo = (iteration: number, phaseIteration: number, progress: number, draw:
     workerTokens: { input: 20_000, output: 9_000 },
     iterationCostUsd: 0.0021,
     criticalPathSeconds: 0,
-    ...(phaseIteration % 20 === 19 ? { evaluation: { accuracy: 0.3 + 0.55 * progress, calls: 2.5 - progress } } : {})
+    evaluation: phaseIteration % 20 === 19 ? { accuracy: 0.3 + 0.55 * progress, calls: 2.5 - progress } : undefined
   }
 }
 

@@ -44,7 +44,7 @@ const program = Effect.gen(function* () {
   const second = yield* round(engine, 1)
   const resident = Math.round(process.memoryUsage().rss / 1e6)
   const shape = { promptTokens, maxTokens, prompts, isSingle, "resident memory, megabytes": resident }
-  print({ sampling, ...(sampling === "llamacpp" ? { sequences } : {}), ...shape, ...second, load: load() })
+  print({ sampling, sequences: sampling === "llamacpp" ? sequences : undefined, ...shape, ...second, load: load() })
 })
 
 await Effect.runPromise(Effect.scoped(program))

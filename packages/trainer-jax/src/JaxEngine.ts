@@ -32,9 +32,9 @@ export interface New {
   readonly config: Model.Config
   readonly tokenizer: Tokenizer
   /** The seed of the first weights; 0 by default. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** Weights to go on from, by their names in Hugging Face's layout; random ones by default. */
-  readonly tensors?: Model.DenseModel["tensors"]
+  readonly tensors?: Model.DenseModel["tensors"] | undefined
 }
 
 /** A model in a file, to be trained further. */
@@ -46,25 +46,25 @@ export interface Existing {
 /** How to train. */
 export interface Settings {
   /** How messages become a prompt, where the tokenizer's template is not one of `ChatTemplate`. */
-  readonly render?: ChatTemplate.Render
+  readonly render?: ChatTemplate.Render | undefined
   /** What the model is called, for people. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Threads that compute: as many as there are processors by default, at most 4. Their number changes no bit. */
-  readonly threads?: number
+  readonly threads?: number | undefined
   /**
    * What samples: `"embedded"`, the default, is this engine itself, whose tokens are the same bits however requests come;
    * `"llamacpp"` is the runtime that the model is served by, whose rounding depends on what else it evaluates.
    */
-  readonly sampling?: "embedded" | "llamacpp"
+  readonly sampling?: "embedded" | "llamacpp" | undefined
   /** Completions that llama.cpp samples at once; 16 by default. */
-  readonly sequences?: number
+  readonly sequences?: number | undefined
   /**
    * About how much memory a pass may take, in bytes; 0.5 GB by default. Larger requests are cut into several passes, and
    * a thread, which computes one at a time, never holds much more than three times as much.
    */
-  readonly memoryBytes?: number
+  readonly memoryBytes?: number | undefined
   /** Completions of one prompt that are computed together; 16 by default. */
-  readonly completionsPerPass?: number
+  readonly completionsPerPass?: number | undefined
 }
 
 /** What to train, and how. */

@@ -37,7 +37,7 @@ export const make = (config: Partial<TinyModel.Options> = {}) => {
 /** The inside of an engine with one thread, which is replaced when it holds more than so many bytes. */
 export const core = Effect.fnUntraced(function* (
   { config, tensors }: Pick<TinyModel.TinyModel, "config" | "tensors">,
-  { mostBytes = 1e9 }: { readonly mostBytes?: number } = {}
+  { mostBytes = 1e9 }: { readonly mostBytes?: number | undefined } = {}
 ) {
   const threads = yield* Threads.make({ count: 1, mostBytes })
   const limits = { bytes: 1e9, tokens: 64, completions: 4 }

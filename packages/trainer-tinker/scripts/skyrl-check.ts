@@ -186,10 +186,9 @@ const exported = (engine: Engine, gguf: string | undefined, folder: string) =>
 const clientOptions: TinkerClient.Options = {
   baseUrl: url,
   wire,
-  ...(apiKey === undefined ? {} : { apiKey: Redacted.make(apiKey) }),
-  ...(values.dialect !== undefined && values.dialect in Dialect.dialects
-    ? { dialect: values.dialect as Dialect.Name }
-    : {}),
+  apiKey: apiKey === undefined ? undefined : Redacted.make(apiKey),
+  dialect:
+    values.dialect !== undefined && values.dialect in Dialect.dialects ? (values.dialect as Dialect.Name) : undefined,
   onNotice: (notice) => console.log(`note           ${notice}`)
 }
 
@@ -211,7 +210,7 @@ const program = Effect.gen(function* () {
     baseModel,
     tokenizer,
     lora: { rank: Number(values.rank), seed: 1 },
-    ...(gguf === undefined ? {} : { baseGguf: gguf })
+    baseGguf: gguf
   })
   check("open", true, `${baseModel}, which is ${engine.dialect.name}`)
 

@@ -31,7 +31,7 @@ export interface Request {
   readonly folder: string
   /** The model that it was trained on; what the archive says otherwise may be a path of the server's. */
   readonly baseModel: string
-  readonly fetch?: typeof fetch
+  readonly fetch?: typeof fetch | undefined
 }
 
 const configFile = "adapter_config.json"
@@ -47,8 +47,8 @@ const failed = (detail: string) => failure({ _tag: "Failed", detail })
 
 const detailOf = (cause: unknown): string => {
   const { cause: inner, message } = cause as {
-    readonly cause?: { readonly message?: string }
-    readonly message?: string
+    readonly cause?: { readonly message?: string | undefined } | undefined
+    readonly message?: string | undefined
   }
   return inner?.message ?? message ?? String(cause)
 }

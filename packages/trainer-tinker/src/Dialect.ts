@@ -128,7 +128,7 @@ export interface Signs {
   /** The immediate reply to `create_model`. */
   readonly created: Readonly<Record<string, unknown>>
   /** The tensors of a `forward` of cross entropy, once there was one. */
-  readonly forwardFields?: ReadonlyArray<string>
+  readonly forwardFields?: ReadonlyArray<string> | undefined
 }
 
 /**

@@ -28,18 +28,22 @@ export type Source =
   /** A folder with `tokenizer.json` and `tokenizer_config.json`, as models come in. */
   | { readonly folder: string }
   /** The files themselves; the config lies beside the tokenizer by default. */
-  | { readonly tokenizer: string; readonly config?: string }
+  | { readonly tokenizer: string; readonly config?: string | undefined }
   /** A model on Hugging Face, e.g. `Qwen/Qwen2.5-7B-Instruct`; its files are kept in the cache folder. */
-  | { readonly model: string; readonly revision?: string; readonly token?: Redacted.Redacted<string> }
+  | {
+      readonly model: string
+      readonly revision?: string | undefined
+      readonly token?: Redacted.Redacted<string> | undefined
+    }
 
 /** How it is used. */
 export interface Settings {
   /** The token that ends the model's turn; the config's `eos_token` by default. */
-  readonly endToken?: string
+  readonly endToken?: string | undefined
   /** In place of the model's own: a Jinja template that takes `messages` and `add_generation_prompt`. */
-  readonly chatTemplate?: string
+  readonly chatTemplate?: string | undefined
   /** Other variables of the template, e.g. `{ enable_thinking: false }`. */
-  readonly variables?: Readonly<Record<string, unknown>>
+  readonly variables?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A tokenizer whose vocabulary can be looked into. */
@@ -68,9 +72,9 @@ export class TokenizerError extends Data.TaggedError("TokenizerError")<{
 // -------------------------------------------------------------------------------------------------------------------
 
 interface Config {
-  readonly eos_token?: string | { readonly content: string } | null
-  readonly bos_token?: string | { readonly content: string } | null
-  readonly chat_template?: string | ReadonlyArray<{ readonly name: string; readonly template: string }>
+  readonly eos_token?: string | { readonly content: string } | null | undefined
+  readonly bos_token?: string | { readonly content: string } | null | undefined
+  readonly chat_template?: string | ReadonlyArray<{ readonly name: string; readonly template: string }> | undefined
 }
 
 interface Files {

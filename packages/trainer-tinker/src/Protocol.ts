@@ -33,7 +33,7 @@ export interface Batch {
   readonly data: ReadonlyArray<Datum>
   readonly loss: LossFunction
   /** Settings of the loss, e.g. `clip_low_threshold`. */
-  readonly config?: Readonly<Record<string, number>>
+  readonly config?: Readonly<Record<string, number>> | undefined
 }
 
 /** What came of a batch: the learner's log-probability of each target, datum by datum, and the server's metrics. */
@@ -65,7 +65,7 @@ export interface SampleRequest {
   /** Tokens that end a completion. SkyRL's JAX engine runs past the model's own end unless it is in here. */
   readonly stop: ReadonlyArray<number>
   /** Whether the prompt's own log-probabilities are wanted. */
-  readonly promptLogProbs?: boolean
+  readonly promptLogProbs?: boolean | undefined
 }
 
 /** One completion. */
@@ -79,13 +79,13 @@ export interface Sequence {
 export interface SampleResult {
   readonly sequences: ReadonlyArray<Sequence>
   /** As long as the prompt; the first token has none. */
-  readonly promptLogProbs?: ReadonlyArray<number | null>
+  readonly promptLogProbs?: ReadonlyArray<number | null> | undefined
 }
 
 /** How LoRA matrices are made. */
 export interface LoraConfig {
   readonly rank: number
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** Whether the output layer is trained: an adapter that is to be served elsewhere should leave it alone. */
   readonly train_unembed: boolean
   readonly train_mlp: boolean
@@ -94,15 +94,15 @@ export interface LoraConfig {
 
 /** What a saved state was trained on, as the server says it. */
 export interface WeightsInfo {
-  readonly base_model?: string
-  readonly is_lora?: boolean
-  readonly lora_rank?: number
+  readonly base_model?: string | undefined
+  readonly is_lora?: boolean | undefined
+  readonly lora_rank?: number | undefined
 }
 
 /** A model that the server trains. */
 export interface SupportedModel {
   readonly model_name: string
-  readonly max_context_length?: number
+  readonly max_context_length?: number | undefined
 }
 
 /** The version of the protocol's SDK that this client speaks like. */

@@ -29,41 +29,41 @@ export type { Created, SamplerHandle, TrainedModel } from "./internal/model.ts"
 /** The address of a server, and how long to wait for it. Times are in milliseconds. */
 export interface Options {
   /** Without `/api/v1`; the hosted service by default. */
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
   /** None for a server without keys, such as SkyRL. */
-  readonly apiKey?: Redacted.Redacted<string>
+  readonly apiKey?: Redacted.Redacted<string> | undefined
   /** Which server it is. Detected by default. */
-  readonly dialect?: Dialect.Name | Dialect.Dialect
+  readonly dialect?: Dialect.Name | Dialect.Dialect | undefined
   /** The form of training requests and results. `"json"` by default, which all servers took when this was written. */
-  readonly wire?: "json" | "protobuf"
+  readonly wire?: "json" | "protobuf" | undefined
   /** Shown in the server's lists. */
-  readonly tags?: ReadonlyArray<string>
-  readonly metadata?: Readonly<Record<string, string>>
+  readonly tags?: ReadonlyArray<string> | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
   /** For one exchange; 60 s by default. A slow server needs no more: results are polled. */
-  readonly timeoutMillis?: number
+  readonly timeoutMillis?: number | undefined
   /** For one poll of a result; 45 s by default. */
-  readonly pollMillis?: number
+  readonly pollMillis?: number | undefined
   /** For one result; 2 hours by default. */
-  readonly resultMillis?: number
+  readonly resultMillis?: number | undefined
   /** Between heartbeats; 10 s by default. */
-  readonly heartbeatMillis?: number
+  readonly heartbeatMillis?: number | undefined
   /** How failed exchanges are repeated: at first after 0.5 s, at most every 30 s, for 5 minutes. */
-  readonly retry?: Partial<Transport.Retry>
+  readonly retry?: Partial<Transport.Retry> | undefined
   /** The most sampling requests at once; by dialect. */
-  readonly sampleConcurrency?: number
+  readonly sampleConcurrency?: number | undefined
   /** The most data of one training request, and its bytes; what is larger is sent in pieces. 1,024 and 5,000,000. */
-  readonly chunk?: { readonly data?: number; readonly bytes?: number }
+  readonly chunk?: { readonly data?: number | undefined; readonly bytes?: number | undefined } | undefined
   /** Receives notices: settings that the server does not heed, and long waits. */
-  readonly onNotice?: (notice: string) => void
+  readonly onNotice?: ((notice: string) => void) | undefined
   /** For tests. */
-  readonly fetch?: typeof fetch
+  readonly fetch?: typeof fetch | undefined
 }
 
 /** What the server is asked to train. */
 export interface ModelOptions {
   readonly baseModel: string
-  readonly lora?: Partial<Protocol.LoraConfig>
-  readonly metadata?: Readonly<Record<string, string>>
+  readonly lora?: Partial<Protocol.LoraConfig> | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
 }
 
 /** A session with a server. */
@@ -141,7 +141,7 @@ const heartbeats = (connection: Connection, everyMillis: number, onNotice: (noti
   })
 
 interface ClientConfig {
-  readonly pjwt_auth_enabled?: boolean
+  readonly pjwt_auth_enabled?: boolean | undefined
 }
 
 /** Asks what the server wants of clients; one that does not say wants nothing. */
@@ -170,10 +170,10 @@ const startSession = (settings: Transport.Settings, options: Options) =>
     }
     const reply = yield* Transport.request(settings, outgoing)
     const said = (reply.json ?? {}) as {
-      readonly session_id?: string
-      readonly info_message?: string | null
-      readonly warning_message?: string | null
-      readonly error_message?: string | null
+      readonly session_id?: string | undefined
+      readonly info_message?: string | null | undefined
+      readonly warning_message?: string | null | undefined
+      readonly error_message?: string | null | undefined
     }
     for (const message of [said.info_message, said.warning_message, said.error_message]) {
       if (typeof message === "string") options.onNotice?.(`The server says: ${message}`)
@@ -234,7 +234,7 @@ export const make = (options: Options = {}): Effect.Effect<TinkerClient, Errors.
       settle: connection.settle,
       models: Effect.map(get("get_server_capabilities"), ({ json }) => {
         const { supported_models: models } = (json ?? {}) as {
-          supported_models?: ReadonlyArray<Protocol.SupportedModel>
+          supported_models?: ReadonlyArray<Protocol.SupportedModel> | undefined
         }
         return models ?? []
       }),

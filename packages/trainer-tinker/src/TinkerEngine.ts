@@ -30,13 +30,13 @@ export interface Options extends TinkerClient.Options {
   /** The base model's own; see `HuggingFaceTokenizer`. */
   readonly tokenizer: Tokenizer
   /** Rank 32 by default; the output layer is left alone by default, so that the adapter can be served anywhere. */
-  readonly lora?: Partial<Protocol.LoraConfig>
+  readonly lora?: Partial<Protocol.LoraConfig> | undefined
   /** Tokens that end a completion, besides the tokenizer's. */
-  readonly stop?: ReadonlyArray<number>
+  readonly stop?: ReadonlyArray<number> | undefined
   /** The most tokens of a prompt and a completion; what the server says, or 32,768, by default. */
-  readonly contextTokens?: number
+  readonly contextTokens?: number | undefined
   /** The base model as a GGUF file: needed to export `gguf-lora`. */
-  readonly baseGguf?: string
+  readonly baseGguf?: string | undefined
 }
 
 /** The engine, and what is the Tinker API's own about it. */

@@ -21,13 +21,13 @@ export type TinkerErrorReason =
   | { readonly _tag: "Authentication"; readonly detail: string }
   /** The account has no money left. */
   | { readonly _tag: "Billing"; readonly detail: string }
-  | { readonly _tag: "RateLimited"; readonly detail: string; readonly retryAfterMillis?: number }
+  | { readonly _tag: "RateLimited"; readonly detail: string; readonly retryAfterMillis?: number | undefined }
   /** A session, model, checkpoint or promise that is no longer there. */
   | {
       readonly _tag: "Expired"
       readonly detail: string
       /** Whether it is the promise of a result, and the same request may be made again. */
-      readonly isPromise?: boolean
+      readonly isPromise?: boolean | undefined
     }
   /** Something of this name is there already, or this number was used for another request. */
   | { readonly _tag: "Conflict"; readonly detail: string }
@@ -51,11 +51,11 @@ export class TinkerError extends Data.TaggedError("TinkerError")<{
    * Whether an earlier attempt of the same call may have been carried out although no reply came back. Then a conflict
    * usually means that it was.
    */
-  readonly afterLostReply?: boolean
+  readonly afterLostReply?: boolean | undefined
   /** Whether pieces of the request were carried out and others not. */
-  readonly isPartial?: boolean
+  readonly isPartial?: boolean | undefined
   /** Whether the server took the request and then never said what came of it. */
-  readonly isOutcomeUnknown?: boolean
+  readonly isOutcomeUnknown?: boolean | undefined
 }> {
   override get message(): string {
     return `${this.call}: ${this.reason.detail}`
@@ -70,7 +70,7 @@ export class TinkerError extends Data.TaggedError("TinkerError")<{
 
 /** An error of a call. */
 export const make = (call: string, reason: TinkerErrorReason, afterLostReply = false): TinkerError =>
-  new TinkerError({ call, reason, ...(afterLostReply ? { afterLostReply } : {}) })
+  new TinkerError({ call, reason, afterLostReply: afterLostReply || undefined })
 
 /** The same error, of a request that the server took and never answered. */
 export const withOutcomeUnknown = (error: TinkerError): TinkerError =>
@@ -151,7 +151,7 @@ export const reasonOfStatus = (status: number, detail: string, retryAfterMillis?
     case 425:
       return { _tag: "NotReady", detail }
     case 429:
-      return { _tag: "RateLimited", detail, ...(retryAfterMillis === undefined ? {} : { retryAfterMillis }) }
+      return { _tag: "RateLimited", detail, retryAfterMillis }
     default:
       return status >= 500 ? { _tag: "ServerFailure", detail } : { _tag: "UserMistake", detail }
   }

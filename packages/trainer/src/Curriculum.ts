@@ -36,7 +36,7 @@ export interface Parts {
   readonly tasks: TaskSource
   readonly pool: WorkerPool.WorkerPool
   /** Whether a part of the pool is held out for tests. The ids are in alphabetical order. */
-  readonly isHeldOut?: (ids: ReadonlyArray<string>) => boolean
+  readonly isHeldOut?: ((ids: ReadonlyArray<string>) => boolean) | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

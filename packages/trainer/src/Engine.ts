@@ -31,7 +31,7 @@ export interface SampleRequest {
   /** The most tokens of one completion, its end included. */
   readonly maxTokens: number
   /** How many completions of the prompt; 1 by default. */
-  readonly count?: number
+  readonly count?: number | undefined
   /** Completion `i` is sampled with `seed + i`. */
   readonly seed: number
 }
@@ -65,11 +65,11 @@ export interface Datum {
    * What each token's loss is multiplied by; 1 by default. Losses are summed over all tokens and data, so whatever mean
    * is wanted is in here.
    */
-  readonly weights?: PerToken
+  readonly weights?: PerToken | undefined
   /** Needed by every loss but `crossEntropy`. */
-  readonly advantages?: PerToken
+  readonly advantages?: PerToken | undefined
   /** Log-probabilities of the policy that sampled the completion; needed by the losses with a ratio. */
-  readonly logProbs?: PerToken
+  readonly logProbs?: PerToken | undefined
 }
 
 /**
@@ -86,9 +86,19 @@ export type Loss =
    * 1. With `entropy` above 0, that many times the entropy of the policy's distribution at each token is added to the
    * objective.
    */
-  | { readonly type: "clippedRatio"; readonly low: number; readonly high: number; readonly entropy?: number }
+  | {
+      readonly type: "clippedRatio"
+      readonly low: number
+      readonly high: number
+      readonly entropy?: number | undefined
+    }
   /** As `clippedRatio`, where `r` is the geometric mean of the ratios of all tokens of the completion (GSPO). */
-  | { readonly type: "sequenceRatio"; readonly low: number; readonly high: number; readonly entropy?: number }
+  | {
+      readonly type: "sequenceRatio"
+      readonly low: number
+      readonly high: number
+      readonly entropy?: number | undefined
+    }
 
 /** The name of a {@link Loss}. */
 export type LossName = Loss["type"]
@@ -98,24 +108,24 @@ export interface Pass {
   /** Log-probabilities of the completion's tokens under the present weights, before any step. */
   readonly logProbs: ReadonlyArray<PerToken>
   /** Entropy of the distribution at each token, in nats, where the engine computes it. */
-  readonly entropies?: ReadonlyArray<PerToken>
+  readonly entropies?: ReadonlyArray<PerToken> | undefined
   /** The weighted sum of the loss over all data, where there is a loss. */
-  readonly loss?: number
+  readonly loss?: number | undefined
 }
 
 /** One step of AdamW (Loshchilov and Hutter 2019), on the sum of the gradients since the last one. */
 export interface OptimizerSettings {
   readonly learningRate: number
   /** 0.9 by default. */
-  readonly beta1?: number
+  readonly beta1?: number | undefined
   /** 0.999 by default, as in the paper. */
-  readonly beta2?: number
+  readonly beta2?: number | undefined
   /** 1e-8 by default. */
-  readonly epsilon?: number
+  readonly epsilon?: number | undefined
   /** Decoupled from the gradient; 0 by default. */
-  readonly weightDecay?: number
+  readonly weightDecay?: number | undefined
   /** The norm to which the whole gradient is cut; 0, the default, cuts nothing. */
-  readonly maxGradientNorm?: number
+  readonly maxGradientNorm?: number | undefined
 }
 
 /** What a step of the optimiser did. */
@@ -123,7 +133,7 @@ export interface OptimizerStep {
   /** Steps so far, this one included. */
   readonly version: number
   /** The norm of the gradient before it was cut, where the engine reports it. */
-  readonly gradientNorm?: number
+  readonly gradientNorm?: number | undefined
 }
 
 /** What an engine can do. */
@@ -157,8 +167,8 @@ export interface EnginePricing {
   /** Of prompts and completions that are learned from. */
   readonly trainPerMillion: number
   /** Where the price was read, and when (ISO date). */
-  readonly source?: string
-  readonly date?: string
+  readonly source?: string | undefined
+  readonly date?: string | undefined
 }
 
 /** What holds the weights. */
@@ -169,7 +179,7 @@ export interface Engine {
   readonly model: string
   readonly capabilities: Capabilities
   /** With it, the engine's tokens count towards the cost of a run and its limit. Absent for an engine of one's own. */
-  readonly pricing?: EnginePricing
+  readonly pricing?: EnginePricing | undefined
   readonly tokenizer: Tokenizer
   /** The present weights, to sample from, until the scope closes. */
   readonly sampler: Effect.Effect<Sampler, EngineError, Scope.Scope>
@@ -199,7 +209,7 @@ export type EngineErrorReason =
   | { readonly _tag: "TooLarge"; readonly detail: string }
   /** Key refused. */
   | { readonly _tag: "Authentication"; readonly detail: string }
-  | { readonly _tag: "RateLimited"; readonly detail: string; readonly retryAfterMillis?: number }
+  | { readonly _tag: "RateLimited"; readonly detail: string; readonly retryAfterMillis?: number | undefined }
   /** Nobody answers. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
   /** A session, model or saved state that is no longer there. */

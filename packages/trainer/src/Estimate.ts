@@ -28,9 +28,9 @@ export type { CallSample, RolloutSample, Samples } from "./estimate/Samples.ts"
 /** What an engine takes for a token. */
 export interface EngineRates {
   /** USD per million tokens; all 0 for an engine of one's own. Absent when unknown. */
-  readonly pricing?: EnginePricing
+  readonly pricing?: EnginePricing | undefined
   /** Absent when unknown. */
-  readonly speed?: { readonly secondsPerSampledToken: number; readonly secondsPerTrainedToken: number }
+  readonly speed?: { readonly secondsPerSampledToken: number; readonly secondsPerTrainedToken: number } | undefined
 }
 
 /** What an estimate is made from. */
@@ -41,15 +41,15 @@ export interface Options {
   readonly workers: ReadonlyArray<Pick<Worker, "id" | "pricing">>
   readonly engine: EngineRates
   /** What a call takes, from the quickest to the slowest mean that is thinkable; absent when unknown. */
-  readonly secondsPerCall?: { readonly low: number; readonly high: number }
+  readonly secondsPerCall?: { readonly low: number; readonly high: number } | undefined
   /** Tokens of an example with its prompt and all its completions, by the name of its source. */
-  readonly examples?: Readonly<Record<string, { readonly tokens: number }>>
+  readonly examples?: Readonly<Record<string, { readonly tokens: number }>> | undefined
   /** Tasks of each held-out evaluation. */
-  readonly evaluationTasks?: number
+  readonly evaluationTasks?: number | undefined
   /** 300 by default. */
-  readonly simulations?: number
+  readonly simulations?: number | undefined
   /** The config's by default. */
-  readonly seed?: number
+  readonly seed?: number | undefined
 }
 
 /** What a run will probably take. */
@@ -63,13 +63,17 @@ export interface Estimate {
   readonly workerTokens: { readonly input: Range.Range; readonly output: Range.Range }
   readonly engineTokens: { readonly prefill: Range.Range; readonly sampled: Range.Range; readonly trained: Range.Range }
   /** USD, as far as prices are known. `engine` is absent when its price is unknown. */
-  readonly costUsd: { readonly workers: Range.Range; readonly engine?: Range.Range; readonly total: Range.Range }
+  readonly costUsd: {
+    readonly workers: Range.Range
+    readonly engine?: Range.Range | undefined
+    readonly total: Range.Range
+  }
   /** Workers without a price, with their share of all calls. Their cost comes on top. */
   readonly unpriced: ReadonlyArray<{ readonly worker: string; readonly share: number }>
   /** Absent when it is not known how quick the engine or the workers are. */
-  readonly seconds?: Range.Range
+  readonly seconds?: Range.Range | undefined
   /** What the workers' calls take of it, many at a time; absent when it is not known how quick they are. */
-  readonly workerSeconds?: Range.Range
+  readonly workerSeconds?: Range.Range | undefined
   /** The share of simulations that reach the limit of cost. */
   readonly stopped: number
   /** What the figures do not hold, in sentences. */
@@ -197,12 +201,12 @@ export const make = (options: Options): Estimate => {
     },
     costUsd: {
       workers: range(({ workerUsd }) => workerUsd),
-      ...(engine.pricing === undefined ? {} : { engine: range(({ engineUsd }) => engineUsd) }),
+      engine: engine.pricing && range(({ engineUsd }) => engineUsd),
       total: range(({ engineUsd, workerUsd }) => engineUsd + workerUsd)
     },
     unpriced,
-    ...(engine.speed === undefined || secondsPerCall === undefined ? {} : { seconds: range(({ seconds }) => seconds) }),
-    ...(secondsPerCall === undefined ? {} : { workerSeconds: range(({ workerSeconds }) => workerSeconds) }),
+    seconds: engine.speed === undefined || secondsPerCall === undefined ? undefined : range(({ seconds }) => seconds),
+    workerSeconds: secondsPerCall && range(({ workerSeconds }) => workerSeconds),
     stopped: totals.filter(({ isStopped }) => isStopped).length / totals.length,
     missing: missingOf(options, unpriced)
   }

@@ -24,9 +24,9 @@ export interface Span {
 export interface ExampleCompletion {
   readonly text: string
   /** The weight of everything that no span covers; 1 by default. */
-  readonly weight?: number
+  readonly weight?: number | undefined
   /** Later spans win where they overlap. A token has the weight of the span in which its first character stands. */
-  readonly spans?: ReadonlyArray<Span>
+  readonly spans?: ReadonlyArray<Span> | undefined
 }
 
 /** A prompt with one or more good completions. */

@@ -17,21 +17,21 @@ interface Base {
   /** Of the last step. */
   readonly learningRate: number
   /** Of the last step, before it was cut, where the engine reports it. */
-  readonly gradientNorm?: number
+  readonly gradientNorm?: number | undefined
   /** The weighted sum that was minimised, over all steps of the iteration. */
-  readonly loss?: number
+  readonly loss?: number | undefined
   /** Tokens that were learned from, and tokens of their prompts. */
   readonly tokens: { readonly completion: number; readonly prompt: number }
   /** USD that the run has cost so far, without work that was done twice. */
   readonly costUsd: number
   /** USD of this iteration's tokens at the engine, where it has prices; without evaluations. Part of `costUsd`. */
-  readonly engineCostUsd?: number
+  readonly engineCostUsd?: number | undefined
   /** Milliseconds since 1970. */
   readonly at: number
   /** The time of the iteration, in total and by kind of work. Kinds overlap, so they can add up to more than the total. */
   readonly seconds: Readonly<Record<string, number>> & { readonly total: number }
   /** The results of the held-out evaluation, where there was one. */
-  readonly evaluation?: Readonly<Record<string, number>>
+  readonly evaluation?: Readonly<Record<string, number>> | undefined
 }
 
 /** A step of supervised learning. */
@@ -92,7 +92,7 @@ export interface GrpoMetrics extends Base {
   readonly steps: number
   readonly kinds: Readonly<Record<string, KindMetrics>>
   /** Mean entropy of the policy at a token, in nats, under the weights of each step, where the engine reports it. */
-  readonly entropy?: number
+  readonly entropy?: number | undefined
   /** Mean negative log-probability of a sampled token: an estimate of the same that every engine gives. */
   readonly surprisal: number
   /** Groups, by round, all of whose rewards were equal. */
@@ -104,7 +104,7 @@ export interface GrpoMetrics extends Base {
   /** Mean of `r - 1 - log r`: an estimate of the divergence from the sampler. */
   readonly samplerDivergence: number
   /** Mean estimate of the divergence from the weights with which the phase began, where `kl` is set. */
-  readonly referenceDivergence?: number
+  readonly referenceDivergence?: number | undefined
   /** Optimiser steps between the sampler and the first step of the iteration. */
   readonly lag: number
   /** Mean tokens of a completion, and the share that reached the limit. */

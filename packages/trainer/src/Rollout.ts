@@ -37,11 +37,11 @@ export interface Round extends RoundMeasures {
   /** Penalties included. */
   readonly reward: number
   /** Why it could not be read, or why there is no answer. */
-  readonly detail?: string
-  readonly workflow?: Workflow
-  readonly answer?: string
+  readonly detail?: string | undefined
+  readonly workflow?: Workflow | undefined
+  readonly answer?: string | undefined
   readonly confirmed: boolean
-  readonly grade?: Grader.Grade
+  readonly grade?: Grader.Grade | undefined
 }
 
 /** A run of the Conductor to learn from. */
@@ -50,7 +50,7 @@ export interface Rollout {
   readonly member: number
   readonly rounds: ReadonlyArray<Round>
   /** Why it is left out: a failure that is not the policy's. */
-  readonly dropped?: string
+  readonly dropped?: string | undefined
   /** USD of earlier attempts that were lost. */
   readonly abandonedCostUsd: number
 }
@@ -219,8 +219,8 @@ const roundOf = (
     text: SamplerWorker.decode(tokenizer, sample),
     ...graded,
     reward: reward(graded.outcome, measures, config.penalties),
-    ...(workflow === undefined ? {} : { workflow }),
-    ...(answer === undefined ? {} : { answer }),
+    workflow,
+    answer,
     confirmed,
     ...measures
   }
@@ -316,7 +316,7 @@ const runUntilGraded = Effect.fnUntraced(function* (
     const result = yield* run(question, writerOf(member), member, attempt, options)
     if (result._tag === "Finished") {
       const { dropped, rounds } = result
-      return { member, rounds, abandonedCostUsd, ...(dropped === undefined ? {} : { dropped }) }
+      return { member, rounds, abandonedCostUsd, dropped }
     }
     abandonedCostUsd += result.rounds.reduce((sum, { costUsd }) => sum + costUsd, 0)
   }

@@ -19,7 +19,7 @@ export interface GroupRecord {
   readonly task: string
   readonly kind: string
   readonly messages: ReadonlyArray<Message>
-  readonly reference?: string
+  readonly reference?: string | undefined
   /** The ids of the workers that this question had, by ordinal. */
   readonly pool: ReadonlyArray<string>
   /** Rounds that its rollouts may have. */
@@ -51,18 +51,18 @@ export interface CompletionRecord {
   readonly reason: "stop" | "length"
   readonly outcome: "unreadable" | "wrong" | "correct"
   /** Penalties included. Absent when the rollout was dropped. */
-  readonly reward?: number
+  readonly reward?: number | undefined
   /** Absent when the rollout or its group was dropped. */
-  readonly advantage?: number
+  readonly advantage?: number | undefined
   /** Why it was dropped, or why it could not be read. */
-  readonly detail?: string
-  readonly workflow?: Workflow
+  readonly detail?: string | undefined
+  readonly workflow?: Workflow | undefined
   /** The ids of the workers of the steps, in their order. */
-  readonly workers?: ReadonlyArray<string>
-  readonly answer?: string
+  readonly workers?: ReadonlyArray<string> | undefined
+  readonly answer?: string | undefined
   /** Whether it let the previous answer stand. */
   readonly confirmed: boolean
-  readonly grade?: Grade
+  readonly grade?: Grade | undefined
   /** USD of this round's worker calls. */
   readonly costUsd: number
   readonly calls: number

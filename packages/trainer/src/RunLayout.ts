@@ -35,10 +35,10 @@ export interface TrainerState {
   /** Position in the phase's source: the index of the next question or example. */
   readonly position: number
   /** The engine's state when the phase began, where the objective needs it. */
-  readonly reference?: Saved
+  readonly reference?: Saved | undefined
   /** USD spent on these iterations, without work that was lost. */
   readonly costUsd: number
-  readonly best?: Best
+  readonly best?: Best | undefined
   /** The bytes of `metrics.jsonl` that belong to these iterations. The rest is cut off when the run is resumed. */
   readonly metricsBytes: number
 }

@@ -22,7 +22,7 @@ interface Reading {
   readonly unit: string
   /** Not recorded when the engine does not report it. */
   readonly value: number | undefined
-  readonly attributes?: Readonly<Record<string, string>>
+  readonly attributes?: Readonly<Record<string, string>> | undefined
 }
 
 const gaugesOfBoth = (metrics: Metrics): ReadonlyArray<Reading> => [

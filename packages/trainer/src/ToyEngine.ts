@@ -33,16 +33,16 @@ import * as LossTerms from "./LossTerms.ts"
 /** What a toy engine is made of. */
 export interface Options {
   /** Texts that are one token each, besides every byte; the longest that fits is taken. */
-  readonly pieces?: ReadonlyArray<string>
+  readonly pieces?: ReadonlyArray<string> | undefined
   /** How many of the last tokens decide about the next one; 4 by default. */
-  readonly order?: number
+  readonly order?: number | undefined
   /** The most tokens of a prompt and a completion together; 16,384 by default: bytes are many. */
-  readonly contextTokens?: number
+  readonly contextTokens?: number | undefined
   /** The deviation of the logits before training; 0 by default, where all tokens are as likely. */
-  readonly noise?: number
+  readonly noise?: number | undefined
   /** Of the noise; 0 by default. */
-  readonly seed?: number
-  readonly name?: string
+  readonly seed?: number | undefined
+  readonly name?: string | undefined
 }
 
 /** What is saved. */
@@ -202,7 +202,7 @@ export const make = (options: Options = {}): Engine => {
       return {
         logProbs: passed.map((one) => one.logProbs),
         entropies: passed.map((one) => one.entropies),
-        ...(loss === undefined ? {} : { loss: total })
+        loss: loss && total
       }
     })
   }

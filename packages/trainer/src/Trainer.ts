@@ -49,44 +49,46 @@ export interface Parts {
   readonly pool: WorkerPool
   readonly grader: Grader
   /** By the names that phases call them. */
-  readonly tasks?: Readonly<Record<string, TaskSource>>
+  readonly tasks?: Readonly<Record<string, TaskSource>> | undefined
   /** By the names that phases call them. */
-  readonly examples?: Readonly<Record<string, ExampleSource>>
+  readonly examples?: Readonly<Record<string, ExampleSource>> | undefined
   /** Makes the policy of a model, where it is not a `LanguagePolicy` with the phase's prompt. It must not resample. */
-  readonly policy?: (model: Worker, phase: Extract<PhaseConfig, { readonly type: "grpo" }>) => Policy
+  readonly policy?: ((model: Worker, phase: Extract<PhaseConfig, { readonly type: "grpo" }>) => Policy) | undefined
   /** Parts of the pool that are held out for tests. The ids are in alphabetical order. */
-  readonly isHeldOut?: (ids: ReadonlyArray<string>) => boolean
+  readonly isHeldOut?: ((ids: ReadonlyArray<string>) => boolean) | undefined
   /** An engine that holds the reference of a KL penalty. Without one the engine's own first weights are kept and exchanged. */
-  readonly reference?: Engine
+  readonly reference?: Engine | undefined
   /** Any measures of the present weights, every `evaluateEvery` iterations. */
-  readonly evaluate?: (context: EvaluationContext) => Effect.Effect<Readonly<Record<string, number>>, unknown>
+  readonly evaluate?:
+    | ((context: EvaluationContext) => Effect.Effect<Readonly<Record<string, number>>, unknown>)
+    | undefined
   /** The measure by which a checkpoint is best; `score` by default. */
-  readonly bestBy?: string
+  readonly bestBy?: string | undefined
 }
 
 /** What {@link configure} takes: everything has a default but the phases. */
 export interface ConfigInput {
   readonly phases: ReadonlyArray<PhaseConfig>
-  readonly name?: string
+  readonly name?: string | undefined
   /** 1 by default. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** Every 10 iterations by default, of which the last 2 are kept. */
-  readonly checkpoints?: Partial<TrainingConfig["checkpoints"]>
+  readonly checkpoints?: Partial<TrainingConfig["checkpoints"]> | undefined
   /** 0, never, by default. */
-  readonly evaluateEvery?: number
+  readonly evaluateEvery?: number | undefined
   /** True by default. */
-  readonly recordRollouts?: boolean
+  readonly recordRollouts?: boolean | undefined
   /** The most that workers, and an engine that has prices, may cost in all. */
-  readonly maxCostUsd?: number
-  readonly versions?: Readonly<Record<string, string>>
+  readonly maxCostUsd?: number | undefined
+  readonly versions?: Readonly<Record<string, string>> | undefined
 }
 
 /** Where a run is kept, and how it is watched and stopped. */
 export interface Options {
   readonly folder: string
-  readonly listener?: Listener
+  readonly listener?: Listener | undefined
   /** Asks the run to stop: work that can be done again is given up, and a checkpoint is saved. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The result of a run. */
@@ -126,14 +128,14 @@ export const configure = (parts: Parts, input: ConfigInput): TrainingConfig => (
   engine: { name: parts.engine.name, model: parts.engine.model },
   pool: parts.pool.workers.map(({ description, id }) => ({
     id,
-    ...(description === undefined ? {} : { description })
+    description
   })),
   grader: parts.grader.name,
   phases: input.phases,
   checkpoints: { every: 10, keep: 2, ...input.checkpoints },
   evaluateEvery: input.evaluateEvery ?? 0,
   recordRollouts: input.recordRollouts ?? true,
-  ...(input.maxCostUsd === undefined ? {} : { maxCostUsd: input.maxCostUsd }),
+  maxCostUsd: input.maxCostUsd,
   versions: { node: process.version, ...input.versions }
 })
 
@@ -230,7 +232,7 @@ const begin = { iteration: 0, phase: 0, phaseIteration: 0, position: 0, costUsd:
 
 const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: Parts, options: Options) {
   const { config, spentUsd, state } = folder
-  const limits = config.maxCostUsd === undefined ? {} : { costUsd: Math.max(0, config.maxCostUsd - spentUsd) }
+  const limits = { costUsd: config.maxCostUsd === undefined ? undefined : Math.max(0, config.maxCostUsd - spentUsd) }
   const ledger = Budget.make(limits)
   const prepared = (engine: Engine) => EngineCost.metered(RetryingEngine.make(engine), ledger.charge)
   const parts: Parts = {
@@ -345,7 +347,7 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
  */
 export const resume = (
   parts: Parts,
-  options: Options & { readonly maxCostUsd?: number }
+  options: Options & { readonly maxCostUsd?: number | undefined }
 ): Effect.Effect<Result, TrainingError> =>
   Effect.scoped(
     Effect.gen(function* () {

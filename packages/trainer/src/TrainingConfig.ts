@@ -123,14 +123,18 @@ export interface RolloutConfig {
   readonly sharedAnswers: boolean
   /** The settings of a worker's call. */
   readonly worker: {
-    readonly maxOutputTokens?: number
-    readonly temperature?: number
-    readonly timeoutMillis?: number
+    readonly maxOutputTokens?: number | undefined
+    readonly temperature?: number | undefined
+    readonly timeoutMillis?: number | undefined
   }
   readonly failures: FailureConfig
   readonly penalties: PenaltyConfig
   /** Limits of a single rollout, the policy's own calls and tokens included. */
-  readonly budget: { readonly costUsd?: number; readonly tokens?: number; readonly calls?: number }
+  readonly budget: {
+    readonly costUsd?: number | undefined
+    readonly tokens?: number | undefined
+    readonly calls?: number | undefined
+  }
   /** Groups that are sampled at once. */
   readonly samplingConcurrency: number
   /** Rollouts whose workflows run at once. Sampling waits when as many more groups are sampled and not yet run. */
@@ -148,7 +152,7 @@ export type PoolConfig =
       readonly type: "random"
       readonly min: number
       readonly max: number
-      readonly heldOut?: ReadonlyArray<ReadonlyArray<string>>
+      readonly heldOut?: ReadonlyArray<ReadonlyArray<string>> | undefined
     }
 
 /** How many rounds a rollout has. */
@@ -161,7 +165,7 @@ export interface RecursionConfig {
    * The share of workers, 0 to 1, that are out of reach in questions with recursive rounds, though the prompt lists them:
    * a policy learns to ask others where a round has no answer. The same for all rollouts of a question; 0 by default.
    */
-  readonly outages?: number
+  readonly outages?: number | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -223,7 +227,7 @@ export interface TrainingConfig {
   /** The engine and model, as they name themselves. */
   readonly engine: { readonly name: string; readonly model: string }
   /** The ids of the workers, by ordinal, with their descriptions. */
-  readonly pool: ReadonlyArray<{ readonly id: string; readonly description?: string }>
+  readonly pool: ReadonlyArray<{ readonly id: string; readonly description?: string | undefined }>
   readonly grader: string
   readonly phases: ReadonlyArray<PhaseConfig>
   readonly checkpoints: {
@@ -237,7 +241,7 @@ export interface TrainingConfig {
   /** Whether rollouts are written into the folder. */
   readonly recordRollouts: boolean
   /** USD that the run may cost in all. What reaches it stops at a checkpoint. Raised when a run is resumed with more. */
-  readonly maxCostUsd?: number
+  readonly maxCostUsd?: number | undefined
   /** Versions of what wrote the run: packages and Node. */
   readonly versions: Readonly<Record<string, string>>
 }
@@ -250,7 +254,7 @@ export interface TrainingConfig {
 export type Settings<A> = A extends ReadonlyArray<unknown> | { readonly type: string }
   ? A
   : A extends object
-    ? { readonly [Key in keyof A]?: Settings<A[Key]> }
+    ? { readonly [Key in keyof A]?: Settings<A[Key]> | undefined }
     : A
 
 /** AdamW as in the paper. */

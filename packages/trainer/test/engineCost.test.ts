@@ -21,7 +21,7 @@ const phases: ReadonlyArray<PhaseConfig> = [{ ...warmStart, steps: 2 }, grpo({ i
 
 /** A run without evaluations, with what the engine has seen in tokens. */
 const run = Effect.fnUntraced(function* (
-  given: { readonly pricing?: EnginePricing; readonly maxCostUsd?: number },
+  given: { readonly pricing?: EnginePricing | undefined; readonly maxCostUsd?: number | undefined },
   phasesOf = phases
 ) {
   const folder = yield* temporary
@@ -29,7 +29,7 @@ const run = Effect.fnUntraced(function* (
   const seen = { prefill: 0, sampled: 0, trained: 0 }
   const counted: Engine = {
     ...inner,
-    ...(given.pricing === undefined ? {} : { pricing: given.pricing }),
+    pricing: given.pricing ?? inner.pricing,
     sampler: Effect.map(inner.sampler, (sampler) => ({
       ...sampler,
       sample: (request) =>
@@ -46,9 +46,8 @@ const run = Effect.fnUntraced(function* (
     }
   }
   const { evaluate: _, ...rest } = parts()
-  const limit = given.maxCostUsd === undefined ? {} : { maxCostUsd: given.maxCostUsd }
   const made = { ...rest, engine: counted }
-  const result = yield* Trainer.start(made, { phases: phasesOf, ...limit }, { folder })
+  const result = yield* Trainer.start(made, { phases: phasesOf, maxCostUsd: given.maxCostUsd }, { folder })
   return { folder, made, result, seen, metrics: yield* RunFolder.readMetrics(folder) }
 })
 

@@ -80,7 +80,7 @@ const trainAndDie = (folder: string, kind: string, at?: number) =>
   Effect.promise(() =>
     run(process.execPath, childArguments(folder, kind, ...(at === undefined ? [] : [String(at)]))).then(
       () => true,
-      (error: { readonly signal?: string; readonly stderr?: string }) => {
+      (error: { readonly signal?: string | undefined; readonly stderr?: string | undefined }) => {
         if (error.signal !== "SIGKILL") throw new Error(error.stderr)
         return false
       }
@@ -126,7 +126,7 @@ describe("a run", () => {
           // Held in one process, it is not had in another.
           const error = yield* Effect.flip(Effect.tryPromise(() => run(process.execPath, childArguments(folder))))
           assert.include(
-            String((error.cause as { readonly stderr?: string }).stderr),
+            String((error.cause as { readonly stderr?: string | undefined }).stderr),
             `goes on in process ${process.pid} since`
           )
         })

@@ -19,7 +19,7 @@ const knows = { adder: "sum", speller: "word" } as const
 const worker = (id: keyof typeof knows, pricing?: Pricing) =>
   ScriptedWorker.make({
     id,
-    ...(pricing === undefined ? {} : { pricing }),
+    pricing,
     replies: ({ messages }) => {
       const [, kind, reference] = /(sum|word) (\w+)/.exec(messages.at(-1)!.content) ?? []
       return kind === knows[id] ? reference! : "no idea"

@@ -30,7 +30,7 @@ export interface TaskOptions {
   readonly split: Gym.Split
   readonly count: number
   readonly seed: number
-  readonly family?: string
+  readonly family?: string | undefined
 }
 
 /** Tasks of the gym; fails when there are not as many. */
@@ -41,8 +41,8 @@ export const tasks = ({ count, family, seed, split }: TaskOptions): Effect.Effec
         split,
         count,
         seed,
-        ...(family === "composite" ? { composites: 1 } : {}),
-        ...(family === undefined || family === "composite" ? {} : { families: names.filter((name) => name === family) })
+        composites: family === "composite" ? 1 : undefined,
+        families: family === undefined || family === "composite" ? undefined : names.filter((name) => name === family)
       }),
     catch: (error) => usage(messageOf(error))
   })

@@ -81,7 +81,7 @@ const localTokens = 1_024
 const prompted = (model: Worker, { profiles }: Options): Policy.Policy =>
   LanguagePolicy.make({
     model,
-    ...(profiles === undefined ? {} : { prompt: { descriptions: true } }),
+    prompt: profiles && { descriptions: true },
     maxOutputTokens: model.provider?.startsWith("llamacpp:") ? localTokens : completionTokens,
     fallback: LexicalPolicy.make()
   })
@@ -118,11 +118,9 @@ const vendorModel = (
 
 /** The policies that take a count behind a colon. */
 const counted = {
-  "best-of": (judge: Policy.WorkerReference, n?: number) => Policy.bestOf({ judge, ...(n === undefined ? {} : { n }) }),
-  "self-consistency": (worker: Policy.WorkerReference, n?: number) =>
-    Policy.selfConsistency({ worker, ...(n === undefined ? {} : { n }) }),
-  "self-reflection": (worker: Policy.WorkerReference, rounds?: number) =>
-    Policy.selfReflection({ worker, ...(rounds === undefined ? {} : { rounds }) })
+  "best-of": (judge: Policy.WorkerReference, n?: number) => Policy.bestOf({ judge, n }),
+  "self-consistency": (worker: Policy.WorkerReference, n?: number) => Policy.selfConsistency({ worker, n }),
+  "self-reflection": (worker: Policy.WorkerReference, rounds?: number) => Policy.selfReflection({ worker, rounds })
 } as const
 
 const isCounted = (kind: string): kind is keyof typeof counted => Object.hasOwn(counted, kind)

@@ -18,9 +18,9 @@ export interface Flags {
   readonly maxSteps: Option.Option<number>
   readonly recursion: Option.Option<number>
   readonly seed: Option.Option<number>
-  readonly maxCost?: Option.Option<number>
-  readonly timeout?: Option.Option<number>
-  readonly maxOutputTokens?: Option.Option<number>
+  readonly maxCost?: Option.Option<number> | undefined
+  readonly timeout?: Option.Option<number> | undefined
+  readonly maxOutputTokens?: Option.Option<number> | undefined
 }
 
 const listOf = (names: string): ReadonlyArray<string> =>
@@ -115,7 +115,7 @@ export const measuredPolicy = "lexical"
 /** A setting of the flags, or else of the config, as an object to spread: absent when neither has it. */
 const setting = <K extends string, A>(name: K, flag: Option.Option<A> | undefined, configured: A | undefined) => {
   const value = flag === undefined ? configured : Option.getOrElse(flag, () => configured)
-  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: A }
+  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: A | undefined }
 }
 
 /** Everything about a run but its policy. */

@@ -10,16 +10,16 @@ import { type Failure, usage } from "../invocation/Failure.ts"
 /** Which of them are wanted. */
 export interface Options {
   /** The file that answers are kept in; none when absent. */
-  readonly cache?: Config["cache"]
-  readonly limits?: Readonly<Record<string, Limits>>
+  readonly cache?: Config["cache"] | undefined
+  readonly limits?: Readonly<Record<string, Limits>> | undefined
 }
 
 /** What the flags and the config want. */
 export const of = (config: Config, flags: { readonly cache: Option.Option<string> }): Options => {
   const cache = Option.getOrElse(flags.cache, () => config.cache)
   return {
-    ...(cache === undefined ? {} : { cache }),
-    ...(config.limits === undefined ? {} : { limits: config.limits })
+    cache,
+    limits: config.limits
   }
 }
 

@@ -35,7 +35,7 @@ export interface Options extends PolicyName.Options {
   /** Where answers are kept that baselines learn from. */
   readonly store: ResponseCache.Store
   /** Whether learning makes no call. */
-  readonly isOffline?: boolean
+  readonly isOffline?: boolean | undefined
 }
 
 /** Who is measured, and what it cost to make them. */
@@ -88,7 +88,7 @@ const recorded =
 /** Where baselines learn, and what they spend there. */
 const recording = (options: Options, suite: Suite) => {
   const { concurrency, isOffline = false, store, maxCostUsd, maxOutputTokens, pool, retry, seed } = options
-  const ledger = Budget.make(maxCostUsd === undefined ? {} : { costUsd: maxCostUsd })
+  const ledger = Budget.make({ costUsd: maxCostUsd })
   const record = Recording.make({
     tasks: suite.tasks,
     grader: suite.grader,
@@ -98,8 +98,8 @@ const recording = (options: Options, suite: Suite) => {
     seed,
     concurrency,
     ledger,
-    ...(retry === undefined ? {} : { retry }),
-    ...(maxOutputTokens === undefined ? {} : { worker: { maxOutputTokens } })
+    retry,
+    worker: maxOutputTokens === undefined ? undefined : { maxOutputTokens }
   })
   return { record: isOffline ? recorded(record) : record, ledger }
 }
@@ -127,8 +127,8 @@ export const baselines = (names: string, options: Options): Effect.Effect<Conten
       Baselines.make<GraderError | Failure>(named, {
         pool,
         seed,
-        ...(options.embedder === undefined ? {} : { embedder: options.embedder }),
-        ...(source === undefined ? {} : { record: source.record })
+        embedder: options.embedder,
+        record: source?.record
       }),
       (error) =>
         error._tag === "BaselineError" ? usage(error.message) : error._tag === "Failure" ? error : failed(error.message)

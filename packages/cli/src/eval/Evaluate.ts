@@ -60,9 +60,8 @@ const suitesOf = (input: EvalInput) =>
 const notices = (suites: ReadonlyArray<Evaluation.Suite>, epochs: number): void => {
   for (const { record } of suites) {
     if (record.benchmark === "gym") continue
-    const terms = record.terms === undefined ? {} : { terms: record.terms }
-    const { isConfidential, licence, title } = record
-    say(Benchmark.notice({ title, licence, isConfidential, ...terms } as Benchmark.Benchmark))
+    const { isConfidential, licence, terms, title } = record
+    say(Benchmark.notice({ title, licence, isConfidential, terms } as Benchmark.Benchmark))
     const wanted = Benchmarks.named(record.benchmark)?.epochs ?? 1
     if (wanted > epochs) say(`${title} has few questions: --epochs ${wanted} makes its score worth printing.`)
   }
@@ -116,13 +115,13 @@ type Settings = ReturnType<typeof RunOptions.settings>
 
 /** What else the config says of a run. */
 const furtherOf = ({ critic, onStepFailure, self, skipUnseen, threshold, worker }: Settings): Evaluation.Settings => ({
-  ...(critic === undefined ? {} : { critic }),
-  ...(onStepFailure === undefined ? {} : { onStepFailure }),
-  ...(self === undefined ? {} : { self }),
-  ...(skipUnseen === undefined ? {} : { skipUnseen }),
-  ...(threshold === undefined ? {} : { threshold }),
-  ...(worker?.reasoning === undefined ? {} : { reasoning: worker.reasoning }),
-  ...(worker?.timeoutMillis === undefined ? {} : { timeoutMillis: worker.timeoutMillis })
+  critic,
+  onStepFailure,
+  self,
+  skipUnseen,
+  threshold,
+  reasoning: worker?.reasoning,
+  timeoutMillis: worker?.timeoutMillis
 })
 
 const termsOf = (input: EvalInput, settings: Settings) => {
@@ -133,12 +132,12 @@ const termsOf = (input: EvalInput, settings: Settings) => {
     seed: seed ?? 0,
     perQuestion: limits,
     settings: furtherOf(settings),
-    ...(maxSteps === undefined ? {} : { maxSteps }),
-    ...(recursion === undefined ? {} : { recursion }),
-    ...(worker?.maxOutputTokens === undefined ? {} : { maxOutputTokens: worker.maxOutputTokens }),
-    ...(worker?.temperature === undefined ? {} : { temperature: worker.temperature }),
-    ...(retry === undefined ? {} : { retry }),
-    ...(reassign === undefined ? {} : { reassign })
+    maxSteps,
+    recursion,
+    maxOutputTokens: worker?.maxOutputTokens,
+    temperature: worker?.temperature,
+    retry,
+    reassign
   }
 }
 
@@ -170,7 +169,7 @@ const evaluateAll = (
     const environment = isOffline ? Offline.environment(process.env) : process.env
     const pool = yield* RunOptions.resolvePool(isGym ? { pool: OfflineGym.fastPool() } : config, input, environment)
     const questionCost = { ...input, maxCost: input.questionCost }
-    const settings = { ...(isGym ? { retry: OfflineGym.atOnce } : {}), ...RunOptions.settings(config, questionCost) }
+    const settings = { retry: isGym ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, questionCost) }
     const cache = cacheOf(input, config)
     const store = yield* Effect.mapError(
       DiskCache.store(typeof cache === "string" ? { file: cache } : cache),
@@ -194,8 +193,8 @@ const evaluateAll = (
           ...(Option.isNone(input.embeddings) ? {} : { embeddings: input.embeddings.value })
         },
         paidElsewhereUsd: isGym || isOffline ? 0 : paidUsd,
-        ...(Option.isNone(input.maxCost) ? {} : { maxCostUsd: input.maxCost.value }),
-        ...(input.transcripts ? { onTranscript: keeper(input.out) } : {}),
+        maxCostUsd: Option.getOrUndefined(input.maxCost),
+        onTranscript: input.transcripts ? keeper(input.out) : undefined,
         onProgress: progress.show
       }),
       (error) => (error._tag === "EvaluationError" ? usage(error.message) : failed(error.message))

@@ -30,7 +30,7 @@ const suiteOf = (input: RegradeInput, sandbox: Sandbox, record: BenchmarkRecord)
       grader: Option.getOrUndefined(input.grader),
       isGraderForAll: true,
       sandbox,
-      ...(record.benchmark === "gym" ? { limit: record.available } : {})
+      limit: record.benchmark === "gym" ? record.available : undefined
     }),
     (suite) => ({ ...suite, record })
   )

@@ -22,19 +22,19 @@ export interface Options {
   readonly seed: number
   readonly ids?: ReadonlyArray<string> | undefined
   readonly trained?: Selection.Trained | undefined
-  readonly dropOverlap?: boolean
+  readonly dropOverlap?: boolean | undefined
   readonly revision?: string | undefined
   /** Of files' rows that name none. */
   readonly grader?: string | undefined
   /** Whether it is there instead of a benchmark's own. */
-  readonly isGraderForAll?: boolean
+  readonly isGraderForAll?: boolean | undefined
   /** The contests of LiveCodeBench: the first day and the last, as ISO dates. */
   readonly since?: string | undefined
   readonly until?: string | undefined
   /** Where answers that are programs run; in WebAssembly by default. */
   readonly sandbox?: Sandbox | undefined
   /** The gym's tasks; for testing by default. */
-  readonly split?: Gym.Split
+  readonly split?: Gym.Split | undefined
 }
 
 /** The parts of a list with commas. */
@@ -105,8 +105,8 @@ const inWindow = (id: string, { sandbox = Sandboxes.shared, since, until }: Opti
   if (slice === undefined || (since === undefined && until === undefined)) return undefined
   const benchmark = LiveCodeBench.make({
     slices: LiveCodeBench.release("v6").filter((one) => one === slice),
-    ...(since === undefined ? {} : { from: since }),
-    ...(until === undefined ? {} : { to: until })
+    from: since,
+    to: until
   })
   return Benchmark.withGrader(benchmark, CodeGrader.liveCodeBench(sandbox))
 }
@@ -115,14 +115,17 @@ const inWindow = (id: string, { sandbox = Sandboxes.shared, since, until }: Opti
 const benchmarkOf = (
   name: string,
   options: Options
-): Effect.Effect<{ readonly benchmark: Benchmark.Graded; readonly files?: ReadonlyArray<string> }, Failure> => {
+): Effect.Effect<
+  { readonly benchmark: Benchmark.Graded; readonly files?: ReadonlyArray<string> | undefined },
+  Failure
+> => {
   const [id = "", file] = name.split(/=(.*)/s)
   const { grader, sandbox } = options
   const known = inWindow(id, options) ?? Benchmarks.named(id, sandbox)
-  if (known !== undefined) return Effect.succeed({ benchmark: known, ...(file === undefined ? {} : { files: [file] }) })
+  if (known !== undefined) return Effect.succeed({ benchmark: known, files: file === undefined ? undefined : [file] })
   if (file !== undefined || !isFile(name)) return Effect.fail(unknown(id))
   return Effect.try({
-    try: () => ({ benchmark: UserBenchmark.make({ file: name, ...(grader === undefined ? {} : { grader }) }) }),
+    try: () => ({ benchmark: UserBenchmark.make({ file: name, grader }) }),
     catch: (error) => usage(messageOf(error))
   })
 }
@@ -143,11 +146,12 @@ export const one = (name: string, options: Options): Effect.Effect<Evaluation.Su
     const loaded = yield* Effect.mapError(
       Benchmark.load(complete, {
         seed,
-        ...(files === undefined ? {} : { files }),
-        ...(revision === undefined ? {} : { revision }),
-        ...(limit === undefined ? {} : { limit }),
-        ...(ids === undefined ? {} : { ids }),
-        ...(trained === undefined ? {} : { trained, onOverlap: dropOverlap ? "drop" : "refuse" })
+        files,
+        revision,
+        limit,
+        ids,
+        trained,
+        onOverlap: trained === undefined ? undefined : dropOverlap ? "drop" : "refuse"
       }),
       (error) => usage(error.message.replace('`onOverlap: "drop"`', "--drop-overlap").replace("give the ids", "--ids"))
     )

@@ -57,9 +57,9 @@ const gradePair = (grader: AnswerGrader, gold: string, answer: string, question 
 interface Graded {
   readonly text: string
   /** Absent where there is none. */
-  readonly correct?: boolean
+  readonly correct?: boolean | undefined
   /** What people say, where the line says it. */
-  readonly label?: boolean
+  readonly label?: boolean | undefined
 }
 
 /** The verdict on one line, as JSON. */

@@ -22,7 +22,7 @@ export const sample = Effect.fnUntraced(function* (input: SampleInput): Effect.f
     split: input.split,
     count: input.count,
     seed: Option.getOrElse(input.seed, () => 0),
-    ...(family === undefined ? {} : { family })
+    family
   })
   yield* Effect.sync(() => {
     for (const task of tasks) process.stdout.write(`${input.json ? JSON.stringify(task) : show(task)}\n`)

@@ -89,7 +89,7 @@ const measureAll = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Re
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const isOurs = RunOptions.isGym(config, input)
   const pool = yield* RunOptions.resolvePool(isOurs ? { pool: OfflineGym.fastPool() } : config, input)
-  const settings = { ...(isOurs ? { retry: OfflineGym.atOnce } : {}), ...RunOptions.settings(config, input) }
+  const settings = { retry: isOurs ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, input) }
   const seed = Option.getOrElse(input.seed, () => 0)
   const tasks = yield* OfflineGym.tasks({ split: input.split, count: input.tasks, seed })
   const list = yield* contenders(input, config, pool)

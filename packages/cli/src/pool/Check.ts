@@ -19,16 +19,16 @@ export interface Checked {
   readonly worker: string
   readonly reachable: boolean
   /** Until the first piece of the answer, reasoning included. */
-  readonly latencyMillis?: number
-  readonly durationMillis?: number
+  readonly latencyMillis?: number | undefined
+  readonly durationMillis?: number | undefined
   /** Of the whole call, so that what a model thinks in silence counts. */
-  readonly tokensPerSecond?: number
-  readonly usage?: Usage
+  readonly tokensPerSecond?: number | undefined
+  readonly usage?: Usage | undefined
   /** What the check itself cost; absent where the price is unknown. */
-  readonly costUsd?: number
-  readonly pricing?: Pricing
+  readonly costUsd?: number | undefined
+  readonly pricing?: Pricing | undefined
   /** In one line. */
-  readonly error?: string
+  readonly error?: string | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ const maxOutputTokens = 512
 const failed = (worker: Worker, error: string): Checked => ({
   worker: worker.id,
   reachable: false,
-  ...(worker.pricing === undefined ? {} : { pricing: worker.pricing }),
+  pricing: worker.pricing,
   error: error.replaceAll(/\s+/g, " ").trim()
 })
 
@@ -71,10 +71,10 @@ export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effec
       reachable: true,
       latencyMillis: (firstAt ?? startedAt) - startedAt,
       durationMillis,
-      ...(durationMillis > 0 ? { tokensPerSecond: (1_000 * counted.outputTokens) / durationMillis } : {}),
+      tokensPerSecond: durationMillis > 0 ? (1_000 * counted.outputTokens) / durationMillis : undefined,
       usage: counted,
-      ...(costUsd === undefined ? {} : { costUsd }),
-      ...(worker.pricing === undefined ? {} : { pricing: worker.pricing })
+      costUsd,
+      pricing: worker.pricing
     } satisfies Checked
   }).pipe(
     Effect.timeoutOrElse({

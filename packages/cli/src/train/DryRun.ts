@@ -118,10 +118,10 @@ const rehearse = (
   return Estimate.rehearse({
     parts: training,
     phase,
-    ...(tokenizer === undefined ? {} : { tokenizer }),
-    ...(asksWorkers === undefined ? {} : { asksWorkers }),
-    ...(answerTokens === undefined ? {} : { answerTokens }),
-    ...(seed === undefined ? {} : { seed })
+    tokenizer,
+    asksWorkers,
+    answerTokens,
+    seed
   })
 }
 
@@ -155,8 +155,8 @@ export const estimate = (
         workers: training.pool.workers,
         engine: yield* orFail(ratesOf(training, counter.engine, phase, samples)),
         examples: yield* examplesOf(training, counter),
-        ...(secondsPerCall === undefined ? {} : { secondsPerCall }),
-        ...(evaluationTasks === undefined ? {} : { evaluationTasks })
+        secondsPerCall,
+        evaluationTasks
       })
       return { ...found, missing: [...found.missing, ...assumptionsOf(training)] }
     })

@@ -92,10 +92,10 @@ export const configOf = (training: Training, asked: Asked, changes: Changes): Co
     name: name ?? asked.recipe,
     seed: asked.seed,
     phases: phases.map((phase) => changed(phase, changes)),
-    ...(checkpoints === undefined ? {} : { checkpoints }),
-    ...(evaluateEvery === undefined ? {} : { evaluateEvery }),
-    ...(recordRollouts === undefined ? {} : { recordRollouts }),
-    ...(limit === undefined ? {} : { maxCostUsd: limit }),
-    ...(versions === undefined ? {} : { versions })
+    checkpoints,
+    evaluateEvery,
+    recordRollouts,
+    maxCostUsd: limit,
+    versions
   }
 }

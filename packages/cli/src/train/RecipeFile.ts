@@ -10,8 +10,8 @@ import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts
 export interface Asked {
   readonly recipe: string
   readonly seed: number
-  readonly engine?: string
-  readonly baseModel?: string
+  readonly engine?: string | undefined
+  readonly baseModel?: string | undefined
 }
 
 const name = "recipe.json"

@@ -94,8 +94,8 @@ const askedOf = (input: TrainInput, config: Config): Effect.Effect<RecipeFile.As
   return Effect.succeed({
     recipe: input.recipe.value,
     seed: Option.getOrElse(input.seed, () => 1),
-    ...(engine === undefined ? {} : { engine }),
-    ...(baseModel === undefined ? {} : { baseModel })
+    engine,
+    baseModel
   })
 }
 

@@ -21,7 +21,7 @@ export interface Screen {
   /** Columns. */
   readonly width: number
   /** Rows; lines beyond are left out. As many as it takes when absent. */
-  readonly height?: number
+  readonly height?: number | undefined
   /** The time in milliseconds since 1970, on the clock of the events. */
   readonly now: number
 }

@@ -2,7 +2,7 @@
 import path from "node:path"
 
 interface Output {
-  readonly isTTY?: boolean
+  readonly isTTY?: boolean | undefined
   readonly write: (text: string) => unknown
 }
 

@@ -27,7 +27,7 @@ export interface Row {
 /** A drawing. `vote` is the last row of a workflow whose answer is what most steps agree on. */
 export interface StepGraph {
   readonly rows: ReadonlyArray<Row>
-  readonly vote?: Row
+  readonly vote?: Row | undefined
 }
 
 /** The sign of a step in a row. */

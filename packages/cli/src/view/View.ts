@@ -23,9 +23,9 @@ export type Source = () => Transcript | undefined
 
 /** Where a view writes: a terminal knows its size. */
 export interface Output {
-  readonly isTTY?: boolean
-  readonly columns?: number
-  readonly rows?: number
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+  readonly rows?: number | undefined
   readonly write: (text: string) => unknown
 }
 

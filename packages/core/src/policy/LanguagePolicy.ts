@@ -24,21 +24,21 @@ export interface Options {
   /** The model that writes: any worker, in the pool or not. */
   readonly model: Worker
   /** The model's id by default. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** How the model is prompted; the paper's setting by default. */
-  readonly prompt?: Prompt.ConductorOptions
+  readonly prompt?: Prompt.ConductorOptions | undefined
   /** The most tokens of one completion; 1024 by default, as in the paper. */
-  readonly maxOutputTokens?: number
+  readonly maxOutputTokens?: number | undefined
   /** The model's own when absent. The paper samples at 1.0. */
-  readonly temperature?: number
+  readonly temperature?: number | undefined
   /** The model's own when absent. */
-  readonly reasoning?: Reasoning
+  readonly reasoning?: Reasoning | undefined
   /** How completions are read; `"tolerant"` by default. */
-  readonly mode?: "tolerant" | "strict"
+  readonly mode?: "tolerant" | "strict" | undefined
   /** How often text that cannot be read is asked for again; 2 by default. */
-  readonly resamples?: number
+  readonly resamples?: number | undefined
   /** What plans instead when the model fails or cannot be read to the last, as in `Policy.withFallback`; none by default. */
-  readonly fallback?: Policy.Policy
+  readonly fallback?: Policy.Policy | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -48,8 +48,8 @@ export interface Options {
 /** The settings of a call that are the same for all attempts of a round. */
 const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest, "messages" | "seed"> => ({
   maxOutputTokens: options.maxOutputTokens ?? 1024,
-  ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
-  ...(options.reasoning === undefined ? {} : { reasoning: options.reasoning }),
+  temperature: options.temperature,
+  reasoning: options.reasoning,
   format: {
     type: "workflow",
     poolSize: WorkerPool.size(context.pool) + (context.self ? 1 : 0),

@@ -29,7 +29,7 @@ export interface Previous {
   /** The workers, by ordinal, that gave a step of any round no answer, however often they were asked. */
   readonly failed: ReadonlyArray<number>
   /** What a critic said of the answer. */
-  readonly feedback?: string
+  readonly feedback?: string | undefined
 }
 
 /** What a policy knows when it proposes a workflow. */
@@ -43,7 +43,7 @@ export interface Context {
   /** 0 for the first round. */
   readonly round: number
   /** Present in recursive rounds. There, a workflow without steps lets the previous answer stand, where there is one. */
-  readonly previous?: Previous
+  readonly previous?: Previous | undefined
   /** The policy's own seed for this round; the same run gives the same seeds. */
   readonly seed: number
   /** Asks a model for a completion. The only way for a policy to call a model: it is budgeted, retried and recorded. */
@@ -66,16 +66,16 @@ export type Complete = <A, E extends { readonly message: string }>(options: {
 export interface Proposal {
   readonly workflow: Workflow
   /** The name of the policy that wrote it, where that is a fallback. */
-  readonly policy?: string
+  readonly policy?: string | undefined
   /** What tolerant reading forgave, and why a fallback wrote it. */
-  readonly notes?: ReadonlyArray<string>
+  readonly notes?: ReadonlyArray<string> | undefined
 }
 
 /** What writes workflows. */
 export interface Policy {
   readonly name: string
   /** The longest workflow it writes, where that is more than the Conductor's limit: a baseline that is always as long. */
-  readonly maxSteps?: number
+  readonly maxSteps?: number | undefined
   readonly propose: (context: Context) => Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded>
 }
 
@@ -164,7 +164,7 @@ const planned = (
   maxSteps?: number
 ): Policy => ({
   name,
-  ...(maxSteps === undefined ? {} : { maxSteps }),
+  maxSteps,
   propose: (context) =>
     Effect.suspend((): Effect.Effect<Proposal, PolicyError> => {
       const { previous } = context
@@ -200,7 +200,7 @@ const planned = (
 export const fixed = (
   name: string,
   plan: (pool: WorkerPool, task: Task, context: Context) => Workflow,
-  options: { readonly maxSteps?: number } = {}
+  options: { readonly maxSteps?: number | undefined } = {}
 ): Policy => planned(name, (context) => Result.succeed(plan(context.pool, context.task, context)), options.maxSteps)
 
 const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Result<number, string> => {
@@ -249,7 +249,7 @@ export const single = (worker: WorkerReference): Policy =>
   )
 
 /** Asks one worker, drawn anew for each task: the same for the same seed and task. Without a seed, the run's decides. */
-export const randomRouter = (options: { readonly seed?: number } = {}): Policy =>
+export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy =>
   planned("random", ({ pool, seed, task }) =>
     Result.succeed({
       steps: [attempt(Seed.index(pool.workers.length, Seed.derive(options.seed ?? seed, "random", task.id)))]
@@ -266,9 +266,9 @@ export const randomRouter = (options: { readonly seed?: number } = {}): Policy =
  */
 export const bestOf = (
   options: {
-    readonly n?: number
-    readonly judge?: WorkerReference
-    readonly workers?: ReadonlyArray<WorkerReference>
+    readonly n?: number | undefined
+    readonly judge?: WorkerReference | undefined
+    readonly workers?: ReadonlyArray<WorkerReference> | undefined
   } = {}
 ): Policy => {
   const n = atLeastOne("best-of", "n", options.n ?? 3)
@@ -296,7 +296,9 @@ export const bestOf = (
  * What counts is the final answer: what stands in the last `\boxed{…}`, between `<answer>` tags, or behind "answer:" or
  * "answer is", or else the whole text. The run's answer is the whole text of the first sample with the answer that won.
  */
-export const selfConsistency = (options: { readonly n?: number; readonly worker?: WorkerReference } = {}): Policy => {
+export const selfConsistency = (
+  options: { readonly n?: number | undefined; readonly worker?: WorkerReference | undefined } = {}
+): Policy => {
   const n = atLeastOne("self-consistency", "n", options.n ?? 5)
   return planned(
     `self-consistency-${n}`,
@@ -311,7 +313,7 @@ export const selfConsistency = (options: { readonly n?: number; readonly worker?
 
 /** One worker (the first by default) answers, and then reviews its own answers `rounds` times (5 by default). */
 export const selfReflection = (
-  options: { readonly rounds?: number; readonly worker?: WorkerReference } = {}
+  options: { readonly rounds?: number | undefined; readonly worker?: WorkerReference | undefined } = {}
 ): Policy => {
   const rounds = atLeastOne("self-reflection", "rounds", options.rounds ?? 5)
   return planned(
@@ -338,9 +340,9 @@ export const selfReflection = (
  */
 export const mixtureOfAgents = (
   options: {
-    readonly layers?: number
-    readonly proposers?: ReadonlyArray<WorkerReference>
-    readonly aggregator?: WorkerReference
+    readonly layers?: number | undefined
+    readonly proposers?: ReadonlyArray<WorkerReference> | undefined
+    readonly aggregator?: WorkerReference | undefined
   } = {}
 ): Policy => {
   const layers = atLeastOne("mixture-of-agents", "layers", options.layers ?? 1)

@@ -56,7 +56,7 @@ export interface Template {
    * A model of the list: `{model}`, its ordinal, and `{description}` where workers are described. `failed` is one that
    * gave no answer in an earlier round; like the others when absent.
    */
-  readonly model: { readonly described: string; readonly numbered: string; readonly failed?: string }
+  readonly model: { readonly described: string; readonly numbered: string; readonly failed?: string | undefined }
   /** `{model}`: the ordinal of the Conductor in its own pool. */
   readonly self: string
   /** `{conversation}`: the system message and the turns before the question, where there are any. */
@@ -66,7 +66,7 @@ export interface Template {
   /** `{workflow}`, `{answer}`, `{feedback}`: what a recursive round is shown, and what it may do. */
   readonly recursion: string
   /** `{workflow}`: the same where the round before has no answer that could stand; `recursion` when absent. */
-  readonly failure?: string
+  readonly failure?: string | undefined
   /** `{feedback}`: what a critic said, where there is one. */
   readonly feedback: string
   /** The last words, after the question. */
@@ -80,15 +80,15 @@ export type AccessForm = "binary" | "fine-grained"
 
 /** How a language policy is prompted. The defaults are the paper's setting. */
 export interface ConductorOptions {
-  readonly template?: Template
+  readonly template?: Template | undefined
   /** {@link outOfDistributionExamples} by default; none when empty. Those longer than `maxSteps` are left out. */
-  readonly examples?: ReadonlyArray<Example>
+  readonly examples?: ReadonlyArray<Example> | undefined
   /** `"binary"` by default. */
-  readonly access?: AccessForm
+  readonly access?: AccessForm | undefined
   /** Whether workers are described, and not only numbered; false by default. */
-  readonly descriptions?: boolean
+  readonly descriptions?: boolean | undefined
   /** False for the ablation in which every worker is asked the question itself; true by default. */
-  readonly subtasks?: boolean
+  readonly subtasks?: boolean | undefined
 }
 
 /** What a prompt is made for: the part of a policy's context that it shows. */

@@ -150,6 +150,7 @@ export const tell = (before: AnswerText, event: RunEvent): Told => {
 export const summary = ({ rounds, workers }: AnswerText, event: Of<"run-finished">) => ({
   runId: event.runId,
   outcome: event.outcome,
+  // Models publish it as JSON, whose types know no undefined.
   ...(event.detail === undefined ? {} : { detail: event.detail }),
   costUsd: event.spend.costUsd,
   unpricedCalls: event.spend.unpricedCalls,

@@ -22,9 +22,9 @@ import type { Listener, Of, Paid, RunEvent } from "./RunEvent.ts"
 /** What spans tell. */
 export interface Options {
   /** Whether questions, subtasks, completions and answers are recorded; false by default. */
-  readonly content?: boolean
+  readonly content?: boolean | undefined
   /** The vendor of a worker, e.g. `openai` or `gcp.gemini`, for `gen_ai.provider.name`; left out by default. */
-  readonly provider?: (worker: string) => string | undefined
+  readonly provider?: ((worker: string) => string | undefined) | undefined
 }
 
 /** A listener that makes spans of any number of runs at once. */
@@ -91,7 +91,7 @@ const messagesText = (messages: ReadonlyArray<Message>, finishReason?: FinishRea
     messages.map(({ content, role }) => ({
       role,
       parts: [{ type: "text", content }],
-      ...(finishReason === undefined ? {} : { finish_reason: finishReasons[finishReason] })
+      finish_reason: finishReason === undefined ? undefined : finishReasons[finishReason]
     }))
   )
 
@@ -108,8 +108,8 @@ const callFailure = (event: Of<"call-failed">, content: boolean): Record<string,
   "error.type": event.reason._tag,
   "gen_ai.request.model": event.worker,
   "divisi.attempt": event.attempt,
-  ...(content ? { "divisi.message": event.message } : {}),
-  ...(event.retryInMillis === undefined ? {} : { "divisi.retry_in_ms": event.retryInMillis })
+  "divisi.message": content ? event.message : undefined,
+  "divisi.retry_in_ms": event.retryInMillis
 })
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -375,7 +375,7 @@ export class WireError extends Data.TaggedError("WireError")<{
     /** The first field that is wrong; the path is empty for the whole. */
     | { readonly _tag: "Shape"; readonly path: string; readonly detail: string }
   /** The line of a file of many, from 1. */
-  readonly line?: number
+  readonly line?: number | undefined
 }> {
   override get message(): string {
     const { line, reason, what } = this

@@ -17,13 +17,13 @@ import type { Entry } from "./ResponseCache.ts"
 /** The most that may be spent. An absent limit does not limit. */
 export interface Limits {
   /** USD. A call of a worker whose price is unknown is refused under this limit. */
-  readonly costUsd?: number
+  readonly costUsd?: number | undefined
   /** Input and output tokens together. */
-  readonly tokens?: number
+  readonly tokens?: number | undefined
   /** Calls of workers, policies and critics, failed ones included. */
-  readonly calls?: number
+  readonly calls?: number | undefined
   /** Wall time of one run, from its start, in milliseconds. */
-  readonly durationMillis?: number
+  readonly durationMillis?: number | undefined
 }
 
 /** What has been spent. */

@@ -36,43 +36,43 @@ export interface Options {
   readonly policy: Policy
   readonly pool: WorkerPool
   /** The most steps of a workflow; 5 by default, as in the paper. */
-  readonly maxSteps?: number
+  readonly maxSteps?: number | undefined
   /**
    * The most recursive rounds after the first, in which the policy sees its previous workflow and answer; 0 by default,
    * 2 with a critic. The run ends before when the policy lets the previous answer stand. A round that has no answer, as
    * its last step failed for good, ends a run only where no other may follow.
    */
-  readonly recursion?: number
+  readonly recursion?: number | undefined
   /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
-  readonly self?: { readonly maxDepth: number }
+  readonly self?: { readonly maxDepth: number } | undefined
   /** Limits of each run. To limit many runs together, give them one ledger in {@link RunOptions}. */
-  readonly budget?: Budget.Limits
+  readonly budget?: Budget.Limits | undefined
   /** The settings of every call of a worker. */
-  readonly worker?: WorkerSettings
+  readonly worker?: WorkerSettings | undefined
   /** How failed calls are tried again; `Resilience.defaultRetry` by default. */
-  readonly retry?: Retry
+  readonly retry?: Retry | undefined
   /** Who takes over a step whose worker failed for good; `"never"` by default. */
-  readonly reassign?: Reassign
+  readonly reassign?: Reassign | undefined
   /** What a step that failed for good does: it is reported to the steps that see it (default), or it ends the run. */
-  readonly onStepFailure?: "report" | "end"
+  readonly onStepFailure?: "report" | "end" | undefined
   /** Whether steps whose answer is of no use are left out; true by default. */
-  readonly skipUnseen?: boolean
+  readonly skipUnseen?: boolean | undefined
   /** Scores the answer of every round; the next round is told. The best answer is the run's. */
-  readonly critic?: Critic
+  readonly critic?: Critic | undefined
   /** The score at which a critic is content; 1 by default. */
-  readonly threshold?: number
+  readonly threshold?: number | undefined
   /** With a seed, the same answers of the same workers give the same transcript, and workers are sent seeds. */
-  readonly seed?: number
+  readonly seed?: number | undefined
 }
 
 /** What may differ from run to run. */
 export interface RunOptions {
   /** Instead of the Conductor's. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** A random UUID by default. */
-  readonly runId?: string
+  readonly runId?: string | undefined
   /** An account that this run shares with others; the run obeys its limits, too. */
-  readonly ledger?: Budget.Ledger
+  readonly ledger?: Budget.Ledger | undefined
   /** Who really pays for the calls that are made, where that is an account apart from the run's budget. */
   readonly payer?: Budget.Payer | undefined
   /**
@@ -82,9 +82,9 @@ export interface RunOptions {
    */
   readonly found?: "free" | "as-made" | undefined
   /** Instead of the Conductor's. */
-  readonly pool?: WorkerPool
+  readonly pool?: WorkerPool | undefined
   /** Is told every event. */
-  readonly listener?: RunEvent.Listener
+  readonly listener?: RunEvent.Listener | undefined
 }
 
 /** A round that came to an end. */
@@ -94,11 +94,11 @@ export interface Round {
   /** The workers, by ordinal, that gave a step no answer, however often they were asked. */
   readonly failed: ReadonlyArray<number>
   /** Why the step that answers failed, where it did and another round follows. */
-  readonly failure?: string
+  readonly failure?: string | undefined
   /** Whether the policy let the previous answer stand. */
   readonly confirmed: boolean
   /** What the critic said. */
-  readonly grade?: Grade
+  readonly grade?: Grade | undefined
 }
 
 /** What came of a run. */

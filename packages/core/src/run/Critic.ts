@@ -28,7 +28,9 @@ type AskError = WorkerError | BudgetExceeded
 /** Scores an answer from 0 to 1. The explanation is shown to the policy in the next round. */
 export interface Critic {
   readonly name: string
-  readonly judge: (context: Context) => Effect.Effect<Grade & { readonly paid?: Paid }, GraderError | AskError>
+  readonly judge: (
+    context: Context
+  ) => Effect.Effect<Grade & { readonly paid?: Paid | undefined }, GraderError | AskError>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -65,7 +67,7 @@ const scoreOf = (text: string): number | undefined => {
  * critic.name // => "judge"
  * ```
  */
-export const fromWorker = (worker: Worker, options: { readonly instruction?: string } = {}): Critic => ({
+export const fromWorker = (worker: Worker, options: { readonly instruction?: string | undefined } = {}): Critic => ({
   name: worker.id,
   judge: ({ answer, ask, task }) => {
     const content = `${options.instruction ?? defaultInstruction}\n\nQuestion:\n${question(task)}\n\nAnswer:\n${answer}`

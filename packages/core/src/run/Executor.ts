@@ -33,12 +33,12 @@ import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 /** The settings of every call of a worker. Absent ones are the worker's own. */
 export interface WorkerSettings {
   /** Output tokens of one call, reasoning included; 4,096 in the paper's controlled setting. */
-  readonly maxOutputTokens?: number
+  readonly maxOutputTokens?: number | undefined
   /** 0.2 in the paper. */
-  readonly temperature?: number
-  readonly reasoning?: Reasoning
+  readonly temperature?: number | undefined
+  readonly reasoning?: Reasoning | undefined
   /** How long one call may take, in milliseconds; as long as it wants by default. Vendors' clients have limits, too. */
-  readonly timeoutMillis?: number
+  readonly timeoutMillis?: number | undefined
 }
 
 /** How steps are run. */
@@ -291,17 +291,17 @@ const ask = (
 ): Effect.Effect<Answered, StepFailure | BudgetExceeded> => {
   const { delegate, pool, previous, round, seed, settings, task, workflow } = plan
   const { worker: ordinal } = workflow.steps[step]!
-  const messages = workerMessages({ task, workflow, step, answers, ...(previous === undefined ? {} : { previous }) })
+  const messages = workerMessages({ task, workflow, step, answers, previous })
   if (ordinal === pool.workers.length && delegate !== undefined) return delegate(step, messages)
 
   const sample = Seed.derive(seed, step)
   const { maxOutputTokens, reasoning, temperature } = settings.worker
   const request: WorkerRequest = {
     messages,
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(reasoning === undefined ? {} : { reasoning }),
-    ...(plan.sendSeed ? { seed: sample } : {})
+    maxOutputTokens,
+    temperature,
+    reasoning,
+    seed: plan.sendSeed ? sample : undefined
   }
   const { emit } = context
   const onDelta =

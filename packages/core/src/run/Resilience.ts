@@ -19,20 +19,20 @@ import { size, type WorkerPool } from "../task/WorkerPool.ts"
 /** How a failed call is tried again with the same worker. An absent setting is that of {@link defaultRetry}. */
 export interface Retry {
   /** All attempts, the first included: 3 by default, 1 for no retry. */
-  readonly maxAttempts?: number
+  readonly maxAttempts?: number | undefined
   /** The wait after the first failure; 500 by default. */
-  readonly baseDelayMillis?: number
+  readonly baseDelayMillis?: number | undefined
   /** By what the wait grows with every failure; 2 by default. */
-  readonly factor?: number
+  readonly factor?: number | undefined
   /** The longest wait that this schedule itself asks for; 30,000 by default. */
-  readonly maxDelayMillis?: number
+  readonly maxDelayMillis?: number | undefined
   /**
    * The longest retry-after of a vendor that is waited for; 120,000 by default. When it asks for more, the call is not
    * tried again: earlier would be in vain.
    */
-  readonly maxRetryAfterMillis?: number
+  readonly maxRetryAfterMillis?: number | undefined
   /** Whether waits are spread at random, the same for the same seed; true by default. */
-  readonly jitter?: boolean
+  readonly jitter?: boolean | undefined
 }
 
 /** A step whose worker has failed for good. */
@@ -71,17 +71,17 @@ export interface Gate {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Three attempts, half a second and then a second apart, spread at random. */
-export const defaultRetry: Required<Retry> = {
+export const defaultRetry = {
   maxAttempts: 3,
   baseDelayMillis: 500,
   factor: 2,
   maxDelayMillis: 30_000,
   maxRetryAfterMillis: 120_000,
   jitter: true
-}
+} satisfies Required<Retry>
 
 /** Every failure is final. */
-export const noRetry: Required<Retry> = { ...defaultRetry, maxAttempts: 1 }
+export const noRetry = { ...defaultRetry, maxAttempts: 1 } satisfies Required<Retry>
 
 const share = (seed: number, attempt: number): number =>
   Seed.index(1_000_001, Seed.derive(seed, "retry", attempt)) / 1_000_000

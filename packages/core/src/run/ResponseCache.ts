@@ -20,7 +20,7 @@ import type { FinishReason, Usage, Worker, WorkerErrorReason, WorkerRequest } fr
 /** A whole answer of a worker. `usage` is what the call used when it was made. */
 export interface Answer {
   readonly text: string
-  readonly reasoning?: string
+  readonly reasoning?: string | undefined
   readonly finishReason: FinishReason
   readonly usage: Usage
 }
@@ -70,9 +70,9 @@ export interface Store {
 export interface MemoryOptions {
   readonly maxEntries: number
   /** Two bytes are counted for each character of key, text and reasoning. No bound by default. */
-  readonly maxBytes?: number
+  readonly maxBytes?: number | undefined
   /** How long an answer is kept; for ever by default. A number is in milliseconds. */
-  readonly timeToLive?: Duration.Input
+  readonly timeToLive?: Duration.Input | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

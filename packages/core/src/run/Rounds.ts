@@ -183,7 +183,7 @@ const previousOf = ({ answer, failure, grade, workflow }: Round, rounds: Readonl
   workflow,
   failed: [...new Set(rounds.flatMap(({ failed }) => failed))],
   answer: answer === undefined ? { type: "failed", message: failure ?? "" } : { type: "answered", text: answer },
-  ...(grade === undefined ? {} : { feedback: grade.explanation ?? `It was scored ${grade.score} of 1.` })
+  feedback: grade === undefined ? undefined : (grade.explanation ?? `It was scored ${grade.score} of 1.`)
 })
 
 /** Asks the policy, and checks what it proposes: a policy written in code can be wrong, too. */
@@ -205,7 +205,7 @@ const propose = Effect.fnUntraced(function* (
     maxSteps,
     self,
     round,
-    ...(previous === undefined ? {} : { previous }),
+    previous,
     seed: Seed.derive(seed, "policy"),
     complete: completions.complete
   })

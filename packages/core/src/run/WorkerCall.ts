@@ -118,7 +118,7 @@ const malformed = (worker: Worker, detail: string, usage?: Usage) =>
   new WorkerError({
     worker: worker.id,
     reason: { _tag: "Malformed", detail },
-    ...(usage === undefined ? {} : { usage })
+    usage
   })
 
 const receive = (call: Call, received: Received, report: Report): Effect.Effect<ResponseCache.Answer, WorkerError> => {

@@ -20,26 +20,26 @@ export interface Level {
    * The whole of it, where it comes back evenly until then: a bucket. Where it is absent, nothing comes back before: a
    * window.
    */
-  readonly limit?: number
+  readonly limit?: number | undefined
 }
 
 /** What is left of a vendor's limits. An absent one is not known. */
 export interface Allowance {
-  readonly requests?: Level
-  readonly tokens?: Level
+  readonly requests?: Level | undefined
+  readonly tokens?: Level | undefined
 }
 
 /** The headers that tell of one limit. `limit` is to be named only where the limit refills evenly. */
 export interface LevelHeaders {
   readonly remaining: string
   readonly reset: string
-  readonly limit?: string
+  readonly limit?: string | undefined
 }
 
 /** The headers of one vendor. */
 export interface HeaderNames {
-  readonly requests?: LevelHeaders
-  readonly tokens?: LevelHeaders
+  readonly requests?: LevelHeaders | undefined
+  readonly tokens?: LevelHeaders | undefined
 }
 
 /** Where headers are found: a `Headers` of the fetch API is one. */
@@ -125,5 +125,5 @@ export const fromHeaders = (headers: HeaderSource, names: HeaderNames, now: numb
   const requests = readLevel(headers, names.requests, vendorNow)
   const tokens = readLevel(headers, names.tokens, vendorNow)
   if (requests === undefined && tokens === undefined) return undefined
-  return { ...(requests === undefined ? {} : { requests }), ...(tokens === undefined ? {} : { tokens }) }
+  return { requests, tokens }
 }

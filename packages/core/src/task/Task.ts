@@ -34,12 +34,12 @@ export type Input =
   | string
   | {
       readonly question: string
-      readonly id?: string
-      readonly system?: string
-      readonly reference?: string
-      readonly metadata?: Readonly<Record<string, unknown>>
+      readonly id?: string | undefined
+      readonly system?: string | undefined
+      readonly reference?: string | undefined
+      readonly metadata?: Readonly<Record<string, unknown>> | undefined
     }
-  | (Omit<Task, "id"> & { readonly id?: string })
+  | (Omit<Task, "id"> & { readonly id?: string | undefined })
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors

@@ -33,17 +33,20 @@ export interface WorkflowFormat {
   readonly allowEmpty: boolean
 }
 
-/** One call of a worker. Absent settings are the worker's own defaults. */
+/**
+ * One call of a worker. Settings that are absent or `undefined` are the worker's own defaults: {@link withDefaults} puts
+ * those in, where a plain spread would put `undefined` over them.
+ */
 export interface WorkerRequest {
   readonly messages: ReadonlyArray<Message>
   /** The most tokens the worker may write, reasoning included. */
-  readonly maxOutputTokens?: number
+  readonly maxOutputTokens?: number | undefined
   /** 0 is greedy. */
-  readonly temperature?: number
-  readonly seed?: number
-  readonly stopSequences?: ReadonlyArray<string>
-  readonly reasoning?: Reasoning
-  readonly format?: WorkflowFormat
+  readonly temperature?: number | undefined
+  readonly seed?: number | undefined
+  readonly stopSequences?: ReadonlyArray<string> | undefined
+  readonly reasoning?: Reasoning | undefined
+  readonly format?: WorkflowFormat | undefined
 }
 
 /** Why a worker stopped. `other` stands for a reason that the vendor gives and we do not know. */
@@ -82,22 +85,22 @@ export interface Pricing {
   /** USD per million output tokens, reasoning included. */
   readonly outputPerMillion: number
   /** USD per million input tokens read from the cache; the input price when absent. */
-  readonly cachedInputPerMillion?: number
+  readonly cachedInputPerMillion?: number | undefined
   /** USD per million input tokens written to the cache; the input price when absent. */
-  readonly cacheWritePerMillion?: number
+  readonly cacheWritePerMillion?: number | undefined
   /** USD per call, on top of the tokens; 0 when absent. */
-  readonly perCall?: number
+  readonly perCall?: number | undefined
   /** Where the price was read, and when (ISO date). */
-  readonly source?: string
-  readonly date?: string
+  readonly source?: string | undefined
+  readonly date?: string | undefined
 }
 
 /** What a worker can take. An absent limit is unknown. */
 export interface Limits {
   /** Input and output tokens together. */
-  readonly contextTokens?: number
+  readonly contextTokens?: number | undefined
   /** Output tokens of one call. */
-  readonly maxOutputTokens?: number
+  readonly maxOutputTokens?: number | undefined
 }
 
 /** A model, or any other solver, that answers a subtask. */
@@ -105,7 +108,7 @@ export interface Worker {
   /** Unique within a pool, e.g. `openai:gpt-5`. */
   readonly id: string
   /** What it is good at, in a sentence. Shown to a policy only where the prompt asks for descriptions. */
-  readonly description?: string
+  readonly description?: string | undefined
   /**
    * What its answers depend on besides its id: the defaults of its settings, where it is reached. Part of the key under
    * which its answers are kept in a `ResponseCache`, so plain JSON, and no secret.
@@ -114,21 +117,21 @@ export interface Worker {
   /**
    * False where it has no seed: calls are then made without one, and what is random in them stays so. True when absent.
    */
-  readonly takesSeed?: boolean
+  readonly takesSeed?: boolean | undefined
   /**
    * False for a model that changes between calls, such as one in training: its answers are neither kept in a
    * `ResponseCache` nor found there. True when absent.
    */
   readonly isCacheable?: boolean | undefined
   /** The key under which rate limits and circuit breakers are shared (a vendor and key). Its `id` when absent. */
-  readonly provider?: string
-  readonly pricing?: Pricing
-  readonly limits?: Limits
+  readonly provider?: string | undefined
+  readonly pricing?: Pricing | undefined
+  readonly limits?: Limits | undefined
   /**
    * The exact number of input tokens of a request, where the worker can tell. Without it a budget reserves an upper
    * bound: one token for each byte.
    */
-  readonly countInputTokens?: (messages: ReadonlyArray<Message>) => number
+  readonly countInputTokens?: ((messages: ReadonlyArray<Message>) => number) | undefined
   /** Answers one request. Interrupting the stream stops the call. */
   readonly generate: (request: WorkerRequest) => Stream.Stream<WorkerPart, WorkerError>
 }
@@ -139,8 +142,16 @@ export interface Worker {
 
 /** Why a call failed: a closed set, which every provider maps its vendor's errors into. */
 export type WorkerErrorReason =
-  | { readonly _tag: "RateLimited"; readonly retryAfterMillis?: number; readonly detail?: string }
-  | { readonly _tag: "Overloaded"; readonly retryAfterMillis?: number; readonly detail?: string }
+  | {
+      readonly _tag: "RateLimited"
+      readonly retryAfterMillis?: number
+      readonly detail?: string
+    }
+  | {
+      readonly _tag: "Overloaded"
+      readonly retryAfterMillis?: number
+      readonly detail?: string
+    }
   | { readonly _tag: "Timeout"; readonly afterMillis?: number; readonly detail?: string }
   | { readonly _tag: "Network"; readonly detail?: string }
   | { readonly _tag: "Malformed"; readonly detail?: string }
@@ -175,7 +186,7 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
   readonly worker: string
   readonly reason: WorkerErrorReason
   /** What the failed call used, where the vendor said so. */
-  readonly usage?: Usage
+  readonly usage?: Usage | undefined
 }> {
   override get message(): string {
     const { what, todo } = explanations[this.reason._tag]
@@ -186,6 +197,23 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
 
 /** Whether the same call may succeed when it is tried again. */
 export const isRetryable = (reason: WorkerErrorReason): boolean => explanations[reason._tag].retryable
+
+// -------------------------------------------------------------------------------------------------------------------
+// Requests
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A request with a worker's own settings where it sets none. */
+export const withDefaults = (
+  request: WorkerRequest,
+  defaults: Omit<WorkerRequest, "messages" | "format">
+): WorkerRequest => ({
+  ...request,
+  maxOutputTokens: request.maxOutputTokens ?? defaults.maxOutputTokens,
+  temperature: request.temperature ?? defaults.temperature,
+  seed: request.seed ?? defaults.seed,
+  stopSequences: request.stopSequences ?? defaults.stopSequences,
+  reasoning: request.reasoning ?? defaults.reasoning
+})
 
 // -------------------------------------------------------------------------------------------------------------------
 // Prices and usage

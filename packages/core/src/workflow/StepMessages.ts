@@ -20,7 +20,7 @@ export interface WorkerView {
   /** What the steps so far came to, by index. Those that the step may not see are never looked at. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
   /** What the round before this one came to. Access `"all"` shows it. */
-  readonly previous?: { readonly answer: StepAnswer }
+  readonly previous?: { readonly answer: StepAnswer } | undefined
 }
 
 export const user = (content: string): Task.Message => ({ role: "user", content })

@@ -64,7 +64,7 @@ export interface Layout {
 /** How diagrams name things. */
 export interface DiagramOptions {
   /** The text of a step; by default its index, its worker's ordinal and the beginning of its subtask. */
-  readonly label?: (step: Workflow.Step, index: number) => string
+  readonly label?: ((step: Workflow.Step, index: number) => string) | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

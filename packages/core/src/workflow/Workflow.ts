@@ -39,9 +39,9 @@ export interface Rules {
   /** How many workers there are to choose from. */
   readonly poolSize: number
   /** The most steps; 5 by default, as in the paper. */
-  readonly maxSteps?: number
+  readonly maxSteps?: number | undefined
   /** Whether no steps at all ("the previous answer stands") is allowed: only so in a recursive round. */
-  readonly allowEmpty?: boolean
+  readonly allowEmpty?: boolean | undefined
 }
 
 /** The most steps of a workflow in the paper. */

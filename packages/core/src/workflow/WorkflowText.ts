@@ -28,7 +28,7 @@ export interface Options extends Workflow.Rules {
    * `"tolerant"` (the default) finds the lists wherever a model wrote them and forgives slips that leave no doubt;
    * `"strict"` takes the three assignments and nothing else, as Python does.
    */
-  readonly mode?: "tolerant" | "strict"
+  readonly mode?: "tolerant" | "strict" | undefined
 }
 
 /** A workflow that was read from a text. */

@@ -28,26 +28,26 @@ import * as Smoothie from "./smoothie.ts"
 export interface Baseline {
   readonly policy: Policy.Policy
   /** A factor on the output tokens that a call may use; 1 when absent. */
-  readonly outputTokensFactor?: number
+  readonly outputTokensFactor?: number | undefined
 }
 
 /** What baselines are made from. */
 export interface Options<E> {
   readonly pool: WorkerPool
   /** Runs policies on training tasks. Called for single workers once, and for what a baseline wants to try. */
-  readonly record?: Record<E>
+  readonly record?: Record<E> | undefined
   /** `Embedder.hashed()` by default. */
-  readonly embedder?: Embedder.Embedder
+  readonly embedder?: Embedder.Embedder | undefined
   /** The seed of what is learned; 0 by default. */
-  readonly seed?: number
+  readonly seed?: number | undefined
 }
 
 /** A baseline as an entry of a list asks for it. */
 export interface Named {
   readonly text: string
   readonly name: string
-  readonly number?: number
-  readonly worker?: string
+  readonly number?: number | undefined
+  readonly worker?: string | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ export interface Entry {
   readonly name: string
   readonly description: string
   /** What its number means, and what it is when left out. Absent where it takes none. */
-  readonly number?: { readonly meaning: string; readonly default: number }
+  readonly number?: { readonly meaning: string; readonly default: number } | undefined
   /** Whether a worker may be named. */
   readonly takesWorker: boolean
   /** Whether it cannot be made without recorded samples. */
@@ -231,8 +231,8 @@ const readOne = (text: string): Result.Result<Named, BaselineError> => {
   const named = {
     text,
     name: name!,
-    ...(number === undefined ? {} : { number: Number(number) }),
-    ...(worker === undefined ? {} : { worker })
+    number: number === undefined ? undefined : Number(number),
+    worker
   }
   const problem = problemOf(named, rowOf(named.name))
   return problem === undefined

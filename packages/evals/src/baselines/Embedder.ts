@@ -63,7 +63,7 @@ const inBatches = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<Read
 export const fromPromise = (
   name: string,
   embed: (texts: ReadonlyArray<string>, signal: AbortSignal) => Promise<ReadonlyArray<ArrayLike<number>>>,
-  options: { readonly batch?: number } = {}
+  options: { readonly batch?: number | undefined } = {}
 ): Embedder => ({
   name,
   embed: (texts) =>
@@ -147,7 +147,7 @@ const point = (text: string, dimensions: number): Float32Array => {
  * first!.every((value, index) => value === second![index]) // => true
  * ```
  */
-export const hashed = (options: { readonly dimensions?: number } = {}): Embedder => {
+export const hashed = (options: { readonly dimensions?: number | undefined } = {}): Embedder => {
   const dimensions = options.dimensions ?? 512
   if (!Number.isInteger(dimensions) || dimensions < 1) {
     throw new RangeError(`An embedder needs a whole number of dimensions from 1; ${dimensions} were asked for.`)

@@ -91,7 +91,7 @@ export const dependent = (
   name: string,
   samples: ReadonlyArray<WorkerSample>,
   embedder: Embedder,
-  options: { readonly neighbours?: number } = {}
+  options: { readonly neighbours?: number | undefined } = {}
 ) =>
   Effect.map(embedded(samples, embedder), (answered): Policy.Policy => {
     const places = answered.map(({ place }) => place)

@@ -29,17 +29,17 @@ export interface Benchmark {
   readonly source: Dataset.HubFiles | string | ReadonlyArray<string>
   readonly licence: string
   /** What else its authors ask of users. */
-  readonly terms?: string
+  readonly terms?: string | undefined
   /** Whether its questions must not be published. */
-  readonly isConfidential?: boolean
+  readonly isConfidential?: boolean | undefined
   /** Whether the hub asks for a token. */
-  readonly isGated?: boolean
+  readonly isGated?: boolean | undefined
   /** The field of a task's metadata that samples are stratified by. */
-  readonly stratum?: string
+  readonly stratum?: string | undefined
   /** Names the wording of its prompts, for reports. */
   readonly prompt: string
   /** How often each question should be answered for a meaningful score; 1 when absent. */
-  readonly epochs?: number
+  readonly epochs?: number | undefined
   /**
    * The task of a record; `undefined` for a record that does not belong. It throws only for a record of another shape,
    * which ends the loading with the record's number.
@@ -55,18 +55,18 @@ export interface Graded extends Benchmark {
 /** What may be chosen when a benchmark is loaded. */
 export interface LoadOptions extends Dataset.Options {
   /** Files of this machine instead of the benchmark's own. */
-  readonly files?: ReadonlyArray<string>
+  readonly files?: ReadonlyArray<string> | undefined
   /** The revision of the hub's data set, instead of the benchmark's own; only a commit never changes. */
-  readonly revision?: string
+  readonly revision?: string | undefined
   /** These tasks and no others. */
-  readonly ids?: ReadonlyArray<string>
+  readonly ids?: ReadonlyArray<string> | undefined
   /** The most tasks; the seed draws them, with a share for each stratum. */
-  readonly limit?: number
+  readonly limit?: number | undefined
   /** The seed of the draw; 0 by default. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** What the policies were trained on: an overlap is refused. */
-  readonly trained?: Selection.Trained
-  readonly onOverlap?: "refuse" | "drop"
+  readonly trained?: Selection.Trained | undefined
+  readonly onOverlap?: "refuse" | "drop" | undefined
 }
 
 /** The tasks of a benchmark, and where they are from. */
@@ -80,12 +80,12 @@ export interface Provenance {
   readonly benchmark: string
   readonly prompt: string
   readonly licence: string
-  readonly terms?: string
+  readonly terms?: string | undefined
   /** Of the hub's data set, when there is one. */
-  readonly dataset?: string
-  readonly revision?: string
+  readonly dataset?: string | undefined
+  readonly revision?: string | undefined
   /** The commit that the revision meant when its files were fetched, if the hub said so. */
-  readonly commit?: string
+  readonly commit?: string | undefined
   readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string; readonly bytes: number }>
   /** How many tasks the files hold. */
   readonly available: number
@@ -127,12 +127,12 @@ const filesOf = (benchmark: Benchmark, options: LoadOptions) => {
 const pinned = ({ sha256, ...source }: Dataset.HubFiles, revision = source.revision): Dataset.HubFiles => ({
   ...source,
   ...(revision === undefined ? {} : { revision }),
-  ...(sha256 === undefined || revision !== source.revision ? {} : { sha256 })
+  sha256: sha256 === undefined || revision !== source.revision ? undefined : sha256
 })
 
 const commitOf = (files: ReadonlyArray<Dataset.LocalFile>) => {
   const commit = files.find((file) => file.commit !== undefined)?.commit
-  return commit === undefined ? {} : { commit }
+  return { commit }
 }
 
 const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) =>
@@ -180,7 +180,7 @@ const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: 
     return Selection.sample(clean, {
       limit: options.limit,
       seed: options.seed ?? 0,
-      ...(stratum === undefined ? {} : { by: stratum })
+      by: stratum
     })
   })
 
@@ -219,7 +219,7 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
         benchmark: benchmark.id,
         prompt: benchmark.prompt,
         licence: benchmark.licence,
-        ...(benchmark.terms === undefined ? {} : { terms: benchmark.terms }),
+        terms: benchmark.terms,
         ...(isHub
           ? { dataset: source.dataset, revision: options.revision ?? source.revision ?? "main", ...commitOf(files) }
           : {}),
@@ -244,8 +244,8 @@ export interface Shareable {
   readonly id: string
   readonly promptSha256: string
   /** Absent for a confidential benchmark, as are the answers. */
-  readonly question?: string
-  readonly reference?: string
+  readonly question?: string | undefined
+  readonly reference?: string | undefined
 }
 
 /**
@@ -258,7 +258,7 @@ export const shareable = (benchmark: Benchmark, task: Task.Task): Shareable => {
   if (benchmark.isConfidential === true) return { id: task.id, promptSha256 }
   const { reference } = task
   const question = Task.question(task)
-  return { id: task.id, promptSha256, question, ...(reference === undefined ? {} : { reference }) }
+  return { id: task.id, promptSha256, question, reference }
 }
 
 /** The licence and terms of a benchmark, in a sentence or two for people. */

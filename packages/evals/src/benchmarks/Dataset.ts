@@ -30,20 +30,20 @@ export type Record = Row
 export interface HubFiles {
   readonly dataset: string
   /** A branch, tag or commit; `main` by default. Only a commit stays what it is. */
-  readonly revision?: string
+  readonly revision?: string | undefined
   readonly files: ReadonlyArray<string>
   /** SHA-256 by file, where it is known beforehand. */
-  readonly sha256?: Readonly<globalThis.Record<string, string>>
+  readonly sha256?: Readonly<globalThis.Record<string, string>> | undefined
 }
 
 /** How files are found and kept. */
 export interface Options {
   /** Where files of a hub are kept; `DIVISI_DATASETS`, or `divisi/datasets` in the cache folder of this user, by default. */
-  readonly cacheFolder?: string
+  readonly cacheFolder?: string | undefined
   /** Sent to the hub alone. `HF_TOKEN` of the environment by default. */
-  readonly token?: string
+  readonly token?: string | undefined
   /** The hub's address. `HF_ENDPOINT` of the environment by default, else the public hub. */
-  readonly endpoint?: string
+  readonly endpoint?: string | undefined
 }
 
 /** A file on this machine, and what is known of it. */
@@ -54,7 +54,7 @@ export interface LocalFile {
   readonly sha256: string
   readonly bytes: number
   /** The commit that its hub served, where it said so: what a branch or tag meant on that day. */
-  readonly commit?: string
+  readonly commit?: string | undefined
 }
 
 /** A data set cannot be read. */

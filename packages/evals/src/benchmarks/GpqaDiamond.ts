@@ -14,7 +14,7 @@ import * as Row from "./Row.ts"
 /** How the options are ordered. */
 export interface Options {
   /** The seed of the order; 42 by default. */
-  readonly seed?: number
+  readonly seed?: number | undefined
 }
 
 const optionsOf = (row: Row.Row) =>

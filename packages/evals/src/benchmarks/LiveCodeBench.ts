@@ -10,11 +10,11 @@ export type Slice = "v1" | "v2" | "v3" | "v4" | "v5" | "v6"
 /** Which contests. */
 export interface Options {
   /** The slices; `["v1"]` by default. A release holds all slices up to its own. */
-  readonly slices?: ReadonlyArray<Slice>
+  readonly slices?: ReadonlyArray<Slice> | undefined
   /** Contests from this day on (ISO date). */
-  readonly from?: string
+  readonly from?: string | undefined
   /** Contests up to this day, itself included. */
-  readonly to?: string
+  readonly to?: string | undefined
 }
 
 const sliceFiles: Readonly<Record<Slice, string>> = {

@@ -6,7 +6,7 @@ import * as Row from "./Row.ts"
 
 /** How the answer is asked for: in a box, or in tags as in training for the paper. */
 export interface Options {
-  readonly format?: "boxed" | "tags"
+  readonly format?: "boxed" | "tags" | undefined
 }
 
 const instructions = {

@@ -9,9 +9,9 @@ import * as Row from "./Row.ts"
 /** Which split, and how the letter is asked for. */
 export interface Options {
   /** Which split; `test` by default. The paper's set-up trains on `auxiliary_train` and validates on `validation`. */
-  readonly split?: "test" | "validation" | "dev" | "auxiliary_train"
+  readonly split?: "test" | "validation" | "dev" | "auxiliary_train" | undefined
   /** How the letter is asked for: on a last line (default), or in tags as in training for the paper. */
-  readonly format?: ChoiceFormat
+  readonly format?: ChoiceFormat | undefined
 }
 
 const files = {

@@ -8,9 +8,9 @@ import * as Row from "./Row.ts"
 /** Which rule, and which references. */
 export interface Options {
   /** `strict` by default; `paper` is the lenient rule that reported figures are likely to be based on. Print both. */
-  readonly rule?: "strict" | "paper"
+  readonly rule?: "strict" | "paper" | undefined
   /** Longer references are left out, as they cannot be graded by rules; 30 by default. */
-  readonly maxReferenceLength?: number
+  readonly maxReferenceLength?: number | undefined
 }
 
 const guidelines = [

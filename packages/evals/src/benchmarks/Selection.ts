@@ -77,7 +77,7 @@ const quotas = (sizes: ReadonlyArray<number>, limit: number): ReadonlyArray<numb
  */
 export const sample = (
   tasks: ReadonlyArray<Task.Task>,
-  options: { readonly limit: number; readonly seed: number; readonly by?: string }
+  options: { readonly limit: number; readonly seed: number; readonly by?: string | undefined }
 ): ReadonlyArray<Task.Task> => {
   if (options.limit >= tasks.length) return tasks
   const groups = options.by === undefined ? [tasks] : strata(tasks, options.by)

@@ -16,12 +16,12 @@ export interface Options {
   /** JSON lines, gzipped or not, or Parquet. */
   readonly file: string
   /** Names the benchmark; the file's name by default. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** The grader of rows that name none: a name (see `Graders.names`), or a grader; `text` by default. */
-  readonly grader?: string | Verdict.AnswerGrader
-  readonly licence?: string
+  readonly grader?: string | Verdict.AnswerGrader | undefined
+  readonly licence?: string | undefined
   /** Whether its questions must not be published. */
-  readonly isConfidential?: boolean
+  readonly isConfidential?: boolean | undefined
 }
 
 const graderOf = (grader: string | Verdict.AnswerGrader): Verdict.AnswerGrader | undefined =>
@@ -71,7 +71,7 @@ export const make = (options: Options): Graded => {
     title: id,
     source: options.file,
     licence: options.licence ?? "no licence stated",
-    ...(options.isConfidential === undefined ? {} : { isConfidential: options.isConfidential }),
+    isConfidential: options.isConfidential,
     stratum: "subject",
     prompt: "as given",
     grader: dispatch(fallback),
@@ -83,9 +83,9 @@ export const make = (options: Options): Graded => {
         id: Row.optionalText(record, "id") ?? `${id}/${short(question, reference)}`,
         question,
         reference,
-        ...(system === undefined ? {} : { system }),
+        system,
         metadata: {
-          ...(grader === undefined ? {} : { grader: checkGrader(grader) }),
+          grader: grader === undefined ? undefined : checkGrader(grader),
           subject: Row.optionalText(record, "subject") ?? ""
         }
       })

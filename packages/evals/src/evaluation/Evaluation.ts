@@ -44,9 +44,9 @@ export interface Suite {
 export interface Entry {
   readonly policy: Policy
   /** Whether it is there to be compared with. */
-  readonly isBaseline?: boolean
+  readonly isBaseline?: boolean | undefined
   /** How many times the output tokens that the others are allowed for each call; 1 when absent. */
-  readonly outputTokensFactor?: number
+  readonly outputTokensFactor?: number | undefined
 }
 
 /** Further settings of the Conductor, and of its calls. */
@@ -57,22 +57,22 @@ export interface Settings
 /** What is the same for every policy. */
 export interface Terms {
   /** Answers of every policy to every task; 1 by default. */
-  readonly epochs?: number
+  readonly epochs?: number | undefined
   /** 0 by default. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** The budget of one question; none by default. */
-  readonly perQuestion?: Budget.Limits
+  readonly perQuestion?: Budget.Limits | undefined
   /** The most steps of a workflow; 5 by default. Baselines with a fixed number of steps may have more. */
-  readonly maxSteps?: number
+  readonly maxSteps?: number | undefined
   /** Rounds after the first; 0 by default, 2 with a critic. */
-  readonly recursion?: number
+  readonly recursion?: number | undefined
   /** The most output tokens of a call; by default what each worker can write, and 4096 where that is unknown. */
-  readonly maxOutputTokens?: number
-  readonly temperature?: number
+  readonly maxOutputTokens?: number | undefined
+  readonly temperature?: number | undefined
   /** Whatever else is chosen for the Conductor. A critic sees the answers; one that knows the references tells them. */
-  readonly settings?: Settings
+  readonly settings?: Settings | undefined
   /** Of the intervals; 0.95 by default. */
-  readonly confidence?: number
+  readonly confidence?: number | undefined
 }
 
 /** What an evaluation is made of. */
@@ -84,25 +84,25 @@ export interface Options extends Terms {
   /** Where everything is kept: see `ReportFile`. It is made when it is not there. */
   readonly folder: string
   /** The most that may be paid in USD, over all runs of this evaluation. It is never exceeded. */
-  readonly maxCostUsd?: number
+  readonly maxCostUsd?: number | undefined
   /** Runs at once; 8 by default. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** What has just been paid for it elsewhere, e.g. for what baselines learned from; it counts for the limit. */
-  readonly paidElsewhereUsd?: number
+  readonly paidElsewhereUsd?: number | undefined
   /** Whether samples that the infrastructure lost before are tried again; false by default. */
-  readonly retryMissing?: boolean
-  readonly retry?: Retry
-  readonly reassign?: Reassign
+  readonly retryMissing?: boolean | undefined
+  readonly retry?: Retry | undefined
+  readonly reassign?: Reassign | undefined
   /** Where answers are kept; `answers.sqlite` in the folder by default. One that evaluations share saves calls. */
-  readonly store?: ResponseCache.Store
+  readonly store?: ResponseCache.Store | undefined
   /** Whether no call is made: samples that the store has not every answer of are missing. False by default. */
-  readonly isOffline?: boolean
+  readonly isOffline?: boolean | undefined
   /** Versions of what answers, for the report. */
-  readonly versions?: Readonly<Record<string, string>>
+  readonly versions?: Readonly<Record<string, string>> | undefined
   /** Is told at the beginning and after each sample. */
-  readonly onProgress?: (progress: Progress) => void
+  readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Is given the whole record of each run that is made. */
-  readonly onTranscript?: (transcript: Transcript.Transcript, sample: Report.Sample) => void
+  readonly onTranscript?: ((transcript: Transcript.Transcript, sample: Report.Sample) => void) | undefined
 }
 
 /** What came of an evaluation. */
@@ -111,7 +111,7 @@ export interface Evaluated {
   /** As they may be shared: see `ReportFile`. */
   readonly samples: ReadonlyArray<Report.Sample>
   /** The call that the cost limit did not allow, when that ended it. */
-  readonly stoppedBy?: Budget.BudgetExceeded
+  readonly stoppedBy?: Budget.BudgetExceeded | undefined
 }
 
 export { EvaluationError } from "./plan.ts"
@@ -143,7 +143,7 @@ export const suite = (benchmark: Graded, { provenance, tasks }: Loaded): Suite =
     title: benchmark.title,
     isConfidential: benchmark.isConfidential === true,
     grader: benchmark.grader.name,
-    ...(benchmark.stratum === undefined ? {} : { stratum: benchmark.stratum })
+    stratum: benchmark.stratum
   },
   tasks,
   grader: benchmark.grader
@@ -159,7 +159,7 @@ export const madeSuite = (options: {
   readonly grader: AnswerGrader
   readonly seed: number
   /** The field of the tasks' metadata that samples are told apart by. */
-  readonly stratum?: string
+  readonly stratum?: string | undefined
 }): Suite => ({
   record: {
     benchmark: options.id,
@@ -168,7 +168,7 @@ export const madeSuite = (options: {
     licence: options.licence,
     isConfidential: false,
     grader: options.grader.name,
-    ...(options.stratum === undefined ? {} : { stratum: options.stratum }),
+    stratum: options.stratum,
     files: [],
     available: options.tasks.length,
     selected: options.tasks.length,
@@ -220,7 +220,7 @@ const reportOf = ({ options, payer, plan, samples }: State, jobs: ReadonlyArray<
     samples: found.length,
     planned: jobs.length,
     paidUsd: usd(payer.account.spent().costUsd),
-    ...(maxCostUsd === undefined ? {} : { maxCostUsd })
+    maxCostUsd
   })
   return { report, samples: ReportFile.shareable(report, found) }
 }
@@ -250,8 +250,8 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number, sta
 /** The account of what is really paid, with what was paid before. Without a network, no call is allowed. */
 const accountOf = ({ isOffline, maxCostUsd }: Options, paidUsd: number): Budget.Ledger => {
   const account = Budget.make({
-    ...(maxCostUsd === undefined ? {} : { costUsd: maxCostUsd }),
-    ...(isOffline === true ? { calls: 0 } : {})
+    costUsd: maxCostUsd,
+    calls: isOffline === true ? 0 : undefined
   })
   account.charge(paidUsd)
   return account

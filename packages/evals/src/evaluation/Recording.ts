@@ -17,9 +17,9 @@ export interface Sample {
   readonly task: Task
   readonly policy: string
   /** Absent when the run gave no answer. */
-  readonly answer?: string
+  readonly answer?: string | undefined
   /** 0 to 1; absent when the infrastructure failed, which says nothing about the policy. */
-  readonly score?: number
+  readonly score?: number | undefined
   /** What the run cost in USD. */
   readonly costUsd: number
   readonly durationMillis: number
@@ -34,16 +34,16 @@ export interface Options extends Omit<Conductor.Options, "policy"> {
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Grader
   /** Runs at once; 4 by default. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** An account for all that is really paid. */
-  readonly ledger?: Budget.Ledger
+  readonly ledger?: Budget.Ledger | undefined
   /**
    * Where answers are kept. What is found there is not paid again, and counts in full for what is learned: the same
    * answers teach the same.
    */
-  readonly store?: ResponseCache.Store
+  readonly store?: ResponseCache.Store | undefined
   /** Whether no call is made, and whatever the store has not is lost; false by default. */
-  readonly isOffline?: boolean
+  readonly isOffline?: boolean | undefined
 }
 
 /** A run without an answer says nothing about its policy, unless it is the policy that wrote no workflow. */
@@ -54,10 +54,10 @@ const isLost = ({ answer, error }: Conductor.RunResult): boolean =>
 type Run = (task: Task, policy: Policy) => Effect.Effect<Conductor.RunResult>
 
 /** Runs that are paid as they are made. */
-const plainly = ({ ledger, ...options }: Options): Run => {
-  const runOptions = ledger === undefined ? {} : { ledger }
-  return (task, policy) => Conductor.make({ ...options, policy }).run(task, runOptions)
-}
+const plainly =
+  ({ ledger, ...options }: Options): Run =>
+  (task, policy) =>
+    Conductor.make({ ...options, policy }).run(task, { ledger })
 
 /** Runs whose answers are kept; each is on an account of its own, where what is found costs what it did. */
 const withStore = (options: Options, store: ResponseCache.Store): Run => {
@@ -85,7 +85,7 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
   const ran = { task, policy: policy.name, costUsd: spend.costUsd, durationMillis }
   if (isLost(result)) return ran
   const { score } = yield* grader.grade(task, answer ?? "")
-  return { ...ran, score, ...(answer === undefined ? {} : { answer }) }
+  return { ...ran, score, answer }
 })
 
 /**

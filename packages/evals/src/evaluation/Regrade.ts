@@ -20,7 +20,7 @@ export interface Options {
   /** All its benchmarks, with the graders to use. */
   readonly suites: ReadonlyArray<Suite>
   /** Answers that are graded at once; 4 by default. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
 }
 
 /** A sample whose verdict changed. */

@@ -46,7 +46,7 @@ export interface Decision {
   readonly prompt: ReadonlyArray<Message>
   readonly completion: string
   /** Absent when the completion could not be read. */
-  readonly workflow?: Workflow
+  readonly workflow?: Workflow | undefined
   /** Of the paper: 0 when it could not be read, 0.5 when the run's answer was wrong, 1 when it was right. */
   readonly reward: number
 }
@@ -60,7 +60,7 @@ export interface WorkerAnswer {
   readonly worker: string
   readonly prompt: ReadonlyArray<Message>
   readonly completion: string
-  readonly reasoning?: string
+  readonly reasoning?: string | undefined
   readonly usage: Usage
   /** Of the run: 1 when its final answer was right, else 0. */
   readonly reward: number
@@ -70,11 +70,11 @@ export interface WorkerAnswer {
 export interface Options {
   readonly grader: Grader
   /** The prompt's options in the recorded runs. */
-  readonly prompt?: Prompt.ConductorOptions
+  readonly prompt?: Prompt.ConductorOptions | undefined
   /** 5 by default. */
-  readonly maxSteps?: number
+  readonly maxSteps?: number | undefined
   /** Whether the Conductor was offered as a worker of its own pool. */
-  readonly self?: boolean
+  readonly self?: boolean | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ const previousOf = ({ rounds }: Transcript, { round }: RoundRecord): Previous | 
   const feedback =
     grade === undefined ? undefined : (grade.grade.explanation ?? `It was scored ${grade.grade.score} of 1.`)
   const failed = [...new Set(earlier.flatMap(failedWorkers))]
-  return { workflow, answer: answerOf(before), failed, ...(feedback === undefined ? {} : { feedback }) }
+  return { workflow, answer: answerOf(before), failed, feedback }
 }
 
 const promptOf = (transcript: Transcript, round: RoundRecord, options: Options): ReadonlyArray<Message> | undefined => {
@@ -132,7 +132,7 @@ const promptOf = (transcript: Transcript, round: RoundRecord, options: Options):
           pool,
           maxSteps: options.maxSteps ?? defaultMaxSteps,
           self: options.self ?? false,
-          ...(previous === undefined ? {} : { previous })
+          previous
         },
         options.prompt
       )
@@ -166,7 +166,7 @@ const decisionsOf = (transcript: Transcript, isCorrect: boolean, options: Option
         pool: transcript.pool.map(({ id }) => id),
         prompt,
         completion: text,
-        ...(error === undefined && round.workflow !== undefined ? { workflow: round.workflow } : {}),
+        workflow: error === undefined && round.workflow !== undefined ? round.workflow : undefined,
         reward: reward(error !== undefined ? "unreadable" : isCorrect ? "correct" : "wrong")
       }
       if (error !== undefined) prompt = [...prompt, ...Prompt.correctionMessages(text, error, options.prompt)]
@@ -212,7 +212,7 @@ const sent = (task: Task, round: RoundRecord, workflow: Workflow, step: number, 
     workflow,
     step,
     answers: round.steps.map(outcomeOf),
-    ...(previous === undefined ? {} : { previous })
+    previous
   })
 
 /** A step that has an answer, with what its worker was sent. */
@@ -251,7 +251,7 @@ export const answers = (
               worker: step.worker,
               prompt,
               completion: step.text,
-              ...(step.reasoning === "" ? {} : { reasoning: step.reasoning }),
+              reasoning: step.reasoning === "" ? undefined : step.reasoning,
               usage: step.paid?.usage ?? noUsage,
               reward: isCorrect ? 1 : 0
             })

@@ -50,20 +50,20 @@ export const conductorOf = (options: Options, entry: Entry): Conductor.Conductor
   const tokens = factor === undefined ? maxOutputTokens : Math.round((maxOutputTokens ?? 4096) * factor)
   return Conductor.make({
     ...conductor,
-    ...(critic === undefined ? {} : { critic }),
+    critic,
     policy: entry.policy,
     pool: options.pool,
     maxSteps: options.maxSteps ?? defaultMaxSteps,
     recursion: recursionOf(options),
     worker: {
-      ...(tokens === undefined ? {} : { maxOutputTokens: tokens }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(reasoning === undefined ? {} : { reasoning }),
-      ...(timeoutMillis === undefined ? {} : { timeoutMillis })
+      maxOutputTokens: tokens,
+      temperature,
+      reasoning,
+      timeoutMillis
     },
-    ...(perQuestion?.durationMillis === undefined ? {} : { budget: { durationMillis: perQuestion.durationMillis } }),
-    ...(retry === undefined ? {} : { retry }),
-    ...(reassign === undefined ? {} : { reassign })
+    budget: perQuestion?.durationMillis === undefined ? undefined : { durationMillis: perQuestion.durationMillis },
+    retry,
+    reassign
   })
 }
 
@@ -126,7 +126,7 @@ export const run = Effect.fnUntraced(function* (shared: Shared, job: Job) {
     result,
     spend: ledger.spent(),
     planningMillis,
-    ...(verdict === undefined ? {} : { verdict })
+    verdict
   })
   return { sample: refusal === undefined ? sample : lost(sample, unrecorded(refusal).message), transcript }
 })

@@ -30,7 +30,7 @@ export const recursionOf = ({ recursion, settings }: Terms): number =>
 
 /** Settings as a report holds them: a critic by its name. */
 const recordOf = ({ critic, ...settings }: Settings = {}): Pick<Report.Config, "settings"> => {
-  const given = { ...settings, ...(critic === undefined ? {} : { critic: critic.name }) }
+  const given = { ...settings, critic: critic?.name }
   return Object.values(given).every((value) => value === undefined) ? {} : { settings: given }
 }
 
@@ -45,17 +45,17 @@ export const planOf = (options: Options): Report.Plan => {
       perQuestion: options.perQuestion ?? {},
       maxSteps: options.maxSteps ?? defaultMaxSteps,
       recursion: recursionOf(options),
-      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-      ...(temperature === undefined ? {} : { temperature }),
+      maxOutputTokens,
+      temperature,
       ...recordOf(options.settings),
       confidence: options.confidence ?? 0.95
     },
     benchmarks: suites.map(({ record }) => record),
     pool: pool.workers.map(({ description, id, pricing, provider }) => ({
       id,
-      ...(description === undefined ? {} : { description }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(pricing === undefined ? {} : { pricing })
+      description,
+      provider,
+      pricing
     })),
     versions: { ...options.versions, node: process.versions.node }
   }

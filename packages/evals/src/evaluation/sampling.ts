@@ -26,7 +26,7 @@ export interface Ended {
   /** How long it took to write each round's workflow. */
   readonly planningMillis: ReadonlyMap<number, number>
   /** Absent when there was no answer to grade. */
-  readonly verdict?: Verdict | GraderError
+  readonly verdict?: Verdict | GraderError | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ export const verdictOf = (verdict: Verdict | GraderError): Verdicts => {
     score,
     correct,
     rung,
-    ...(extracted === undefined ? {} : { extracted }),
-    ...(rung === "unparsed" ? { isUnparsed: true } : {})
+    extracted,
+    isUnparsed: rung === "unparsed" ? true : undefined
   }
 }
 
@@ -169,15 +169,16 @@ export const sampleOf = (ended: Ended): Sample => {
     version,
     benchmark,
     task: task.id,
-    ...(stratum === undefined || stratum === "" ? {} : { stratum }),
+    stratum: stratum === undefined || stratum === "" ? undefined : stratum,
     epoch,
     policy,
     seed,
     promptSha256: sha256(JSON.stringify(task.messages)),
     outcome,
-    ...(answer === undefined ? {} : { answer, answerSha256: sha256(answer) }),
+    answer,
+    answerSha256: answer === undefined ? undefined : sha256(answer),
     ...verdictsOf(ended),
-    ...(detail === undefined ? {} : { failure: detail }),
+    failure: detail,
     ...figures(ended)
   }
 }
@@ -204,7 +205,7 @@ export const withoutText = (sample: Sample): Sample => {
   const { answer: _, extracted: __, failure: ___, missing, steps, ...rest } = sample
   return {
     ...rest,
-    ...(missing === undefined ? {} : { missing: { ...missing, message: "not shown: the benchmark is confidential" } }),
+    missing: missing && { ...missing, message: "not shown: the benchmark is confidential" },
     steps: steps.map(({ subtask: _, ...step }) => step)
   }
 }

@@ -35,7 +35,7 @@ export interface Step {
   readonly state: "answered" | "failed" | "skipped"
   readonly access: Access
   /** What the worker was told; absent for a confidential benchmark, empty when it was the question alone. */
-  readonly subtask?: string
+  readonly subtask?: string | undefined
   /** Calls of it that failed, each tried again or given up. */
   readonly failedCalls: number
   readonly inputTokens: number
@@ -49,7 +49,7 @@ export interface Missing {
   /** `worker`: calls failed for a reason that says nothing about the answer. `grader`: it reached no verdict. */
   readonly cause: "worker" | "grader" | "harness"
   /** For a worker, which reason. */
-  readonly reason?: WorkerErrorReason["_tag"]
+  readonly reason?: WorkerErrorReason["_tag"] | undefined
   readonly message: string
 }
 
@@ -59,7 +59,7 @@ export interface Sample {
   readonly benchmark: string
   readonly task: string
   /** What the benchmark is stratified by, such as the subject. */
-  readonly stratum?: string
+  readonly stratum?: string | undefined
   /** From 0. */
   readonly epoch: number
   readonly policy: string
@@ -69,21 +69,21 @@ export interface Sample {
   readonly promptSha256: string
   readonly outcome: Outcome
   /** The whole final answer; absent when there is none, and for a confidential benchmark. */
-  readonly answer?: string
-  readonly answerSha256?: string
+  readonly answer?: string | undefined
+  readonly answerSha256?: string | undefined
   /** What the grader took for the answer; absent as `answer` is. */
-  readonly extracted?: string
+  readonly extracted?: string | undefined
   /** These four are absent when the sample is missing. */
-  readonly score?: number
-  readonly correct?: boolean
+  readonly score?: number | undefined
+  readonly correct?: boolean | undefined
   /** What decided; `unparsed` when the text gives no answer, `no-answer` when the run gave none. */
-  readonly rung?: string
+  readonly rung?: string | undefined
   /** Whether no answer could be read, which counts as wrong. */
-  readonly isUnparsed?: boolean
+  readonly isUnparsed?: boolean | undefined
   /** Present when the infrastructure lost the sample, which is then in no mean. */
-  readonly missing?: Missing
+  readonly missing?: Missing | undefined
   /** Why the run ended without an answer, or before its end; such a sample may still be scored. */
-  readonly failure?: string
+  readonly failure?: string | undefined
   /** What the run costs with every call paid for, also those that another policy had paid for before. */
   readonly costUsd: number
   /** Calls whose price is unknown, and so are missing from `costUsd`. */
@@ -119,10 +119,10 @@ export interface Config {
   readonly maxSteps: number
   readonly recursion: number
   /** The most output tokens of a call; what each worker can do when absent, and 4096 where that is unknown. */
-  readonly maxOutputTokens?: number
-  readonly temperature?: number
+  readonly maxOutputTokens?: number | undefined
+  readonly temperature?: number | undefined
   /** Whatever else was chosen for the Conductor, by name: reasoning, a critic, the Conductor as its own worker. */
-  readonly settings?: Readonly<Record<string, unknown>>
+  readonly settings?: Readonly<Record<string, unknown>> | undefined
   readonly confidence: number
 }
 
@@ -136,19 +136,19 @@ export interface PolicyChoice {
 export interface BenchmarkRecord extends Provenance {
   readonly title: string
   /** How it was asked for, where that tells where its records are: a name, or a path of the machine it ran on. */
-  readonly requested?: string
+  readonly requested?: string | undefined
   readonly isConfidential: boolean
   readonly grader: string
   /** The field of a task's metadata that is each sample's `stratum`. */
-  readonly stratum?: string
+  readonly stratum?: string | undefined
 }
 
 /** A worker of the pool. */
 export interface WorkerRecord {
   readonly id: string
-  readonly description?: string
-  readonly provider?: string
-  readonly pricing?: Pricing
+  readonly description?: string | undefined
+  readonly provider?: string | undefined
+  readonly pricing?: Pricing | undefined
 }
 
 /** What is known of an evaluation before it starts. */
@@ -289,7 +289,7 @@ export interface Progress {
   /** What was paid in all, with each call counted once; so it may be less than what the samples cost together. */
   readonly paidUsd: number
   /** The limit of it, when there was one. */
-  readonly maxCostUsd?: number
+  readonly maxCostUsd?: number | undefined
 }
 
 /** All that an evaluation found. */

@@ -15,9 +15,9 @@ export interface Side {
 
 /** Which policies are compared, where it is not those of the same name. */
 export interface Options {
-  readonly policies?: ReadonlyArray<readonly [first: string, second: string]>
+  readonly policies?: ReadonlyArray<readonly [first: string, second: string]> | undefined
   /** 0.95 by default. */
-  readonly confidence?: number
+  readonly confidence?: number | undefined
 }
 
 /** One policy of each report on one benchmark. */
@@ -31,7 +31,7 @@ export interface Row {
   readonly firstCostUsd: Figure
   readonly secondCostUsd: Figure
   /** Of the second minus the first, on the tasks of both; absent when there are none. */
-  readonly paired?: Comparison
+  readonly paired?: Comparison | undefined
 }
 
 /** What differs between two reports. */
@@ -79,7 +79,7 @@ const rowOf = (
     secondMean: second?.score.mean ?? null,
     firstCostUsd: first?.costUsd.mean ?? null,
     secondCostUsd: second?.costUsd.mean ?? null,
-    ...(comparison.questions === 0 ? {} : { paired: comparison })
+    paired: comparison.questions === 0 ? undefined : comparison
   }
 }
 

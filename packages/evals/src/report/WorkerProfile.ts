@@ -30,13 +30,13 @@ export interface Observation {
   readonly kind: string
   readonly question: string
   /** Of the run, 0 to 1; absent when it has none. */
-  readonly score?: number
+  readonly score?: number | undefined
   /** Whether the run was this one call. */
   readonly isAlone: boolean
   readonly isAnswered: boolean
-  readonly millis?: number
+  readonly millis?: number | undefined
   /** Absent when the price is unknown. */
-  readonly costUsd?: number
+  readonly costUsd?: number | undefined
 }
 
 /** How often a worker was right. */
@@ -93,11 +93,11 @@ export const fromSamples = (
       worker: step.worker,
       kind: kindOf(sample),
       question: JSON.stringify([sample.benchmark, sample.task]),
-      ...(sample.score === undefined ? {} : { score: sample.score }),
+      score: sample.score,
       isAlone: calls.length === 1,
       isAnswered: step.state === "answered",
-      ...(step.millis === null ? {} : { millis: step.millis }),
-      ...(step.costUsd === null ? {} : { costUsd: step.costUsd })
+      millis: step.millis === null ? undefined : step.millis,
+      costUsd: step.costUsd === null ? undefined : step.costUsd
     }))
   })
 
@@ -124,7 +124,10 @@ const observed = (step: StepRecord, run: Omit<Observation, "worker" | "isAnswere
  */
 export const fromTranscripts = Effect.fnUntraced(function* (
   transcripts: ReadonlyArray<Transcript>,
-  options: { readonly grader?: Grader; readonly kindOf?: (transcript: Transcript) => string } = {}
+  options: {
+    readonly grader?: Grader | undefined
+    readonly kindOf?: ((transcript: Transcript) => string) | undefined
+  } = {}
 ): Effect.fn.Return<ReadonlyArray<Observation>, GraderError> {
   const { grader, kindOf = kindOfTask } = options
   const lists = yield* Effect.forEach(transcripts, (transcript) =>
@@ -138,7 +141,7 @@ export const fromTranscripts = Effect.fnUntraced(function* (
         kind: kindOf(transcript),
         question: task.id,
         isAlone: steps.length === 1,
-        ...(graded === undefined ? {} : { score: graded.score })
+        score: graded?.score
       }
       return steps.map((step) => observed(step, run))
     })

@@ -10,8 +10,8 @@ export const figure = (value: number): Figure => (Number.isFinite(value) ? value
 /** A sample as the statistics take it. */
 export const scored = (sample: Sample): Statistics.Sample => ({
   question: sample.task,
-  ...(sample.score === undefined ? {} : { score: sample.score }),
-  ...(sample.isUnparsed === true ? { isUnparsed: true } : {})
+  score: sample.score,
+  isUnparsed: sample.isUnparsed === true ? true : undefined
 })
 
 const counts = (names: ReadonlyArray<string>): ReadonlyMap<string, number> => {

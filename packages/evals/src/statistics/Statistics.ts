@@ -17,11 +17,11 @@ import { incompleteBeta, normalQuantile, studentQuantile } from "./distribution.
 export interface Sample {
   readonly question: string
   /** 0 to 1; absent when the infrastructure failed, which says nothing about the answer. */
-  readonly score?: number
+  readonly score?: number | undefined
   /** Whether no answer could be read, which scores 0. */
-  readonly isUnparsed?: boolean
+  readonly isUnparsed?: boolean | undefined
   /** Names what the question shares with others, e.g. a passage; the question itself when absent. */
-  readonly cluster?: string
+  readonly cluster?: string | undefined
 }
 
 /** From the lower to the upper end. */
@@ -124,7 +124,7 @@ export const student = (centre: number, error: number, degrees: number, confiden
 /** The percentile bootstrap of a mean over clusters, drawn whole; the same seed gives the same interval. */
 export const bootstrap = (
   clusters: ReadonlyArray<ReadonlyArray<number>>,
-  options: { readonly seed: number; readonly resamples?: number; readonly confidence?: number }
+  options: { readonly seed: number; readonly resamples?: number | undefined; readonly confidence?: number | undefined }
 ): Interval => {
   const { confidence = 0.95, resamples = 1000, seed } = options
   const random = mersenne(seed)
@@ -162,7 +162,7 @@ const separation = (power: number, significance: number) => normalQuantile(1 - s
  */
 export const minimumDetectable = (
   standardErrorOfDifference: number,
-  options: { readonly power?: number; readonly significance?: number } = {}
+  options: { readonly power?: number | undefined; readonly significance?: number | undefined } = {}
 ): number => separation(options.power ?? 0.8, options.significance ?? 0.05) * standardErrorOfDifference
 
 /**
@@ -174,8 +174,8 @@ export const questionsNeeded = (options: {
   readonly between: number
   readonly within: number
   readonly samples: number
-  readonly power?: number
-  readonly significance?: number
+  readonly power?: number | undefined
+  readonly significance?: number | undefined
 }): number => {
   const { between, difference, samples, within } = options
   const variance = between + (2 * within) / samples
@@ -289,7 +289,7 @@ const maxExact = 14
  */
 export const signFlip = (
   differences: ReadonlyArray<number>,
-  options: { readonly seed?: number; readonly draws?: number } = {}
+  options: { readonly seed?: number | undefined; readonly draws?: number | undefined } = {}
 ): number => {
   const total = (signs: (index: number) => boolean) =>
     Math.abs(differences.reduce((sum, value, index) => sum + (signs(index) ? value : -value), 0))
@@ -343,7 +343,7 @@ const clustersOf = (samples: ReadonlyArray<Sample>) =>
 export const difference = (
   first: ReadonlyArray<Sample>,
   second: ReadonlyArray<Sample>,
-  options: { readonly confidence?: number; readonly seed?: number } = {}
+  options: { readonly confidence?: number | undefined; readonly seed?: number | undefined } = {}
 ): Difference => {
   const pairs = pairsOf(first, second)
   const clusters = clustersOf(first)

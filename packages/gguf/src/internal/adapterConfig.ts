@@ -6,12 +6,12 @@ import * as Errors from "../GgufError.ts"
 export interface AdapterConfig {
   readonly rank: number
   /** Absent where PEFT takes a pattern or all linear layers. */
-  readonly targetModules?: ReadonlyArray<string>
+  readonly targetModules?: ReadonlyArray<string> | undefined
   /** What the change of a module of some rank is multiplied by, times that rank. */
   readonly alphaOf: (module: string, rank: number) => number
   /** Whether modules have ranks of their own. */
   readonly hasRankPattern: boolean
-  readonly baseModel?: string
+  readonly baseModel?: string | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -68,7 +68,7 @@ export const parse = (text: string): AdapterConfig => {
     hasRankPattern: isSet(ranks),
     // Rank-stabilised LoRA divides by the square root of the rank where LoRA divides by the rank.
     alphaOf: (module, own) => alphaFor(alphas, module, alpha) * (isRankStabilised === true ? Math.sqrt(own) : 1),
-    ...(Array.isArray(targets) ? { targetModules: targets.map(String) } : {}),
-    ...(typeof baseModel === "string" ? { baseModel } : {})
+    targetModules: Array.isArray(targets) ? targets.map(String) : undefined,
+    baseModel: typeof baseModel === "string" ? baseModel : undefined
   }
 }

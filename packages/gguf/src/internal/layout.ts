@@ -9,7 +9,7 @@ export interface Slot {
   readonly target: string
   readonly shape: ReadonlyArray<number>
   /** Set where llama.cpp wants the rows of each head in another order: how many rows a head has. */
-  readonly headRows?: number
+  readonly headRows?: number | undefined
 }
 
 /** Sizes that follow from a configuration. */

@@ -67,7 +67,7 @@ const tokenizerOf = (file: File): Result.Result<Tokenizer.Tokenizer, GgufError> 
   const made = Tokenizer.make({
     merges: listOf(file, "tokenizer.ggml.merges") as ReadonlyArray<string>,
     controlTokens: tokens.filter((_, id) => types[id] === kinds.control),
-    ...(chatTemplate === undefined ? {} : { chatTemplate })
+    chatTemplate
   })
   if (Result.isFailure(made)) return Result.fail(Errors.make(made.failure.reason, file.path))
   const strange = made.success.tokens.findIndex((token, id) => token !== tokens[id])
@@ -101,5 +101,5 @@ export const readModel = (path: string): Effect.Effect<DenseModel, GgufError> =>
     const tensors: Record<string, Tensor.DenseTensor> = {}
     for (const slot of slots(config)) tensors[slot.source] = yield* readTensor(file, slot)
     const name = GgufReader.text(file, "general.name")
-    return { config, tokenizer, tensors, ...(name === undefined ? {} : { name }) }
+    return { config, tokenizer, tensors, name }
   })

@@ -23,8 +23,8 @@ import * as UnitTests from "./unitTests.ts"
 /** What may be chosen. */
 export interface Options {
   /** Time for each test of LiveCodeBench (6,000 ms by default), or for all of a task of BigCodeBench (240,000). */
-  readonly timeoutMillis?: number
-  readonly memoryMegabytes?: number
+  readonly timeoutMillis?: number | undefined
+  readonly memoryMegabytes?: number | undefined
 }
 
 /** Options of BigCodeBench. */
@@ -33,7 +33,7 @@ export interface BigCodeBenchOptions extends Options {
    * Whether the reference solution must pass in this sandbox before an answer may fail in it; true by default. A task
    * whose reference fails, for want of a library perhaps, then has no verdict instead of a wrong one.
    */
-  readonly checkReference?: boolean
+  readonly checkReference?: boolean | undefined
 }
 
 /** What every program of LiveCodeBench may take for granted. */
@@ -158,7 +158,7 @@ const runSuite = (sandbox: Sandbox.Sandbox, { find, program }: Suite, options: O
   const wallMillis = (options.timeoutMillis ?? 6000) * sandbox.slowdown
   const limits = {
     wallMillis,
-    ...(options.memoryMegabytes === undefined ? {} : { memoryMegabytes: options.memoryMegabytes })
+    memoryMegabytes: options.memoryMegabytes
   }
   return Effect.map(
     sandbox.run({ ...program, limits }, (execution, index) => find(execution, index).passed),

@@ -75,7 +75,7 @@ type Json = null | boolean | string | number | bigint | ReadonlyArray<Json> | { 
 
 /** JSON with its numbers as Python reads them: whole ones exactly. */
 export const parseExact = (text: string): Result.Result<Json, string> => {
-  const revive = (_: string, value: unknown, context?: { readonly source?: string }) => {
+  const revive = (_: string, value: unknown, context?: { readonly source?: string | undefined }) => {
     if (typeof value !== "number") return value
     const source = context?.source ?? String(value)
     return /^-?\d+$/.test(source) ? BigInt(source) : value

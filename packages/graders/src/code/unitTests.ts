@@ -9,7 +9,7 @@
 /** What the driver found out. */
 export interface Results {
   /** The program that was found in the answer; absent when there was none. */
-  readonly code?: string
+  readonly code?: string | undefined
   /** How many tests the text of the tests has. */
   readonly expected: number
   readonly run: number

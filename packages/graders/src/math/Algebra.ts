@@ -12,11 +12,11 @@ import { script } from "../internal/script.ts"
 /** Limits of a proof. */
 export interface Options {
   /** How long a proof may take; 2,000 ms by default. The thread is killed when it takes longer. */
-  readonly timeoutMillis?: number
+  readonly timeoutMillis?: number | undefined
   /** How much memory the thread may use; 512 MB by default. It ends when it needs more. */
-  readonly memoryMegabytes?: number
+  readonly memoryMegabytes?: number | undefined
   /** How long the thread may take to start, once for many proofs; 30,000 ms by default. */
-  readonly startMillis?: number
+  readonly startMillis?: number | undefined
 }
 
 /** How a proof ended: `exhausted` when time or memory ran out. */

@@ -6,9 +6,9 @@ import * as MathAnswer from "./MathAnswer.ts"
 /** The grader's name, and which numbers can be right. */
 export interface Options {
   /** The name of the grader; `integer` by default. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** The least and the greatest number that can be right; any by default. */
-  readonly range?: readonly [least: number, greatest: number]
+  readonly range?: readonly [least: number, greatest: number] | undefined
 }
 
 /** The whole number that a final answer spells, in its shortest spelling; `undefined` when it spells none. */

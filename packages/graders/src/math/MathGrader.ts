@@ -24,9 +24,9 @@ export type Rung = LadderRung
 /** What may differ from benchmark to benchmark. */
 export interface Options extends Partial<Rules> {
   /** The name of the grader; `math` by default. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Instead of the prover that all graders of a process share; `false` for none. */
-  readonly algebra?: Algebra.Algebra | false
+  readonly algebra?: Algebra.Algebra | false | undefined
 }
 
 const strict: Rules = { anyOrder: false, bareValues: false }
@@ -83,7 +83,7 @@ export const prove = (
   gold: string,
   answer: string,
   options: Options = {}
-): Effect.Effect<Decision & { readonly detail?: string }, Algebra.AlgebraError> => {
+): Effect.Effect<Decision & { readonly detail?: string | undefined }, Algebra.AlgebraError> => {
   const decision = compare(gold, answer, options)
   const algebra = options.algebra ?? shared
   const [a, b] = [formula(gold), formula(answer)]
@@ -142,7 +142,7 @@ export const make = (options: Options = {}): Verdict.AnswerGrader =>
           correct,
           rung,
           extracted,
-          ...(detail === undefined ? {} : { explanation: detail })
+          explanation: detail
         })
     })
   })

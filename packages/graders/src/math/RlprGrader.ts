@@ -104,7 +104,7 @@ const strictRule = (gold: string, answer: string): { readonly correct: boolean; 
 /** Where the answer is looked for. */
 export interface Options {
   /** Whether a text without `<answer>` tags gives no answer, as the paper's prompts have it; false by default. */
-  readonly needsTags?: boolean
+  readonly needsTags?: boolean | undefined
 }
 
 const extract = (text: string, needsTags: boolean): string | undefined => {

@@ -10,9 +10,9 @@ import { limits, type Sandbox, SandboxError } from "./Sandbox.ts"
 /** Which interpreter, and how many at once. */
 export interface Options {
   /** `python3` by default; that of a virtual environment brings its libraries. */
-  readonly python?: string
+  readonly python?: string | undefined
   /** Programs at once; 1 by default. */
-  readonly processes?: number
+  readonly processes?: number | undefined
 }
 
 interface Python {
@@ -93,7 +93,7 @@ export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError
     return yield* PythonProcess.make({
       name: `${bwrap.trim()}, Python ${python.version}`,
       processes: Math.max(1, options.processes ?? 1),
-      ...(user === undefined ? {} : { user }),
+      user,
       command: (run) => walls(python, run),
       ownFailure: (exitCode, stderr) => exitCode !== 0 && /^bwrap: /m.test(stderr.split("\n", 1)[0] ?? "")
     })

@@ -12,11 +12,11 @@ export interface Options {
   /** With its digest (`name@sha256:…`), so that it is the same tomorrow. It must be there: nothing is pulled. */
   readonly image: string
   /** By default the first that answers: docker, then podman. */
-  readonly engine?: "docker" | "podman"
+  readonly engine?: "docker" | "podman" | undefined
   /** The interpreter in the image; `python3` by default. */
-  readonly python?: string
+  readonly python?: string | undefined
   /** Programs at once; 1 by default. */
-  readonly processes?: number
+  readonly processes?: number | undefined
 }
 
 const failure = (reason: SandboxError["reason"], detail: string) =>

@@ -8,9 +8,9 @@ import { type Sandbox, SandboxError } from "./Sandbox.ts"
 /** Which interpreter, and how many at once. */
 export interface Options {
   /** `python3` by default. */
-  readonly python?: string
+  readonly python?: string | undefined
   /** Programs at once; 1 by default. */
-  readonly processes?: number
+  readonly processes?: number | undefined
 }
 
 /**

@@ -114,7 +114,10 @@ export const make = (files: Files): PyodideProcess => {
   const pipes = child.stdio as unknown as ReadonlyArray<Writable & Readable>
   const [errors, input, replies, life] = [pipes[2]!, pipes[3]!, pipes[4]!, pipes[5]!]
   const refer = (kind: "ref" | "unref") => {
-    for (const one of [child, errors, input, replies, life] as ReadonlyArray<{ ref?: () => void; unref?: () => void }>)
+    for (const one of [child, errors, input, replies, life] as ReadonlyArray<{
+      ref?: (() => void) | undefined
+      unref?: (() => void) | undefined
+    }>)
       one[kind]?.()
   }
   const ended = (detail: string) => settle({ type: "ended", detail: complaint.trim().slice(0, 500) || detail })

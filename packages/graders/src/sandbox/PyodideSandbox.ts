@@ -26,9 +26,9 @@ import { type Execution, isClean, isMemoryError, limits, type Program, type Sand
 /** How many programs run at once. */
 export interface Options {
   /** Programs at once; 1 by default. Each has a process, and a spare one is started meanwhile. */
-  readonly processes?: number
+  readonly processes?: number | undefined
   /** The folder of the `pyodide` package; where it is installed by default. */
-  readonly folder?: string
+  readonly folder?: string | undefined
 }
 
 /** How many times slower than a plain interpreter; measured in docs/evals-sandbox.md. */

@@ -27,12 +27,12 @@ export interface Program {
   /** Python, run as `__main__`. */
   readonly code: string
   /** Python that is run before it in the same namespace, such as imports that are taken for granted. */
-  readonly prelude?: string
+  readonly prelude?: string | undefined
   /** What it reads, one run for each; a single empty input by default. */
-  readonly inputs?: ReadonlyArray<string>
+  readonly inputs?: ReadonlyArray<string> | undefined
   /** Texts of files in its working folder, by their plain names. */
-  readonly files?: Readonly<Record<string, string>>
-  readonly limits?: Partial<Limits>
+  readonly files?: Readonly<Record<string, string>> | undefined
+  readonly limits?: { readonly [Name in keyof Limits]?: Limits[Name] | undefined } | undefined
 }
 
 /** What came of one input. */
@@ -92,7 +92,11 @@ export class SandboxError extends Data.TaggedError("SandboxError")<{
 const defaults: Limits = { wallMillis: 6000, memoryMegabytes: 1024, outputBytes: 8 * 1024 * 1024 }
 
 /** The limits of a program, with the defaults for what it does not say. */
-export const limits = (program: Program): Limits => ({ ...defaults, ...program.limits })
+export const limits = ({ limits }: Program): Limits => ({
+  wallMillis: limits?.wallMillis ?? defaults.wallMillis,
+  memoryMegabytes: limits?.memoryMegabytes ?? defaults.memoryMegabytes,
+  outputBytes: limits?.outputBytes ?? defaults.outputBytes
+})
 
 /** Whether a program went well as far as can be seen from outside. */
 export const isClean = (execution: Execution): boolean => execution.type === "finished" && execution.exitCode === 0

@@ -10,9 +10,9 @@ import type { Sandbox, SandboxError } from "./Sandbox.ts"
 /** Options that all backends share. */
 export interface Options {
   /** Programs at once; 1 by default. */
-  readonly processes?: number
+  readonly processes?: number | undefined
   /** The interpreter of `bubblewrap` and `local-unsafe`. */
-  readonly python?: string
+  readonly python?: string | undefined
 }
 
 /** Every name that {@link named} knows; an image's name takes the place of `<image>`. */

@@ -26,13 +26,13 @@ export interface Backend {
   /** The command for a run whose program stands in `folder`, and may work in `work`. */
   readonly command: (run: Run) => ReadonlyArray<string>
   /** Kills what lies outside the process group. */
-  readonly kill?: (run: Run) => void
+  readonly kill?: ((run: Run) => void) | undefined
   /** Exit codes with which the backend says that it failed itself; of the program they say nothing. */
   readonly ownFailure: (exitCode: number, stderr: string) => boolean
   /** The id of the user whom the processes belong to; the user who grades by default. */
-  readonly user?: number
+  readonly user?: number | undefined
   /** Whether the backend limits memory, so that the interpreter need not. */
-  readonly limitsMemory?: boolean
+  readonly limitsMemory?: boolean | undefined
 }
 
 /** One input of one program. */
@@ -52,8 +52,8 @@ interface Ended {
   readonly signal: string | null
   readonly stdout: string
   readonly stderr: string
-  readonly stopped?: "timed-out" | "output-too-large"
-  readonly error?: string
+  readonly stopped?: "timed-out" | "output-too-large" | undefined
+  readonly error?: string | undefined
 }
 
 /** Collects what is printed up to the limit, and says when there is more. */
@@ -72,7 +72,7 @@ const collect = (streams: ReadonlyArray<Readable>, limit: number, onMore: () => 
 
 const execute = (backend: Backend, run: Run): Effect.Effect<Ended> =>
   Effect.callback((resume) => {
-    const owner = backend.user === undefined ? {} : { uid: backend.user, gid: backend.user }
+    const owner = { uid: backend.user, gid: backend.user }
     const child = Group.start(backend.command(run), {
       cwd: run.work,
       env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: run.work, LANG: "C.UTF-8", MPLBACKEND: "Agg" },
@@ -90,7 +90,7 @@ const execute = (backend: Backend, run: Run): Effect.Effect<Ended> =>
     const done = (ended: Pick<Ended, "exitCode" | "signal" | "error">) => {
       clearTimeout(timer)
       const texts = { stdout: printed(0), stderr: printed(1).slice(-stderrCharacters) }
-      resume(Effect.succeed({ ...ended, ...texts, ...(stopped === undefined ? {} : { stopped }) }))
+      resume(Effect.succeed({ ...ended, ...texts, stopped }))
     }
     child.once("error", (error) => done({ exitCode: null, signal: null, error: error.message }))
     // Somebody who kept its output open does not keep us waiting: streams get a moment after the exit.
@@ -183,7 +183,7 @@ export const make = (backend: Backend): Effect.Effect<Sandbox> =>
 /** Runs a command to its end and gives its output; the failure says what went wrong. */
 export const ask = (command: ReadonlyArray<string>, user?: number): Effect.Effect<string, string> =>
   Effect.callback((resume) => {
-    const owner = user === undefined ? {} : { uid: user, gid: user }
+    const owner = { uid: user, gid: user }
     const child = Group.start(command, { stdio: ["ignore", "pipe", "pipe"], cwd: "/", ...owner })
     const printed = collect([child.stdout!, child.stderr!], 1_000_000, () => Group.kill(child))
     const timer = setTimeout(() => Group.kill(child), 30_000)

@@ -10,9 +10,9 @@ import * as Verdict from "../Verdict.ts"
 /** The grader's name, and its letters. */
 export interface Options {
   /** The name of the grader; `letter` by default. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** The letters there are; A to J by default. */
-  readonly letters?: string
+  readonly letters?: string | undefined
 }
 
 const defaultLetters = "ABCDEFGHIJ"

@@ -22,7 +22,7 @@ export interface Assignment {
   /** The parts of the question to work on, ascending; all of them when the subtask names none. */
   readonly parts: ReadonlyArray<number>
   /** A question of its own that the subtask asks instead. */
-  readonly own?: string
+  readonly own?: string | undefined
   /** Whether earlier answers to the same are to be weighed. */
   readonly weigh: boolean
   /** Whether only a plan is wanted. */

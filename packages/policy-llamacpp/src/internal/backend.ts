@@ -8,7 +8,7 @@ export type Gpu = "auto" | "cuda" | "vulkan" | "metal" | "none"
 /** A llama.cpp that runs, and why it is not the one that was asked for, where it is not. */
 export interface Backend {
   readonly llama: Llama
-  readonly notice?: string
+  readonly notice?: string | undefined
   /** The last errors that llama.cpp has logged, the latest last; emptied before a call whose failure they may explain. */
   readonly log: Array<string>
 }

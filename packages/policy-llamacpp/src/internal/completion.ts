@@ -30,11 +30,11 @@ export interface Request {
   readonly stopTokens: ReadonlySet<Token>
   readonly stopSequences: ReadonlyArray<string>
   /** The completion ends when the third list closes. */
-  readonly format?: WorkflowFormat
+  readonly format?: WorkflowFormat | undefined
   /** Whether the format is forced; the text before the lists then has `reasoningLimit` tokens. */
-  readonly grammar?: { readonly of: Grammars; readonly reasoningLimit: number }
+  readonly grammar?: { readonly of: Grammars; readonly reasoningLimit: number } | undefined
   /** Whether the probability of each token is wanted. */
-  readonly probabilities?: boolean
+  readonly probabilities?: boolean | undefined
 }
 
 /** What came of it. */
@@ -136,6 +136,7 @@ export const run = async (
       ...request.sampling,
       seed: request.seed,
       yieldEogToken: true,
+      // node-llama-cpp knows an option that is left out, its types none that is undefined.
       ...(grammar === undefined ? {} : { grammarEvaluationState: grammar.state })
     }
   )

@@ -11,7 +11,7 @@ export type KeyValueType = "F32" | "F16" | "BF16" | "Q8_0" | "Q5_1" | "Q5_0" | "
 export interface Adapter {
   readonly path: string
   /** How much of it is added; 1 by default, and 0 is none of it. */
-  readonly scale?: number
+  readonly scale?: number | undefined
 }
 
 /** What a context is made with. */
@@ -21,7 +21,7 @@ export interface ContextOptions {
   /** How many run at once. */
   readonly sequences: number
   /** Tokens that are evaluated at once. */
-  readonly batchTokens?: number
+  readonly batchTokens?: number | undefined
   readonly threads: number
   readonly flashAttention: boolean | "auto"
   readonly keyValueType: KeyValueType
@@ -43,6 +43,7 @@ const needsOf = async ({ model }: Weights, options: ContextOptions) => {
     sequences,
     modelGpuLayers: model.gpuLayers,
     flashAttention: options.flashAttention,
+    // node-llama-cpp knows an option that is left out, its types none that is undefined.
     ...(options.batchTokens === undefined ? {} : { batchSize: options.batchTokens })
   })
   const times = (options.contextTokens * options.sequences) / (contextSize * sequences)
@@ -84,7 +85,10 @@ const checkAdapter = async ({ model, path }: Weights, { path: adapter }: Adapter
   }).catch((cause: unknown) => {
     throw refuse(`it is no whole GGUF file: ${Errors.detailOf(cause)}`)
   })
-  const { architecture, type } = metadata.general as { readonly architecture?: string; readonly type?: string }
+  const { architecture, type } = metadata.general as {
+    readonly architecture?: string | undefined
+    readonly type?: string | undefined
+  }
   if (type !== "adapter") throw refuse("it is no adapter, but a model")
   if (architecture !== model.architecture)
     throw refuse(`its base is ${architecture}, and this is ${model.architecture}`)

@@ -16,20 +16,20 @@ export interface SampleRequest {
   /** Messages, or the tokens of a prompt. */
   readonly prompt: ReadonlyArray<Message> | ReadonlyArray<number>
   /** How messages become a prompt; `"model"` by default. */
-  readonly template?: Template
+  readonly template?: Template | undefined
   /** 1024 by default, as in the paper. */
-  readonly maxOutputTokens?: number
-  readonly seed?: number
+  readonly maxOutputTokens?: number | undefined
+  readonly seed?: number | undefined
   /** The completion ends when the third list closes; it is not held to anything. */
-  readonly format?: WorkflowFormat
+  readonly format?: WorkflowFormat | undefined
   /** 1, which it is by default: anything else is an error. */
-  readonly temperature?: number
+  readonly temperature?: number | undefined
   /** 0, 1 and 0, which they are by default: anything else is an error. */
-  readonly topK?: number
-  readonly topP?: number
-  readonly minP?: number
+  readonly topK?: number | undefined
+  readonly topP?: number | undefined
+  readonly minP?: number | undefined
   /** False, which it is by default: anything else is an error. */
-  readonly grammar?: boolean
+  readonly grammar?: boolean | undefined
 }
 
 /** A completion that was sampled. */
@@ -83,7 +83,7 @@ export const makeSample = Effect.fnUntraced(function* (
     stopTokens: prompter.stopTokens,
     stopSequences: [],
     probabilities: true,
-    ...(format === undefined ? {} : { format })
+    format
   }
   const { scheduler } = model.runtime
   const { probabilities, reason, text, tokens } = yield* Sequences.withSlot(

@@ -178,7 +178,7 @@ const worthSharing = 256
  * tokens are evaluated again.
  */
 interface Copying {
-  readonly _copyStateFromOtherSequence?: (other: LlamaContextSequence, upTo: number) => Promise<boolean>
+  readonly _copyStateFromOtherSequence?: ((other: LlamaContextSequence, upTo: number) => Promise<boolean>) | undefined
 }
 
 /** The other slot that shares most with a prompt, if that is more than `kept` by far. */

@@ -11,7 +11,7 @@ export interface WeightOptions {
   /** The room that is left for contexts when it is worked out how many layers fit. */
   readonly contextTokens: number
   /** Whether it is to write texts, and so has to know how one ends; true by default. */
-  readonly isForCompletions?: boolean
+  readonly isForCompletions?: boolean | undefined
 }
 
 /** Weights that are loaded. */

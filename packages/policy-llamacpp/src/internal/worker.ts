@@ -20,25 +20,25 @@ import * as Sequences from "./sequences.ts"
 /** How a model answers. */
 export interface WorkerOptions {
   /** `llamacpp:` and the name of the model by default. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** What it is good at, in a sentence. */
-  readonly description?: string
+  readonly description?: string | undefined
   /** `"model"` by default: the chat template of the model, and plain texts where it has none. */
-  readonly template?: Prompt.Template
+  readonly template?: Prompt.Template | undefined
   /** Whether a requested format is forced by a grammar; true by default, and false for what is trained on. */
-  readonly grammar?: boolean
+  readonly grammar?: boolean | undefined
   /** Of the text before the lists, where there is a grammar; half of the request's tokens by default. */
-  readonly reasoningTokens?: number
+  readonly reasoningTokens?: number | undefined
   /** Where a request names no limit; 1024 by default. */
-  readonly maxOutputTokens?: number
+  readonly maxOutputTokens?: number | undefined
   /** Where a request names none; 0.7 by default. 0 is greedy. */
-  readonly temperature?: number
+  readonly temperature?: number | undefined
   /** The most likely tokens to choose from; 40 by default, 0 for all. */
-  readonly topK?: number
+  readonly topK?: number | undefined
   /** The share of probability to choose from; 0.95 by default, 1 for all. */
-  readonly topP?: number
+  readonly topP?: number | undefined
   /** Tokens less likely than this share of the likeliest are left out; 0 by default. */
-  readonly minP?: number
+  readonly minP?: number | undefined
 }
 
 /** Text that the lists are made of: a vocabulary that cannot write it can write no workflow. */
@@ -116,15 +116,14 @@ const requestOf = (
     seed: seedOf(asked.seed),
     stopTokens: prompter.stopTokens,
     stopSequences: stopSequences.filter((stop) => stop !== ""),
-    ...(format === undefined ? {} : { format }),
-    ...(format === undefined || !settings.grammar
-      ? {}
-      : {
-          grammar: {
+    format,
+    grammar:
+      format === undefined || !settings.grammar
+        ? undefined
+        : {
             of: model.runtime.grammar,
             reasoningLimit: settings.reasoningTokens ?? Math.max(1, Math.floor(limit / 2))
           }
-        })
   }
 }
 
@@ -169,7 +168,7 @@ export const makeWorker = (model: LlamaCppModel, options: WorkerOptions): Worker
   const { grammar, sampling, template } = settings
   return {
     id: settings.id,
-    ...(options.description === undefined ? {} : { description: options.description }),
+    description: options.description,
     settings: {
       version: model.runtime.key.version,
       adapters: model.adapters.map(({ path, scale }) => ({ path, scale })),

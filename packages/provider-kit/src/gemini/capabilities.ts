@@ -31,7 +31,7 @@ export interface Capabilities {
 }
 
 /** A family of models: those whose name begins with `prefix`. */
-export interface Family extends Required<Limits> {
+export interface Family extends Readonly<Record<keyof Limits, number>> {
   readonly prefix: string
   readonly capabilities: Capabilities
 }

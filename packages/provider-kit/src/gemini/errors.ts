@@ -11,18 +11,18 @@ type Tag = WorkerErrorReason["_tag"]
 
 /** One of the `google.rpc` details of an error. */
 interface Detail {
-  readonly "@type"?: string
-  readonly reason?: string
-  readonly retryDelay?: string
-  readonly violations?: ReadonlyArray<{ readonly quotaId?: string }>
+  readonly "@type"?: string | undefined
+  readonly reason?: string | undefined
+  readonly retryDelay?: string | undefined
+  readonly violations?: ReadonlyArray<{ readonly quotaId?: string | undefined }> | undefined
 }
 
 /** The object under `error`. */
 export interface ErrorBody {
-  readonly code?: number
-  readonly status?: string
-  readonly message?: string
-  readonly details?: ReadonlyArray<Detail>
+  readonly code?: number | undefined
+  readonly status?: string | undefined
+  readonly message?: string | undefined
+  readonly details?: ReadonlyArray<Detail> | undefined
 }
 
 /** What is known of a refusal. */
@@ -32,7 +32,7 @@ export interface Facts {
   readonly body: ErrorBody
   readonly headers?: Headers | undefined
   /** What a retry-after date of the headers is counted from. */
-  readonly nowMillis?: number
+  readonly nowMillis?: number | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

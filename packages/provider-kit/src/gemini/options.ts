@@ -14,27 +14,27 @@ export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "
  */
 export interface GeminiOptions extends Defaults {
   /** `GEMINI_API_KEY` of the environment by default, else `GOOGLE_API_KEY`. */
-  readonly apiKey?: ApiKey
+  readonly apiKey?: ApiKey | undefined
   /** Where the API is, without a version; Google itself by default. */
-  readonly baseURL?: string
+  readonly baseURL?: string | undefined
   /** Unique within a pool. */
-  readonly id?: string
-  readonly description?: string
+  readonly id?: string | undefined
+  readonly description?: string | undefined
   /** The key under which rate limits are shared; `google` by default. */
-  readonly provider?: string
+  readonly provider?: string | undefined
   /** Instead of the list price. */
-  readonly pricing?: Pricing
+  readonly pricing?: Pricing | undefined
   /** Instead of the limits that are known of the model. */
-  readonly limits?: Limits
+  readonly limits?: Limits | undefined
   /** Instead of what is known of the model. */
-  readonly capabilities?: Partial<Capabilities>
+  readonly capabilities?: Partial<Capabilities> | undefined
   /** The longest silence, before an answer and in it; 600,000 by default. A longer one is a `Timeout`. */
-  readonly timeoutMillis?: number
+  readonly timeoutMillis?: number | undefined
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /**
    * What becomes of a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
    * default), or the setting is left out.
    */
-  readonly unsupported?: "reject" | "omit"
+  readonly unsupported?: "reject" | "omit" | undefined
 }

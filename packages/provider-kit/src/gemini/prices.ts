@@ -13,7 +13,7 @@ export interface Rates {
   readonly inputPerMillion: number
   readonly outputPerMillion: number
   /** The input price where it is absent. */
-  readonly cachedInputPerMillion?: number
+  readonly cachedInputPerMillion?: number | undefined
 }
 
 /** What a model costs, the page it stands on, and the day on which it stood there. */
@@ -22,10 +22,10 @@ export interface ListPrice extends Rates {
   readonly source: string
   readonly date: string
   /** The first and the last day (ISO dates) of a price that is announced to change. */
-  readonly from?: string
-  readonly until?: string
+  readonly from?: string | undefined
+  readonly until?: string | undefined
   /** What every token of a call costs whose prompt is longer than `aboveTokens`. */
-  readonly longPrompts?: Rates & { readonly aboveTokens: number }
+  readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ export interface ListPrice extends Rates {
 const rates = (input: number, output: number, cached?: number): Rates => ({
   inputPerMillion: input,
   outputPerMillion: output,
-  ...(cached === undefined ? {} : { cachedInputPerMillion: cached })
+  cachedInputPerMillion: cached
 })
 
 const price = (
@@ -69,9 +69,9 @@ export const prices: ReadonlyArray<ListPrice> = [
 /** How a price is chosen. */
 export interface Choice {
   /** The day of the call (ISO date); today by default. */
-  readonly on?: string
+  readonly on?: string | undefined
   /** Whether the price of long prompts is meant, where a model has one. */
-  readonly longPrompts?: boolean
+  readonly longPrompts?: boolean | undefined
 }
 
 /**
@@ -99,7 +99,7 @@ export const priceOf = (model: string, choice: Choice = {}): Pricing | undefined
   return {
     inputPerMillion,
     outputPerMillion,
-    ...(cachedInputPerMillion === undefined ? {} : { cachedInputPerMillion }),
+    cachedInputPerMillion,
     source,
     date
   }

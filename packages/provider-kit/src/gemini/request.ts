@@ -18,25 +18,25 @@ interface Turn {
 }
 
 interface ThinkingConfig {
-  readonly thinkingBudget?: number
+  readonly thinkingBudget?: number | undefined
   /** In capitals, as the API's enumeration is. */
-  readonly thinkingLevel?: Uppercase<Effort>
-  readonly includeThoughts?: boolean
+  readonly thinkingLevel?: Uppercase<Effort> | undefined
+  readonly includeThoughts?: boolean | undefined
 }
 
 /** The settings of one answer. */
 export interface GenerationConfig {
-  readonly maxOutputTokens?: number
-  readonly temperature?: number
-  readonly seed?: number
-  readonly stopSequences?: Array<string>
-  readonly thinkingConfig?: ThinkingConfig
+  readonly maxOutputTokens?: number | undefined
+  readonly temperature?: number | undefined
+  readonly seed?: number | undefined
+  readonly stopSequences?: Array<string> | undefined
+  readonly thinkingConfig?: ThinkingConfig | undefined
 }
 
 /** The body of a call. */
 export interface Body {
   readonly contents: Array<{ role: string; parts: Array<Part> }>
-  readonly systemInstruction?: { role: string; parts: Array<Part> }
+  readonly systemInstruction?: { role: string; parts: Array<Part> } | undefined
   readonly generationConfig: GenerationConfig
 }
 
@@ -136,10 +136,10 @@ export const toBody = (request: WorkerRequest, target: Target): Result.Result<Bo
     contents: turnsOf(request.messages),
     ...systemOf(request.messages),
     generationConfig: {
-      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
-      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
-      ...(request.seed === undefined ? {} : { seed: request.seed }),
-      ...(request.stopSequences === undefined ? {} : { stopSequences: [...request.stopSequences] }),
-      ...(thinkingConfig === undefined ? {} : { thinkingConfig })
+      maxOutputTokens: request.maxOutputTokens,
+      temperature: request.temperature,
+      seed: request.seed,
+      stopSequences: request.stopSequences && [...request.stopSequences],
+      thinkingConfig
     }
   }))

@@ -10,32 +10,40 @@ import { type ErrorBody, reasonOf } from "./errors.ts"
 
 /** Tokens so far. Google counts thoughts, and prompts of tools, beside the others. */
 interface UsageMetadata {
-  readonly promptTokenCount?: number
-  readonly cachedContentTokenCount?: number
-  readonly candidatesTokenCount?: number
-  readonly thoughtsTokenCount?: number
-  readonly toolUsePromptTokenCount?: number
+  readonly promptTokenCount?: number | undefined
+  readonly cachedContentTokenCount?: number | undefined
+  readonly candidatesTokenCount?: number | undefined
+  readonly thoughtsTokenCount?: number | undefined
+  readonly toolUsePromptTokenCount?: number | undefined
 }
 
 interface Candidate {
-  readonly content?: { readonly parts?: ReadonlyArray<{ readonly text?: string; readonly thought?: boolean }> }
-  readonly finishReason?: string
+  readonly content?:
+    | {
+        readonly parts?:
+          | ReadonlyArray<{ readonly text?: string | undefined; readonly thought?: boolean | undefined }>
+          | undefined
+      }
+    | undefined
+  readonly finishReason?: string | undefined
 }
 
 /** A piece of an answer, as far as it is read. */
 export interface Chunk {
-  readonly candidates?: ReadonlyArray<Candidate>
-  readonly promptFeedback?: { readonly blockReason?: string; readonly blockReasonMessage?: string }
-  readonly usageMetadata?: UsageMetadata
-  readonly error?: ErrorBody
+  readonly candidates?: ReadonlyArray<Candidate> | undefined
+  readonly promptFeedback?:
+    | { readonly blockReason?: string | undefined; readonly blockReasonMessage?: string | undefined }
+    | undefined
+  readonly usageMetadata?: UsageMetadata | undefined
+  readonly error?: ErrorBody | undefined
 }
 
 /** What is known of an answer so far. */
 export interface State {
   readonly hasBegun: boolean
   /** Present once the vendor has said why the answer ends. */
-  readonly reason?: FinishReason
-  readonly usage?: UsageMetadata
+  readonly reason?: FinishReason | undefined
+  readonly usage?: UsageMetadata | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -93,8 +101,8 @@ const read = (
   reason: FinishReason | undefined
 ): State => ({
   hasBegun: true,
-  ...(usage === undefined ? {} : { usage }),
-  ...(reason === undefined ? {} : { reason })
+  usage,
+  reason
 })
 
 /** Folds one piece. Parts and fields that are not known come to nothing. */

@@ -1,6 +1,6 @@
 /** A worker over the Gemini API, whichever SDK carries it. */
 
-import type { Worker, WorkerErrorReason } from "@divisi/core/Worker"
+import { type Worker, type WorkerErrorReason, withDefaults } from "@divisi/core/Worker"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -34,11 +34,11 @@ const variables = ["GEMINI_API_KEY", "GOOGLE_API_KEY"] as const
 const defaultTimeoutMillis = 600_000
 
 const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperature }: GeminiOptions): Defaults => ({
-  ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-  ...(reasoning === undefined ? {} : { reasoning }),
-  ...(seed === undefined ? {} : { seed }),
-  ...(stopSequences === undefined ? {} : { stopSequences }),
-  ...(temperature === undefined ? {} : { temperature })
+  maxOutputTokens,
+  reasoning,
+  seed,
+  stopSequences,
+  temperature
 })
 
 const generator = (worker: string, target: Target, options: GeminiOptions, sdk: Sdk): Worker["generate"] => {
@@ -51,7 +51,7 @@ const generator = (worker: string, target: Target, options: GeminiOptions, sdk: 
   const send = sdk.connect(key)
   const defaults = defaultsOf(options)
   return (request) => {
-    const body = toBody({ ...defaults, ...request }, target)
+    const body = toBody(withDefaults(request, defaults), target)
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
     return VendorStream.make({
       worker,
@@ -78,9 +78,9 @@ export const makeWorker = (model: string, options: GeminiOptions, sdk: Sdk): Wor
   return {
     id,
     provider: options.provider ?? "google",
-    ...(options.description === undefined ? {} : { description: options.description }),
+    description: options.description,
     settings: { baseURL: options.baseURL, ...defaultsOf(options) },
-    ...(pricing === undefined ? {} : { pricing }),
+    pricing,
     limits: {
       ...(options.limits ?? limitsOf(model)),
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens })

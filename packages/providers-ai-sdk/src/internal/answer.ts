@@ -50,7 +50,7 @@ export class ConductorModelError extends AISDKError {
     readonly runId: string
     readonly outcome: Outcome
     readonly message: string
-    readonly spend?: Spend
+    readonly spend?: Spend | undefined
   }) {
     super({ name: "AI_ConductorModelError", message: options.message })
     this.runId = options.runId
@@ -122,7 +122,7 @@ const contradicted = (event: RunEvent) =>
     runId: event.runId,
     outcome: "failed",
     message: "A call failed in the middle of the answer, and its text so far is void: ask again.",
-    ...(event.type === "run-finished" ? { spend: event.spend } : {})
+    spend: event.type === "run-finished" ? event.spend : undefined
   })
 
 const reasons: Readonly<Record<FinishReason, LanguageModelV4FinishReason["unified"]>> = {

@@ -68,7 +68,7 @@ export const next = (state: State, part: LanguageModelV4StreamPart | typeof end,
  */
 const isUnknownEvent = (error: unknown): boolean => {
   if (!TypeValidationError.isInstance(error)) return false
-  const { issues } = (error.cause ?? {}) as { readonly issues?: ReadonlyArray<{ readonly note?: unknown }> }
+  const { issues } = (error.cause ?? {}) as { readonly issues?: ReadonlyArray<{ readonly note?: unknown }> | undefined }
   return issues !== undefined && issues.length > 0 && issues.every(({ note }) => note === "No matching discriminator")
 }
 
@@ -104,7 +104,7 @@ const finished = (state: State, { finishReason, usage }: Finish, { messages }: R
   return Result.succeed([{ ...state, isFinished: true }, [finish]])
 }
 
-const reasons: { readonly [Unified in Finish["finishReason"]["unified"]]?: FinishReason } = {
+const reasons: { readonly [Unified in Finish["finishReason"]["unified"]]?: FinishReason | undefined } = {
   stop: "stop",
   length: "length",
   "content-filter": "content-filter"

@@ -6,12 +6,12 @@ import * as Result from "effect/Result"
 
 /** What the worker adds to each request. */
 export interface Defaults {
-  readonly maxOutputTokens?: number
-  readonly temperature?: number
-  readonly reasoning?: Reasoning
-  readonly providerOptions?: SharedV4ProviderOptions
-  readonly reasoningOptions?: (reasoning: Reasoning) => SharedV4ProviderOptions | undefined
-  readonly headers?: Readonly<Record<string, string>>
+  readonly maxOutputTokens?: number | undefined
+  readonly temperature?: number | undefined
+  readonly reasoning?: Reasoning | undefined
+  readonly providerOptions?: SharedV4ProviderOptions | undefined
+  readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** One turn, as the AI SDK writes it. */
@@ -34,6 +34,7 @@ const reasoningOf = (
 ): Result.Result<Sent, WorkerErrorReason> => {
   const own = reasoning === undefined ? undefined : reasoningOptions?.(reasoning)
   const all = merged(providerOptions, own)
+  // The SDK's types know no option that is undefined, here and below.
   const sent: Sent = all === undefined ? {} : { providerOptions: all }
   if (reasoning === undefined || own !== undefined) return Result.succeed(sent)
   if (version === "v4" && reasoning.type === "effort") return Result.succeed({ ...sent, reasoning: reasoning.effort })

@@ -30,7 +30,7 @@ export const makeClient = (options: AnthropicOptions, key: string): Anthropic =>
     maxRetries: 0,
     timeout: options.timeoutMillis ?? defaultTimeoutMillis,
     logLevel: "off",
-    ...(options.baseURL === undefined ? {} : { baseURL: options.baseURL }),
-    ...(options.headers === undefined ? {} : { defaultHeaders: options.headers }),
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch })
+    baseURL: options.baseURL,
+    defaultHeaders: options.headers,
+    fetch: options.fetch
   })

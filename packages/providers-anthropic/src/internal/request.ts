@@ -29,7 +29,7 @@ export interface Target {
 }
 
 /** The body of a call. The SDK's types leave out the temperature, which the models that take one still have. */
-export type Body = MessageCreateParamsStreaming & { readonly temperature?: number }
+export type Body = MessageCreateParamsStreaming & { readonly temperature?: number | undefined }
 
 type Settings = Partial<Pick<Body, "temperature" | "thinking" | "output_config">>
 
@@ -73,6 +73,7 @@ const conversationOf = (messages: ReadonlyArray<Message>, cache: PromptCache) =>
     const before = turns.flatMap(({ content }) => content).at(-2)
     mark(before, cache)
   }
+  // The SDK's types know no parameter that is undefined, here and below.
   return { messages: turns, ...(system.length === 0 ? {} : { system }) }
 }
 

@@ -13,7 +13,7 @@ interface Counts {
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly output: number
-  readonly thinking?: number
+  readonly thinking?: number | undefined
 }
 
 /** What is known of an answer so far. */
@@ -39,11 +39,11 @@ const initial: State = {
 
 /** A field that is absent, or null, says nothing new. */
 interface Reported {
-  readonly input_tokens?: number | null
-  readonly cache_read_input_tokens?: number | null
-  readonly cache_creation_input_tokens?: number | null
-  readonly output_tokens?: number | null
-  readonly output_tokens_details?: { readonly thinking_tokens: number } | null
+  readonly input_tokens?: number | null | undefined
+  readonly cache_read_input_tokens?: number | null | undefined
+  readonly cache_creation_input_tokens?: number | null | undefined
+  readonly output_tokens?: number | null | undefined
+  readonly output_tokens_details?: { readonly thinking_tokens: number } | null | undefined
 }
 
 const counted = (counts: Counts, reported: Reported | undefined): Counts => {
@@ -54,7 +54,7 @@ const counted = (counts: Counts, reported: Reported | undefined): Counts => {
     cacheRead: reported.cache_read_input_tokens ?? counts.cacheRead,
     cacheWrite: reported.cache_creation_input_tokens ?? counts.cacheWrite,
     output: reported.output_tokens ?? counts.output,
-    ...(thinking === undefined ? {} : { thinking })
+    thinking
   }
 }
 

@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 type Tag = WorkerErrorReason["_tag"]
 
 /** What decides where the vendor's status and words do not. */
-const tags: { readonly [Name in AiError.AiErrorReason["_tag"]]?: Tag } = {
+const tags: { readonly [Name in AiError.AiErrorReason["_tag"]]?: Tag | undefined } = {
   RateLimitError: "RateLimited",
   QuotaExhaustedError: "Quota",
   AuthenticationError: "Authentication",
@@ -60,8 +60,8 @@ const fromReason = (reason: AiError.AiErrorReason, surroundings: VendorError.Sur
   const wait = reason._tag === "RateLimitError" ? reason.retryAfter : undefined
   return {
     _tag: known ?? "InvalidRequest",
-    ...(wait === undefined ? {} : { retryAfterMillis: Duration.toMillis(wait) }),
-    ...(detail === "" ? {} : { detail })
+    retryAfterMillis: wait && Duration.toMillis(wait),
+    detail: detail === "" ? undefined : detail
   } as WorkerErrorReason
 }
 

@@ -53,7 +53,7 @@ const cut: Next = Result.fail(
 const written = (state: State, type: "text" | "reasoning", text: string): Next =>
   Result.succeed(text === "" ? [state, []] : [{ ...state, written: state.written + text }, [{ type, text }]])
 
-const reasons: { readonly [Reason in Response.FinishReason]?: FinishReason } = {
+const reasons: { readonly [Reason in Response.FinishReason]?: FinishReason | undefined } = {
   stop: "stop",
   length: "length",
   "content-filter": "content-filter"

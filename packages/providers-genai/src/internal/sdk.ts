@@ -16,7 +16,7 @@ const headersOf = new WeakMap<object, Headers>()
 /** The body of an error is in its message, as JSON, after words of the SDK where it came in a stream. */
 const bodyOf = (message: string): ErrorBody => {
   try {
-    const { error } = JSON.parse(message.slice(message.indexOf("{"))) as { readonly error?: ErrorBody }
+    const { error } = JSON.parse(message.slice(message.indexOf("{"))) as { readonly error?: ErrorBody | undefined }
     return error ?? { message }
   } catch {
     return { message }
@@ -46,6 +46,7 @@ const makeClient = (key: string, { baseURL, headers }: GenaiOptions) =>
     // Whatever the environment says: the key is one of the Gemini API.
     enterprise: false,
     httpOptions: {
+      // The SDK's types know no option that is undefined.
       ...(baseURL === undefined ? {} : { baseUrl: baseURL }),
       ...(headers === undefined ? {} : { headers: { ...headers } })
     }
@@ -66,7 +67,7 @@ export const sdk = (model: string, options: GenaiOptions): Sdk => ({
       }
       const config = {
         ...generationConfig,
-        ...(systemInstruction === undefined ? {} : { systemInstruction }),
+        systemInstruction,
         ...options.config,
         abortSignal: signal,
         // Taking up a broken stream again would be a retry; the runtime does that.

@@ -5,6 +5,7 @@ import type { Body, Chunk, Sdk } from "@divisi/provider-kit/Gemini"
 import { type ErrorBody, ofConnection, reasonOf } from "@divisi/provider-kit/Gemini"
 import {
   type EnhancedGenerateContentResponse,
+  type GenerateContentRequest,
   GoogleGenerativeAI,
   GoogleGenerativeAIError,
   GoogleGenerativeAIFetchError
@@ -20,7 +21,7 @@ const bodyOf = ({ errorDetails, message }: GoogleGenerativeAIFetchError): ErrorB
   const details = errorDetails as ErrorBody["details"]
   const said = message.replace(/^\[GoogleGenerativeAI Error\]: Error fetching from \S+ \[\d+ [^\]]*\] ?/, "")
   const words = details === undefined ? said : said.replace(` ${JSON.stringify(details)}`, "")
-  return { ...(words === "" ? {} : { message: words }), ...(details === undefined ? {} : { details }) }
+  return { message: words === "" ? undefined : words, details }
 }
 
 const unreadable = /failed to parse stream|error parsing json response/i
@@ -46,6 +47,7 @@ export const sdk = (model: string, options: GoogleOptions): Sdk => ({
   toReason,
   connect: (key) => {
     const client = new GoogleGenerativeAI(key).getGenerativeModel(
+      // The SDK's types know no option that is undefined.
       { model, ...(options.safetySettings === undefined ? {} : { safetySettings: [...options.safetySettings] }) },
       {
         ...(options.baseURL === undefined ? {} : { baseUrl: options.baseURL }),
@@ -54,7 +56,7 @@ export const sdk = (model: string, options: GoogleOptions): Sdk => ({
     )
     return async (body: Body, signal): Promise<AsyncIterable<Chunk>> => {
       // The SDK's types know neither seeds nor thinking; it sends what it is given.
-      const { response, stream } = await client.generateContentStream(body, { signal })
+      const { response, stream } = await client.generateContentStream(body as GenerateContentRequest, { signal })
       response.catch(() => undefined)
       return stream as AsyncIterable<EnhancedGenerateContentResponse & Chunk>
     }

@@ -14,20 +14,20 @@ export interface Dialect {
    */
   readonly usage: "stream-options" | "final" | "none"
   /** The field of a delta that holds reasoning; none when absent. */
-  readonly reasoningField?: "reasoning_content" | "reasoning"
+  readonly reasoningField?: "reasoning_content" | "reasoning" | undefined
   /** The role of system text. */
   readonly systemRole: "system" | "developer"
   /** The field of the output limit. */
   readonly outputLimit: "max_tokens" | "max_completion_tokens"
   /** How reasoning is set; what is absent is rejected. */
-  readonly reasoningFields?: ReasoningFields
+  readonly reasoningFields?: ReasoningFields | undefined
 }
 
 /** How a server is told to reason: by `reasoning_effort`, by OpenRouter's `reasoning`, or by a switch. */
 export interface ReasoningFields {
-  readonly effort?: "reasoning_effort" | "reasoning"
-  readonly budget?: "reasoning"
-  readonly off?: "reasoning_effort" | "reasoning" | "enable_thinking" | "thinking"
+  readonly effort?: "reasoning_effort" | "reasoning" | undefined
+  readonly budget?: "reasoning" | undefined
+  readonly off?: "reasoning_effort" | "reasoning" | "enable_thinking" | "thinking" | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -43,9 +43,9 @@ const switches: Readonly<Record<NonNullable<ReasoningFields["off"]>, Fields>> = 
 const missingOf = ({ budget, effort, off }: ReasoningFields) => {
   const why = "the server has no such parameter"
   return {
-    ...(budget === undefined ? { budget: `${why}; give an effort, not a number of tokens` } : {}),
-    ...(effort === undefined ? { effort: why } : {}),
-    ...(off === undefined ? { off: why } : {})
+    budget: budget === undefined ? `${why}; give an effort, not a number of tokens` : undefined,
+    effort: effort === undefined ? why : undefined,
+    off: off === undefined ? why : undefined
   }
 }
 
@@ -68,7 +68,7 @@ const reasoningOf = ({ reasoning }: Defaults, { effort, off }: ReasoningFields):
 export const toBody = (
   model: string,
   request: WorkerRequest,
-  options: WorkerOptions & Dialect & { readonly store?: boolean },
+  options: WorkerOptions & Dialect & { readonly store?: boolean | undefined },
   capabilities: Capabilities
 ): Result.Result<ChatCompletionCreateParamsStreaming, WorkerErrorReason> => {
   const fields = options.reasoningFields ?? {}

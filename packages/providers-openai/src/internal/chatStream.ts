@@ -14,7 +14,9 @@ interface State {
 }
 
 /** The usage of a chunk; DeepSeek counts cached tokens in a field of its own. */
-type ReportedUsage = NonNullable<ChatCompletionChunk["usage"]> & { readonly prompt_cache_hit_tokens?: number }
+type ReportedUsage = NonNullable<ChatCompletionChunk["usage"]> & {
+  readonly prompt_cache_hit_tokens?: number | undefined
+}
 
 type Delta = Partial<Record<"content" | "refusal" | "reasoning_content" | "reasoning", string | null>>
 

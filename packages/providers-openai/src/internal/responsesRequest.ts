@@ -25,7 +25,7 @@ const reasoningOf = (
 export const toBody = (
   model: string,
   request: WorkerRequest,
-  options: OpenAiOptions & { readonly reasoningSummary?: "auto" | "concise" | "detailed" },
+  options: OpenAiOptions & { readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined },
   capabilities: Capabilities
 ): Result.Result<ResponseCreateParamsStreaming, WorkerErrorReason> =>
   Result.map(

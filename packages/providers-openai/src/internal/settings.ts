@@ -6,13 +6,13 @@ import type { Capabilities } from "../capabilities.ts"
 /** What a worker sets where a request does not. */
 export interface Defaults {
   /** The most tokens the model may write, reasoning included; the vendor's own limit when absent. */
-  readonly maxOutputTokens?: number
+  readonly maxOutputTokens?: number | undefined
   /** 0 is greedy; the vendor's default when absent. */
-  readonly temperature?: number
+  readonly temperature?: number | undefined
   /** How much the model may think; the vendor's default when absent. */
-  readonly reasoning?: Reasoning
-  readonly seed?: number
-  readonly stopSequences?: ReadonlyArray<string>
+  readonly reasoning?: Reasoning | undefined
+  readonly seed?: number | undefined
+  readonly stopSequences?: ReadonlyArray<string> | undefined
 }
 
 /** The settings of one call. */
@@ -36,7 +36,7 @@ export interface Target {
   readonly model: string
   readonly capabilities: Capabilities
   /** Why an API cannot be told to reason in some way, whatever the model. */
-  readonly missing: Partial<Readonly<Record<Reasoning["type"], string>>>
+  readonly missing: { readonly [Type in Reasoning["type"]]?: string | undefined }
   /** Leaves out settings that the model does not have, instead of refusing them. */
   readonly omitUnsupported: boolean
 }

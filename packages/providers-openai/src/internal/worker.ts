@@ -74,11 +74,11 @@ export const makeWorker = <Body, Event, State>(
   return {
     id,
     provider,
-    ...(options.description === undefined ? {} : { description: options.description }),
-    ...(about.takesSeed ? {} : { takesSeed: false }),
+    description: options.description,
+    takesSeed: about.takesSeed ? undefined : false,
     settings: settingsOf(options, client.baseURL),
-    ...(pricing === undefined ? {} : { pricing }),
-    ...(limits === undefined ? {} : { limits }),
+    pricing,
+    limits,
     generate: (request) => {
       if (key !== undefined && Result.isFailure(key)) {
         return VendorStream.fail(id, { _tag: "Authentication", detail: key.failure })

@@ -233,7 +233,7 @@ export const examples = (name: string, options: Options): ExampleSource.ExampleS
       const { parts } = Gym.metadata(task)!
       const pool = yield* Effect.orDie(Curriculum.drawPool(options.pool, options.pools, Seed.below(draw, 2 ** 30)))
       const previous = Seed.chance(draw, options.recursive) ? yield* previousOf(draw, task, parts, pool) : undefined
-      const context = { task, pool, maxSteps, self: false, ...(previous === undefined ? {} : { previous }) }
+      const context = { task, pool, maxSteps, self: false, previous }
       const plans = Array.from({ length: options.plans }, () =>
         previous === undefined ? planByLot(draw, parts, pool) : secondByLot(draw, parts, pool, previous.answer.text)
       )

@@ -43,13 +43,11 @@ const measure = Effect.fnUntraced(function* (policy: Policy) {
     costUsd: runs.reduce((sum, { run }) => sum + run.spend.costUsd, 0),
     meanSteps: runs.reduce((sum, { run }) => sum + (run.rounds[0]?.workflow.steps.length ?? 0), 0) / runs.length,
     unanswered: runs.filter(({ run }) => run.outcome !== "answered").length,
-    ...(values.families
-      ? {
-          families: Object.fromEntries(
-            Object.entries(byFamily).map(([family, group]) => [family, share((group ?? []).map((one) => one.correct))])
-          )
-        }
-      : {})
+    families: values.families
+      ? Object.fromEntries(
+          Object.entries(byFamily).map(([family, group]) => [family, share((group ?? []).map((one) => one.correct))])
+        )
+      : undefined
   }
 })
 

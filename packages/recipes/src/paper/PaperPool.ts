@@ -22,29 +22,29 @@ export interface PaperPoolOptions {
    */
   readonly setting: PaperSetting
   /** Whether a worker that cannot be made is an error. By default it is left out, and `onNotice` is told. */
-  readonly required?: boolean
+  readonly required?: boolean | undefined
   /** Keys by vendor (`openai`, `anthropic`, `google`, `openrouter`, `vllm`), before those of the environment. */
-  readonly keys?: Readonly<Record<string, string | Redacted.Redacted<string>>>
+  readonly keys?: Readonly<Record<string, string | Redacted.Redacted<string>>> | undefined
   /**
    * Where models are: by vendor as above, or by worker (`qwen3-32b`) for an open model on a server of yours that speaks
    * Chat Completions. Before those of the environment.
    */
-  readonly baseURLs?: Readonly<Record<string, string>>
+  readonly baseURLs?: Readonly<Record<string, string>> | undefined
   /** Other names of models, by worker: what your server calls them, or a model that takes the seat. */
-  readonly models?: Readonly<Record<string, string>>
+  readonly models?: Readonly<Record<string, string>> | undefined
   /**
    * Whether the model that a vendor recommends takes the seat of one that the vendor has shut down; false by default, as
    * it is then another pool than the paper's.
    */
-  readonly successors?: boolean
+  readonly successors?: boolean | undefined
   /** Prices by worker, before those of the tables: open models on a server have none there. */
-  readonly pricing?: Readonly<Record<string, Pricing>>
+  readonly pricing?: Readonly<Record<string, Pricing>> | undefined
   /** Told what is left out or replaced, and why; the error output by default. */
-  readonly onNotice?: (notice: string) => void
+  readonly onNotice?: ((notice: string) => void) | undefined
   /** Instead of `process.env`. */
-  readonly environment?: Vendor.Environment
+  readonly environment?: Vendor.Environment | undefined
   /** The day that shut-downs are measured by (ISO date); today by default. */
-  readonly today?: string
+  readonly today?: string | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ const connectionOf = (vendor: Vendor.Vendor, seat: Seat, options: PaperPoolOptio
   const environment = Vendor.connection(vendor, options.environment ?? process.env)
   const apiKey = options.keys?.[vendor.name] ?? environment.apiKey
   const baseURL = options.baseURLs?.[seat.id] ?? options.baseURLs?.[vendor.name] ?? environment.baseURL
-  return { ...(apiKey === undefined ? {} : { apiKey }), ...(baseURL === undefined ? {} : { baseURL }) }
+  return { apiKey, baseURL }
 }
 
 type Connection = ReturnType<typeof connectionOf>

@@ -146,7 +146,7 @@ const findForEstimate = Effect.fnUntraced(function* (baseModel: string, options:
   return {
     workers,
     problems,
-    ...(Result.isSuccess(tokenizer) ? { tokenizer: tokenizer.success } : {}),
+    tokenizer: Result.isSuccess(tokenizer) ? tokenizer.success : undefined,
     unknown: [
       ...leftOut,
       ...unknown,
@@ -182,7 +182,7 @@ const make =
         phases: phasesOf(size, workers.length),
         dryRun: {
           engine,
-          ...(tokenizer === undefined ? {} : { tokenizer }),
+          tokenizer,
           unknown,
           secondsPerCall: { low: 3, high: 40 },
           answerTokens: 700

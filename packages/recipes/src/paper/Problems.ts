@@ -35,7 +35,7 @@ export interface Options {
   readonly limit: number
   readonly seed: number
   /** `process.env` by default. */
-  readonly environment?: Environment
+  readonly environment?: Environment | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ const loadOne = (name: Name, { environment = process.env, limit, seed }: Options
   const benchmark = Benchmarks.named(name)!
   const file = fileOf(name, environment)
   return Effect.map(
-    Benchmark.load(benchmark, { limit, seed, ...(file === undefined ? {} : { files: [file] }) }),
+    Benchmark.load(benchmark, { limit, seed, files: file === undefined ? undefined : [file] }),
     ({ tasks }): Problems => ({ name, tasks, grader: benchmark.grader })
   )
 }

@@ -37,7 +37,7 @@ export interface Seat {
   /** In the order in which they are tried. */
   readonly routes: ReadonlyArray<Route>
   /** Of the first route. */
-  readonly shutDown?: ShutDown
+  readonly shutDown?: ShutDown | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -54,12 +54,12 @@ const open = (
   id: string,
   names: { readonly weights: string; readonly openRouter: string },
   maxOutputTokens: number,
-  reasoning: { readonly own?: Setup["reasoning"]; readonly hosted?: Setup["reasoning"] } = {}
+  reasoning: { readonly own?: Setup["reasoning"] | undefined; readonly hosted?: Setup["reasoning"] | undefined } = {}
 ): Seat => {
-  const settings = (reasoning: Setup["reasoning"]): Model["settings"] => {
-    const setup = reasoning === undefined ? {} : { reasoning }
-    return { controlled: { ...controlled, ...setup }, unconstrained: { maxOutputTokens, ...setup } }
-  }
+  const settings = (reasoning: Setup["reasoning"]): Model["settings"] => ({
+    controlled: { ...controlled, reasoning },
+    unconstrained: { maxOutputTokens, reasoning }
+  })
   const hosted = settings(reasoning.hosted)
   return {
     id,

@@ -30,7 +30,7 @@ export const run = Effect.fnUntraced(function* (
   const records = measured.map(({ inNewPools, model, samples }, index) => ({
     model,
     ...Sample.summary(samples),
-    ...(index === 0 ? {} : { less: Sample.difference(measured[0]!.samples, samples) }),
+    less: index === 0 ? undefined : Sample.difference(measured[0]!.samples, samples),
     inNewPools
   }))
   const rows = records.map(({ calls, inNewPools, less, model, right, steps, usdPerThousand }) => [

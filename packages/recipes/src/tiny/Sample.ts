@@ -44,7 +44,7 @@ export interface Setup {
   readonly pool: WorkerPool.WorkerPool
   readonly tasks: ReadonlyArray<Task>
   /** Rounds after the first; 0 by default. */
-  readonly recursion?: number
+  readonly recursion?: number | undefined
 }
 
 /** A mean with its standard error. */

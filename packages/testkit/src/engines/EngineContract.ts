@@ -59,7 +59,7 @@ const checkGap = async (one: Case, shared: Shared, reason: string): Promise<void
  * names.length > 30 // => true
  * ```
  */
-export const contract = (options: Options & Runner & { readonly gaps?: Gaps }): void => {
+export const contract = (options: Options & Runner & { readonly gaps?: Gaps | undefined }): void => {
   const { afterAll, describe, gaps = {}, it, name } = options
   const unknown = Object.keys(gaps).filter((id) => !cases.some((one) => one.id === id))
   const notes = Object.entries(gaps).map(([id, reason]) => `${id}: ${reason}`)

@@ -40,9 +40,9 @@ export type Fault =
   | {
       readonly type: "status"
       readonly status: number
-      readonly body?: string
-      readonly carriedOut?: boolean
-      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: string | undefined
+      readonly carriedOut?: boolean | undefined
+      readonly headers?: Readonly<Record<string, string>> | undefined
     }
   /** The reply comes later. */
   | { readonly type: "delay"; readonly millis: number }
@@ -54,23 +54,23 @@ export interface Options {
   /** Where checkpoints are kept; they are found again by the next server of the same folder. */
   readonly folder: string
   /** What the model is called; what the engine calls it by default. */
-  readonly baseModel?: string
+  readonly baseModel?: string | undefined
   /** An adapter that stands for every checkpoint's, as a folder; without it, the engine's own export where it has one. */
-  readonly adapter?: string
+  readonly adapter?: string | undefined
   /** Which server's ways it keeps; the hosted one's by default. */
-  readonly dialect?: DialectName
+  readonly dialect?: DialectName | undefined
   /** The key that clients must have; none by default. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** Whether keys have to be exchanged for tokens; false by default. */
-  readonly exchangesKeys?: boolean
+  readonly exchangesKeys?: boolean | undefined
   /** The most models at once; 8 by default. */
-  readonly places?: number
+  readonly places?: number | undefined
   /** How long a poll is held; 20 s by default. */
-  readonly pollMillis?: number
+  readonly pollMillis?: number | undefined
   /** 0, the default, for one that is free. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Asked for each request. */
-  readonly fault?: (seen: Seen) => Fault | undefined
+  readonly fault?: ((seen: Seen) => Fault | undefined) | undefined
 }
 
 /** A server that runs until its scope closes. */
@@ -131,7 +131,7 @@ const serve = async (
     ? {
         status: fault.status,
         body: fault.body ?? "",
-        ...(fault.headers === undefined ? {} : { headers: fault.headers })
+        headers: fault.headers
       }
     : await Routes.handle(state(), {
         method: request.method ?? "GET",
@@ -145,7 +145,7 @@ const serve = async (
     return answer(response, {
       status: fault.status,
       body: fault.body ?? "",
-      ...(fault.headers === undefined ? {} : { headers: fault.headers })
+      headers: fault.headers
     })
   if (fault?.type === "delay") await new Promise((resolve) => setTimeout(resolve, fault.millis))
   answer(response, reply)

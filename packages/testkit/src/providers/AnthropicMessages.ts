@@ -76,7 +76,7 @@ const inputOf = (usage: Usage) => {
 
 const outputOf = (usage: Usage) => ({
   output_tokens: usage.outputTokens,
-  ...(usage.reasoningTokens === undefined ? {} : { output_tokens_details: { thinking_tokens: usage.reasoningTokens } })
+  output_tokens_details: usage.reasoningTokens === undefined ? undefined : { thinking_tokens: usage.reasoningTokens }
 })
 
 const message = (model: string, more: Readonly<Record<string, unknown>>) => ({
@@ -106,7 +106,7 @@ const whole = (answer: Answer, model: string) => {
       { type: "text", text: text(answer), citations: null }
     ],
     ...stopOf(answer),
-    ...(answer.usage === undefined ? {} : { usage: { ...inputOf(answer.usage), ...outputOf(answer.usage) } })
+    usage: answer.usage && { ...inputOf(answer.usage), ...outputOf(answer.usage) }
   })
 }
 

@@ -22,16 +22,16 @@ export interface Captured {
 
 /** What a request asks for, in words that fit every vendor. Absent is what was not sent. */
 export interface Sent {
-  readonly key?: string
-  readonly model?: string
+  readonly key?: string | undefined
+  readonly model?: string | undefined
   readonly isStream: boolean
   /** Every turn, system text first, wherever the vendor puts it. */
   readonly messages: ReadonlyArray<Message>
-  readonly maxOutputTokens?: number
-  readonly temperature?: number
-  readonly seed?: number
-  readonly stopSequences?: ReadonlyArray<string>
-  readonly reasoning?: Reasoning
+  readonly maxOutputTokens?: number | undefined
+  readonly temperature?: number | undefined
+  readonly seed?: number | undefined
+  readonly stopSequences?: ReadonlyArray<string> | undefined
+  readonly reasoning?: Reasoning | undefined
 }
 
 /** A streamed answer in pieces: what comes before, one piece for each delta, and what comes after. */
@@ -44,7 +44,7 @@ export interface Streamed {
 /** An HTTP answer that is no stream. */
 export interface Reply {
   readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body: string
 }
 
@@ -66,7 +66,7 @@ export interface Dialect {
   /** An event that is not JSON. */
   readonly malformed: string
   /** Headers that say what is left of the rate limits, and what they say; absent where the vendor sends none. */
-  readonly allowance?: { readonly headers: Readonly<Record<string, string>>; readonly means: Allowance }
+  readonly allowance?: { readonly headers: Readonly<Record<string, string>>; readonly means: Allowance } | undefined
 }
 
 /** One server-sent event, with a name where the vendor names its events. */
@@ -81,7 +81,9 @@ export const fields = (value: unknown): Readonly<Record<string, unknown>> =>
 export const items = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
 /** A record without the entries that are `undefined` or null. */
-export const present = <A extends Record<string, unknown>>(record: A): { [K in keyof A]?: NonNullable<A[K]> } =>
+export const present = <A extends Record<string, unknown>>(
+  record: A
+): { [K in keyof A]?: NonNullable<A[K]> | undefined } =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined && value !== null)) as never
 
 /** The text of a content that is a text, or a list of parts with a `text` each. */

@@ -84,18 +84,20 @@ const strange = { a_field_of_tomorrow: { nested: [1] } }
 
 const stream = (answer: Answer, model: string) => {
   const isNoisy = answer.noise !== false
-  const sofar =
-    answer.usage === undefined
-      ? {}
-      : { usageMetadata: { promptTokenCount: answer.usage.inputTokens, totalTokenCount: answer.usage.inputTokens } }
+  const sofar = {
+    usageMetadata: answer.usage && {
+      promptTokenCount: answer.usage.inputTokens,
+      totalTokenCount: answer.usage.inputTokens
+    }
+  }
   const deltas = answer.deltas.map((delta) => event(responseOf(model, candidate([partOf(delta)]), sofar)))
   const last = responseOf(
     model,
-    candidate([{ text: "", ...(isNoisy ? { thoughtSignature: "EjQKMgEM" } : {}) }], {
+    candidate([{ text: "", thoughtSignature: isNoisy ? "EjQKMgEM" : undefined }], {
       finishReason: finishReasons[answer.ending]
     }),
     {
-      ...(answer.usage === undefined ? {} : { usageMetadata: usageOf(answer.usage) }),
+      usageMetadata: answer.usage && usageOf(answer.usage),
       ...(isNoisy ? strange : {})
     }
   )
@@ -106,11 +108,9 @@ const stream = (answer: Answer, model: string) => {
 const whole = (answer: Answer, model: string) => {
   const thought = reasoningText(answer)
   const parts = [...(thought === "" ? [] : [{ text: thought, thought: true }]), { text: text(answer) }]
-  return responseOf(
-    model,
-    candidate(parts, { finishReason: finishReasons[answer.ending] }),
-    answer.usage === undefined ? {} : { usageMetadata: usageOf(answer.usage) }
-  )
+  return responseOf(model, candidate(parts, { finishReason: finishReasons[answer.ending] }), {
+    usageMetadata: answer.usage && usageOf(answer.usage)
+  })
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ interface Words {
   readonly code: number
   readonly status: string
   readonly message: string
-  readonly details?: ReadonlyArray<unknown>
+  readonly details?: ReadonlyArray<unknown> | undefined
 }
 
 const quotaFailure = (quotaId: string) => ({

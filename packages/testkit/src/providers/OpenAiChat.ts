@@ -25,17 +25,17 @@ import { type Answer, type Delta, type Refusal, reasoningText, text } from "./Sc
 
 /** In what a compatible server differs. */
 export interface Deviations {
-  readonly name?: string
-  readonly sources?: ReadonlyArray<string>
+  readonly name?: string | undefined
+  readonly sources?: ReadonlyArray<string> | undefined
   /**
    * When usage is sent: in a chunk of its own if the request asks for it (`stream-options`), with the last chunk
    * whether asked or not (`final`), or never.
    */
-  readonly usage?: "stream-options" | "final" | "none"
+  readonly usage?: "stream-options" | "final" | "none" | undefined
   /** Whether it says what is left of its rate limits, as OpenAI does; false by default. */
-  readonly hasRateLimits?: boolean
+  readonly hasRateLimits?: boolean | undefined
   /** The field of reasoning text; OpenAI itself sends none. */
-  readonly reasoningField?: "reasoning_content" | "reasoning"
+  readonly reasoningField?: "reasoning_content" | "reasoning" | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ const whole = (answer: Answer, model: string, { reasoningField, usage }: Deviati
     }
   ],
   service_tier: "default",
-  ...(answer.usage === undefined || usage === "none" ? {} : { usage: usageOf(answer.usage) })
+  usage: answer.usage === undefined || usage === "none" ? undefined : usageOf(answer.usage)
 })
 
 const refuseInStream = (refusal: Refusal): string => event({ error: OpenAiErrors.errorOf(refusal) })
@@ -201,7 +201,7 @@ export const compatible = (deviations: Deviations): Dialect => ({
   whole: (answer, model) => whole(answer, model, deviations),
   refuse: OpenAiErrors.refuse,
   refuseInStream,
-  ...(deviations.hasRateLimits ? { allowance: OpenAiErrors.allowance } : {}),
+  allowance: deviations.hasRateLimits ? OpenAiErrors.allowance : undefined,
   malformed: 'data: {"id":"chatcmpl-01","choices":[{"delta":{"content":"br\n\n'
 })
 

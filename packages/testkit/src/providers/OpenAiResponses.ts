@@ -87,7 +87,7 @@ const reasoningItem = (summary: string) => ({
   summary: summary === "" ? [] : [{ type: "summary_text", text: summary }]
 })
 
-const outcomes: Readonly<Record<Answer["ending"], { status: string; reason?: string }>> = {
+const outcomes: Readonly<Record<Answer["ending"], { status: string; reason?: string | undefined }>> = {
   stop: { status: "completed" },
   "stop-sequence": { status: "completed" },
   length: { status: "incomplete", reason: "max_output_tokens" },
@@ -129,7 +129,7 @@ const whole = (answer: Answer, model: string) => {
     incomplete_details: reason === undefined ? null : { reason },
     output: [...(thought === "" ? [] : [reasoningItem(thought)]), messageItem(text(answer), status)],
     usage: answer.usage === undefined ? null : usageOf(answer.usage),
-    ...(answer.noise === false ? {} : { a_field_of_tomorrow: { nested: [1] } })
+    a_field_of_tomorrow: answer.noise === false ? undefined : { nested: [1] }
   })
 }
 

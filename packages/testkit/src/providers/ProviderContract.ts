@@ -63,7 +63,9 @@ const checkGap = async (one: Case, options: Options, reason: string): Promise<vo
 const notes = (expectations: Expectations | undefined, gaps: Gaps): ReadonlyArray<string> => [
   ...Object.entries(gaps).map(([id, reason]) => `gap: ${id}: ${reason}`),
   ...Object.entries(expectations ?? {}).flatMap(([setting, expectation]) =>
-    expectation === "passed" ? [] : [`${expectation.type}: ${setting}: ${expectation.reason}`]
+    expectation === undefined || expectation === "passed"
+      ? []
+      : [`${expectation.type}: ${setting}: ${expectation.reason}`]
   )
 ]
 
@@ -95,7 +97,7 @@ const notes = (expectations: Expectations | undefined, gaps: Gaps): ReadonlyArra
  * names.length > 50 // => true
  * ```
  */
-export const contract = (options: Options & Runner & { readonly gaps?: Gaps }): void => {
+export const contract = (options: Options & Runner & { readonly gaps?: Gaps | undefined }): void => {
   const { describe, gaps = {}, it, name, settings: expectations } = options
   const unknown = Object.keys(gaps).filter((id) => !cases.some((one) => one.id === id))
   describe(`${name} keeps the contract of providers`, () => {

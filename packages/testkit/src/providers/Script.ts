@@ -20,10 +20,10 @@ export interface Answer {
   readonly deltas: ReadonlyArray<Delta>
   readonly ending: Ending
   /** Not sent when absent. */
-  readonly usage?: Usage
+  readonly usage?: Usage | undefined
   /** Whether events and fields that no client knows yet stand between the others; true by default. */
-  readonly noise?: boolean
-  readonly headers?: Readonly<Record<string, string>>
+  readonly noise?: boolean | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** Why a vendor refuses. `server-error` is a bug of theirs, `unavailable` is too much to do. */
@@ -46,12 +46,12 @@ export interface Refusal {
   readonly type: "refusal"
   readonly kind: RefusalKind
   /** Instead of the vendor's status. */
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
+  readonly status?: number | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Put into the vendor's message: what it repeats of the request. */
-  readonly echo?: string
+  readonly echo?: string | undefined
   /** Sent inside a stream, after these deltas. */
-  readonly after?: ReadonlyArray<Delta>
+  readonly after?: ReadonlyArray<Delta> | undefined
 }
 
 /** A way to break. `after` counts the deltas of the answer that are still sent. */
@@ -76,12 +76,12 @@ export type Fault =
       readonly status: number
       readonly contentType: string
       readonly body: string
-      readonly headers?: Readonly<Record<string, string>>
+      readonly headers?: Readonly<Record<string, string>> | undefined
     }
   /** Resets the connection before a byte is sent. */
   | { readonly type: "reset" }
   /** Takes the request and falls silent, at once or in the middle of an answer. */
-  | { readonly type: "hang"; readonly answer?: Answer; readonly after?: number }
+  | { readonly type: "hang"; readonly answer?: Answer | undefined; readonly after?: number | undefined }
 
 /** What a scripted server does with one request. */
 export type Script = Answer | Refusal | Fault

@@ -35,17 +35,24 @@ class Failed extends Error {
 }
 
 interface Chunk {
-  readonly error?: { readonly code?: string; readonly message: string }
-  readonly choices?: ReadonlyArray<{
-    readonly delta: { readonly content?: string; readonly reasoning_content?: string }
-    readonly finish_reason?: string
-  }>
-  readonly usage?: {
-    readonly prompt_tokens: number
-    readonly completion_tokens: number
-    readonly prompt_tokens_details: { readonly cached_tokens: number; readonly cache_write_tokens?: number }
-    readonly completion_tokens_details: { readonly reasoning_tokens: number }
-  }
+  readonly error?: { readonly code?: string | undefined; readonly message: string } | undefined
+  readonly choices?:
+    | ReadonlyArray<{
+        readonly delta: { readonly content?: string | undefined; readonly reasoning_content?: string | undefined }
+        readonly finish_reason?: string | undefined
+      }>
+    | undefined
+  readonly usage?:
+    | {
+        readonly prompt_tokens: number
+        readonly completion_tokens: number
+        readonly prompt_tokens_details: {
+          readonly cached_tokens: number
+          readonly cache_write_tokens?: number | undefined
+        }
+        readonly completion_tokens_details: { readonly reasoning_tokens: number }
+      }
+    | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -63,7 +70,7 @@ const tagOf = (status: number, code: string | undefined): WorkerErrorReason["_ta
   return status >= 500 || status === 409 ? "Overloaded" : "InvalidRequest"
 }
 
-const retryAfter = (headers: Headers): { retryAfterMillis?: number } => {
+const retryAfter = (headers: Headers): { retryAfterMillis?: number | undefined } => {
   const millis = Number(headers.get("retry-after-ms") ?? Number.NaN)
   if (millis >= 0) return { retryAfterMillis: millis }
   const after = headers.get("retry-after") ?? ""
@@ -87,7 +94,7 @@ const refused = (status: number, headers: Headers, text: string): Failed => {
     _tag,
     detail: message,
     ...(_tag === "RateLimited" || _tag === "Overloaded" ? retryAfter(headers) : {}),
-    ...(_tag === "ContextTooLong" && context !== undefined ? { contextTokens: Number(context) } : {})
+    contextTokens: _tag === "ContextTooLong" && context !== undefined ? Number(context) : undefined
   } as WorkerErrorReason)
 }
 
@@ -114,8 +121,8 @@ const bodyOf = (
   temperature: request.temperature ?? defaults.temperature,
   seed: defect === "drops the seed" ? undefined : request.seed,
   stop: request.stopSequences,
-  ...(request.reasoning?.type === "effort" ? { reasoning_effort: request.reasoning.effort } : {}),
-  ...(request.reasoning?.type === "budget" ? { reasoning: { max_tokens: request.reasoning.tokens } } : {}),
+  reasoning_effort: request.reasoning?.type === "effort" ? request.reasoning.effort : undefined,
+  reasoning: request.reasoning?.type === "budget" ? { max_tokens: request.reasoning.tokens } : undefined,
   ...(request.reasoning?.type === "off" ? { reasoning_effort: "none" } : {})
 })
 

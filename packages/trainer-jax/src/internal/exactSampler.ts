@@ -21,7 +21,7 @@ import type { Weights } from "./threadTask.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A request whose completions are computed together. */
-export type Part = Required<SampleRequest>
+export type Part = SampleRequest & { readonly count: number }
 
 /** What is compiled, by its shape. */
 export interface Decoders {

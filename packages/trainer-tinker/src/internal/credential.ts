@@ -40,7 +40,7 @@ export const make = (key: Redacted.Redacted<string> | undefined): Credential => 
       const plain = { ...exchanging, credential: Effect.succeed(key), refused: Effect.succeed(false) }
       const outgoing = { path: "auth/token", body: "{}" }
       const reply = yield* Transport.request(plain, outgoing)
-      const { jwt } = (reply.json ?? {}) as { readonly jwt?: string }
+      const { jwt } = (reply.json ?? {}) as { readonly jwt?: string | undefined }
       if (typeof jwt !== "string") return yield* Transport.refusal(plain, outgoing, reply, now)
       token = { value: Redacted.make(jwt), end: endOf(jwt) }
       return token.value

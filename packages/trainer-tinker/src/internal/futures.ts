@@ -26,16 +26,16 @@ export interface Awaited {
   readonly requestId: string
   /** What it is, for people: `forward_backward`. */
   readonly call: string
-  readonly accept?: string
+  readonly accept?: string | undefined
 }
 
 interface Body {
-  readonly type?: string
-  readonly status?: string
+  readonly type?: string | undefined
+  readonly status?: string | undefined
   readonly error?: unknown
-  readonly category?: string
-  readonly queue_state?: string
-  readonly queue_state_reason?: string
+  readonly category?: string | undefined
+  readonly queue_state?: string | undefined
+  readonly queue_state_reason?: string | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ interface Body {
 /** What to do after a reply. */
 type Verdict =
   | { readonly type: "done" }
-  | { readonly type: "pending"; readonly queue?: string }
+  | { readonly type: "pending"; readonly queue?: string | undefined }
   | { readonly type: "billing" }
   /** Worth asking again, at most `times`. */
   | { readonly type: "doubtful"; readonly error: Errors.TinkerError; readonly times: number }
@@ -62,7 +62,7 @@ const queueOf = ({ queue_state: state, queue_state_reason: why }: Body): string 
 
 const pending = (body: Body): Verdict => {
   const queue = queueOf(body)
-  return { type: "pending", ...(queue === undefined ? {} : { queue }) }
+  return { type: "pending", queue }
 }
 
 const verdict = (
@@ -126,7 +126,7 @@ export const retrieve = (
           body: JSON.stringify({ request_id: requestId, allow_metadata_only: false }),
           headers: { "x-tinker-request-iteration": String(iteration), "x-tinker-request-type": call },
           timeoutMillis: waiting.pollMillis,
-          ...(accept === undefined ? {} : { accept })
+          accept
         })
       )
       const now = yield* Clock.currentTimeMillis

@@ -22,12 +22,12 @@ export const batch = ({ config, data, loss }: Batch): string => {
 }
 
 interface TensorReply {
-  readonly data?: ReadonlyArray<number>
+  readonly data?: ReadonlyArray<number> | undefined
 }
 
 interface BatchReply {
-  readonly loss_fn_outputs?: ReadonlyArray<Readonly<Record<string, TensorReply>>>
-  readonly metrics?: Readonly<Record<string, number>> | null
+  readonly loss_fn_outputs?: ReadonlyArray<Readonly<Record<string, TensorReply>>> | undefined
+  readonly metrics?: Readonly<Record<string, number>> | null | undefined
 }
 
 /** A batch's result; `undefined` where it is none. */
@@ -39,12 +39,14 @@ export const readBatch = (reply: unknown): BatchResult | undefined => {
 }
 
 interface SampleReply {
-  readonly sequences?: ReadonlyArray<{
-    readonly tokens: ReadonlyArray<number>
-    readonly logprobs?: ReadonlyArray<number> | null
-    readonly stop_reason: string
-  }>
-  readonly prompt_logprobs?: ReadonlyArray<number | null> | null
+  readonly sequences?:
+    | ReadonlyArray<{
+        readonly tokens: ReadonlyArray<number>
+        readonly logprobs?: ReadonlyArray<number> | null | undefined
+        readonly stop_reason: string
+      }>
+    | undefined
+  readonly prompt_logprobs?: ReadonlyArray<number | null> | null | undefined
 }
 
 /** As long as the prompt: SkyRL's JAX engine leaves out the first token, which has no log-probability. */
@@ -64,6 +66,6 @@ export const readSamples = (reply: unknown, promptLength: number): SampleResult 
   )
   return {
     sequences: read,
-    ...(ofPrompt === null || ofPrompt === undefined ? {} : { promptLogProbs: aligned(ofPrompt, promptLength) })
+    promptLogProbs: ofPrompt === null || ofPrompt === undefined ? undefined : aligned(ofPrompt, promptLength)
   }
 }

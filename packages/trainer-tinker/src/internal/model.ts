@@ -125,7 +125,7 @@ const untilReady = ({ settings }: Operations.Connection, path: string): Effect.E
 const saveWeights = (place: Place, name: string) => {
   const path = `tinker://${place.id}/weights/${name}`
   return numbered(place, "save_weights", { path: name, overwrite: false }).pipe(
-    Effect.map(({ json }) => (json as { readonly path?: string } | undefined)?.path ?? path),
+    Effect.map(({ json }) => (json as { readonly path?: string | undefined } | undefined)?.path ?? path),
     // SkyRL knows saves by their name alone: a name that is taken after a lost reply is this very save.
     Effect.catchIf(isSavedBefore, () => Effect.as(untilReady(place.connection, path), path))
   )
@@ -147,7 +147,10 @@ const sampler = (place: Place, attempt = 1): Effect.Effect<Sampling.SamplerHandl
     const { connection } = place
     const sampling_session_seq_id = connection.counters.samplers++
     const reply = yield* numbered(place, "save_weights_for_sampler", { sampling_session_seq_id })
-    const said = (reply.json ?? {}) as { readonly sampling_session_id?: string | null; readonly path?: string | null }
+    const said = (reply.json ?? {}) as {
+      readonly sampling_session_id?: string | null | undefined
+      readonly path?: string | null | undefined
+    }
     if (typeof said.sampling_session_id === "string") return Sampling.make(connection, said.sampling_session_id)
     return yield* Sampling.open(connection, { model_path: said.path ?? "" })
   }).pipe(
@@ -183,7 +186,8 @@ export const create = (
       optimStep: (parameters) =>
         Effect.map(
           numbered(place, "optim_step", { adam_params: parameters }),
-          ({ json }) => (json as { readonly metrics?: Readonly<Record<string, number>> } | undefined)?.metrics ?? {}
+          ({ json }) =>
+            (json as { readonly metrics?: Readonly<Record<string, number>> | undefined } | undefined)?.metrics ?? {}
         ),
       saveWeights: (name) => saveWeights(place, name),
       loadWeights: (path) => Effect.asVoid(numbered(place, "load_weights", { path, optimizer: true })),

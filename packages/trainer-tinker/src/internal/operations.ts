@@ -79,7 +79,7 @@ export const result = (
       Futures.retrieve(settings, waiting, {
         requestId: current.requestId,
         call,
-        ...(accept === undefined ? {} : { accept })
+        accept
       }),
       ({ reason }) => reason._tag === "Expired" && reason.isPromise === true && times > 0,
       () => Effect.flatMap(current.again, (again) => wait(again, times - 1))

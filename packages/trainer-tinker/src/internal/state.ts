@@ -88,8 +88,8 @@ export const open = (options: Options): Effect.Effect<State, Errors.TinkerError,
 export const reconnect = (state: State): Effect.Effect<void, Errors.TinkerError> =>
   Effect.gen(function* () {
     yield* Scope.close(state.clientScope, Exit.void)
-    const dialect = state.dialect === undefined ? {} : { dialect: state.dialect }
-    const { client, clientScope } = yield* connect({ ...state.options, ...dialect }, state.scope)
+    const dialect = state.dialect ?? state.options.dialect
+    const { client, clientScope } = yield* connect({ ...state.options, dialect }, state.scope)
     state.client = client
     state.clientScope = clientScope
   })
@@ -121,7 +121,7 @@ export const create = (state: State, rank?: number): Effect.Effect<TinkerClient.
     const options: TinkerClient.ModelOptions = {
       baseModel,
       lora: { train_unembed: false, ...lora, ...(rank === undefined ? {} : { rank }) },
-      ...(metadata === undefined ? {} : { metadata })
+      metadata
     }
     if (state.dialect?.leavesGradients) yield* wash(state, options)
     const modelScope = yield* Scope.fork(state.clientScope)

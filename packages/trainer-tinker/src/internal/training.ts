@@ -133,7 +133,7 @@ const step = (state: State.State, dialect: Dialect, settings: OptimizerSettings)
     const metrics = yield* State.doubting(state, model.optimStep(parametersOf(settings)))
     stepped(state)
     const gradientNorm = gradientNormOf(metrics)
-    return { version: state.version, ...(gradientNorm === undefined ? {} : { gradientNorm }) }
+    return { version: state.version, gradientNorm }
   })
 
 // -------------------------------------------------------------------------------------------------------------------

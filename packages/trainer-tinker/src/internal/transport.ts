@@ -19,15 +19,15 @@ import * as Errors from "../TinkerError.ts"
 /** What is sent. */
 export interface Outgoing {
   /** For people: the last part of the path by default. */
-  readonly call?: string
-  readonly method?: "GET" | "POST" | "DELETE"
+  readonly call?: string | undefined
+  readonly method?: "GET" | "POST" | "DELETE" | undefined
   /** Below `/api/v1/`, or a whole address. */
   readonly path: string
-  readonly body?: string | Uint8Array
-  readonly contentType?: string
-  readonly accept?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly timeoutMillis?: number
+  readonly body?: string | Uint8Array | undefined
+  readonly contentType?: string | undefined
+  readonly accept?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly timeoutMillis?: number | undefined
 }
 
 /** What came back, whatever its status. */
@@ -79,7 +79,10 @@ const parsed = (bytes: Uint8Array, contentType: string | null): unknown => {
 }
 
 const causeOf = (cause: unknown): string => {
-  const { cause: inner, message } = cause as { readonly cause?: { code?: string; message?: string }; message?: string }
+  const { cause: inner, message } = cause as {
+    readonly cause?: { code?: string | undefined; message?: string | undefined } | undefined
+    message?: string | undefined
+  }
   return inner?.code ?? inner?.message ?? message ?? String(cause)
 }
 
@@ -103,7 +106,7 @@ export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<
           headers: headersOf(outgoing, key),
           redirect: "manual",
           signal,
-          ...(body === undefined ? {} : { body: body as string })
+          body: (body ?? null) as string | null
         })
         const bytes = new Uint8Array(await response.arrayBuffer())
         const { headers, status } = response
@@ -126,7 +129,10 @@ export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<
 // -------------------------------------------------------------------------------------------------------------------
 
 interface Refusal {
-  readonly detail?: string | ReadonlyArray<{ readonly loc?: ReadonlyArray<unknown>; readonly msg?: string }>
+  readonly detail?:
+    | string
+    | ReadonlyArray<{ readonly loc?: ReadonlyArray<unknown> | undefined; readonly msg?: string | undefined }>
+    | undefined
   readonly error?: unknown
   readonly message?: unknown
 }

@@ -27,14 +27,14 @@ export interface RehearsalOptions {
   readonly parts: Pick<Parts, "pool" | "tasks" | "policy">
   readonly phase: GrpoConfig
   /** Counts tokens of prompts and completions; four characters to a token without it. */
-  readonly tokenizer?: Pick<Tokenizer, "render" | "encode">
+  readonly tokenizer?: Pick<Tokenizer, "render" | "encode"> | undefined
   /** Whether the workers themselves are asked: only where that costs nothing. False by default. */
-  readonly asksWorkers?: boolean
+  readonly asksWorkers?: boolean | undefined
   /** The median tokens of an answer where workers are not asked, reasoning included; 400 by default. */
-  readonly answerTokens?: number
+  readonly answerTokens?: number | undefined
   /** How many rollouts; 100 by default. */
-  readonly count?: number
-  readonly seed?: number
+  readonly count?: number | undefined
+  readonly seed?: number | undefined
 }
 
 /** The median tokens of an answer, where the recipe does not give it. */
@@ -94,8 +94,8 @@ const writer = (options: RehearsalOptions, size: () => number, draw: Seed.Draw) 
 /** Answers at the worker's likely length without asking it. */
 const standIn = (worker: Worker.Worker, median: number, draw: Seed.Draw): Worker.Worker => ({
   id: worker.id,
-  ...(worker.description === undefined ? {} : { description: worker.description }),
-  ...(worker.pricing === undefined ? {} : { pricing: worker.pricing }),
+  description: worker.description,
+  pricing: worker.pricing,
   generate: ({ maxOutputTokens = Number.POSITIVE_INFINITY, messages }) => {
     const wanted = Math.round(median * Math.exp(answerSpread * normal(draw)))
     const outputTokens = Math.max(1, Math.min(maxOutputTokens, wanted))

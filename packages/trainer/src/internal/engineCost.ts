@@ -4,9 +4,9 @@ import type { Datum, Engine, EnginePricing, Sampler } from "../Engine.ts"
 import type { GroupAdvantages } from "./grpoBatch.ts"
 
 interface Tokens {
-  readonly prefill?: number
-  readonly sampled?: number
-  readonly trained?: number
+  readonly prefill?: number | undefined
+  readonly sampled?: number | undefined
+  readonly trained?: number | undefined
 }
 
 const usd = (pricing: EnginePricing | undefined, { prefill = 0, sampled = 0, trained = 0 }: Tokens): number =>

@@ -26,7 +26,9 @@ export interface GroupAdvantages {
 }
 
 /** A completion to learn from, with one advantage for all of its tokens. */
-export interface LearnedCompletion extends Required<Pick<Datum, "prompt" | "completion" | "weights" | "logProbs">> {
+export interface LearnedCompletion extends Pick<Datum, "prompt" | "completion"> {
+  readonly weights: PerToken
+  readonly logProbs: PerToken
   readonly advantage: number
 }
 

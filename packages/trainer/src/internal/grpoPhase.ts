@@ -92,7 +92,7 @@ const collectGroups = Effect.fnUntraced(function* (
   const curriculum: Curriculum.Parts = {
     tasks,
     pool: parts.pool,
-    ...(parts.isHeldOut === undefined ? {} : { isHeldOut: parts.isHeldOut })
+    isHeldOut: parts.isHeldOut
   }
   const one = Effect.fnUntraced(function* (position: number) {
     const question = yield* Curriculum.question(curriculum, config, phase.seed, position)
@@ -202,7 +202,7 @@ interface Learned {
   readonly steps: ReadonlyArray<OptimizerStep>
   readonly learningRate: number
   readonly passes: ReadonlyArray<{ readonly data: ReadonlyArray<Datum>; readonly pass: Pass }>
-  readonly referenceDivergence?: number
+  readonly referenceDivergence?: number | undefined
 }
 
 const chunk = <A>(items: ReadonlyArray<A>, index: number, of: number): ReadonlyArray<A> =>
@@ -244,9 +244,8 @@ const learn = Effect.fnUntraced(function* (
     steps,
     learningRate,
     passes,
-    ...(divergences.length === 0
-      ? {}
-      : { referenceDivergence: divergences.reduce((sum, one) => sum + one, 0) / divergences.length })
+    referenceDivergence:
+      divergences.length === 0 ? undefined : divergences.reduce((sum, one) => sum + one, 0) / divergences.length
   }
 })
 
@@ -272,16 +271,16 @@ const learningMetrics = ({ learningRate, passes, referenceDivergence, steps }: L
   const losses = passes.flatMap(({ pass }) => (pass.loss === undefined ? [] : [pass.loss]))
   return {
     learningRate,
-    ...(last?.gradientNorm === undefined ? {} : { gradientNorm: last.gradientNorm }),
-    ...(losses.length === 0 ? {} : { loss: losses.reduce((sum, one) => sum + one, 0) }),
+    gradientNorm: last?.gradientNorm,
+    loss: losses.length === 0 ? undefined : losses.reduce((sum, one) => sum + one, 0),
     tokens: {
       completion: tokens,
       prompt: all.reduce((sum, { prompt }) => sum + prompt.length, 0)
     },
-    ...(entropy === undefined ? {} : { entropy }),
+    entropy,
     clipped: tokens === 0 ? 0 : distances.reduce((sum, one) => sum + one.clipped, 0) / tokens,
     samplerDivergence: tokens === 0 ? 0 : distances.reduce((sum, one) => sum + one.divergence, 0) / tokens,
-    ...(referenceDivergence === undefined ? {} : { referenceDivergence })
+    referenceDivergence
   }
 }
 
@@ -333,10 +332,10 @@ const runIteration = Effect.fnUntraced(function* (
     ...learningMetrics(learned, loss),
     lag: version - collected.samplerVersion,
     costUsd: session.standing.costUsd + rollouts.iterationCostUsd + engineCostUsd,
-    ...(session.parts.engine.pricing === undefined ? {} : { engineCostUsd }),
+    engineCostUsd: session.parts.engine.pricing && engineCostUsd,
     at: yield* Clock.currentTimeMillis,
     seconds: { ...(yield* watch.seconds), collect: collected.seconds },
-    ...(evaluation === undefined ? {} : { evaluation })
+    evaluation
   }
   yield* Session.finish(session, metrics, collected.position, phaseIteration + 1 === config.iterations)
   return metrics.version

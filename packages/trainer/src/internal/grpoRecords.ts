@@ -27,7 +27,7 @@ const groupRecord = (advantages: GroupAdvantages, group: number, place: Place): 
     task: task.id,
     kind,
     messages: task.messages,
-    ...(task.reference === undefined ? {} : { reference: task.reference }),
+    reference: task.reference,
     pool: WorkerPool.ids(pool),
     rounds: 1 + extraRounds,
     samplerVersion,
@@ -56,12 +56,13 @@ const completionRecord = (
     tokens: sample.tokens,
     logProbs: sample.logProbs,
     reason: sample.reason,
-    ...(rollout.dropped === undefined ? { reward } : {}),
-    ...(advantage === undefined ? {} : { advantage }),
-    ...(why === undefined ? {} : { detail: why }),
-    ...(workflow === undefined ? {} : { workflow, workers }),
-    ...(answer === undefined ? {} : { answer }),
-    ...(grade === undefined ? {} : { grade }),
+    reward: rollout.dropped === undefined ? reward : undefined,
+    advantage,
+    detail: why,
+    workflow,
+    workers: workflow && workers,
+    answer,
+    grade,
     ...rest
   }
   return record

@@ -159,13 +159,13 @@ export const finish = Effect.fnUntraced(function* (
     ...standing,
     iteration,
     costUsd: metrics.costUsd,
-    ...(newBest === undefined ? {} : { best: newBest }),
+    best: newBest,
     ...(isLastOfPhase
       ? { phase: standing.phase + 1, phaseIteration: 0, position: 0 }
       : {
           phaseIteration: standing.phaseIteration + 1,
           position,
-          ...(reference === undefined ? {} : { reference })
+          reference
         })
   }
   if (isLastOfPhase || isBoundary(session, iteration)) yield* checkpoint(session)

@@ -75,21 +75,21 @@ const runStep = Effect.fnUntraced(function* (
     phaseIteration,
     version: step.version,
     learningRate: settings.learningRate,
-    ...(step.gradientNorm === undefined ? {} : { gradientNorm: step.gradientNorm }),
-    ...(pass.loss === undefined ? {} : { loss: pass.loss }),
+    gradientNorm: step.gradientNorm,
+    loss: pass.loss,
     tokens: {
       completion: data.reduce((sum, { completion }) => sum + completion.length, 0),
       prompt: data.reduce((sum, { prompt }) => sum + prompt.length, 0)
     },
     costUsd: session.standing.costUsd + engineCostUsd,
-    ...(engine.pricing === undefined ? {} : { engineCostUsd }),
+    engineCostUsd: engine.pricing && engineCostUsd,
     examples: examples.length,
     completions: data.length,
     weightedLoss: weightedLoss(pass, data),
     tokenLoss: tokenLoss(pass),
     at: yield* Clock.currentTimeMillis,
     seconds: yield* watch.seconds,
-    ...(evaluation === undefined ? {} : { evaluation })
+    evaluation
   }
   yield* Session.finish(session, metrics, position + config.batch, phaseIteration + 1 === config.steps)
 })

@@ -245,7 +245,7 @@ const endStatement = (reader: Reader): "semicolon" | "line" => {
 export const readAssignments = (reader: Reader): Lists | Failure => {
   const forbidden = findForbidden(reader)
   if (forbidden !== undefined) return forbidden
-  const columns: { [Name in ListName]?: AnyColumn } = {}
+  const columns: { [Name in ListName]?: AnyColumn | undefined } = {}
   let start = -1
   let end = 0
   let ended: "semicolon" | "line" = "line"

@@ -116,7 +116,7 @@ const splitAtProse = (text: string, found: ReadonlyArray<Found>): Array<Array<Fo
 /** The sets that lists make in their order. A list that comes twice before its set is complete replaces the first. */
 const completeSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
   const sets: Array<ListSet> = []
-  let open: { [Name in ListName]?: Found } = {}
+  let open: { [Name in ListName]?: Found | undefined } = {}
   for (const list of found) {
     open[list.name] = list
     if (listNames.every((name) => open[name] !== undefined)) {

@@ -21,9 +21,11 @@ export interface Connection {
   readonly baseURL: string
   readonly apiKey: string
   /** How long the provider may wait for the vendor; its own default when absent. */
-  readonly timeoutMillis?: number
+  readonly timeoutMillis?: number | undefined
   /** Defaults of the worker, which each request may override. */
-  readonly defaults?: { readonly temperature?: number; readonly maxOutputTokens?: number }
+  readonly defaults?:
+    | { readonly temperature?: number | undefined; readonly maxOutputTokens?: number | undefined }
+    | undefined
 }
 
 /** What a request may set. */
@@ -45,7 +47,7 @@ export type Expectation =
   | { readonly type: "rejected"; readonly reason: string }
   | { readonly type: "unsent"; readonly reason: string }
 
-export type Expectations = Readonly<Partial<Record<Setting, Expectation>>>
+export type Expectations = { readonly [Name in Setting]?: Expectation | undefined }
 
 /** A provider under test. */
 export interface Options {
@@ -53,7 +55,7 @@ export interface Options {
   readonly name: string
   readonly dialect: Dialect
   readonly make: (connection: Connection) => Worker
-  readonly settings?: Expectations
+  readonly settings?: Expectations | undefined
 }
 
 /** How a call ended. */

@@ -19,11 +19,11 @@ export interface Options {
   /** Makes the engine. It is called twice: an engine that loads what another saved has to be the same. */
   readonly make: Effect.Effect<Engine, EngineError, Scope.Scope>
   /** How far log-probabilities, and sums of them relative to their size, may be off; 1e-4 by default. */
-  readonly tolerance?: number
+  readonly tolerance?: number | undefined
   /** A learning rate at which twenty steps on one completion make it likelier; 0.01 by default. */
-  readonly learningRate?: number
+  readonly learningRate?: number | undefined
   /** Texts that the engine's tokenizer writes; some short English by default. */
-  readonly texts?: readonly [string, string, string]
+  readonly texts?: readonly [string, string, string] | undefined
 }
 
 /** An engine with fresh weights, and what cases need. */

@@ -63,7 +63,7 @@ interface WireDatum {
 const received = (input: {
   readonly data: ReadonlyArray<WireDatum>
   readonly loss_fn: string
-  readonly loss_fn_config?: Readonly<Record<string, number>> | null
+  readonly loss_fn_config?: Readonly<Record<string, number>> | null | undefined
 }): Passes.ReceivedBatch => ({
   loss: input.loss_fn,
   config: input.loss_fn_config ?? {},

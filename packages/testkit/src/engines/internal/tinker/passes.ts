@@ -97,11 +97,11 @@ export const read = (batch: ReceivedBatch, dialect: Dialect): Call => {
     if (loss.type === "crossEntropy") {
       const counts =
         batch.loss === "cispo" ? completion.map((_, at) => (weights?.[at] ?? 1) * advantages![at]!) : weights
-      return { prompt, completion, ...(counts === undefined ? {} : { weights: counts }) }
+      return { prompt, completion, weights: counts }
     }
     if (advantages === undefined || logProbs === undefined)
       throw new Flaw(400, `${batch.loss} is expected to have advantages and logprobs.`)
-    return { prompt, completion, advantages, logProbs, ...(weights === undefined ? {} : { weights }) }
+    return { prompt, completion, advantages, logProbs, weights }
   })
   return { data, loss, masses }
 }

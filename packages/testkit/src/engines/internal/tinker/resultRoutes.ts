@@ -12,7 +12,7 @@ const batchJson = ({ hasElementwiseLoss, logProbs }: Passes.Passed) => ({
   metrics: {},
   loss_fn_outputs: logProbs.map((values) => ({
     logprobs: tensor(values),
-    ...(hasElementwiseLoss ? { elementwise_loss: tensor(values.map((value) => -value)) } : {})
+    elementwise_loss: hasElementwiseLoss ? tensor(values.map((value) => -value)) : undefined
   }))
 })
 

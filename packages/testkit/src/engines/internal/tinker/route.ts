@@ -18,7 +18,7 @@ export interface Request {
 export interface Answer {
   readonly status: number
   readonly body: string | Uint8Array
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 export type Fields = Readonly<Record<string, never>>
@@ -53,7 +53,7 @@ export const withModel =
 export const once = (
   state: State.State,
   model: State.Model,
-  body: { readonly seq_id?: number },
+  body: { readonly seq_id?: number | undefined },
   call: string,
   work: Effect.Effect<State.Outcome, EngineError>
 ): Answer => {
