@@ -6,7 +6,8 @@
  * ignored.
  */
 import type { Message } from "@divisi/core/Task"
-import { estimateUsage, type FinishReason, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
+import { estimateUsage } from "@divisi/core/Usage"
+import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as Result from "effect/Result"
 

@@ -1,13 +1,7 @@
 /** The worker: sends a request, and reads its answer as it comes. What it sends and reads is in the files beside it. */
 
-import {
-  type Limits,
-  type Pricing,
-  type Worker,
-  WorkerError,
-  type WorkerPart,
-  type WorkerRequest
-} from "@divisi/core/Worker"
+import type { Pricing } from "@divisi/core/Usage"
+import { type Limits, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

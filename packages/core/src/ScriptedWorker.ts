@@ -4,15 +4,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import {
-  free,
-  type Pricing,
-  type Worker,
-  WorkerError,
-  type WorkerErrorReason,
-  type WorkerPart,
-  type WorkerRequest
-} from "./task/Worker.ts"
+import { free, type Pricing } from "./task/Usage.ts"
+import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart, type WorkerRequest } from "./task/Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -17,10 +17,9 @@ import * as Conductor from "./run/Conductor.ts"
 import { Gate } from "./run/Resilience.ts"
 import { ResponseCache } from "./run/ResponseCache.ts"
 import * as Task from "./task/Task.ts"
+import { estimateUsage, type Usage } from "./task/Usage.ts"
 import {
-  estimateUsage,
   type FinishReason,
-  type Usage,
   type Worker,
   WorkerError,
   type WorkerErrorReason,

@@ -4,13 +4,14 @@ import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import { TestClock } from "effect/testing"
 import * as Budget from "../src/run/Budget.ts"
+import type * as Usage from "../src/task/Usage.ts"
 
 const used = (tokens: number, costUsd: number | undefined) => ({
   usage: { inputTokens: tokens, outputTokens: 0 },
   costUsd
 })
 
-const tokensOf = ({ usage }: Budget.Spend) => usage.inputTokens + usage.outputTokens
+const tokensOf = ({ usage }: Usage.Spend) => usage.inputTokens + usage.outputTokens
 
 describe("Budget", () => {
   it.effect("no interleaving of concurrent calls ever exceeds a limit, and none is lost", () =>

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "vitest"
+import * as Usage from "../src/task/Usage.ts"
 import * as Worker from "../src/task/Worker.ts"
 
-describe("Worker.cost", () => {
+describe("Usage.cost", () => {
   const pricing = { inputPerMillion: 3, outputPerMillion: 15, cachedInputPerMillion: 0.3, cacheWritePerMillion: 3.75 }
 
   it("counts fresh, cached and written input, output and calls", () => {
@@ -11,26 +12,26 @@ describe("Worker.cost", () => {
       cacheWriteTokens: 100_000,
       outputTokens: 20_000
     }
-    assert.closeTo(Worker.cost(pricing, usage)!, 0.3 * 3 + 0.6 * 0.3 + 0.1 * 3.75 + 0.02 * 15, 1e-12)
-    assert.closeTo(Worker.cost({ ...pricing, perCall: 0.5 }, Worker.noUsage)!, 0.5, 1e-12)
+    assert.closeTo(Usage.cost(pricing, usage)!, 0.3 * 3 + 0.6 * 0.3 + 0.1 * 3.75 + 0.02 * 15, 1e-12)
+    assert.closeTo(Usage.cost({ ...pricing, perCall: 0.5 }, Usage.noUsage)!, 0.5, 1e-12)
   })
 
   it("bills cached input in full where no price for it is known", () => {
     const usage = { inputTokens: 1_000_000, cachedInputTokens: 1_000_000, outputTokens: 0 }
-    assert.strictEqual(Worker.cost({ inputPerMillion: 2, outputPerMillion: 0 }, usage), 2)
+    assert.strictEqual(Usage.cost({ inputPerMillion: 2, outputPerMillion: 0 }, usage), 2)
   })
 
   it("does not know what nobody knows", () => {
-    assert.isUndefined(Worker.cost(undefined, Worker.noUsage))
-    assert.strictEqual(Worker.cost(Worker.free, { inputTokens: 5, outputTokens: 5 }), 0)
+    assert.isUndefined(Usage.cost(undefined, Usage.noUsage))
+    assert.strictEqual(Usage.cost(Usage.free, { inputTokens: 5, outputTokens: 5 }), 0)
   })
 })
 
-describe("Worker.addUsage", () => {
+describe("Usage.addUsage", () => {
   it("keeps what is unknown unknown, and an estimate an estimate", () => {
-    const plain = Worker.addUsage({ inputTokens: 1, outputTokens: 2 }, { inputTokens: 3, outputTokens: 4 })
+    const plain = Usage.addUsage({ inputTokens: 1, outputTokens: 2 }, { inputTokens: 3, outputTokens: 4 })
     assert.deepStrictEqual(plain, { inputTokens: 4, outputTokens: 6 })
-    const mixed = Worker.addUsage(plain, { inputTokens: 1, outputTokens: 1, reasoningTokens: 1, estimated: true })
+    const mixed = Usage.addUsage(plain, { inputTokens: 1, outputTokens: 1, reasoningTokens: 1, estimated: true })
     assert.deepStrictEqual(mixed, { inputTokens: 5, outputTokens: 7, reasoningTokens: 1, estimated: true })
   })
 })

@@ -9,6 +9,7 @@ import * as Budget from "../src/run/Budget.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ResponseCache from "../src/run/ResponseCache.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import type * as Usage from "../src/task/Usage.ts"
 import type { Worker } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 
@@ -87,7 +88,7 @@ describe("a found answer", () => {
       const { result } = yield* run(slow(), store, { found: "as-made", payer: { account } }, { calls: 1 })
       assert.strictEqual(result.outcome, "budget")
       assert.strictEqual(result.spend.calls, 1)
-      assert.isUndefined((result.error as Budget.BudgetExceeded).account)
+      assert.isUndefined((result.error as Usage.BudgetExceeded).account)
     })
   )
 
@@ -132,7 +133,7 @@ describe("a payer", () => {
       const worker = slow()
       const { result } = yield* run(worker, makeStore().store, { ledger, payer: { account, onRefused } })
       assert.strictEqual(result.outcome, "budget")
-      assert.strictEqual((result.error as Budget.BudgetExceeded).account, "payer")
+      assert.strictEqual((result.error as Usage.BudgetExceeded).account, "payer")
       assert.deepStrictEqual(refusals, ["a: calls"])
       assert.strictEqual(worker.calls.length, 0)
       yield* ledger.reserve({ costUsd: 0, tokens: 0 })

@@ -7,7 +7,8 @@
  */
 import { GraderError } from "@divisi/core/Grader"
 import * as Task from "@divisi/core/Task"
-import * as Worker from "@divisi/core/Worker"
+import * as Usage from "@divisi/core/Usage"
+import type * as Worker from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Verdict from "./Verdict.ts"
@@ -28,7 +29,7 @@ export interface Options {
 
 /** A judge's verdict, with what it cost. */
 export interface Judgement extends Verdict.Verdict {
-  readonly usage: Worker.Usage
+  readonly usage: Usage.Usage
   /** Absent when the worker's price is unknown. */
   readonly costUsd?: number | undefined
 }
@@ -72,13 +73,13 @@ const ask = (options: Options, task: Task.Task, answer: string) => {
     temperature: options.temperature ?? 0,
     maxOutputTokens: options.maxOutputTokens
   })
-  const nothing = { text: "", usage: Worker.noUsage }
+  const nothing = { text: "", usage: Usage.noUsage }
   return Stream.runFold(
     parts,
     () => nothing,
     (sum, part) => {
       if (part.type === "text") return { ...sum, text: sum.text + part.text }
-      return part.type === "finish" ? { ...sum, usage: Worker.addUsage(sum.usage, part.usage) } : sum
+      return part.type === "finish" ? { ...sum, usage: Usage.addUsage(sum.usage, part.usage) } : sum
     }
   )
 }
@@ -112,7 +113,7 @@ export const make = (options: Options): JudgeGrader => {
         ({ text, usage }) => {
           const correct = verdictOf(text)
           if (correct === undefined) return Effect.fail(failure(`no verdict could be read in: ${text.slice(-200)}`))
-          const costUsd = Worker.cost(options.worker.pricing, usage)
+          const costUsd = Usage.cost(options.worker.pricing, usage)
           return Effect.succeed({
             ...Verdict.make({ correct, rung: "judge", extracted: answer, explanation: text.trim() }),
             usage,

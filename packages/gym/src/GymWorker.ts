@@ -6,7 +6,8 @@
  * else of a task: neither its family nor its reference. The same seed and messages give the same answer.
  */
 import type { Message } from "@divisi/core/Task"
-import { type Pricing, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
+import type { Pricing } from "@divisi/core/Usage"
+import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { FamilyName } from "./Family.ts"

@@ -3,7 +3,9 @@
  *
  * Models that are loaded so stay until {@link release}, or the end of the process. Those of the same settings are one.
  */
-import { free, type Worker } from "@divisi/core/Worker"
+
+import { free } from "@divisi/core/Usage"
+import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"

@@ -7,14 +7,8 @@
  */
 
 import type { Message } from "@divisi/core/Task"
-import {
-  estimateUsage,
-  type FinishReason,
-  type Usage,
-  WorkerError,
-  type WorkerErrorReason,
-  type WorkerPart
-} from "@divisi/core/Worker"
+import { estimateUsage, type Usage } from "@divisi/core/Usage"
+import { type FinishReason, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
 import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,5 @@
-import type { FinishReason, Usage, WorkerError, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import type { FinishReason, WorkerError, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"

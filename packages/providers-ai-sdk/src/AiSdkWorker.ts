@@ -6,7 +6,8 @@
  */
 import type { LanguageModelV3, LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import type { HeaderNames } from "@divisi/core/Allowance"
-import type { Limits, Pricing, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
+import type { Pricing } from "@divisi/core/Usage"
+import type { Limits, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
 import { WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

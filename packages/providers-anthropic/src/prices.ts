@@ -2,7 +2,7 @@
  * Anthropic's list prices, as data: those of the standard tier. A model that is not here is of unknown price, which is
  * not 0. Give a worker `pricing` to say otherwise.
  */
-import type { Pricing } from "@divisi/core/Worker"
+import type { Pricing } from "@divisi/core/Usage"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -1,4 +1,4 @@
-import { cost } from "@divisi/core/Worker"
+import { cost } from "@divisi/core/Usage"
 import { AnthropicMessages, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -5,9 +5,9 @@
  * nobody said how to pass on fails the call, so that none is lost in silence.
  */
 
+import type { Pricing } from "@divisi/core/Usage"
 import {
   type Limits,
-  type Pricing,
   type Worker,
   WorkerError,
   type WorkerPart,

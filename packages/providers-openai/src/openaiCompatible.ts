@@ -35,7 +35,7 @@ export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Diale
  * **Example**
  *
  * ```ts
- * import { free } from "@divisi/core/Worker"
+ * import { free } from "@divisi/core/Usage"
  * import { openaiCompatible, presets } from "@divisi/providers-openai"
  *
  * const local = openaiCompatible({ ...presets.ollama, model: "qwen3:8b", pricing: free })

@@ -1,5 +1,7 @@
 /** What every worker of this package can be given. */
-import type { Limits, Pricing } from "@divisi/core/Worker"
+
+import type { Pricing } from "@divisi/core/Usage"
+import type { Limits } from "@divisi/core/Worker"
 import type { ApiKey } from "@divisi/provider-kit/ApiKey"
 import type { Capabilities } from "./capabilities.ts"
 import type { Defaults } from "./internal/settings.ts"

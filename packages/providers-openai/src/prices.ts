@@ -2,7 +2,7 @@
  * OpenAI's list prices, as data. They are those of the standard tier, for prompts of usual length; a model that is not
  * here is of unknown price, which is not 0. Give a worker `pricing` to say otherwise.
  */
-import type { Pricing } from "@divisi/core/Worker"
+import type { Pricing } from "@divisi/core/Usage"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -1,5 +1,5 @@
 /** Settings of recipes in the environment. */
-import type { Pricing } from "@divisi/core/Worker"
+import type { Pricing } from "@divisi/core/Usage"
 import { seats } from "./paper/Seats.ts"
 
 /** As `process.env`. */

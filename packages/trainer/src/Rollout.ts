@@ -4,13 +4,14 @@
  * A rollout is one run with a language policy whose model is the engine's sampler, graded and rewarded round by round. The
  * response cache, budgets, retries and reassignment are core's. A group is the rollouts of one question.
  */
-import * as Budget from "@divisi/core/Budget"
+import type * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Grader from "@divisi/core/Grader"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import type { Policy } from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
 import * as Transcript from "@divisi/core/Transcript"
+import * as Usage from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import type { Workflow } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"
@@ -166,8 +167,8 @@ const limited = (policy: Policy, running: Semaphore.Semaphore) => {
 }
 
 /** Whether the limit of the whole training stopped a run, and not a limit of its own. */
-const isOverall = (error: unknown, options: Options): error is Budget.BudgetExceeded =>
-  error instanceof Budget.BudgetExceeded &&
+const isOverall = (error: unknown, options: Options): error is Usage.BudgetExceeded =>
+  error instanceof Usage.BudgetExceeded &&
   error.limit === "costUsd" &&
   error.allowed === options.ledger.limits.costUsd &&
   error.allowed !== options.config.budget.costUsd

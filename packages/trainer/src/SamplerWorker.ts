@@ -1,7 +1,9 @@
 /**
  * A sampler as a worker: present weights wherever a model is wanted, such as in the policy of a held-out evaluation.
  */
-import { free, type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
+
+import { free } from "@divisi/core/Usage"
+import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Engine, EngineError, Sample, Sampler, Tokenizer } from "./Engine.ts"

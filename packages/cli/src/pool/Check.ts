@@ -1,5 +1,7 @@
 /** `divisi pool check`: whether each worker answers, how fast and at what price. */
-import { cost, estimateUsage, type Pricing, type Usage, type Worker, type WorkerError } from "@divisi/core/Worker"
+
+import { cost, estimateUsage, type Pricing, type Usage } from "@divisi/core/Usage"
+import type { Worker, WorkerError } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,5 +1,5 @@
 /** What was found of a pool's workers, for people. */
-import type { Pricing } from "@divisi/core/Worker"
+import type { Pricing } from "@divisi/core/Usage"
 import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"
 import { table } from "../view/Table.ts"

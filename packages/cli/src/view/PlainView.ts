@@ -1,9 +1,10 @@
 /**
  * The view of a run for a pipe or a log: one line, or a few, for each thing that happened, never redrawn.
  */
-import type { Paid } from "@divisi/core/RunEvent"
+
 import * as Task from "@divisi/core/Task"
 import * as Transcript from "@divisi/core/Transcript"
+import type { Paid } from "@divisi/core/Usage"
 import { shapeOf } from "./BlockView.ts"
 import * as Format from "./Format.ts"
 import { clean, oneLine } from "./Line.ts"

@@ -1,6 +1,7 @@
 /** What views say of a transcript's records beside what is written in them. */
-import type { Paid } from "@divisi/core/RunEvent"
+
 import type { CompletionRecord, RoundRecord, StepRecord } from "@divisi/core/Transcript"
+import type { Paid } from "@divisi/core/Usage"
 
 /** Whether a step's call was stopped in the middle, and no other began. */
 export const isStopped = ({ lost, state }: StepRecord): boolean => {

@@ -9,10 +9,10 @@
  * own pool, the nested run's events stand in the same stream under their own `runId`; `parent` says whose step it is.
  */
 import type * as Clock from "effect/Clock"
-import type { Spend } from "../run/Budget.ts"
 import type { Grade } from "../task/Grader.ts"
 import type { Task } from "../task/Task.ts"
-import type { FinishReason, Usage, WorkerErrorReason } from "../task/Worker.ts"
+import type { Paid, Spend } from "../task/Usage.ts"
+import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 
 /** The version of events and transcripts on disk and on the wire. */
@@ -29,12 +29,6 @@ export interface Parent {
   readonly runId: string
   readonly round: number
   readonly step: number
-}
-
-/** What one call used, and what it cost in USD (`undefined` when the price is unknown). */
-export interface Paid {
-  readonly usage: Usage
-  readonly costUsd: number | undefined
 }
 
 /** Why a run ended. */

@@ -12,8 +12,9 @@ import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import type { Message } from "../task/Task.ts"
+import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
-import type { Listener, Of, Paid, RunEvent } from "./RunEvent.ts"
+import type { Listener, Of, RunEvent } from "./RunEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

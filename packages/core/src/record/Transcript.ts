@@ -6,13 +6,15 @@
  * of a transcript and a time. Every dollar and token of `spend` is in exactly one place: an answer, a failed call, a
  * completion or a grade.
  */
-import type { Spend } from "../run/Budget.ts"
+
 import type { Grade } from "../task/Grader.ts"
 import type { Task } from "../task/Task.ts"
-import { addUsage, type FinishReason, noUsage, type WorkerErrorReason } from "../task/Worker.ts"
+import type { Paid, Spend } from "../task/Usage.ts"
+import { addUsage, noUsage } from "../task/Usage.ts"
+import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import { recorder as fold } from "./fold.ts"
-import type { Listener, Outcome, Paid, Parent, PoolMember, RunEvent, version } from "./RunEvent.ts"
+import type { Listener, Outcome, Parent, PoolMember, RunEvent, version } from "./RunEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -11,9 +11,9 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import type * as BudgetModels from "../run/Budget.ts"
 import type * as GraderModels from "../task/Grader.ts"
 import type * as TaskModels from "../task/Task.ts"
+import type * as UsageModels from "../task/Usage.ts"
 import type * as WorkerModels from "../task/Worker.ts"
 import type * as WorkflowModels from "../workflow/Workflow.ts"
 import * as RunEventModels from "./RunEvent.ts"
@@ -104,7 +104,7 @@ export const FinishReason = schemaOf<WorkerModels.FinishReason>()(
 )
 
 /** The tokens of a call. */
-export const Usage = schemaOf<WorkerModels.Usage>()(
+export const Usage = schemaOf<UsageModels.Usage>()(
   Schema.Struct({
     inputTokens: Schema.Finite,
     outputTokens: Schema.Finite,
@@ -150,14 +150,14 @@ export const WorkerErrorReason = schemaOf<WorkerModels.WorkerErrorReason>()(
 )
 
 /** What a run spent. */
-export const Spend = schemaOf<BudgetModels.Spend>()(
+export const Spend = schemaOf<UsageModels.Spend>()(
   Schema.Struct({ usage: Usage, costUsd: Schema.Finite, calls: Schema.Finite, unpricedCalls: Schema.Finite })
 )
 
 const paid = { usage: Usage, costUsd: NumberOrUndefined }
 
 /** What a call used and cost. */
-export const Paid = schemaOf<RunEventModels.Paid>()(Schema.Struct(paid))
+export const Paid = schemaOf<UsageModels.Paid>()(Schema.Struct(paid))
 
 /** A verdict on an answer. */
 export const Grade = schemaOf<GraderModels.Grade>()(

@@ -1,6 +1,8 @@
 /** The one fold of events into a transcript: what is known of a run, changed in place with each event. */
+
+import type { Paid } from "../task/Usage.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
-import { type Of, type Paid, type PoolMember, type RunEvent, version } from "./RunEvent.ts"
+import { type Of, type PoolMember, type RunEvent, version } from "./RunEvent.ts"
 import type {
   CompletionRecord,
   LostCall,

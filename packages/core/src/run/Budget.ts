@@ -5,9 +5,9 @@
  * interleaving of concurrent calls ever exceeds a limit. A call that would fit once others have settled waits for them;
  * one that can never fit fails at once with `BudgetExceeded`, which ends a run as a result and not as a crash.
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { addUsage, noUsage, type Usage, type WorkerRequest } from "../task/Worker.ts"
+import { addUsage, BudgetExceeded, noSpend, type Paid, type Spend } from "../task/Usage.ts"
+import type { WorkerRequest } from "../task/Worker.ts"
 import type { Entry } from "./ResponseCache.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -26,26 +26,10 @@ export interface Limits {
   readonly durationMillis?: number | undefined
 }
 
-/** What has been spent. */
-export interface Spend {
-  readonly usage: Usage
-  /** USD, over the calls whose price is known. */
-  readonly costUsd: number
-  readonly calls: number
-  /** Calls whose price is unknown, and so are missing from `costUsd`. */
-  readonly unpricedCalls: number
-}
-
 /** The worst case of one call: `costUsd` is `undefined` when the price is unknown. */
 export interface Amount {
   readonly costUsd: number | undefined
   readonly tokens: number
-}
-
-/** What one call really used. `costUsd` is `undefined` when the price is unknown. */
-export interface Used {
-  readonly usage: Usage
-  readonly costUsd: number | undefined
 }
 
 /** An amount that is set aside until it is settled. */
@@ -54,7 +38,7 @@ export interface Reservation {
 }
 
 /** A call that was paid for. */
-export interface Payment extends Used {
+export interface Payment extends Paid {
   /** Present when it was answered: what was answered, under the key of the response cache. */
   readonly answered?: { readonly key: string; readonly entry: Entry } | undefined
 }
@@ -87,33 +71,6 @@ export interface Payer {
   readonly onRefused?: ((refusal: Refusal) => void) | undefined
 }
 
-/** Nothing spent yet. */
-export const noSpend: Spend = { usage: noUsage, costUsd: 0, calls: 0, unpricedCalls: 0 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Errors
-// -------------------------------------------------------------------------------------------------------------------
-
-/** A limit would be exceeded. `needed` is the worst case of what was asked for; `undefined` when it cannot be known. */
-export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
-  readonly limit: keyof Limits
-  readonly allowed: number
-  readonly spent: number
-  readonly needed: number | undefined
-  /** Whose limit it is, where it is not the run's own or one that the run shares. */
-  readonly account?: "payer" | undefined
-}> {
-  override get message(): string {
-    const { allowed, limit, needed, spent } = this
-    if (limit === "durationMillis") return `The time limit of ${allowed / 1000} s is reached.`
-    const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
-    const show = (value: number) => (limit === "costUsd" ? `${Number(value.toPrecision(4))} USD` : `${value} ${limit}`)
-    return needed === undefined
-      ? `The cost limit of ${show(allowed)} cannot be kept with a worker of unknown price: give it a price.`
-      : `The ${name} limit of ${show(allowed)} is reached: ${show(spent)} spent, up to ${show(needed)} more needed.`
-  }
-}
-
 // -------------------------------------------------------------------------------------------------------------------
 // Ledger
 // -------------------------------------------------------------------------------------------------------------------
@@ -129,7 +86,7 @@ export interface Ledger {
   /** Sets an amount aside, waiting for others to settle when that can make room. */
   readonly reserve: (amount: Amount) => Effect.Effect<Reservation, BudgetExceeded>
   /** Replaces a reservation by what the call used. */
-  readonly settle: (reservation: Reservation, used: Used) => void
+  readonly settle: (reservation: Reservation, used: Paid) => void
   /** Gives a reservation back: the call was never made. */
   readonly release: (reservation: Reservation) => void
   /**
@@ -263,7 +220,7 @@ class LedgerNode implements Ledger {
     this.serveAll()
   }
 
-  readonly settle = (reservation: Reservation, used: Used): void => {
+  readonly settle = (reservation: Reservation, used: Paid): void => {
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
       ledger.total = add(ledger.total, used)
       ledger.close(reservation)
@@ -285,7 +242,7 @@ class LedgerNode implements Ledger {
   readonly spent = (): Spend => this.total
 }
 
-const add = (total: Spend, used: Used): Spend => ({
+const add = (total: Spend, used: Paid): Spend => ({
   usage: addUsage(total.usage, used.usage),
   costUsd: total.costUsd + (used.costUsd ?? 0),
   calls: total.calls + 1,

@@ -19,6 +19,7 @@ import type { Policy } from "../policy/Policy.ts"
 import type * as RunEvent from "../record/RunEvent.ts"
 import type { Grade } from "../task/Grader.ts"
 import * as Task from "../task/Task.ts"
+import type * as Usage from "../task/Usage.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type * as Budget from "./Budget.ts"
@@ -111,7 +112,7 @@ export interface RunResult {
   readonly detail: string | undefined
   /** The error behind `failed` and `budget`. */
   readonly error: unknown
-  readonly spend: Budget.Spend
+  readonly spend: Usage.Spend
   readonly durationMillis: number
   readonly rounds: ReadonlyArray<Round>
 }

@@ -5,11 +5,10 @@
  * a worker that judges.
  */
 import * as Effect from "effect/Effect"
-import type { Paid } from "../record/RunEvent.ts"
 import type { Grade, Grader, GraderError } from "../task/Grader.ts"
 import { question, type Task } from "../task/Task.ts"
+import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
-import type { BudgetExceeded } from "./Budget.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

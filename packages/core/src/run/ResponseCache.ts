@@ -11,7 +11,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import type { FinishReason, Usage, Worker, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
+import type { Usage } from "../task/Usage.ts"
+import type { FinishReason, Worker, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -10,7 +10,9 @@ import * as RunEvent from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { GraderError } from "../task/Grader.ts"
 import type * as Task from "../task/Task.ts"
-import { noUsage, type WorkerError } from "../task/Worker.ts"
+import * as Usage from "../task/Usage.ts"
+import { noUsage } from "../task/Usage.ts"
+import type { WorkerError } from "../task/Worker.ts"
 import { size, type WorkerPool } from "../task/WorkerPool.ts"
 import * as Workflow from "../workflow/Workflow.ts"
 import * as Budget from "./Budget.ts"
@@ -26,7 +28,7 @@ type RunError =
   | Executor.DelegateError
   | WorkerError
   | GraderError
-  | Budget.BudgetExceeded
+  | Usage.BudgetExceeded
 
 /** The run that a nested run belongs to. */
 interface Nesting {
@@ -50,7 +52,7 @@ interface State {
   /** The workflow that runs now. */
   current: { readonly workflow: Workflow.Workflow; readonly execution: Executor.Execution } | undefined
   /** The limit that stopped it. */
-  stopped: Budget.BudgetExceeded | undefined
+  stopped: Usage.BudgetExceeded | undefined
 }
 
 /** Runs a task to its end, whatever that is. `onResult` gets the result of an interrupted run, too. */
@@ -113,7 +115,7 @@ const inTime = (
   return Effect.timeoutOrElse(rounds, {
     duration: allowed,
     orElse: () =>
-      Effect.fail(new Budget.BudgetExceeded({ limit: "durationMillis", allowed, spent: allowed, needed: undefined }))
+      Effect.fail(new Usage.BudgetExceeded({ limit: "durationMillis", allowed, spent: allowed, needed: undefined }))
   })
 }
 
@@ -310,7 +312,7 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
     const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context }
     return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Executor.Delegate> => {
       const { answer, detail, error, outcome } = result
-      if (outcome === "budget" && error instanceof Budget.BudgetExceeded) return Effect.fail(error)
+      if (outcome === "budget" && error instanceof Usage.BudgetExceeded) return Effect.fail(error)
       return answer === undefined
         ? Effect.fail(new Executor.DelegateError({ detail: detail ?? "it was interrupted" }))
         : Effect.succeed({
@@ -368,7 +370,7 @@ const outcomeOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResul
   const error = Cause.squash(exit.cause)
   const message =
     typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error)
-  if (error instanceof Budget.BudgetExceeded) return { outcome: "budget", detail: message, error }
+  if (error instanceof Usage.BudgetExceeded) return { outcome: "budget", detail: message, error }
   // What an earlier round answered stands.
   return state.rounds.every((round) => round.answer === undefined)
     ? { outcome: "failed", detail: message, error }

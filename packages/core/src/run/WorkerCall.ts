@@ -10,21 +10,13 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
-import type { Emit, Paid } from "../record/RunEvent.ts"
+import type { Emit } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { Allowance } from "../task/Allowance.ts"
-import {
-  cost,
-  estimateUsage,
-  type FinishReason,
-  noUsage,
-  type Usage,
-  type Worker,
-  WorkerError,
-  type WorkerPart,
-  type WorkerRequest
-} from "../task/Worker.ts"
-import { type Amount, BudgetExceeded, type Ledger, type Payer, type Reservation } from "./Budget.ts"
+import type { Paid } from "../task/Usage.ts"
+import { BudgetExceeded, cost, estimateUsage, noUsage, type Usage } from "../task/Usage.ts"
+import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
+import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
 import { delay, type Gate, type Retry } from "./Resilience.ts"
 import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"

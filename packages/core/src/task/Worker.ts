@@ -9,6 +9,7 @@ import * as Data from "effect/Data"
 import type * as Stream from "effect/Stream"
 import type { Allowance } from "./Allowance.ts"
 import type { Message } from "./Task.ts"
+import type { Pricing, Usage } from "./Usage.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -52,22 +53,6 @@ export interface WorkerRequest {
 /** Why a worker stopped. `other` stands for a reason that the vendor gives and we do not know. */
 export type FinishReason = "stop" | "length" | "content-filter" | "other"
 
-/** Tokens of one call, or of many added up. */
-export interface Usage {
-  /** All input tokens, those read from a cache included. */
-  readonly inputTokens: number
-  /** All output tokens, reasoning included. */
-  readonly outputTokens: number
-  /** The share of `inputTokens` that was read from the vendor's cache. */
-  readonly cachedInputTokens?: number
-  /** The share of `inputTokens` that was written to the vendor's cache. */
-  readonly cacheWriteTokens?: number
-  /** The share of `outputTokens` that was reasoning. */
-  readonly reasoningTokens?: number
-  /** True when nobody reported the usage: for a call that was cut, these figures are an upper bound. */
-  readonly estimated?: boolean
-}
-
 /**
  * A piece of a worker's answer. A stream of parts ends with exactly one `finish`. An `allowance` belongs to no answer:
  * it is what the vendor says is left of its rate limits, told as early as it is known, so that calls to come can wait.
@@ -77,23 +62,6 @@ export type WorkerPart =
   | { readonly type: "reasoning"; readonly text: string }
   | ({ readonly type: "allowance" } & Allowance)
   | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage }
-
-/** List prices in USD. A worker without a price is of unknown price, which is not the same as free: see {@link free}. */
-export interface Pricing {
-  /** USD per million input tokens. */
-  readonly inputPerMillion: number
-  /** USD per million output tokens, reasoning included. */
-  readonly outputPerMillion: number
-  /** USD per million input tokens read from the cache; the input price when absent. */
-  readonly cachedInputPerMillion?: number | undefined
-  /** USD per million input tokens written to the cache; the input price when absent. */
-  readonly cacheWritePerMillion?: number | undefined
-  /** USD per call, on top of the tokens; 0 when absent. */
-  readonly perCall?: number | undefined
-  /** Where the price was read, and when (ISO date). */
-  readonly source?: string | undefined
-  readonly date?: string | undefined
-}
 
 /** What a worker can take. An absent limit is unknown. */
 export interface Limits {
@@ -214,68 +182,3 @@ export const withDefaults = (
   stopSequences: request.stopSequences ?? defaults.stopSequences,
   reasoning: request.reasoning ?? defaults.reasoning
 })
-
-// -------------------------------------------------------------------------------------------------------------------
-// Prices and usage
-// -------------------------------------------------------------------------------------------------------------------
-
-/** The price of a worker that costs nothing: a local model, a function. */
-export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
-
-/** No tokens at all. */
-export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 }
-
-const addOptional = (left: number | undefined, right: number | undefined) =>
-  left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
-
-/**
- * A rough count where nobody tells: four characters to a token, as in English prose. Marked as estimated.
- */
-export const estimateUsage = (messages: ReadonlyArray<Message>, text: string): Usage => ({
-  inputTokens: Math.ceil(messages.reduce((sum, message) => sum + message.content.length, 0) / 4),
-  outputTokens: Math.ceil(text.length / 4),
-  estimated: true
-})
-
-/** Adds the tokens of two calls. */
-export const addUsage = (left: Usage, right: Usage): Usage => {
-  const cachedInputTokens = addOptional(left.cachedInputTokens, right.cachedInputTokens)
-  const cacheWriteTokens = addOptional(left.cacheWriteTokens, right.cacheWriteTokens)
-  const reasoningTokens = addOptional(left.reasoningTokens, right.reasoningTokens)
-  return {
-    inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
-    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
-    ...(left.estimated || right.estimated ? { estimated: true } : {})
-  }
-}
-
-/**
- * What a call costs in USD, or `undefined` when the price is unknown.
- *
- * **Example**
- *
- * ```ts
- * import * as Worker from "@divisi/core/Worker"
- *
- * const pricing = { inputPerMillion: 2, outputPerMillion: 10, cachedInputPerMillion: 0.5 }
- * Worker.cost(pricing, { inputTokens: 1_000_000, cachedInputTokens: 400_000, outputTokens: 100_000 }) // => 2.4
- * Worker.cost(undefined, { inputTokens: 1, outputTokens: 1 }) // => undefined
- * ```
- */
-export const cost = (pricing: Pricing | undefined, usage: Usage): number | undefined => {
-  if (pricing === undefined) return undefined
-  const cached = usage.cachedInputTokens ?? 0
-  const written = usage.cacheWriteTokens ?? 0
-  const fresh = usage.inputTokens - cached - written
-  return (
-    (fresh * pricing.inputPerMillion +
-      cached * (pricing.cachedInputPerMillion ?? pricing.inputPerMillion) +
-      written * (pricing.cacheWritePerMillion ?? pricing.inputPerMillion) +
-      usage.outputTokens * pricing.outputPerMillion) /
-      1_000_000 +
-    (pricing.perCall ?? 0)
-  )
-}

@@ -14,7 +14,8 @@ import type { Reassign, Retry } from "@divisi/core/Resilience"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { Task } from "@divisi/core/Task"
 import type * as Transcript from "@divisi/core/Transcript"
-import { noUsage } from "@divisi/core/Worker"
+import type * as Usage from "@divisi/core/Usage"
+import { noUsage } from "@divisi/core/Usage"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as DiskCache from "@divisi/files/DiskCache"
 import type { AnswerGrader } from "@divisi/graders/Verdict"
@@ -111,7 +112,7 @@ export interface Evaluated {
   /** As they may be shared: see `ReportFile`. */
   readonly samples: ReadonlyArray<Report.Sample>
   /** The call that the cost limit did not allow, when that ended it. */
-  readonly stoppedBy?: Budget.BudgetExceeded | undefined
+  readonly stoppedBy?: Usage.BudgetExceeded | undefined
 }
 
 export { EvaluationError } from "./plan.ts"
@@ -189,7 +190,7 @@ interface State extends Job.Shared {
   readonly journal: Journal.Journal
   readonly samples: Map<string, Report.Sample>
   /** What the cost limit refused, once it did: no sample is begun after it. */
-  halted: Budget.BudgetExceeded | undefined
+  halted: Usage.BudgetExceeded | undefined
 }
 
 const isImpaired = ({ missing, steps }: Report.Sample): boolean =>

@@ -10,14 +10,8 @@ import type { Previous } from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
 import type { Message, Task } from "@divisi/core/Task"
 import type { CompletionRecord, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
-import {
-  noUsage,
-  type Usage,
-  type Worker,
-  WorkerError,
-  type WorkerErrorReason,
-  type WorkerPart
-} from "@divisi/core/Worker"
+import { noUsage, type Usage } from "@divisi/core/Usage"
+import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import { defaultMaxSteps, type Workflow } from "@divisi/core/Workflow"
 import * as WorkflowText from "@divisi/core/WorkflowText"

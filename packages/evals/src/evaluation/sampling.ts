@@ -1,11 +1,12 @@
 /** The sample of a run: its transcript folded to what reports need, and what its end says about the policy. */
-import type * as Budget from "@divisi/core/Budget"
+
 import type { RunResult } from "@divisi/core/Conductor"
 import type { GraderError } from "@divisi/core/Grader"
 import { PolicyError } from "@divisi/core/Policy"
 import type { Task } from "@divisi/core/Task"
 import * as Topology from "@divisi/core/Topology"
 import type { LostCall, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
+import type * as Usage from "@divisi/core/Usage"
 import { WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import type { Verdict } from "@divisi/graders/Verdict"
 import { sha256 } from "../internal/digest.ts"
@@ -22,7 +23,7 @@ export interface Ended {
   readonly seed: number
   readonly transcript: Transcript
   readonly result: RunResult
-  readonly spend: Budget.Spend
+  readonly spend: Usage.Spend
   /** How long it took to write each round's workflow. */
   readonly planningMillis: ReadonlyMap<number, number>
   /** Absent when there was no answer to grade. */

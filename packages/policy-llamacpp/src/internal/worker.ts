@@ -1,12 +1,7 @@
 /** A model as a core worker. */
-import {
-  free,
-  type Usage,
-  type Worker,
-  type WorkerError,
-  type WorkerPart,
-  type WorkerRequest
-} from "@divisi/core/Worker"
+
+import { free, type Usage } from "@divisi/core/Usage"
+import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"

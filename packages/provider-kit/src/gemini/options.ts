@@ -1,5 +1,7 @@
 /** What a worker of this package can be given. */
-import type { Limits, Pricing, WorkerRequest } from "@divisi/core/Worker"
+
+import type { Pricing } from "@divisi/core/Usage"
+import type { Limits, WorkerRequest } from "@divisi/core/Worker"
 import type { ApiKey } from "../ApiKey.ts"
 import type { Capabilities } from "./capabilities.ts"
 

@@ -1,6 +1,7 @@
 /** Answers of `generateContent`, piece by piece, as parts of a worker's answer: a pure fold. */
 
-import type { FinishReason, Usage, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
 import { type ErrorBody, reasonOf } from "./errors.ts"
 

@@ -9,8 +9,8 @@ import {
   type SharedV4Warning
 } from "@ai-sdk/provider"
 import * as AnswerText from "@divisi/core/AnswerText"
-import { noSpend, type Spend } from "@divisi/core/Budget"
 import type { Of, Outcome, RunEvent } from "@divisi/core/RunEvent"
+import { noSpend, type Spend } from "@divisi/core/Usage"
 import type { FinishReason } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import { progressOf } from "./progress.ts"

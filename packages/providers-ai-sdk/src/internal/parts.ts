@@ -8,7 +8,8 @@ import {
   UnsupportedFunctionalityError
 } from "@ai-sdk/provider"
 import type { Message } from "@divisi/core/Task"
-import { estimateUsage, type FinishReason, type Usage, type WorkerPart } from "@divisi/core/Worker"
+import { estimateUsage, type Usage } from "@divisi/core/Usage"
+import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 /** Events of the Messages API as parts of a worker's answer: a pure fold. */
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
-import type { FinishReason, Usage, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /** From the events of a run to the parts of a `LanguageModel`'s stream: one step of a fold. */
 import * as AnswerText from "@divisi/core/AnswerText"
-import type { Spend } from "@divisi/core/Budget"
 import type { Of, RunEvent } from "@divisi/core/RunEvent"
+import type { Spend } from "@divisi/core/Usage"
 import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
 import * as Result from "effect/Result"

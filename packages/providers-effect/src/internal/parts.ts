@@ -1,6 +1,7 @@
 /** From the parts of a `LanguageModel`'s stream to those of a worker's answer: one step of a fold. */
 import type { Message } from "@divisi/core/Task"
-import { estimateUsage, type FinishReason, type Usage, type WorkerPart } from "@divisi/core/Worker"
+import { estimateUsage, type Usage } from "@divisi/core/Usage"
+import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
 import * as Result from "effect/Result"

@@ -1,6 +1,7 @@
 /** The chunks of Chat Completions as parts. */
 
-import type { FinishReason, Usage, WorkerPart } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
 import type { ChatCompletionChunk } from "openai/resources/chat/completions"
 import type { Dialect } from "./chatRequest.ts"

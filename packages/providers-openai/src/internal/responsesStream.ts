@@ -1,6 +1,7 @@
 /** The events of the Responses API as parts. */
 
-import type { FinishReason, Usage, WorkerPart } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses"
 import { reasonOfObject } from "./errors.ts"

@@ -1,5 +1,5 @@
 /** Figures of a usage report. */
-import type { Usage } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
 
 /** A reported count, where there is one. */
 export const count = (key: keyof Usage, value: unknown): Partial<Usage> =>

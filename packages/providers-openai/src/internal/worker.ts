@@ -1,6 +1,7 @@
 /** A worker from its options and one API of the SDK. */
 import * as Allowance from "@divisi/core/Allowance"
-import type { Limits, Pricing, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
+import type { Pricing } from "@divisi/core/Usage"
+import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"

@@ -2,7 +2,9 @@
  * The pool of the Conductor paper: its seven workers, with its settings, from the keys and servers that are at hand.
  * The package of a vendor is loaded when one of its models is in the pool.
  */
-import type { Pricing, Worker } from "@divisi/core/Worker"
+
+import type { Pricing } from "@divisi/core/Usage"
+import type { Worker } from "@divisi/core/Worker"
 import * as Data from "effect/Data"
 import type * as Redacted from "effect/Redacted"
 import * as Vendor from "../Vendor.ts"

@@ -3,6 +3,7 @@ import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
 import type * as RunEvent from "@divisi/core/RunEvent"
 import type { Task } from "@divisi/core/Task"
+import type * as Usage from "@divisi/core/Usage"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Statistics from "@divisi/evals/Statistics"
 import * as Gym from "@divisi/gym/Gym"
@@ -63,7 +64,7 @@ const concurrency = 16
 /** Counts what workers and Conductor do. */
 const counter = () => {
   const counts = { calls: 0, tokens: 0, ownTokens: 0 }
-  const tokensOf = ({ usage }: RunEvent.Paid) => usage.inputTokens + usage.outputTokens
+  const tokensOf = ({ usage }: Usage.Paid) => usage.inputTokens + usage.outputTokens
   const listener = (event: RunEvent.RunEvent) => {
     if (event.type === "completion-finished") counts.ownTokens += tokensOf(event)
     if (event.type === "step-finished" || (event.type === "call-failed" && event.step !== undefined)) {

@@ -1,6 +1,7 @@
 /** The wire format of Anthropic's Messages API (`POST /v1/messages`). */
 import type { Message } from "@divisi/core/Task"
-import type { Reasoning, Usage } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import type { Reasoning } from "@divisi/core/Worker"
 import {
   bearer,
   type Captured,

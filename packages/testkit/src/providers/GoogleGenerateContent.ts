@@ -1,6 +1,7 @@
 /** The wire format of Google's Gemini API (`:generateContent`, and `:streamGenerateContent` with `alt=sse`). */
 import type { Message } from "@divisi/core/Task"
-import type { Reasoning, Usage } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import type { Reasoning } from "@divisi/core/Worker"
 import { type Captured, contentText, type Dialect, fields, items, present, type Reply, type Sent } from "./Dialect.ts"
 import { type Answer, type Delta, type Refusal, type RefusalKind, reasoningText, text } from "./Script.ts"
 

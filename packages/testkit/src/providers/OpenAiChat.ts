@@ -3,7 +3,8 @@
  * small differences: {@link compatible} writes those down.
  */
 import type { Message } from "@divisi/core/Task"
-import type { Reasoning, Usage } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import type { Reasoning } from "@divisi/core/Worker"
 import {
   bearer,
   type Captured,

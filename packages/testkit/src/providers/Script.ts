@@ -3,7 +3,7 @@
  * one of the ways in which networks break. A {@link Dialect} says how a vendor writes an answer or a refusal down; a
  * fault is the same for all of them.
  */
-import type { Usage } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
 
 /** A piece of an answer, as long as the vendor sends it at once. */
 export interface Delta {

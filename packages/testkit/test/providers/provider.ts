@@ -1,6 +1,7 @@
 /** A provider in one file, over `fetch` alone: sound, or broken in one way, for the tests of the contract itself. */
+
+import type { Usage } from "@divisi/core/Usage"
 import {
-  type Usage,
   type Worker,
   WorkerError,
   type WorkerErrorReason,

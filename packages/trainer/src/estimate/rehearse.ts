@@ -6,7 +6,8 @@ import * as Conductor from "@divisi/core/Conductor"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Seed from "@divisi/core/Seed"
 import type { Message } from "@divisi/core/Task"
-import * as Worker from "@divisi/core/Worker"
+import * as Usage from "@divisi/core/Usage"
+import type * as Worker from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { Workflow } from "@divisi/core/Workflow"
 import * as WorkflowText from "@divisi/core/WorkflowText"
@@ -55,7 +56,7 @@ export const normal = (draw: Seed.Draw): number => Math.sqrt(-2 * Math.log(1 - d
 
 const textTokens = (text: string): number => Math.ceil(text.length / 4)
 
-const reply = (text: string, usage: Worker.Usage): Stream.Stream<Worker.WorkerPart> =>
+const reply = (text: string, usage: Usage.Usage): Stream.Stream<Worker.WorkerPart> =>
   Stream.make<[Worker.WorkerPart, Worker.WorkerPart]>({ type: "text", text }, { type: "finish", reason: "stop", usage })
 
 /** An empty subtask is the question itself. */
@@ -85,9 +86,9 @@ const writer = (options: RehearsalOptions, size: () => number, draw: Seed.Draw) 
     )
     const written = thoughtTokens + (tokenizer?.encode(text).length ?? textTokens(text))
     completionTokens = Math.min(options.phase.rollouts.maxTokens, written)
-    return reply(text, Worker.noUsage)
+    return reply(text, Usage.noUsage)
   }
-  const worker: Worker.Worker = { id: "rehearsal", pricing: Worker.free, countInputTokens: () => 0, generate }
+  const worker: Worker.Worker = { id: "rehearsal", pricing: Usage.free, countInputTokens: () => 0, generate }
   return { worker, prompts, completionTokens: () => completionTokens }
 }
 
@@ -99,7 +100,7 @@ const standIn = (worker: Worker.Worker, median: number, draw: Seed.Draw): Worker
   generate: ({ maxOutputTokens = Number.POSITIVE_INFINITY, messages }) => {
     const wanted = Math.round(median * Math.exp(answerSpread * normal(draw)))
     const outputTokens = Math.max(1, Math.min(maxOutputTokens, wanted))
-    const inputTokens = worker.countInputTokens?.(messages) ?? Worker.estimateUsage(messages, "").inputTokens
+    const inputTokens = worker.countInputTokens?.(messages) ?? Usage.estimateUsage(messages, "").inputTokens
     return reply("word".repeat(outputTokens), { inputTokens, outputTokens })
   }
 })

@@ -1,7 +1,7 @@
 /** One simulation of a training run: the unknowns are drawn once for the whole run, then its iterations are added up. */
 
 import * as Seed from "@divisi/core/Seed"
-import * as Worker from "@divisi/core/Worker"
+import * as Usage from "@divisi/core/Usage"
 import type { EngineRates, Options } from "../Estimate.ts"
 import type { GrpoConfig, TrainingConfig, WarmStartConfig } from "../TrainingConfig.ts"
 import { normal } from "./rehearse.ts"
@@ -64,7 +64,7 @@ const spread = { assumed: 0.5, counted: 0.3 } as const
 
 const price = ({ calls, completionTokens }: RolloutSample, pricing: Options["workers"]): Priced => {
   const of = new Map(pricing.map((worker) => [worker.id, worker.pricing]))
-  const usd = calls.map(({ worker, ...usage }) => Worker.cost(of.get(worker), usage) ?? 0)
+  const usd = calls.map(({ worker, ...usage }) => Usage.cost(of.get(worker), usage) ?? 0)
   return {
     completionTokens,
     calls: calls.length,

@@ -1,6 +1,7 @@
 /** What becomes of an answer. */
 import assert from "node:assert/strict"
-import type { FinishReason, Usage } from "@divisi/core/Worker"
+import type { Usage } from "@divisi/core/Usage"
+import type { FinishReason } from "@divisi/core/Worker"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
 import { assertSucceeds, type Subject } from "../subject.ts"

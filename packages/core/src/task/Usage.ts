@@ -1,0 +1,150 @@
+/**
+ * What calls use, and what that costs: tokens, list prices, what has been spent, and the error of who spends too much.
+ */
+import * as Data from "effect/Data"
+import type { Message } from "./Task.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Tokens of one call, or of many added up. */
+export interface Usage {
+  /** All input tokens, those read from a cache included. */
+  readonly inputTokens: number
+  /** All output tokens, reasoning included. */
+  readonly outputTokens: number
+  /** The share of `inputTokens` that was read from the vendor's cache. */
+  readonly cachedInputTokens?: number
+  /** The share of `inputTokens` that was written to the vendor's cache. */
+  readonly cacheWriteTokens?: number
+  /** The share of `outputTokens` that was reasoning. */
+  readonly reasoningTokens?: number
+  /** True when nobody reported the usage: for a call that was cut, these figures are an upper bound. */
+  readonly estimated?: boolean
+}
+
+/** List prices in USD. A worker without a price is of unknown price, which is not the same as free: see {@link free}. */
+export interface Pricing {
+  /** USD per million input tokens. */
+  readonly inputPerMillion: number
+  /** USD per million output tokens, reasoning included. */
+  readonly outputPerMillion: number
+  /** USD per million input tokens read from the cache; the input price when absent. */
+  readonly cachedInputPerMillion?: number | undefined
+  /** USD per million input tokens written to the cache; the input price when absent. */
+  readonly cacheWritePerMillion?: number | undefined
+  /** USD per call, on top of the tokens; 0 when absent. */
+  readonly perCall?: number | undefined
+  /** Where the price was read, and when (ISO date). */
+  readonly source?: string | undefined
+  readonly date?: string | undefined
+}
+
+/** What one call used, and what it cost in USD (`undefined` when the price is unknown). */
+export interface Paid {
+  readonly usage: Usage
+  readonly costUsd: number | undefined
+}
+
+/** What has been spent. */
+export interface Spend {
+  readonly usage: Usage
+  /** USD, over the calls whose price is known. */
+  readonly costUsd: number
+  readonly calls: number
+  /** Calls whose price is unknown, and so are missing from `costUsd`. */
+  readonly unpricedCalls: number
+}
+
+/** No tokens at all. */
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 }
+
+/** Nothing spent yet. */
+export const noSpend: Spend = { usage: noUsage, costUsd: 0, calls: 0, unpricedCalls: 0 }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A limit would be exceeded. `needed` is the worst case of what was asked for; `undefined` when it cannot be known. */
+export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
+  readonly limit: "costUsd" | "tokens" | "calls" | "durationMillis"
+  readonly allowed: number
+  readonly spent: number
+  readonly needed: number | undefined
+  /** Whose limit it is, where it is not the run's own or one that the run shares. */
+  readonly account?: "payer" | undefined
+}> {
+  override get message(): string {
+    const { allowed, limit, needed, spent } = this
+    if (limit === "durationMillis") return `The time limit of ${allowed / 1000} s is reached.`
+    const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
+    const show = (value: number) => (limit === "costUsd" ? `${Number(value.toPrecision(4))} USD` : `${value} ${limit}`)
+    return needed === undefined
+      ? `The cost limit of ${show(allowed)} cannot be kept with a worker of unknown price: give it a price.`
+      : `The ${name} limit of ${show(allowed)} is reached: ${show(spent)} spent, up to ${show(needed)} more needed.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Prices and usage
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The price of a worker that costs nothing: a local model, a function. */
+export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
+
+const addOptional = (left: number | undefined, right: number | undefined) =>
+  left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
+
+/**
+ * A rough count where nobody tells: four characters to a token, as in English prose. Marked as estimated.
+ */
+export const estimateUsage = (messages: ReadonlyArray<Message>, text: string): Usage => ({
+  inputTokens: Math.ceil(messages.reduce((sum, message) => sum + message.content.length, 0) / 4),
+  outputTokens: Math.ceil(text.length / 4),
+  estimated: true
+})
+
+/** Adds the tokens of two calls. */
+export const addUsage = (left: Usage, right: Usage): Usage => {
+  const cachedInputTokens = addOptional(left.cachedInputTokens, right.cachedInputTokens)
+  const cacheWriteTokens = addOptional(left.cacheWriteTokens, right.cacheWriteTokens)
+  const reasoningTokens = addOptional(left.reasoningTokens, right.reasoningTokens)
+  return {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(left.estimated || right.estimated ? { estimated: true } : {})
+  }
+}
+
+/**
+ * What a call costs in USD, or `undefined` when the price is unknown.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Usage from "@divisi/core/Usage"
+ *
+ * const pricing = { inputPerMillion: 2, outputPerMillion: 10, cachedInputPerMillion: 0.5 }
+ * Usage.cost(pricing, { inputTokens: 1_000_000, cachedInputTokens: 400_000, outputTokens: 100_000 }) // => 2.4
+ * Usage.cost(undefined, { inputTokens: 1, outputTokens: 1 }) // => undefined
+ * ```
+ */
+export const cost = (pricing: Pricing | undefined, usage: Usage): number | undefined => {
+  if (pricing === undefined) return undefined
+  const cached = usage.cachedInputTokens ?? 0
+  const written = usage.cacheWriteTokens ?? 0
+  const fresh = usage.inputTokens - cached - written
+  return (
+    (fresh * pricing.inputPerMillion +
+      cached * (pricing.cachedInputPerMillion ?? pricing.inputPerMillion) +
+      written * (pricing.cacheWritePerMillion ?? pricing.inputPerMillion) +
+      usage.outputTokens * pricing.outputPerMillion) /
+      1_000_000 +
+    (pricing.perCall ?? 0)
+  )
+}
