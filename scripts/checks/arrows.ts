@@ -66,6 +66,15 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "cli", to: ["*"] }
 ]
 
+/** Core's folders, from the ground up: what each may import from. `record` stands beside `run`, which says its events. */
+export const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
+  task: [],
+  workflow: ["task"],
+  policy: ["task", "workflow"],
+  record: ["task", "workflow"],
+  run: ["task", "workflow", "policy", "record"]
+}
+
 /** What tests may use on top. */
 const forTests = "testkit"
 
@@ -122,6 +131,21 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
   )
 }
 
+/** Imports between core's folders that point upwards. */
+export const layerProblems = (sources: Subject["sources"]): ReadonlyArray<string> =>
+  sources.flatMap(({ file, text }) => {
+    const folder = /^src\/([^/]+)\//.exec(file)?.[1] ?? ""
+    const allowed = layers[folder]
+    if (allowed === undefined) return []
+    return ts.preProcessFile(text).importedFiles.flatMap(({ fileName: specifier }) => {
+      if (!specifier.startsWith(".")) return []
+      const target = /^src\/([^/]+)\//.exec(path.posix.join(path.posix.dirname(file), specifier))?.[1]
+      return target === undefined || target === folder || allowed.includes(target)
+        ? []
+        : [`packages/core/${file}: "${specifier}" points upwards: ${folder} stands below ${target}.`]
+    })
+  })
+
 /** Every arrow that the table does not allow, as a sentence. */
 export const violations = (
   subjects: ReadonlyArray<Subject>,
@@ -151,9 +175,12 @@ const sourcesOf = (folder: string) => {
 }
 
 /** Holds the packages of this workspace to the table. */
-export const check = (): Report =>
-  fromProblems(
-    violations(
-      packages().map(({ folder, manifest }) => ({ name: path.basename(folder), manifest, sources: sourcesOf(folder) }))
-    )
-  )
+export const check = (): Report => {
+  const subjects = packages().map(({ folder, manifest }) => ({
+    name: path.basename(folder),
+    manifest,
+    sources: sourcesOf(folder)
+  }))
+  const core = subjects.find(({ name }) => name === "core")
+  return fromProblems([...violations(subjects), ...layerProblems(core?.sources ?? [])])
+}

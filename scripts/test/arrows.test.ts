@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type Subject, violations } from "../checks/arrows.ts"
+import { layerProblems, type Subject, violations } from "../checks/arrows.ts"
 
 const subject = (name: string, parts: Partial<Subject> = {}): Subject => ({
   name,
@@ -86,5 +86,18 @@ describe("arrows", () => {
 
   it("asks for an arrow when a package is new", () => {
     expect(violations([subject("novelty")])[0]).toContain("no arrow is drawn for it yet")
+  })
+})
+
+describe("core's folders", () => {
+  it("import downwards alone", () => {
+    const imports = (file: string, specifier: string) => layerProblems([{ file, text: `import "${specifier}"` }])
+    expect(imports("src/run/Rounds.ts", "../policy/Policy.ts")).toEqual([])
+    expect(imports("src/workflow/reader/lists.ts", "../Workflow.ts")).toEqual([])
+    expect(imports("src/promise.ts", "./run/Conductor.ts")).toEqual([])
+    expect(imports("src/policy/Policy.ts", "../run/Budget.ts")).toEqual([
+      'packages/core/src/policy/Policy.ts: "../run/Budget.ts" points upwards: policy stands below run.'
+    ])
+    expect(imports("src/record/RunEvent.ts", "../run/Conductor.ts")).toHaveLength(1)
   })
 })

@@ -1,7 +1,8 @@
 /** Does a team beat its best member? Measured on tasks of the gym, whose answers are known: no key, no network. */
 import assert from "node:assert/strict"
+import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Policy from "@divisi/core/Policy"
+import type * as Policy from "@divisi/core/Policy"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
@@ -25,7 +26,7 @@ const measure = Effect.fnUntraced(function* (policy: Policy.Policy) {
 })
 
 const compare = Effect.gen(function* () {
-  const alone = yield* measure(Policy.single("professor"))
+  const alone = yield* measure(Baselines.single("professor"))
   const team = yield* measure(LexicalPolicy.make())
   const oracle = yield* measure(OraclePolicy.make())
   assert(alone < team, "a team planned by the words of the question beats the strongest worker alone")

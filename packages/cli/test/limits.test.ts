@@ -1,7 +1,7 @@
 /** The limits of a vendor over its own wire format: the gate is fed by its headers, and keeps calls from being refused. */
 
+import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Policy from "@divisi/core/Policy"
 import * as Resilience from "@divisi/core/Resilience"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -41,7 +41,7 @@ const runs = 14
 const ask = async (worker: Worker, isGated: boolean) => {
   const conductor = Conductor.make({
     pool: WorkerPool.makeUnsafe([worker]),
-    policy: Policy.single(0),
+    policy: Baselines.single(0),
     retry: Resilience.noRetry
   })
   const all = Effect.forEach(Array.from({ length: runs }), () => conductor.run("Is it?"), { concurrency: "unbounded" })

@@ -3,6 +3,7 @@
  * matters: this file loads them all, the schemas of `Wire` included.
  */
 
+export * as Baselines from "./policy/Baselines.ts"
 export * as LanguagePolicy from "./policy/LanguagePolicy.ts"
 export * as Policy from "./policy/Policy.ts"
 export * as Prompt from "./policy/Prompt.ts"

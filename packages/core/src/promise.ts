@@ -36,7 +36,7 @@ export {
   selfConsistency,
   selfReflection,
   single
-} from "./policy/Policy.ts"
+} from "./policy/Baselines.ts"
 export type { Policy, RunEvent, Transcript, Worker, WorkerErrorReason, WorkerRequest, Workflow }
 
 // -------------------------------------------------------------------------------------------------------------------

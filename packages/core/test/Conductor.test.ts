@@ -4,6 +4,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
+import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import type { RunEvent } from "../src/record/RunEvent.ts"
 import * as Transcript from "../src/record/Transcript.ts"
@@ -302,7 +303,7 @@ describe("a critic", () => {
     Effect.gen(function* () {
       const { result } = yield* run({
         workers: [worker("a")],
-        policy: Policy.single(0),
+        policy: Baselines.single(0),
         critic: Critic.fromGrader(Grader.exact)
       })
       assert.strictEqual(result.outcome, "answered")
@@ -334,7 +335,7 @@ describe("what can go wrong", () => {
       const throwing = worker("a", () => {
         throw boom
       })
-      const thrown = yield* run({ workers: [throwing], policy: Policy.single(0) })
+      const thrown = yield* run({ workers: [throwing], policy: Baselines.single(0) })
       assert.strictEqual(thrown.result.outcome, "failed")
       assert.strictEqual(thrown.result.detail, "boom")
     })
@@ -370,7 +371,7 @@ describe("streams and services", () => {
   it.effect("a stream is the events of one run; leaving it stops the run", () =>
     Effect.gen(function* () {
       const workers = [worker("a")]
-      const conductor = Conductor.make({ policy: Policy.single(0), pool: WorkerPool.makeUnsafe(workers) })
+      const conductor = Conductor.make({ policy: Baselines.single(0), pool: WorkerPool.makeUnsafe(workers) })
       const events = yield* Stream.runCollect(conductor.stream("Why?"))
       assert.deepStrictEqual(
         events.map(({ type }: RunEvent) => type),
@@ -386,7 +387,7 @@ describe("streams and services", () => {
         ]
       )
       const hanging = [worker("a", [{ hang: true }])]
-      const left = Conductor.make({ policy: Policy.single(0), pool: WorkerPool.makeUnsafe(hanging) })
+      const left = Conductor.make({ policy: Baselines.single(0), pool: WorkerPool.makeUnsafe(hanging) })
       yield* Stream.runDrain(Stream.take(left.stream("Why?"), 4))
       assert.strictEqual(hanging[0]!.calls.length, 1)
       assert.strictEqual(hanging[0]!.running(), 0)
@@ -397,13 +398,15 @@ describe("streams and services", () => {
     Effect.gen(function* () {
       const conductor = yield* Conductor.Conductor
       assert.strictEqual((yield* conductor.run("Why?")).answer, "answer of a")
-    }).pipe(Effect.provide(Conductor.layer({ policy: Policy.single(0), pool: WorkerPool.makeUnsafe([worker("a")]) })))
+    }).pipe(
+      Effect.provide(Conductor.layer({ policy: Baselines.single(0), pool: WorkerPool.makeUnsafe([worker("a")]) }))
+    )
   )
 
   it.effect("a cached answer costs nothing and is told as cached", () =>
     Effect.gen(function* () {
       const workers = [worker("a")]
-      const once = run({ workers, policy: Policy.single(0), seed: 1 })
+      const once = run({ workers, policy: Baselines.single(0), seed: 1 })
       const first = yield* once
       const second = yield* once
       assert.strictEqual(workers[0]!.calls.length, 1)

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
+import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import type { RunEvent } from "../src/record/RunEvent.ts"
 import * as Transcript from "../src/record/Transcript.ts"
@@ -403,7 +404,7 @@ describe("promise 6: interrupting a run stops its calls at once and still yields
       const recorder = Transcript.recorder()
       const workers = [worker("a", [{ hang: true }])]
       const conductor = Conductor.make({
-        policy: Policy.single(0),
+        policy: Baselines.single(0),
         pool: WorkerPool.makeUnsafe(workers)
       })
       const fiber = yield* Effect.forkChild(conductor.run("Why?", { listener: recorder.listener }))
@@ -448,7 +449,7 @@ describe("ledgers shared by many runs", () => {
     Effect.gen(function* () {
       const ledger = Budget.make({ calls: 25 })
       const workers = [worker("a", undefined, { latencyMillis: 3 })]
-      const conductor = Conductor.make({ policy: Policy.single(0), pool: WorkerPool.makeUnsafe(workers) })
+      const conductor = Conductor.make({ policy: Baselines.single(0), pool: WorkerPool.makeUnsafe(workers) })
       const fiber = yield* Effect.forkChild(
         Effect.forEach(Array.from({ length: 40 }), () => conductor.run("Why?", { ledger }), {
           concurrency: "unbounded"

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Baselines from "../src/policy/Baselines.ts"
 import * as LanguagePolicy from "../src/policy/LanguagePolicy.ts"
-import * as Policy from "../src/policy/Policy.ts"
+import type * as Policy from "../src/policy/Policy.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Task from "../src/task/Task.ts"
 import { BudgetExceeded } from "../src/task/Usage.ts"
@@ -123,7 +124,7 @@ describe("LanguagePolicy", () => {
   it.effect("falls back under the fallback's name when the text cannot be read, or the model fails", () =>
     Effect.gen(function* () {
       const failure = new WorkerError({ worker: "conductor", reason: { _tag: "Overloaded" } })
-      const policy = LanguagePolicy.make({ model, resamples: 0, fallback: Policy.bestOf({ n: 8 }) })
+      const policy = LanguagePolicy.make({ model, resamples: 0, fallback: Baselines.bestOf({ n: 8 }) })
       assert.strictEqual(policy.maxSteps, 9)
       for (const said of ["?", failure]) {
         const proposal = yield* policy.propose(scripted([said]).context)
@@ -137,7 +138,7 @@ describe("LanguagePolicy", () => {
 
   it.effect("does not hide behind the fallback that the model is set up wrongly", () =>
     Effect.gen(function* () {
-      const policy = LanguagePolicy.make({ model, fallback: Policy.single(0) })
+      const policy = LanguagePolicy.make({ model, fallback: Baselines.single(0) })
       for (const _tag of ["InvalidRequest", "Authentication"] as const) {
         const failure = new WorkerError({ worker: "conductor", reason: { _tag } })
         assert.strictEqual(yield* Effect.flip(policy.propose(scripted([failure]).context)), failure)
@@ -148,7 +149,7 @@ describe("LanguagePolicy", () => {
   it.effect("does not fall back when the budget ends", () =>
     Effect.gen(function* () {
       const exceeded = new BudgetExceeded({ limit: "calls", allowed: 1, spent: 1, needed: 1 })
-      const policy = LanguagePolicy.make({ model, fallback: Policy.single(0) })
+      const policy = LanguagePolicy.make({ model, fallback: Baselines.single(0) })
       assert.strictEqual(yield* Effect.flip(policy.propose(scripted([exceeded]).context)), exceeded)
     })
   )

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Task from "../src/task/Task.ts"
@@ -30,17 +31,17 @@ const propose = (policy: Policy.Policy, changes: Partial<Policy.Context> = {}) =
 const workers = (workflow: Workflow.Workflow) => workflow.steps.map((step) => step.worker)
 
 const baselines = [
-  Policy.single(0),
-  Policy.single("w0"),
-  Policy.randomRouter({ seed: 3 }),
-  Policy.bestOf(),
-  Policy.bestOf({ n: 8, workers: [0], judge: "w0" }),
-  Policy.selfConsistency(),
-  Policy.selfConsistency({ n: 9, worker: 0 }),
-  Policy.selfReflection(),
-  Policy.selfReflection({ rounds: 1, worker: "w0" }),
-  Policy.mixtureOfAgents(),
-  Policy.mixtureOfAgents({ layers: 3, proposers: [0, 0], aggregator: 0 })
+  Baselines.single(0),
+  Baselines.single("w0"),
+  Baselines.randomRouter({ seed: 3 }),
+  Baselines.bestOf(),
+  Baselines.bestOf({ n: 8, workers: [0], judge: "w0" }),
+  Baselines.selfConsistency(),
+  Baselines.selfConsistency({ n: 9, worker: 0 }),
+  Baselines.selfReflection(),
+  Baselines.selfReflection({ rounds: 1, worker: "w0" }),
+  Baselines.mixtureOfAgents(),
+  Baselines.mixtureOfAgents({ layers: 3, proposers: [0, 0], aggregator: 0 })
 ]
 
 describe("every fixed policy", () => {
@@ -59,7 +60,7 @@ describe("every fixed policy", () => {
 
   it.effect("lets the previous answer stand, unless a critic objected", () =>
     Effect.gen(function* () {
-      const policy = Policy.single(1)
+      const policy = Baselines.single(1)
       const answer = { type: "answered" as const, text: "so" }
       const previous = { workflow: yield* propose(policy), answer, failed: [] }
       assert.deepStrictEqual(yield* propose(policy, { round: 1, previous }), { steps: [] })
@@ -70,7 +71,7 @@ describe("every fixed policy", () => {
 
   it.effect("is tried again where there is no answer that could stand", () =>
     Effect.gen(function* () {
-      const policy = Policy.single(1)
+      const policy = Baselines.single(1)
       const answer = { type: "failed" as const, message: "overloaded" }
       const previous = { workflow: yield* propose(policy), answer, failed: [1] }
       assert.deepStrictEqual(workers(yield* propose(policy, { round: 1, previous })), [1])
@@ -92,32 +93,34 @@ describe("fixed", () => {
 describe("baselines", () => {
   it.effect("single asks the bare question of the named worker", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* propose(Policy.single("w2")), { steps: [{ worker: 2, subtask: "", access: [] }] })
+      assert.deepStrictEqual(yield* propose(Baselines.single("w2")), {
+        steps: [{ worker: 2, subtask: "", access: [] }]
+      })
     })
   )
 
   it.effect("a worker that is not there is an error that says which are", () =>
     Effect.gen(function* () {
-      const byId = yield* Effect.flip(propose(Policy.single("w9")))
+      const byId = yield* Effect.flip(propose(Baselines.single("w9")))
       assert.strictEqual(
         byId.message,
         'The single:w9 policy wrote no workflow: no worker of the pool is called "w9": w0, w1, w2.'
       )
-      const byOrdinal = yield* Effect.flip(propose(Policy.bestOf({ judge: 3 })))
+      const byOrdinal = yield* Effect.flip(propose(Baselines.bestOf({ judge: 3 })))
       assert.include(byOrdinal.message, "the pool has no worker 3; it has 3, counted from 0.")
-      const none = yield* Effect.flip(propose(Policy.mixtureOfAgents({ proposers: [] })))
+      const none = yield* Effect.flip(propose(Baselines.mixtureOfAgents({ proposers: [] })))
       assert.include(none.message, "the list of workers is empty.")
     })
   )
 
   it("counts below 1 are refused where they are written", () => {
-    assert.throws(() => Policy.bestOf({ n: 0 }), "needs n to be a whole number of at least 1; it is 0.")
-    assert.throws(() => Policy.selfReflection({ rounds: 1.5 }), RangeError)
+    assert.throws(() => Baselines.bestOf({ n: 0 }), "needs n to be a whole number of at least 1; it is 0.")
+    assert.throws(() => Baselines.selfReflection({ rounds: 1.5 }), RangeError)
   })
 
   it.effect("best-of-n goes through the workers in turn and ends in the judge", () =>
     Effect.gen(function* () {
-      const workflow = yield* propose(Policy.bestOf({ n: 4, judge: 1, workers: [2, 0] }))
+      const workflow = yield* propose(Baselines.bestOf({ n: 4, judge: 1, workers: [2, 0] }))
       assert.deepStrictEqual(workers(workflow), [2, 0, 2, 0, 1])
       assert.strictEqual(Topology.shape(Topology.make(workflow)), "best-of-n")
     })
@@ -125,7 +128,7 @@ describe("baselines", () => {
 
   it.effect("self-consistency samples one worker and takes the majority", () =>
     Effect.gen(function* () {
-      const workflow = yield* propose(Policy.selfConsistency({ n: 3, worker: 1 }))
+      const workflow = yield* propose(Baselines.selfConsistency({ n: 3, worker: 1 }))
       assert.deepStrictEqual(workers(workflow), [1, 1, 1])
       assert.strictEqual(workflow.answer, "majority")
       assert.strictEqual(Topology.depth(Topology.make(workflow)), 1)
@@ -134,7 +137,7 @@ describe("baselines", () => {
 
   it.effect("self-reflection is a chain of one worker", () =>
     Effect.gen(function* () {
-      const workflow = yield* propose(Policy.selfReflection({ rounds: 2, worker: 1 }))
+      const workflow = yield* propose(Baselines.selfReflection({ rounds: 2, worker: 1 }))
       assert.deepStrictEqual(workers(workflow), [1, 1, 1])
       assert.strictEqual(Topology.shape(Topology.make(workflow)), "chain")
     })
@@ -142,13 +145,13 @@ describe("baselines", () => {
 
   it.effect("a mixture's layers see the layer before them alone", () =>
     Effect.gen(function* () {
-      const workflow = yield* propose(Policy.mixtureOfAgents({ layers: 2, proposers: [0, 2], aggregator: 1 }))
+      const workflow = yield* propose(Baselines.mixtureOfAgents({ layers: 2, proposers: [0, 2], aggregator: 1 }))
       assert.deepStrictEqual(workers(workflow), [0, 2, 0, 2, 1])
       assert.deepStrictEqual(
         workflow.steps.map((step) => step.access),
         [[], [], [0, 1], [0, 1], [2, 3]]
       )
-      const eight = yield* propose(Policy.mixtureOfAgents(), { pool: pool(7) })
+      const eight = yield* propose(Baselines.mixtureOfAgents(), { pool: pool(7) })
       assert.strictEqual(eight.steps.length, 8)
     })
   )
@@ -158,7 +161,7 @@ describe("baselines", () => {
       const tasks = Array.from({ length: 300 }, (_, index) => Task.make(`Question ${index}`))
       const route = (seed: number) =>
         Effect.forEach(tasks, (task) =>
-          Effect.map(propose(Policy.randomRouter({ seed }), { task }), (one) => workers(one)[0]!)
+          Effect.map(propose(Baselines.randomRouter({ seed }), { task }), (one) => workers(one)[0]!)
         )
       const first = yield* route(1)
       assert.deepStrictEqual(yield* route(1), first)
@@ -170,7 +173,7 @@ describe("baselines", () => {
   it.effect("without a seed of its own the random router follows the run's", () =>
     Effect.gen(function* () {
       const drawn = yield* Effect.forEach(Array.from({ length: 40 }), (_, seed) =>
-        Effect.map(propose(Policy.randomRouter(), { seed }), (workflow) => workers(workflow)[0]!)
+        Effect.map(propose(Baselines.randomRouter(), { seed }), (workflow) => workers(workflow)[0]!)
       )
       assert.strictEqual(new Set(drawn).size, 3)
     })
@@ -188,9 +191,12 @@ describe("withFallback", () => {
   it.effect("asks the fallback when the policy fails, and says so before what the fallback says", () =>
     Effect.gen(function* () {
       const noted: Policy.Policy = {
-        ...Policy.single(1),
+        ...Baselines.single(1),
         propose: (context) =>
-          Effect.map(Policy.single(1).propose(context), (proposal) => ({ ...proposal, notes: ["It is the second."] }))
+          Effect.map(Baselines.single(1).propose(context), (proposal) => ({
+            ...proposal,
+            notes: ["It is the second."]
+          }))
       }
       const policyError = new Policy.PolicyError({ policy: "failing", detail: "it is tired." })
       for (const error of [policyError, workerError("Overloaded")]) {
@@ -208,7 +214,7 @@ describe("withFallback", () => {
     Effect.gen(function* () {
       const exceeded = new BudgetExceeded({ limit: "calls", allowed: 1, spent: 1, needed: 1 })
       for (const error of [exceeded, workerError("Authentication")]) {
-        const policy = Policy.withFallback(failing(error), Policy.single(1))
+        const policy = Policy.withFallback(failing(error), Baselines.single(1))
         assert.strictEqual(yield* Effect.flip(policy.propose(context())), error)
       }
     })
@@ -216,11 +222,11 @@ describe("withFallback", () => {
 
   it.effect("leaves to the fallback what the policy declines, and nothing else", () =>
     Effect.gen(function* () {
-      const policy = Policy.withFallback(Policy.single(0), Policy.bestOf(), {
+      const policy = Policy.withFallback(Baselines.single(0), Baselines.bestOf(), {
         declines: ({ round }) => (round > 0 ? "It plans first rounds." : undefined)
       })
       assert.strictEqual(policy.maxSteps, 4)
-      assert.deepStrictEqual(yield* policy.propose(context()), { workflow: yield* propose(Policy.single(0)) })
+      assert.deepStrictEqual(yield* policy.propose(context()), { workflow: yield* propose(Baselines.single(0)) })
       const later = yield* policy.propose(context({ round: 1 }))
       assert.deepStrictEqual(later.notes, ["The best-of-3 policy stands in. It plans first rounds."])
     })

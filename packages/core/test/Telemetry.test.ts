@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import { TestClock } from "effect/testing"
+import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import type { RunEvent } from "../src/record/RunEvent.ts"
 import * as Telemetry from "../src/record/Telemetry.ts"
@@ -225,7 +226,7 @@ describe("recorder", () => {
       }))
       const outerThenInner: Policy.Policy = {
         name: "outer",
-        propose: (context) => (context.self ? policy.propose(context) : Policy.single(0).propose(context))
+        propose: (context) => (context.self ? policy.propose(context) : Baselines.single(0).propose(context))
       }
       const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["done"] })])
       const conductor = Conductor.make({ policy: outerThenInner, pool, self: { maxDepth: 1 } })
@@ -281,7 +282,7 @@ describe("listener", () => {
   const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["x"] })])
   const run = Effect.gen(function* () {
     const listener = yield* Telemetry.listener()
-    yield* Conductor.make({ policy: Policy.single(0), pool }).run("Why?", { listener })
+    yield* Conductor.make({ policy: Baselines.single(0), pool }).run("Why?", { listener })
   })
 
   it.effect("uses the current tracer and the current span", () =>

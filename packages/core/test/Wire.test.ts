@@ -3,6 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import type { RunEvent, Type } from "../src/record/RunEvent.ts"
 import * as Transcript from "../src/record/Transcript.ts"
@@ -71,7 +72,7 @@ const recorded = Effect.gen(function* () {
               { worker: 1, subtask: "Three.", access: "all" }
             ]
           }))
-        : Policy.single(1)
+        : Baselines.single(1)
       ).propose(context)
   }
   const conductor = Conductor.make({ policy, pool, self: { maxDepth: 1 }, recursion: 1 })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
-import * as Policy from "../src/policy/Policy.ts"
+import * as Baselines from "../src/policy/Baselines.ts"
 import type { RunEvent } from "../src/record/RunEvent.ts"
 import * as Budget from "../src/run/Budget.ts"
 import * as Conductor from "../src/run/Conductor.ts"
@@ -42,7 +42,12 @@ const run = Effect.fnUntraced(function* (
 ) {
   const events: Array<RunEvent> = []
   const retry = { jitter: false, baseDelayMillis: 10 }
-  const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe([worker]), policy: Policy.single(0), retry, budget })
+  const conductor = Conductor.make({
+    pool: WorkerPool.makeUnsafe([worker]),
+    policy: Baselines.single(0),
+    retry,
+    budget
+  })
   const running = conductor.run(
     { question: "Why?", id: "task" },
     { runId: "run", listener: (event) => events.push(event), ...options }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Policy from "../src/policy/Policy.ts"
+import * as Baselines from "../src/policy/Baselines.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import { voteOf } from "../src/run/vote.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
@@ -11,7 +11,7 @@ describe("votes", () => {
     Effect.gen(function* () {
       const replies = ["I guess 41.\nAnswer: 41", "6 + 36 makes it.\nAnswer: **42**", "7 × 6.\n\nThe answer is 42."]
       const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies })])
-      const conductor = Conductor.make({ policy: Policy.selfConsistency({ n: 3 }), pool })
+      const conductor = Conductor.make({ policy: Baselines.selfConsistency({ n: 3 }), pool })
       const { answer } = yield* conductor.run("6 times 7?")
       assert.strictEqual(answer, replies[1])
     })

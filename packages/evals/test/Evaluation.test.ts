@@ -1,5 +1,6 @@
 import fs from "node:fs"
 import path from "node:path"
+import * as Baselines from "@divisi/core/Baselines"
 import * as Critic from "@divisi/core/Critic"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Policy from "@divisi/core/Policy"
@@ -66,7 +67,7 @@ const evaluate = (options: Partial<Evaluation.Options> & Pick<Evaluation.Options
   Effect.runPromise(
     Evaluation.run({
       suites: [suite(6)],
-      policies: [{ policy: Policy.single(0) }],
+      policies: [{ policy: Baselines.single(0) }],
       retry: { baseDelayMillis: 0, jitter: false },
       ...options
     }).pipe(Effect.map(({ report }) => report))
@@ -90,9 +91,9 @@ describe("a report", () => {
       pool,
       folder: at,
       policies: [
-        { policy: Policy.single("good") },
-        { policy: Policy.single("bad"), isBaseline: true },
-        { policy: Policy.bestOf({ n: 2, judge: "good" }), isBaseline: true }
+        { policy: Baselines.single("good") },
+        { policy: Baselines.single("bad"), isBaseline: true },
+        { policy: Baselines.bestOf({ n: 2, judge: "good" }), isBaseline: true }
       ],
       epochs: 2
     })
@@ -135,11 +136,11 @@ describe("a report", () => {
   it("counts what a policy costs in full, also where another has paid for its calls", async () => {
     const at = folder()
     const worker = doubler("a")
-    const twice = { ...Policy.single("a"), name: "the same" }
+    const twice = { ...Baselines.single("a"), name: "the same" }
     const report = await evaluate({
       pool: WorkerPool.makeUnsafe([worker]),
       folder: at,
-      policies: [{ policy: Policy.single("a") }, { policy: twice }]
+      policies: [{ policy: Baselines.single("a") }, { policy: twice }]
     })
     expect(worker.calls).toHaveLength(6)
     expect(cell(report, "the same").costUsd.total).toBe(cell(report, "single:a").costUsd.total)
@@ -189,9 +190,9 @@ describe("failures", () => {
 describe("going on", () => {
   it("keeps the cost limit, and with a higher one ends with the results of an evaluation without", async () => {
     const policies = [
-      { policy: Policy.single("a") },
-      { policy: Policy.selfReflection({ rounds: 2, worker: "a" }), isBaseline: true },
-      { policy: Policy.bestOf({ n: 2, judge: "b" }), isBaseline: true }
+      { policy: Baselines.single("a") },
+      { policy: Baselines.selfReflection({ rounds: 2, worker: "a" }), isBaseline: true },
+      { policy: Baselines.bestOf({ n: 2, judge: "b" }), isBaseline: true }
     ]
     const pool = () => {
       const workers = [doubler("a"), doubler("b", (n) => n > 3)]
@@ -238,7 +239,7 @@ describe("going on", () => {
     const more = await evaluate({
       pool,
       folder: at,
-      policies: [{ policy: Policy.single(0) }, { policy: Policy.single(1), isBaseline: true }]
+      policies: [{ policy: Baselines.single(0) }, { policy: Baselines.single(1), isBaseline: true }]
     })
     expect([a.calls.length, b.calls.length]).toEqual([6, 6])
     expect(more.comparisons).toHaveLength(1)
@@ -270,7 +271,7 @@ describe("going on", () => {
       pool: WorkerPool.makeUnsafe([doubler("a")]),
       folder: at,
       suites: [suite(4)],
-      policies: [{ policy: Policy.single("a") }, { policy: { ...Policy.single("a"), name: "the same" } }]
+      policies: [{ policy: Baselines.single("a") }, { policy: { ...Baselines.single("a"), name: "the same" } }]
     }
     await Effect.runPromise(Effect.provideService(Evaluation.run(options), Resilience.Gate, gate))
     expect(entered).toEqual(["a", "a", "a", "a"])

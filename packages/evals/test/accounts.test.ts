@@ -1,8 +1,8 @@
 import fs from "node:fs"
 import path from "node:path"
+import * as Baselines from "@divisi/core/Baselines"
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Policy from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
@@ -40,7 +40,7 @@ describe("an evaluation", () => {
       const worker = ScriptedWorker.make({ id: "a", pricing, replies: [{ fail: { _tag: "Timeout" } }] })
       const pool = WorkerPool.makeUnsafe([{ ...worker, limits: { maxOutputTokens: 10 } }])
       const at = folder()
-      const policies = [{ policy: Policy.single("a") }]
+      const policies = [{ policy: Baselines.single("a") }]
       const retry = { maxAttempts: 1 }
       const options = { suites: [suite], policies, pool, folder: at, maxCostUsd: 1000, retry }
       const { report, samples } = yield* Evaluation.run(options)
@@ -99,7 +99,7 @@ const capricious = (id: string, onCall: () => void): Worker => ({
 const journalIn = (at: string) => {
   const plan = Plan.planOf({
     suites: [suite],
-    policies: [{ policy: Policy.single(0) }],
+    policies: [{ policy: Baselines.single(0) }],
     pool: WorkerPool.makeUnsafe([ScriptedWorker.echo("a")]),
     folder: at
   })
@@ -122,10 +122,10 @@ const heldBy = (ledger: Budget.Ledger) => {
 }
 
 const policies = [
-  Policy.single(0),
-  Policy.bestOf({ n: 2, judge: 1 }),
-  Policy.selfReflection({ rounds: 1, worker: 1 }),
-  Policy.mixtureOfAgents()
+  Baselines.single(0),
+  Baselines.bestOf({ n: 2, judge: 1 }),
+  Baselines.selfReflection({ rounds: 1, worker: 1 }),
+  Baselines.mixtureOfAgents()
 ]
 
 /** Many runs that ask for much the same at once, in a world that is all a seed's. */

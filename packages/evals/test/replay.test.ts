@@ -1,7 +1,8 @@
+import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Grader from "@divisi/core/Grader"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
-import * as Policy from "@divisi/core/Policy"
+import type * as Policy from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
@@ -33,9 +34,9 @@ describe("Replay.pool", () => {
   it.effect("gives the run again: samples in order, what was seen, and failures", () =>
     Effect.gen(function* () {
       const policies = [
-        Policy.selfConsistency({ n: 3, worker: "a" }),
-        Policy.bestOf({ n: 3, judge: "b" }),
-        Policy.selfReflection({ rounds: 2, worker: "b" })
+        Baselines.selfConsistency({ n: 3, worker: "a" }),
+        Baselines.bestOf({ n: 3, judge: "b" }),
+        Baselines.selfReflection({ rounds: 2, worker: "b" })
       ]
       for (const policy of policies) {
         const first = yield* record(policy, pool())
@@ -51,8 +52,8 @@ describe("Replay.pool", () => {
 
   it.effect("says what is not recorded, without trying again", () =>
     Effect.gen(function* () {
-      const { transcript } = yield* record(Policy.single("a"), pool())
-      const { result, transcript: other } = yield* record(Policy.single("b"), Replay.pool(pool(), [transcript]))
+      const { transcript } = yield* record(Baselines.single("a"), pool())
+      const { result, transcript: other } = yield* record(Baselines.single("b"), Replay.pool(pool(), [transcript]))
       assert.strictEqual(result.outcome, "failed")
       const [call, ...more] = other.rounds[0]!.steps[0]!.lost
       assert.strictEqual(more.length, 0)
@@ -63,10 +64,10 @@ describe("Replay.pool", () => {
 
   it.effect("answers from a response cache, and from nothing else", () =>
     Effect.gen(function* () {
-      yield* record(Policy.single("a"), pool())
-      const found = yield* record(Policy.single("a"), Replay.offline(pool()))
+      yield* record(Baselines.single("a"), pool())
+      const found = yield* record(Baselines.single("a"), Replay.offline(pool()))
       assert.strictEqual(found.result.answer, "41")
-      const lost = yield* record(Policy.single("a"), Replay.offline(pool()), { seed: 2 })
+      const lost = yield* record(Baselines.single("a"), Replay.offline(pool()), { seed: 2 })
       assert.strictEqual(lost.result.outcome, "failed")
     }).pipe(Effect.provide(ResponseCache.layerMemory({ maxEntries: 10 })))
   )
@@ -156,8 +157,8 @@ describe("Replay.decisions", () => {
 
   it.effect("writes the workflows of policies in code as texts, and leaves majorities out", () =>
     Effect.gen(function* () {
-      const written = yield* record(Policy.single(1), pool())
-      const voted = yield* record(Policy.selfConsistency({ n: 3 }), pool())
+      const written = yield* record(Baselines.single(1), pool())
+      const voted = yield* record(Baselines.selfConsistency({ n: 3 }), pool())
       const decisions = yield* Replay.decisions([written.transcript, voted.transcript], { grader: Grader.exact })
       assert.strictEqual(decisions.length, 1)
       assert.include(decisions[0]!.completion, "model_id = [1]")
@@ -170,7 +171,7 @@ describe("Replay.answers", () => {
     Effect.gen(function* () {
       const worker = ScriptedWorker.make({ id: "a", replies: ["41", "42"] })
       const { transcript } = yield* record(
-        Policy.selfReflection({ rounds: 1, worker: "a" }),
+        Baselines.selfReflection({ rounds: 1, worker: "a" }),
         WorkerPool.makeUnsafe([worker])
       )
       const answers = yield* Replay.answers([transcript], { grader: Grader.exact })

@@ -1,6 +1,7 @@
+import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Grader from "@divisi/core/Grader"
-import * as Policy from "@divisi/core/Policy"
+import type * as Policy from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
@@ -63,7 +64,7 @@ describe("WorkerProfile", () => {
       const worker = ScriptedWorker.make({ id: "a", description: "says its maker", replies: ["42"] })
       const pool = WorkerPool.makeUnsafe([worker, ScriptedWorker.make({ id: "b", replies: ["?"] })])
       const transcripts: Array<Transcript.Transcript> = []
-      for (const [policy, index] of [Policy.single("a"), Policy.single("b")].flatMap((one) =>
+      for (const [policy, index] of [Baselines.single("a"), Baselines.single("b")].flatMap((one) =>
         [0, 1, 2].map((i) => [one, i] as const)
       )) {
         const recorder = Transcript.recorder()
@@ -85,7 +86,7 @@ describe("WorkerProfile", () => {
         name: "looking",
         propose: (context) => {
           shown = Prompt.conductorMessages(context, { descriptions: true })[0]!.content
-          return Policy.single("a").propose(context)
+          return Baselines.single("a").propose(context)
         }
       }
       const before = worker.calls.length

@@ -1,3 +1,4 @@
+import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Critic from "@divisi/core/Critic"
 import * as Policy from "@divisi/core/Policy"
@@ -44,7 +45,7 @@ describe("Headroom", () => {
     "choosing and decomposing pay: no worker, and no vote of all of them, comes near the oracle",
     () =>
       Effect.gen(function* () {
-        const singles = yield* Effect.forEach(ids, (id) => accuracy(Policy.single(id), tasks))
+        const singles = yield* Effect.forEach(ids, (id) => accuracy(Baselines.single(id), tasks))
         const best = Math.max(...singles)
         const [lexical, oracle, vote] = yield* Effect.all([
           accuracy(LexicalPolicy.make(), tasks),
@@ -71,7 +72,7 @@ describe("Headroom", () => {
           { worker: ordinal("proofreader"), subtask: "Check the answers above.", access: "all" }
         ]
       }
-      const once = yield* accuracy(Policy.single("logician"), puzzles)
+      const once = yield* accuracy(Baselines.single("logician"), puzzles)
       const twice = yield* accuracy(
         Policy.fixed("checked", () => checked),
         puzzles
@@ -85,8 +86,8 @@ describe("Headroom", () => {
     Effect.gen(function* () {
       const equations = Gym.tasks({ split: "test", count: 150, families: ["algebra"] })
       const critic = Critic.fromGrader(GymGrader.grader)
-      const once = yield* accuracy(Policy.single("gambler"), equations)
-      const again = yield* accuracy(Policy.single("gambler"), equations, { critic, recursion: 2 })
+      const once = yield* accuracy(Baselines.single("gambler"), equations)
+      const again = yield* accuracy(Baselines.single("gambler"), equations, { critic, recursion: 2 })
       assert.isBelow(once, 0.88)
       assert.isAbove(again, once + 0.1)
     })

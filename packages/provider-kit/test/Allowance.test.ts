@@ -1,6 +1,6 @@
 import * as Allowance from "@divisi/core/Allowance"
+import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Policy from "@divisi/core/Policy"
 import { Gate } from "@divisi/core/Resilience"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { WorkerPart } from "@divisi/core/Worker"
@@ -246,7 +246,7 @@ describe("an allowance", () => {
         id: "a",
         replies: [{ parts: [said, { type: "text", text: "42" }, finish] }]
       })
-      const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe([worker]), policy: Policy.single("a") })
+      const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe([worker]), policy: Baselines.single("a") })
       const ends: Array<readonly [string | undefined, number]> = []
       const run = Effect.gen(function* () {
         const { answer } = yield* conductor.run("?")

@@ -1,4 +1,5 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import * as Baselines from "@divisi/core/Baselines"
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Policy from "@divisi/core/Policy"
@@ -41,7 +42,7 @@ const two = (second: ScriptedWorker.ScriptedWorker, options: Partial<Conductor.O
   Conductor.make({ policy: edited, pool: WorkerPool.makeUnsafe([draft(), second]), ...options })
 
 const lone = (worker: ScriptedWorker.ScriptedWorker, options: Partial<Conductor.Options> = {}) =>
-  Conductor.make({ policy: Policy.single(0), pool: WorkerPool.makeUnsafe([worker]), ...options })
+  Conductor.make({ policy: Baselines.single(0), pool: WorkerPool.makeUnsafe([worker]), ...options })
 
 const collect = async <A>(items: AsyncIterable<A>): Promise<Array<A>> => {
   const all: Array<A> = []
@@ -248,7 +249,7 @@ describe("aborting", () => {
     const server = await WireServer.start(OpenAiChat.dialect, [{ type: "hang", answer, after: 1 }])
     const lab = createOpenAICompatible({ name: "lab", baseURL: server.url })
     const pool = WorkerPool.makeUnsafe([aiSdk(lab("model-1"))])
-    const model: LanguageModel = conductorModel(Conductor.make({ policy: Policy.single(0), pool }))
+    const model: LanguageModel = conductorModel(Conductor.make({ policy: Baselines.single(0), pool }))
     return { server, model }
   }
 
@@ -289,7 +290,7 @@ describe("aborting", () => {
     await using _ = server
     const lab = createOpenAICompatible({ name: "lab", baseURL: server.url })
     const pool = WorkerPool.makeUnsafe([aiSdk(lab("model-1"))])
-    const model = conductorModel(Conductor.make({ policy: Policy.single(0), pool }))
+    const model = conductorModel(Conductor.make({ policy: Baselines.single(0), pool }))
     const { stream } = await model.doStream({ prompt: [{ role: "user", content: [{ type: "text", text: "Count." }] }] })
     for await (const part of stream) if (part.type === "text-delta") break
     assert.isFalse((await server.exchange(0).then(({ closed }) => closed)).isWhole)

@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (
  *
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Policy from "@divisi/core/Policy"
+ * import * as Baselines from "@divisi/core/Baselines"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import { ConductorLanguageModel } from "@divisi/providers-effect"
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (
  * import * as Layer from "effect/Layer"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
- * const team = ConductorLanguageModel.layer().pipe(Layer.provide(Conductor.layer({ policy: Policy.single(0), pool })))
+ * const team = ConductorLanguageModel.layer().pipe(Layer.provide(Conductor.layer({ policy: Baselines.single(0), pool })))
  *
  * const response = await LanguageModel.generateText({ prompt: "What is 6 times 7?" }).pipe(
  *   Effect.provide(team),

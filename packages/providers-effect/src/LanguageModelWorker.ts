@@ -70,7 +70,7 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
  * **Example**
  *
  * ```ts
- * import * as Policy from "@divisi/core/Policy"
+ * import * as Baselines from "@divisi/core/Baselines"
  * import { conduct } from "@divisi/core/promise"
  * import { fromLanguageModel } from "@divisi/providers-effect"
  * import * as LanguageModel from "effect/ai/LanguageModel"
@@ -88,7 +88,7 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
  * const { answer } = await conduct({
  *   question: "What is 6 times 7?",
  *   pool: [fromLanguageModel(model, { id: "calculator" })],
- *   policy: Policy.single(0)
+ *   policy: Baselines.single(0)
  * })
  * answer // => "42"
  * ```
@@ -132,7 +132,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
  *
  * // Any layer of a LanguageModel will do; this one is a team.
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
- * const team = ConductorLanguageModel.layer().pipe(Layer.provide(Conductor.layer({ policy: Policy.single(0), pool })))
+ * const team = ConductorLanguageModel.layer().pipe(Layer.provide(Conductor.layer({ policy: Baselines.single(0), pool })))
  *
  * const worker = LanguageModelWorker.make({ id: "team" }).pipe(Effect.provide(team), Effect.runSync)
  * worker.id // => "team"

@@ -1,3 +1,4 @@
+import * as Baselines from "@divisi/core/Baselines"
 import * as Policy from "@divisi/core/Policy"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
@@ -14,7 +15,7 @@ describe("Sample", () => {
   it.effect("counts calls, those that failed and were tried again included, and steps without them", () =>
     Effect.gen(function* () {
       const tasks = Gym.tasks({ split: "test", count: 60, families: ["units"] })
-      const samples = yield* Sample.measure({ policy: Policy.single("courier"), pool, tasks })
+      const samples = yield* Sample.measure({ policy: Baselines.single("courier"), pool, tasks })
       const sum = Sample.summary(samples)
       expect(sum.right.mean).toBe(1)
       expect(sum.steps.mean).toBe(1)

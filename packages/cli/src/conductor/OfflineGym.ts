@@ -1,6 +1,7 @@
 /** The gym as the command line uses it: its pool when nobody brings one, its tasks, and who is best in it. */
+
+import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
-import * as Policy from "@divisi/core/Policy"
 import type * as Resilience from "@divisi/core/Resilience"
 import type { Task } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -55,7 +56,7 @@ export const atOnce: Resilience.Retry = { baseDelayMillis: 0, jitter: false }
 
 /** How many of the tasks a worker gets right alone. */
 const scoreOf = (pool: WorkerPool.WorkerPool, worker: string, trials: ReadonlyArray<Task>) => {
-  const conductor = Conductor.make({ policy: Policy.single(worker), pool, retry: atOnce, seed: 0 })
+  const conductor = Conductor.make({ policy: Baselines.single(worker), pool, retry: atOnce, seed: 0 })
   const isCorrect = (task: Task) =>
     Effect.gen(function* () {
       const { answer } = yield* conductor.run(task)

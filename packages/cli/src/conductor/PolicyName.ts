@@ -1,6 +1,8 @@
 /** The policies that the command line knows by name. */
+
+import * as Baselines from "@divisi/core/Baselines"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
-import * as Policy from "@divisi/core/Policy"
+import type * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
@@ -49,9 +51,9 @@ const countOf = (name: string, value: string | undefined): Effect.Effect<number 
 /** The worker of `single:<id>`, by its id or its ordinal. */
 const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effect.Effect<Policy.Policy, Failure> => {
   const ids = WorkerPool.ids(pool)
-  if (value !== undefined && ids.includes(value)) return Effect.succeed(Policy.single(value))
+  if (value !== undefined && ids.includes(value)) return Effect.succeed(Baselines.single(value))
   if (value !== undefined && /^\d+$/.test(value) && Number(value) < ids.length) {
-    return Effect.succeed(Policy.single(ids[Number(value)]!))
+    return Effect.succeed(Baselines.single(ids[Number(value)]!))
   }
   const problem = value === undefined ? "names no worker" : `names "${value}", which is no worker of the pool`
   return Effect.fail(usage(`The policy single ${problem}. Write single:<id> with one of: ${ids.join(", ")}.`))
@@ -65,7 +67,7 @@ const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefin
   )
 
 /** The worker of the policies that need one: a judge, or the one to ask again and again. */
-const lead = (pool: WorkerPool.WorkerPool): Effect.Effect<Policy.WorkerReference, Failure> =>
+const lead = (pool: WorkerPool.WorkerPool): Effect.Effect<Baselines.WorkerReference, Failure> =>
   Effect.map(bestSingle(pool), (best) => best ?? 0)
 
 /**
@@ -118,9 +120,10 @@ const vendorModel = (
 
 /** The policies that take a count behind a colon. */
 const counted = {
-  "best-of": (judge: Policy.WorkerReference, n?: number) => Policy.bestOf({ judge, n }),
-  "self-consistency": (worker: Policy.WorkerReference, n?: number) => Policy.selfConsistency({ worker, n }),
-  "self-reflection": (worker: Policy.WorkerReference, rounds?: number) => Policy.selfReflection({ worker, rounds })
+  "best-of": (judge: Baselines.WorkerReference, n?: number) => Baselines.bestOf({ judge, n }),
+  "self-consistency": (worker: Baselines.WorkerReference, n?: number) => Baselines.selfConsistency({ worker, n }),
+  "self-reflection": (worker: Baselines.WorkerReference, rounds?: number) =>
+    Baselines.selfReflection({ worker, rounds })
 } as const
 
 const isCounted = (kind: string): kind is keyof typeof counted => Object.hasOwn(counted, kind)
@@ -145,14 +148,14 @@ const uncounted = (
     case "lexical":
       return Effect.succeed(LexicalPolicy.make())
     case "random":
-      return Effect.succeed(Policy.randomRouter())
+      return Effect.succeed(Baselines.randomRouter())
     case "moa":
-      return Effect.map(lead(pool), (aggregator) => Policy.mixtureOfAgents({ aggregator }))
+      return Effect.map(lead(pool), (aggregator) => Baselines.mixtureOfAgents({ aggregator }))
     case "best-single":
       return Effect.flatMap(bestSingle(pool), (best) =>
         best === undefined
           ? Effect.fail(usage("Who is best is known only of the gym's workers. Name the worker: single:<id>."))
-          : Effect.succeed(Policy.single(best))
+          : Effect.succeed(Baselines.single(best))
       )
     case "oracle":
       return Effect.fail(usage("The oracle knows the tasks of the gym only: use it with `divisi gym solve`."))

@@ -116,15 +116,15 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  * **Example**
  *
  * ```ts
+ * import * as Baselines from "@divisi/core/Baselines"
  * import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
- * import * as Policy from "@divisi/core/Policy"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  *
  * const model = ScriptedWorker.make({
  *   id: "conductor-7b",
  *   replies: ['Easy.\n\nmodel_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]']
  * })
- * const policy = LanguagePolicy.make({ model, fallback: Policy.single(0) })
+ * const policy = LanguagePolicy.make({ model, fallback: Baselines.single(0) })
  * policy.name // => "conductor-7b"
  * ```
  */

@@ -98,13 +98,13 @@ const learnt = (state: AnswerText, event: RunEvent): AnswerText => {
  * ```ts
  * import * as AnswerText from "@divisi/core/AnswerText"
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Policy from "@divisi/core/Policy"
+ * import * as Baselines from "@divisi/core/Baselines"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
- * const conductor = Conductor.make({ policy: Policy.single(0), pool })
+ * const conductor = Conductor.make({ policy: Baselines.single(0), pool })
  * let answer = AnswerText.start(conductor)
  * const pieces: Array<string> = []
  * await Effect.runPromise(

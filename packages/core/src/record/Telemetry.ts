@@ -313,14 +313,14 @@ export const recorder = (
  *
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Policy from "@divisi/core/Policy"
+ * import * as Baselines from "@divisi/core/Baselines"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Telemetry from "@divisi/core/Telemetry"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
- * const conductor = Conductor.make({ policy: Policy.single(0), pool })
+ * const conductor = Conductor.make({ policy: Baselines.single(0), pool })
  * const program = Effect.gen(function* () {
  *   const listener = yield* Telemetry.listener()
  *   return yield* conductor.run("What is 6 times 7?", { listener })

@@ -155,14 +155,14 @@ export const recorder: () => Recorder = fold
  *
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Policy from "@divisi/core/Policy"
+ * import * as Baselines from "@divisi/core/Baselines"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Transcript from "@divisi/core/Transcript"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
- * const conductor = Conductor.make({ policy: Policy.single(0), pool })
+ * const conductor = Conductor.make({ policy: Baselines.single(0), pool })
  * const recorder = Transcript.recorder()
  * await Effect.runPromise(conductor.run("What is 6 times 7?", { listener: recorder.listener }))
  * recorder.transcript()?.rounds[0]?.steps[0]?.text // => "42"

@@ -8,7 +8,8 @@
  * `single,self-consistency:5,best-of:3@openai:gpt-5`. Where a baseline needs a worker and the list names none, it takes
  * the best of the recorded samples; without samples, the pool's first.
  */
-import * as Policy from "@divisi/core/Policy"
+import * as Baselines from "@divisi/core/Baselines"
+import type * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -115,7 +116,7 @@ const rows: ReadonlyArray<Row> = [
       Effect.succeed(
         pool.workers
           .filter(({ id }) => named.worker === undefined || id === named.worker)
-          .map(({ id }) => ({ policy: Policy.single(id) }))
+          .map(({ id }) => ({ policy: Baselines.single(id) }))
       )
   },
   {
@@ -123,7 +124,7 @@ const rows: ReadonlyArray<Row> = [
     description: "the worker that was best on the training tasks, always",
     takesWorker: false,
     learns: true,
-    make: ({ named, worker }) => one(Policy.single(worker), named)
+    make: ({ named, worker }) => one(Baselines.single(worker), named)
   },
   {
     name: "context",
@@ -132,7 +133,7 @@ const rows: ReadonlyArray<Row> = [
     takesWorker: true,
     learns: false,
     make: ({ named, number, worker }) =>
-      Effect.succeed([{ policy: titled(Policy.single(worker), named), outputTokensFactor: number }])
+      Effect.succeed([{ policy: titled(Baselines.single(worker), named), outputTokensFactor: number }])
   },
   {
     name: "self-consistency",
@@ -140,7 +141,7 @@ const rows: ReadonlyArray<Row> = [
     number: { meaning: "samples", default: 5 },
     takesWorker: true,
     learns: false,
-    make: ({ named, number, worker }) => one(Policy.selfConsistency({ n: number, worker }), named)
+    make: ({ named, number, worker }) => one(Baselines.selfConsistency({ n: number, worker }), named)
   },
   {
     name: "self-reflection",
@@ -148,7 +149,7 @@ const rows: ReadonlyArray<Row> = [
     number: { meaning: "rounds of review", default: 5 },
     takesWorker: true,
     learns: false,
-    make: ({ named, number, worker }) => one(Policy.selfReflection({ rounds: number, worker }), named)
+    make: ({ named, number, worker }) => one(Baselines.selfReflection({ rounds: number, worker }), named)
   },
   {
     name: "best-of",
@@ -156,7 +157,7 @@ const rows: ReadonlyArray<Row> = [
     number: { meaning: "attempts", default: 5 },
     takesWorker: true,
     learns: false,
-    make: ({ named, number, worker }) => one(Policy.bestOf({ n: number, judge: worker }), named)
+    make: ({ named, number, worker }) => one(Baselines.bestOf({ n: number, judge: worker }), named)
   },
   {
     name: "moa",
@@ -164,14 +165,14 @@ const rows: ReadonlyArray<Row> = [
     number: { meaning: "layers", default: 1 },
     takesWorker: true,
     learns: false,
-    make: ({ named, number, worker }) => one(Policy.mixtureOfAgents({ layers: number, aggregator: worker }), named)
+    make: ({ named, number, worker }) => one(Baselines.mixtureOfAgents({ layers: number, aggregator: worker }), named)
   },
   {
     name: "random",
     description: "one worker, drawn for each task",
     takesWorker: false,
     learns: false,
-    make: ({ named }) => one(Policy.randomRouter(), named)
+    make: ({ named }) => one(Baselines.randomRouter(), named)
   },
   {
     name: "routerdc-light",
@@ -269,8 +270,8 @@ const noRecord =
     Effect.succeed([])
 
 const recordSingles = <E>(pool: WorkerPool, record: Record<E>): Effect.Effect<ReadonlyArray<WorkerSample>, E> => {
-  const workers = new Map(pool.workers.map(({ id }) => [Policy.single(id).name, id]))
-  return Effect.map(record(pool.workers.map(({ id }) => Policy.single(id))), (samples) =>
+  const workers = new Map(pool.workers.map(({ id }) => [Baselines.single(id).name, id]))
+  return Effect.map(record(pool.workers.map(({ id }) => Baselines.single(id))), (samples) =>
     samples.flatMap((sample) => {
       const worker = workers.get(sample.policy)
       return worker === undefined ? [] : [{ ...sample, worker }]

@@ -10,6 +10,7 @@
  * estimate from the nearest training questions, drawn towards the overall mean where there are few; the number of
  * workers follows from the shape; there are no roles.
  */
+import * as Baselines from "@divisi/core/Baselines"
 import * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import type { Record, Sample } from "../evaluation/Recording.ts"
@@ -61,16 +62,17 @@ const chain = ([first, second = first]: ReadonlyArray<string>): Policy.Policy =>
   )
 
 const shapes: ReadonlyArray<Shape> = [
-  { name: "single", policy: (workers) => Policy.single(workers[0]!) },
+  { name: "single", policy: (workers) => Baselines.single(workers[0]!) },
   { name: "chain", policy: chain },
-  { name: "reflection", policy: (workers) => Policy.selfReflection({ rounds: 1, worker: workers[0]! }) },
+  { name: "reflection", policy: (workers) => Baselines.selfReflection({ rounds: 1, worker: workers[0]! }) },
   {
     name: "debate",
-    policy: (workers) => Policy.bestOf({ n: 2, workers: workers.slice(0, 2), judge: workers[0]! })
+    policy: (workers) => Baselines.bestOf({ n: 2, workers: workers.slice(0, 2), judge: workers[0]! })
   },
   {
     name: "full",
-    policy: (workers) => Policy.mixtureOfAgents({ layers: 2, proposers: workers.slice(0, 3), aggregator: workers[0]! })
+    policy: (workers) =>
+      Baselines.mixtureOfAgents({ layers: 2, proposers: workers.slice(0, 3), aggregator: workers[0]! })
   }
 ]
 

@@ -1,4 +1,5 @@
 /** Policies that ask one worker, chosen by the question's place among embedded questions. */
+import * as Baselines from "@divisi/core/Baselines"
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
@@ -34,6 +35,6 @@ export const make = (name: string, embedder: Embedder, rates: Rates): Policy.Pol
   propose: Effect.fnUntraced(function* (context) {
     const place = yield* placeOf(name, embedder, context.task)
     const [best] = ranked(rates(place), context)
-    return best === undefined ? yield* noneKnown(name) : yield* Policy.single(best).propose(context)
+    return best === undefined ? yield* noneKnown(name) : yield* Baselines.single(best).propose(context)
   })
 })

@@ -326,7 +326,7 @@ export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.D
  * import fs from "node:fs"
  * import os from "node:os"
  * import path from "node:path"
- * import * as Policy from "@divisi/core/Policy"
+ * import * as Baselines from "@divisi/core/Baselines"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Task from "@divisi/core/Task"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -347,7 +347,7 @@ export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.D
  * const { report } = await Effect.runPromise(
  *   Evaluation.run({
  *     suites: [products],
- *     policies: [{ policy: Policy.single("a") }],
+ *     policies: [{ policy: Baselines.single("a") }],
  *     pool: WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["It is 42."] })]),
  *     folder
  *   })

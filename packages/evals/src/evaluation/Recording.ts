@@ -95,7 +95,7 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
  *
  * ```ts
  * import * as Grader from "@divisi/core/Grader"
- * import * as Policy from "@divisi/core/Policy"
+ * import * as Baselines from "@divisi/core/Baselines"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Task from "@divisi/core/Task"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -107,7 +107,7 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
  *   grader: Grader.exact,
  *   pool: WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
  * })
- * const samples = await Effect.runPromise(record([Policy.single("a")]))
+ * const samples = await Effect.runPromise(record([Baselines.single("a")]))
  * samples[0]?.score // => 1
  * ```
  */

@@ -311,7 +311,7 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
  *
  * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Policy from "@divisi/core/Policy"
+ * import * as Baselines from "@divisi/core/Baselines"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as Transcript from "@divisi/core/Transcript"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -320,7 +320,7 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
  *
  * const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["42"] })])
  * const recorder = Transcript.recorder()
- * const policy = Policy.single("a")
+ * const policy = Baselines.single("a")
  * await Effect.runPromise(Conductor.make({ policy, pool }).run("6 times 7?", { listener: recorder.listener }))
  *
  * const offline = Replay.pool(pool, [recorder.transcript()!])

@@ -1,5 +1,6 @@
 /** Whom a Conductor is compared with in the gym: single workers, the usual baselines, a majority of all, the oracle. */
 
+import * as Baselines from "@divisi/core/Baselines"
 import * as Policy from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as OraclePolicy from "@divisi/gym/OraclePolicy"
@@ -20,12 +21,12 @@ const everyone = (pool: WorkerPool.WorkerPool) =>
 
 /** The policies for the whole pool of the gym. Where one worker has to be the one, it is the best: the professor. */
 export const policies = (pool: WorkerPool.WorkerPool): ReadonlyArray<Policy.Policy> => [
-  ...WorkerPool.ids(pool).map((id) => Policy.single(id)),
-  Policy.randomRouter({ seed: 1 }),
-  Policy.bestOf({ n: 3, workers: ["professor", "editor", "engineer"], judge: "professor" }),
-  Policy.selfConsistency({ worker: "professor" }),
-  Policy.selfReflection({ worker: "professor" }),
-  Policy.mixtureOfAgents({ aggregator: "professor" }),
+  ...WorkerPool.ids(pool).map((id) => Baselines.single(id)),
+  Baselines.randomRouter({ seed: 1 }),
+  Baselines.bestOf({ n: 3, workers: ["professor", "editor", "engineer"], judge: "professor" }),
+  Baselines.selfConsistency({ worker: "professor" }),
+  Baselines.selfReflection({ worker: "professor" }),
+  Baselines.mixtureOfAgents({ aggregator: "professor" }),
   everyone(pool),
   LexicalPolicy.make(),
   OraclePolicy.make()

@@ -2,7 +2,8 @@
  * An oracle whose knowledge of the workers is measured and not guessed: how often each is right in each family, on
  * tasks for validation.
  */
-import * as Policy from "@divisi/core/Policy"
+import * as Baselines from "@divisi/core/Baselines"
+import type * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Statistics from "@divisi/evals/Statistics"
 import * as Family from "@divisi/gym/Family"
@@ -18,7 +19,7 @@ const tasksOfFamily = 60
 /** The profile with slips as often as the worker is wrong, and nothing else to guess from. */
 const measured = Effect.fnUntraced(function* (pool: WorkerPool, profile: Profile): Effect.fn.Return<Profile> {
   if (profile.checksOnly === true) return profile
-  const policy = Policy.single(profile.id)
+  const policy = Baselines.single(profile.id)
   const skills = yield* Effect.forEach(Family.names, (family) => {
     if (profile.skills[family] === undefined) return Effect.succeed([])
     const tasks = Gym.tasks({ split: "validation", count: tasksOfFamily, families: [family] })

@@ -1,6 +1,6 @@
 /** What the tiny Conductor makes of pools that it was never trained with, beside a random router and oracles. */
 
-import * as Policy from "@divisi/core/Policy"
+import * as Baselines from "@divisi/core/Baselines"
 import type { Task } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Gym from "@divisi/gym/Gym"
@@ -57,7 +57,7 @@ export const run = Effect.fnUntraced(function* (context: Context): Effect.fn.Ret
   context.say("oracle, measured")
   const contenders: ReadonlyArray<Contender> = [
     context.tiny,
-    { name: random, policy: Policy.randomRouter({ seed: 1 }) },
+    { name: random, policy: Baselines.randomRouter({ seed: 1 }) },
     { name: "lexical", policy: LexicalPolicy.make() },
     { name: oracles[0], policy: OraclePolicy.make() },
     { name: oracles[1], policy: yield* MeasuredOracle.make(context.pool) }

@@ -1,0 +1,181 @@
+/**
+ * Baselines: what a Conductor is compared with. Each is a policy that writes the same workflow for every question, so
+ * cost, tokens, retries and grading are counted as for any other.
+ */
+import * as Result from "effect/Result"
+import * as Seed from "../Seed.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import type { Access, Step } from "../workflow/Workflow.ts"
+import { type Policy, planned } from "./Policy.ts"
+
+/** A worker of the pool, by ordinal or by id. */
+export type WorkerReference = number | string
+
+const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Result<number, string> => {
+  const { workers } = pool
+  if (typeof reference === "string") {
+    const found = workers.findIndex((worker) => worker.id === reference)
+    const known = workers.map((worker) => worker.id).join(", ")
+    return found >= 0 ? Result.succeed(found) : Result.fail(`no worker of the pool is called "${reference}": ${known}.`)
+  }
+  return workers[reference] === undefined
+    ? Result.fail(`the pool has no worker ${reference}; it has ${workers.length}, counted from 0.`)
+    : Result.succeed(reference)
+}
+
+const ordinals = (
+  pool: WorkerPool,
+  references: ReadonlyArray<WorkerReference> | undefined
+): Result.Result<ReadonlyArray<number>, string> => {
+  if (references === undefined) return Result.succeed(pool.workers.map((_, index) => index))
+  return references.length === 0
+    ? Result.fail("the list of workers is empty.")
+    : Result.all(references.map((reference) => ordinal(pool, reference)))
+}
+
+const atLeastOne = (policy: string, option: string, value: number): number => {
+  if (Number.isInteger(value) && value >= 1) return value
+  throw new RangeError(`The ${policy} policy needs ${option} to be a whole number of at least 1; it is ${value}.`)
+}
+
+/** An empty subtask is the question itself: an attempt is then exactly what a single call is. */
+const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
+
+const instructions = {
+  judge:
+    "Above are independent answers to the question. Check each of them against the question: they may all be wrong. Give the right final answer, in the form that the question asks for, and nothing else.",
+  reflect:
+    "Above are your answers to the question so far. Look for mistakes in the last one: what was misread, left out, or worked out wrongly? Give the final answer, corrected where needed, in the form that the question asks for, and nothing else.",
+  aggregate:
+    "Above are answers of several models to the question. Weigh them critically: some may be partial or wrong. Combine what is right in them into one complete and correct answer, in the form that the question asks for."
+}
+
+/** Always asks one worker, and nothing but the question. */
+export const single = (worker: WorkerReference): Policy =>
+  planned(`single:${worker}`, ({ pool }) =>
+    Result.map(ordinal(pool, worker), (worker) => ({ steps: [attempt(worker)] }))
+  )
+
+/** Asks one worker, drawn anew for each task: the same for the same seed and task. Without a seed, the run's decides. */
+export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy =>
+  planned("random", ({ pool, seed, task }) =>
+    Result.succeed({
+      steps: [attempt(Seed.index(pool.workers.length, Seed.derive(options.seed ?? seed, "random", task.id)))]
+    })
+  )
+
+/**
+ * Independent attempts and a judge that sees them all.
+ *
+ * **Details**
+ *
+ * `n` attempts (3 by default) by the given workers in turn (the whole pool by default); the judge is the pool's first
+ * worker unless another is named.
+ */
+export const bestOf = (
+  options: {
+    readonly n?: number | undefined
+    readonly judge?: WorkerReference | undefined
+    readonly workers?: ReadonlyArray<WorkerReference> | undefined
+  } = {}
+): Policy => {
+  const n = atLeastOne("best-of", "n", options.n ?? 3)
+  return planned(
+    `best-of-${n}`,
+    ({ pool }) =>
+      Result.map(
+        Result.all([ordinals(pool, options.workers), ordinal(pool, options.judge ?? 0)]),
+        ([workers, judge]) => ({
+          steps: [
+            ...Array.from({ length: n }, (_, index) => attempt(workers[index % workers.length]!)),
+            { worker: judge, subtask: instructions.judge, access: "all" }
+          ]
+        })
+      ),
+    n + 1
+  )
+}
+
+/**
+ * `n` independent samples of one worker (5 of the first by default); the answer that most of them agree on.
+ *
+ * **Details**
+ *
+ * What counts is the final answer: what stands in the last `\boxed{…}`, between `<answer>` tags, or behind "answer:" or
+ * "answer is", or else the whole text. The run's answer is the whole text of the first sample with the answer that won.
+ */
+export const selfConsistency = (
+  options: { readonly n?: number | undefined; readonly worker?: WorkerReference | undefined } = {}
+): Policy => {
+  const n = atLeastOne("self-consistency", "n", options.n ?? 5)
+  return planned(
+    `self-consistency-${n}`,
+    ({ pool }) =>
+      Result.map(ordinal(pool, options.worker ?? 0), (worker) => ({
+        steps: Array.from({ length: n }, () => attempt(worker)),
+        answer: "majority"
+      })),
+    n
+  )
+}
+
+/** One worker (the first by default) answers, and then reviews its own answers `rounds` times (5 by default). */
+export const selfReflection = (
+  options: { readonly rounds?: number | undefined; readonly worker?: WorkerReference | undefined } = {}
+): Policy => {
+  const rounds = atLeastOne("self-reflection", "rounds", options.rounds ?? 5)
+  return planned(
+    `self-reflection-${rounds}`,
+    ({ pool }) =>
+      Result.map(ordinal(pool, options.worker ?? 0), (worker) => ({
+        steps: [
+          attempt(worker),
+          ...Array.from({ length: rounds }, (): Step => ({ worker, subtask: instructions.reflect, access: "all" }))
+        ]
+      })),
+    rounds + 1
+  )
+}
+
+/**
+ * Mixture-of-Agents: layers of proposers, each of which sees all answers of the layer before it, and an aggregator that
+ * sees those of the last.
+ *
+ * **Details**
+ *
+ * One layer of the whole pool and its first worker as the aggregator by default: with the paper's 7 workers these are
+ * its 8 calls.
+ */
+export const mixtureOfAgents = (
+  options: {
+    readonly layers?: number | undefined
+    readonly proposers?: ReadonlyArray<WorkerReference> | undefined
+    readonly aggregator?: WorkerReference | undefined
+  } = {}
+): Policy => {
+  const layers = atLeastOne("mixture-of-agents", "layers", options.layers ?? 1)
+  const { proposers } = options
+  return planned(
+    "mixture-of-agents",
+    ({ pool }) =>
+      Result.map(
+        Result.all([ordinals(pool, proposers), ordinal(pool, options.aggregator ?? 0)]),
+        ([workers, aggregator]) => ({ steps: mixture(workers, layers, aggregator) })
+      ),
+    // Without a list of proposers the pool decides how many there are.
+    proposers === undefined ? Number.MAX_SAFE_INTEGER : layers * proposers.length + 1
+  )
+}
+
+const mixture = (workers: ReadonlyArray<number>, layers: number, aggregator: number): ReadonlyArray<Step> => {
+  const layer = (index: number): Access => workers.map((_, at) => index * workers.length + at)
+  const refine = (worker: number, index: number): Step => ({
+    worker,
+    subtask: instructions.aggregate,
+    access: layer(index - 1)
+  })
+  const proposals = Array.from({ length: layers }, (_, index) =>
+    workers.map((worker) => (index === 0 ? attempt(worker) : refine(worker, index)))
+  )
+  return [...proposals.flat(), refine(aggregator, layers)]
+}
