@@ -96,6 +96,13 @@ const packageOf = (specifier: string): string | undefined => {
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/")
 }
 
+/** What a file imports. The scanner can lose its way at a regular expression and take an example for code. */
+const importsOf = (text: string): ReadonlyArray<string> =>
+  ts
+    .preProcessFile(text)
+    .importedFiles.filter(({ pos }) => !/^\s*\*/.test(text.slice(text.lastIndexOf("\n", pos) + 1, pos)))
+    .map(({ fileName }) => fileName)
+
 const manifestProblems = ({ manifest, name }: Subject, { tests = [] }: Arrow, allows: (target: string) => boolean) => {
   const { dependencies, devDependencies, optionalDependencies, peerDependencies } = manifest
   const runtime = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
@@ -113,7 +120,7 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
   const { dependencies, optionalDependencies, peerDependencies } = manifest
   const declared = { ...dependencies, ...optionalDependencies, ...peerDependencies }
   return sources.flatMap(({ file, text }) =>
-    ts.preProcessFile(text).importedFiles.flatMap(({ fileName: specifier }) => {
+    importsOf(text).flatMap((specifier) => {
       const where = `packages/${name}/${file}`
       if (specifier.startsWith(".")) {
         const target = path.posix.join(path.posix.dirname(file), specifier)
@@ -122,7 +129,9 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
           : [`${where}: "${specifier}" leaves src; import the package it is in.`]
       }
       const target = packageOf(specifier)
-      if (target === undefined || target === scope + name) return []
+      if (target === undefined) return []
+      // What it would find is the package as it was built last, if it was.
+      if (target === scope + name) return [`${where}: "${specifier}" is ${name} itself; import it by its path.`]
       if (!allows(target)) return [`${where}: ${name} may not import ${target}; see scripts/checks/arrows.ts.`]
       return target in declared
         ? []
@@ -137,7 +146,7 @@ export const layerProblems = (sources: Subject["sources"]): ReadonlyArray<string
     const folder = /^src\/([^/]+)\//.exec(file)?.[1] ?? ""
     const allowed = layers[folder]
     if (allowed === undefined) return []
-    return ts.preProcessFile(text).importedFiles.flatMap(({ fileName: specifier }) => {
+    return importsOf(text).flatMap((specifier) => {
       if (!specifier.startsWith(".")) return []
       const target = /^src\/([^/]+)\//.exec(path.posix.join(path.posix.dirname(file), specifier))?.[1]
       return target === undefined || target === folder || allowed.includes(target)

@@ -53,6 +53,15 @@ describe("arrows", () => {
     ])
   })
 
+  it("reports a package that imports itself by its name, and no example that does", () => {
+    const itself = source('import "@divisi/gym/Task"', "src/A.ts")
+    const example = source('/**\n * import "@divisi/gym/Task"\n */\nexport const a = 1', "src/A.ts")
+    expect(violations([subject("gym", { sources: itself })])).toEqual([
+      'packages/gym/src/A.ts: "@divisi/gym/Task" is gym itself; import it by its path.'
+    ])
+    expect(violations([subject("gym", { sources: example })])).toEqual([])
+  })
+
   it("reports an import that leaves the package", () => {
     const inside = source('import "../B.ts"\nimport "../../package.json"', "src/internal/A.ts")
     const outside = source('import "../../core/src/Task.ts"', "src/A.ts")

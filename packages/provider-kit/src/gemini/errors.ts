@@ -1,7 +1,7 @@
 /** What Google says when it refuses, as a reason that the runtime knows: one pure function for status, body and headers. */
 
 import type { WorkerErrorReason } from "@divisi/core/Worker"
-import * as VendorError from "@divisi/provider-kit/VendorError"
+import * as VendorError from "../VendorError.ts"
 
 type Tag = WorkerErrorReason["_tag"]
 

@@ -2,7 +2,7 @@
 
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
-import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
+import type { Protocol, Step } from "../VendorStream.ts"
 import { type ErrorBody, reasonOf } from "./errors.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

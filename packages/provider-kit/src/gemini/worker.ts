@@ -1,10 +1,10 @@
 /** A worker over the Gemini API, whichever SDK carries it. */
 
 import { type Worker, type WorkerErrorReason, withDefaults } from "@divisi/core/Worker"
-import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as ApiKey from "../ApiKey.ts"
+import * as VendorStream from "../VendorStream.ts"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
 import type { Defaults, GeminiOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
