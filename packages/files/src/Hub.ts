@@ -38,8 +38,8 @@ export const token: Effect.Effect<Redacted.Redacted<string> | undefined> = Effec
  * ```ts
  * import * as Hub from "@divisi/files/Hub"
  *
- * Hub.url({ kind: "dataset", repository: "openai/gsm8k", file: "main/test.parquet" })
- * // => "https://huggingface.co/datasets/openai/gsm8k/resolve/main/main/test.parquet"
+ * const address = Hub.url({ kind: "dataset", repository: "openai/gsm8k", file: "main/test.parquet" })
+ * address // => "https://huggingface.co/datasets/openai/gsm8k/resolve/main/main/test.parquet"
  * ```
  */
 export const url = ({ file, kind, repository, revision = "main" }: Place, endpoint: string = publicHub): string => {

@@ -44,8 +44,7 @@ describe("anthropic", () => {
     await using server = await WireServer.start(AnthropicMessages.dialect, [Script.answer("ok", { headers })])
     assert.deepEqual((await parts({ apiKey: "sk", baseURL: server.url }))[0], {
       type: "allowance",
-      requests: { limit: 50, remaining: 49, resetMillis: 2000 },
-      tokens: undefined
+      requests: { limit: 50, remaining: 49, resetMillis: 2000 }
     })
   })
 

@@ -123,8 +123,8 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
  *
  * ```ts
  * import { ConductorLanguageModel, LanguageModelWorker } from "@divisi/providers-effect"
+ * import * as Baselines from "@divisi/core/Baselines"
  * import * as Conductor from "@divisi/core/Conductor"
- * import * as Policy from "@divisi/core/Policy"
  * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
  * import * as WorkerPool from "@divisi/core/WorkerPool"
  * import * as Effect from "effect/Effect"

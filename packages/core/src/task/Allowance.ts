@@ -125,5 +125,5 @@ export const fromHeaders = (headers: HeaderSource, names: HeaderNames, now: numb
   const requests = readLevel(headers, names.requests, vendorNow)
   const tokens = readLevel(headers, names.tokens, vendorNow)
   if (requests === undefined && tokens === undefined) return undefined
-  return { requests, tokens }
+  return { ...(requests && { requests }), ...(tokens && { tokens }) }
 }

@@ -80,12 +80,12 @@ export interface Choice {
  * **Example**
  *
  * ```ts
- * import { priceOf } from "@divisi/providers-genai"
+ * import * as Gemini from "@divisi/provider-kit/Gemini"
  *
- * priceOf("gemini-2.5-pro")?.outputPerMillion // => 10
- * priceOf("gemini-2.5-pro", { longPrompts: true })?.outputPerMillion // => 15
- * priceOf("gemini-3.8-flash", { on: "2027-02-01" })?.inputPerMillion // => 1.5
- * priceOf("gemini-unheard-of") // => undefined
+ * Gemini.priceOf("gemini-2.5-pro")?.outputPerMillion // => 10
+ * Gemini.priceOf("gemini-2.5-pro", { longPrompts: true })?.outputPerMillion // => 15
+ * Gemini.priceOf("gemini-3.8-flash", { on: "2027-02-01" })?.inputPerMillion // => 1.5
+ * Gemini.priceOf("gemini-unheard-of") // => undefined
  * ```
  */
 export const priceOf = (model: string, choice: Choice = {}): Pricing | undefined => {
