@@ -60,13 +60,3 @@ export const list = (row: Row, name: string): ReadonlyArray<Row> => {
   if (!Array.isArray(value)) throw wrong(row, name, "a list")
   return value
 }
-
-/** The record in a text of JSON; `undefined` when there is none. */
-export const fromJson = (json: string | undefined): Row | undefined => {
-  try {
-    const value: unknown = JSON.parse(json ?? "null")
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : undefined
-  } catch {
-    return undefined
-  }
-}
