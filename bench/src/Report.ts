@@ -7,10 +7,6 @@ import { type ContenderId, contenderIds, contenders } from "./Contender.ts"
 import type { RowResult } from "./Rounds.ts"
 import { type Row, type RowId, rowIds, rows, type Settings } from "./Row.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 export interface Machine {
   readonly cpu: string
   readonly cores: number
@@ -30,10 +26,6 @@ export interface Report {
   >
   readonly rows: Partial<Record<RowId, Row & { readonly results: RowResult }>>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 export const machine = (): Machine => ({
   cpu: cpus()[0]?.model.trim() ?? "unknown",
@@ -63,10 +55,6 @@ export const versions = (ids: ReadonlyArray<ContenderId>): Report["contenders"] 
       return [id, { title, versions: Object.fromEntries(packages.map((name) => [name, versionOf(name)])) }]
     })
   )
-
-// -------------------------------------------------------------------------------------------------------------------
-// Tables
-// -------------------------------------------------------------------------------------------------------------------
 
 const decimals: Readonly<Record<Row["unit"], number>> = { us: 1, ratio: 3, KB: 1, B: 0, ms: 1 }
 

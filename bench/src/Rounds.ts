@@ -9,10 +9,6 @@ import { type Summary, summarise } from "./Statistics.ts"
 /** The summaries of one row, by contender. */
 export type RowResult = Partial<Record<ContenderId, Summary>>
 
-// -------------------------------------------------------------------------------------------------------------------
-// Processes
-// -------------------------------------------------------------------------------------------------------------------
-
 interface Child {
   readonly sample: () => Promise<number>
   readonly end: () => Promise<void>
@@ -57,10 +53,6 @@ const open = async (start: Start): Promise<Child | undefined> => {
   }
   return { sample, end }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Rounds
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The contenders in the order of a round: each is first as often as any other. */
 const rotate = <A>(items: ReadonlyArray<A>, by: number): ReadonlyArray<A> => {

@@ -17,10 +17,6 @@ const at = (path: string) => new URL(path, import.meta.url)
 
 const read = <A>(path: string): A => JSON.parse(readFileSync(at(path), "utf8"))
 
-// -------------------------------------------------------------------------------------------------------------------
-// Tables
-// -------------------------------------------------------------------------------------------------------------------
-
 const markdown = (lines: ReadonlyArray<ReadonlyArray<string>>): string => {
   const [heading = [], ...rest] = lines
   const line = (row: ReadonlyArray<string>) => `| ${row.join(" | ")} |`
@@ -69,10 +65,6 @@ const stressLines = ({ scenarios }: Stress): ReadonlyArray<ReadonlyArray<string>
     `${checks.filter(({ ok }) => ok).length} of ${checks.length}`
   ])
 ]
-
-// -------------------------------------------------------------------------------------------------------------------
-// Page
-// -------------------------------------------------------------------------------------------------------------------
 
 const begin = "<!-- measured: written by `pnpm --filter @divisi/bench table` -->"
 const end = "<!-- /measured -->"

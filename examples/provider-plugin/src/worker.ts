@@ -10,10 +10,6 @@ import * as Stream from "effect/Stream"
 import { type Body, bodyOf, type Defaults } from "./request.ts"
 import * as Answer from "./stream.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What a worker is made with. Settings are defaults: those of a request win. */
 export interface Options extends Defaults {
   /** Where the server is; `http://127.0.0.1:11434` by default. */
@@ -31,10 +27,6 @@ export interface Options extends Defaults {
   /** The longest silence, before an answer and in it, in milliseconds; 600,000 by default. */
   readonly timeoutMillis?: number
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructor
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A model as a worker. Nothing is sent before it is asked. */
 export const ollama = (model: string, options: Options = {}): Worker => {
@@ -60,10 +52,6 @@ export const ollama = (model: string, options: Options = {}): Worker => {
       })
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Calls
-// -------------------------------------------------------------------------------------------------------------------
 
 interface Server {
   readonly id: string

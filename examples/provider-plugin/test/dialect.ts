@@ -5,10 +5,6 @@
 import type { Reasoning } from "@divisi/core/Worker"
 import { Dialect, type Script } from "@divisi/testkit/providers"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Reading
-// -------------------------------------------------------------------------------------------------------------------
-
 const reasoningOf = (think: unknown): Reasoning | undefined => {
   if (think === false) return { type: "off" }
   if (think === "low" || think === "medium" || think === "high") return { type: "effort", effort: think }
@@ -33,10 +29,6 @@ const read = (request: Dialect.Captured): Dialect.Sent => {
     })
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Writing
-// -------------------------------------------------------------------------------------------------------------------
 
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`
 
@@ -84,10 +76,6 @@ const whole = (answer: Script.Answer, model: string) => {
   const text = answer.deltas.map((one) => (one.type === "text" ? one.text : "")).join("")
   return { ...about(model), message: { role: "assistant", content: text }, ...last(answer) }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Refusing
-// -------------------------------------------------------------------------------------------------------------------
 
 const words: { readonly [Kind in Script.RefusalKind]?: readonly [status: number, message: string] } = {
   "rate-limited": [429, "rate limit exceeded, please wait and try again"],

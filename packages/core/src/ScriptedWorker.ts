@@ -7,10 +7,6 @@ import * as Stream from "effect/Stream"
 import { free, type Pricing } from "./task/Usage.ts"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart, type WorkerRequest } from "./task/Worker.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What one call does: answer with a text, fail, hang for ever, or stream exactly these parts. */
 export type Reply =
   | string
@@ -42,10 +38,6 @@ export interface Options {
    */
   readonly replies: ReadonlyArray<Reply> | ((request: WorkerRequest, call: number) => Reply)
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 const words = (text: string) => text.split(/\s+/).filter((word) => word !== "").length
 

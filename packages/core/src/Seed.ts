@@ -9,10 +9,6 @@ import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
 import * as EffectRandom from "effect/Random"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Seeds
-// -------------------------------------------------------------------------------------------------------------------
-
 const hash = (seed: number, parts: ReadonlyArray<string | number>): number => Hash.string(`${seed}/${parts.join("/")}`)
 
 /** A seed for a part of something that has a seed: the same parts give the same seed, in 0 to 2^31 - 1. */
@@ -33,10 +29,6 @@ const mix = (hash: number): number => {
 export const spread = (seed: number, ...parts: ReadonlyArray<string | number>): number =>
   mix(hash(seed, parts)) & 0x3fffffff
 
-// -------------------------------------------------------------------------------------------------------------------
-// One choice
-// -------------------------------------------------------------------------------------------------------------------
-
 const seeded = <A>(effect: Effect.Effect<A>, seed: number): A =>
   Effect.runSync(EffectRandom.withSeed(effect, String(seed)))
 
@@ -46,10 +38,6 @@ export const shuffle = <A>(items: Iterable<A>, seed: number): Array<A> => seeded
 /** An integer from 0 to `size - 1`. */
 export const index = (size: number, seed: number): number =>
   seeded(EffectRandom.nextIntBetween(0, size, { halfOpen: true }), seed)
-
-// -------------------------------------------------------------------------------------------------------------------
-// Many choices
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A source of draws: each call gives the next number, from 0 to below 1. */
 export type Draw = () => number

@@ -6,10 +6,6 @@
  */
 import * as Data from "effect/Data"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What went wrong. `detail` is a sentence with the values that matter. */
 export type GgufErrorReason =
   /** There is no such file. */
@@ -32,10 +28,6 @@ export type GgufErrorReason =
   | { readonly _tag: "InvalidTokenizer"; readonly detail: string }
   /** An adapter that was trained on another model. */
   | { readonly _tag: "OtherBase"; readonly base: string; readonly detail: string }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Errors
-// -------------------------------------------------------------------------------------------------------------------
 
 const describe = (reason: GgufErrorReason): string => {
   switch (reason._tag) {
@@ -71,10 +63,6 @@ export class GgufError extends Data.TaggedError("GgufError")<{
     return this.path === undefined ? describe(this.reason) : `${this.path}: ${describe(this.reason)}`
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** An error with its reason. */
 export const make = (reason: GgufErrorReason, path?: string): GgufError =>

@@ -15,10 +15,6 @@ import { tensorTypes } from "./internal/tensorTypes.ts"
 import type { Metadata } from "./Metadata.ts"
 import * as Tensor from "./Tensor.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A tensor of a file. */
 export interface TensorInfo {
   readonly name: string
@@ -40,10 +36,6 @@ export interface GgufFile {
   readonly alignment: number
   readonly tensors: ReadonlyArray<TensorInfo>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Reading
-// -------------------------------------------------------------------------------------------------------------------
 
 const firstRead = 1 << 20
 
@@ -111,10 +103,6 @@ export const read = (path: string): Effect.Effect<GgufFile, GgufError> =>
     checkTensors(tensors, source.size)
     return { path, bytes: source.size, metadata: decoded.metadata, alignment: decoded.alignment, tensors }
   })
-
-// -------------------------------------------------------------------------------------------------------------------
-// Combinators
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The value of a key when it is a text. */
 export const text = ({ metadata }: Pick<GgufFile, "metadata">, key: string): string | undefined => {

@@ -5,10 +5,6 @@
  * says which it is; {@link uint32}, {@link string} and the others make one in a word.
  */
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Types whose values are JavaScript numbers. */
 export type NumberType = "uint8" | "int8" | "uint16" | "int16" | "uint32" | "int32" | "float32" | "float64"
 
@@ -38,10 +34,6 @@ export type Metadata = Readonly<Record<string, Value>>
 
 /** Every type that a value can have. */
 export type Type = Value["type"]
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A whole number from 0 to 2^32 - 1. */
 export const uint32 = (value: number): Scalar => ({ type: "uint32", value })

@@ -5,10 +5,6 @@
  * is `[out, in]`. (Inside a GGUF file dimensions stand in reverse; nobody outside this package needs to know.)
  */
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Consecutive numbers of a tensor, in pieces of any length; one buffer may serve for all of them. */
 export type Chunks = Iterable<Float32Array> | AsyncIterable<Float32Array>
 
@@ -22,10 +18,6 @@ export interface Tensor {
 export interface DenseTensor extends Tensor {
   readonly data: Float32Array
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Combinators
-// -------------------------------------------------------------------------------------------------------------------
 
 /** How many numbers a shape holds: 1 for the empty one. */
 export const size = (shape: ReadonlyArray<number>): number => shape.reduce((product, length) => product * length, 1)

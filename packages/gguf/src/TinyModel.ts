@@ -11,10 +11,6 @@ import type { Architecture, Config, Model } from "./Model.ts"
 import * as Tensor from "./Tensor.ts"
 import * as Tokenizer from "./Tokenizer.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A model with its weights in memory. */
 export interface TinyModel extends Model {
   readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
@@ -30,10 +26,6 @@ export interface Options extends Partial<Config> {
   /** How far weights are spread: their standard deviation times the square root of a row's length; 1 by default. */
   readonly spread?: number | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Numbers that are normally distributed, by the method of Box and Muller. */
 const normals = (seed: number) => {
@@ -87,10 +79,6 @@ export const random = (options: Options): TinyModel => {
   })
   return { config, tokenizer, tensors: Object.fromEntries(tensors), name: `tiny ${config.architecture} ${seed}` }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// The forward pass
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * The logits behind every token: one array of `vocabularySize` numbers for each of `tokens`.

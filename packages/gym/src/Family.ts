@@ -17,10 +17,6 @@ import type { Draw } from "./internal/draw.ts"
 
 export type { Draw } from "./internal/draw.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The names of the families. */
 export const names = ["arithmetic", "algebra", "units", "calendar", "text", "logic", "statistics", "program"] as const
 
@@ -60,10 +56,6 @@ export interface Family {
   /** A question that needs an earlier answer, or `undefined` when it cannot continue from this one. */
   readonly continueFrom: (draw: Draw, difficulty: Difficulty, given: Given) => Problem | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Families
-// -------------------------------------------------------------------------------------------------------------------
 
 const family = (name: FamilyName, title: string, generator: Pick<Family, "generate" | "continueFrom">): Family => ({
   name,

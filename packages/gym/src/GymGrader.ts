@@ -6,10 +6,6 @@
  */
 import * as Grader from "@divisi/core/Grader"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Reading answers
-// -------------------------------------------------------------------------------------------------------------------
-
 const months = "january|february|march|april|may|june|july|august|september|october|november|december"
 
 const marker = /\banswer(?: is|:|\s*=)\s*/i
@@ -73,10 +69,6 @@ export const normalise = (text: string): string => {
   const answer = finalAnswer(text).replace(/\s+/g, " ")
   return asDate(answer) ?? asNumber(answer) ?? answer.toLowerCase().replace(/^(?:it is |it's |an? )/, "")
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Grader
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Whether an answer means what the reference says. */
 export const isCorrect = (answer: string, reference: string): boolean => normalise(answer) === normalise(reference)

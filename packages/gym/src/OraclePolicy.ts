@@ -14,10 +14,6 @@ import * as Gym from "./Gym.ts"
 import * as GymPool from "./GymPool.ts"
 import type { Profile } from "./GymWorker.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What the oracle knows of the workers. */
 export interface Options {
   /** The profiles of the pool's workers, by id; those of the gym by default. */
@@ -29,10 +25,6 @@ interface Known {
   readonly ordinal: number
   readonly profile: Profile
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Choosing
-// -------------------------------------------------------------------------------------------------------------------
 
 const known = (pool: WorkerPool, profiles: ReadonlyArray<Profile>): ReadonlyArray<Known> =>
   pool.workers.flatMap(({ id }, ordinal) => {
@@ -50,10 +42,6 @@ const best = (workers: ReadonlyArray<Known>, family: FamilyName): Known =>
 
 const checkerFor = (workers: ReadonlyArray<Known>, family: FamilyName): Known | undefined =>
   workers.find(({ profile }) => profile.checksOnly && profile.skills[family] !== undefined)
-
-// -------------------------------------------------------------------------------------------------------------------
-// Planning
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The steps for one part: an attempt, or attempts and a check where that pays and there is room. */
 const stepsFor = (

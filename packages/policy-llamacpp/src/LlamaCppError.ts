@@ -6,10 +6,6 @@
  */
 import * as Data from "effect/Data"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What went wrong. Sizes are in bytes. */
 export type LlamaCppErrorReason =
   /** A name that is neither a model that is known, nor a path, nor a reference. */
@@ -47,10 +43,6 @@ export type LlamaCppErrorReason =
   | { readonly _tag: "Setting"; readonly detail: string }
   /** llama.cpp failed without saying more. */
   | { readonly _tag: "Failed"; readonly detail: string }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Errors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A size for people: `4.4 GiB`. */
 export const formatBytes = (bytes: number): string => {
@@ -111,10 +103,6 @@ export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
     return `${this.model}: ${describe(this.reason)}`
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** An error about a model. */
 export const make = (model: string, reason: LlamaCppErrorReason): LlamaCppError => new LlamaCppError({ model, reason })

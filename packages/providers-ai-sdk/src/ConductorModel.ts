@@ -17,10 +17,6 @@ import { taskOf } from "./internal/task.ts"
 
 export { ConductorModelError } from "./internal/answer.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** How a Conductor shows itself as a model. */
 export interface Options {
   /** The model's name; `conductor` by default. */
@@ -36,10 +32,6 @@ export interface Options {
    */
   readonly context?: Context.Context<never> | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * A model that answers with runs of a Conductor.
@@ -113,10 +105,6 @@ export const conductorModel = (conductor: Conductor["Service"], options: Options
     doStream: async (call) => ({ stream: toReadable(parts(call), context, call.abortSignal) })
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Streams
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A run as a stream of the web: it starts at once, and stops when the reader has enough or the signal says so. */
 const toReadable = (

@@ -15,10 +15,6 @@ import { protocol } from "./internal/stream.ts"
 import type { AnthropicOptions, Defaults } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Calls
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Servers that are no such API answer with a page, or with an object, where a stream was asked for. */
 const isOther = (contentType: string | null): contentType is string =>
   contentType !== null && /html|json/i.test(contentType)
@@ -34,10 +30,6 @@ const open = async (
   const allowance = Allowance.fromHeaders(response.headers, rateLimitHeaders, Date.now())
   return { events: data, parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }] }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Sent as the limit of an answer where neither anybody says one nor the model's is known. */
 const assumedMaxTokens = 32_000

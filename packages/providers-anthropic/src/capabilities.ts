@@ -8,10 +8,6 @@
  */
 import type { Limits } from "@divisi/core/Worker"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What a model takes. */
 export interface Capabilities {
   /**
@@ -32,10 +28,6 @@ export interface Family extends Readonly<Record<keyof Limits, number>> {
   readonly name: string
   readonly capabilities: Capabilities
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Data
-// -------------------------------------------------------------------------------------------------------------------
 
 const everything: Capabilities = { thinking: "either", effort: true, off: "disabled", temperature: true }
 const always: Capabilities = { thinking: "adaptive", effort: true, off: "none", temperature: false }
@@ -67,10 +59,6 @@ export const families: ReadonlyArray<Family> = [
   family("haiku-5-5", optional, 1_000_000, 128_000),
   family("haiku-4-5", budget, 200_000, 64_000)
 ]
-
-// -------------------------------------------------------------------------------------------------------------------
-// Look-up
-// -------------------------------------------------------------------------------------------------------------------
 
 const familyOf = (model: string) => families.find(({ name }) => model.includes(name))
 

@@ -4,10 +4,6 @@
  */
 import type { Pricing } from "@divisi/core/Usage"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** USD per million tokens. */
 export interface Rates {
   readonly inputPerMillion: number
@@ -27,10 +23,6 @@ export interface ListPrice extends Rates {
   /** What every token of a call costs whose prompt is longer than `aboveTokens`. */
   readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Prices
-// -------------------------------------------------------------------------------------------------------------------
 
 const source = "https://platform.claude.com/docs/en/about-claude/pricing"
 

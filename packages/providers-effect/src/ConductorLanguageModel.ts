@@ -13,10 +13,6 @@ import * as Stream from "effect/Stream"
 import * as Answer from "./internal/answer.ts"
 import { taskOf } from "./internal/task.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** How a Conductor shows itself as a model. */
 export interface Options {
   /** What responses call the model; `conductor` by default. */
@@ -24,10 +20,6 @@ export interface Options {
   /** What every run is started with, e.g. a seed, or a ledger that limits all of them together. */
   readonly run?: Omit<RunOptions, "runId"> | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * A model that answers with runs of the Conductor of the context.

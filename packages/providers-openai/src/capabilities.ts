@@ -8,10 +8,6 @@
  */
 import type { Limits } from "@divisi/core/Worker"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What a model takes. */
 export interface Capabilities {
   /** Whether a temperature other than 1 is taken: always, never, or only where reasoning is off. */
@@ -31,10 +27,6 @@ export interface Family extends Limits {
   readonly prefix: string
   readonly capabilities: Partial<Capabilities>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Data
-// -------------------------------------------------------------------------------------------------------------------
 
 const everything: Capabilities = {
   temperature: "always",
@@ -94,10 +86,6 @@ export const families: ReadonlyArray<Family> = [
   { prefix: "gpt-6-sol", capabilities: { efforts: ["low", "medium", "high"] }, ...large },
   { prefix: "gpt-6.1-sol", capabilities: { efforts: ["low", "medium", "high"], isReasoningFixed: true }, ...large }
 ]
-
-// -------------------------------------------------------------------------------------------------------------------
-// Look-up
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Whether a model belongs to a family: `gpt-5-2025-08-07` does to `gpt-5`, `gpt-5.1` does not. */
 export const isOf = (model: string, prefix: string): boolean => model === prefix || model.startsWith(`${prefix}-`)

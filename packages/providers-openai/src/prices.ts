@@ -4,10 +4,6 @@
  */
 import type { Pricing } from "@divisi/core/Usage"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /**
  * The price of a model, with the vendor's page for it and the day as of which it is known. Prices dated before November
  * 2026 were taken from reports of those pages rather than from the pages themselves: check one before you rely on it.
@@ -17,10 +13,6 @@ export interface ListPrice extends Pricing {
   readonly source: string
   readonly date: string
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Data
-// -------------------------------------------------------------------------------------------------------------------
 
 /** USD per million tokens: input, input from the cache, input that is written to the cache, output. */
 type Row = readonly [
@@ -72,10 +64,6 @@ export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached,
   source: `https://developers.openai.com/api/docs/models/${model === "gpt-5.6" ? "gpt-5.6-sol" : model}`,
   date
 }))
-
-// -------------------------------------------------------------------------------------------------------------------
-// Look-up
-// -------------------------------------------------------------------------------------------------------------------
 
 const snapshot = /-\d{4}-\d{2}-\d{2}$/
 

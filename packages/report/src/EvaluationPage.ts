@@ -21,10 +21,6 @@ import { type Column, table } from "./page/Table.ts"
 export type { QuestionOf, QuestionText } from "./evaluation/differing.ts"
 export type * from "./evaluation/Evaluation.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What a page may show beside the evaluation. */
 export interface Options {
   /** The heading; the benchmarks' titles by default. */
@@ -38,10 +34,6 @@ export interface Options {
   /** The most questions that are shown; 20 by default. */
   readonly questions?: number | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Parts
-// -------------------------------------------------------------------------------------------------------------------
 
 const sections = "scores accuracy cost steps workers shapes differences setting".split(" ")
 
@@ -98,10 +90,6 @@ const scores = (evaluation: Evaluation): Html => {
     content
   ])
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Page
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * The page, as the text of an HTML file.

@@ -12,10 +12,6 @@ import { type Failure, silent } from "../invocation/Failure.ts"
 import * as CheckText from "./CheckText.ts"
 import type { CheckInput } from "./flags.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What a worker answered to a tiny request. */
 export interface Checked {
   readonly worker: string
@@ -32,10 +28,6 @@ export interface Checked {
   /** In one line. */
   readonly error?: string | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Checking
-// -------------------------------------------------------------------------------------------------------------------
 
 const messages = [{ role: "user", content: "Write the numbers from 1 to 20, separated by spaces." }] as const
 

@@ -8,10 +8,6 @@ import manifest from "../../package.json" with { type: "json" }
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 import type { NewInput } from "./flags.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Names
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Whether a package, a file and a function can be called so. */
 export const isName = (name: string): boolean => /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name) && name.length <= 60
 
@@ -54,10 +50,6 @@ export const manifestOf = (text: string, name: string, version: string): string 
   }
   return `${JSON.stringify(own, undefined, 2)}\n`
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Files
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Where the build has put the template. */
 const template = () =>

@@ -18,10 +18,6 @@ export interface Changes {
   readonly maxCostUsd?: number | undefined
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Finding
-// -------------------------------------------------------------------------------------------------------------------
-
 /** All recipes by name, with what is said of them. */
 export const describe = (config: Config): string =>
   [
@@ -46,10 +42,6 @@ const find = (config: Config, { engine, recipe: name }: Asked): Effect.Effect<Re
   }
   return Effect.tryPromise({ try: known.load, catch: (error) => wrong(name, error) })
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Preparing
-// -------------------------------------------------------------------------------------------------------------------
 
 /** What no run can do without. */
 const parts = ["engine", "pool", "grader", "phases"] as const

@@ -17,10 +17,6 @@ import * as Preparation from "./Preparation.ts"
 import * as RecipeFile from "./RecipeFile.ts"
 import * as TrainOutput from "./TrainOutput.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Running
-// -------------------------------------------------------------------------------------------------------------------
-
 const explain = (error: TrainingError): Failure =>
   error._tag === "ConfigError" ? usage(error.message) : failed(error.message)
 
@@ -80,10 +76,6 @@ const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.
       if (outcome.type === "cost-limit") return yield* silent(exitCodes.budget)
     })
   )
-
-// -------------------------------------------------------------------------------------------------------------------
-// Commands
-// -------------------------------------------------------------------------------------------------------------------
 
 const askedOf = (input: TrainInput, config: Config): Effect.Effect<RecipeFile.Asked, Failure> => {
   if (Option.isNone(input.recipe)) {

@@ -3,10 +3,6 @@ import type { GrpoMetrics, Metrics } from "@divisi/trainer/Metrics"
 import type { TrainingConfig } from "@divisi/trainer/TrainingConfig"
 import type { Outcome, TrainingEvent } from "@divisi/trainer/TrainingEvent"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The phase that goes on. */
 export interface PhaseView {
   readonly name: string
@@ -39,10 +35,6 @@ export interface TrainView {
 
 const kept = 40
 const recent = 10
-
-// -------------------------------------------------------------------------------------------------------------------
-// Fold
-// -------------------------------------------------------------------------------------------------------------------
 
 const begin = (event: Extract<TrainingEvent, { readonly type: "training-started" }>): TrainView => ({
   config: event.config,
@@ -98,10 +90,6 @@ export const apply = (view: TrainView | undefined, event: TrainingEvent): TrainV
       return { ...view, outcome: event.outcome, costUsd: event.costUsd }
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Measures
-// -------------------------------------------------------------------------------------------------------------------
 
 const mean = (values: ReadonlyArray<number>): number | undefined =>
   values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length

@@ -5,10 +5,6 @@ import { stripVTControlCharacters, styleText } from "node:util"
 import stringWidth from "string-width"
 import wrapAnsi from "wrap-ansi"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** How a span looks where there is colour. */
 export type Style = "plain" | "dim" | "bold" | "good" | "bad" | "busy" | "name"
 
@@ -30,10 +26,6 @@ const formats = {
   name: "cyan"
 } as const satisfies Record<Exclude<Style, "plain">, Parameters<typeof styleText>[0]>
 
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A span; `plain` when no style is given. */
 export const span = (text: string, style: Style = "plain"): Span => ({ text, style })
 
@@ -42,10 +34,6 @@ export const line = (text: string, style: Style = "plain"): Line => [span(text, 
 
 /** The line without anything in it. */
 export const blank: Line = []
-
-// -------------------------------------------------------------------------------------------------------------------
-// Combinators
-// -------------------------------------------------------------------------------------------------------------------
 
 /** How many columns a text takes. */
 export const widthOf = (text: string): number => stringWidth(text)

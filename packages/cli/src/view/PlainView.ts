@@ -37,10 +37,6 @@ const lost = (call: Transcript.LostCall): string => {
   return `${oneLine(call.message ?? call.reason._tag)}${again}`
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Steps
-// -------------------------------------------------------------------------------------------------------------------
-
 const answer = (step: Transcript.StepRecord): string => {
   const paid = Records.paidFor(step, Transcript.spendSoFar)
   const facts = [
@@ -78,10 +74,6 @@ const ofStep = (key: string, step: Transcript.StepRecord): ReadonlyArray<Entry> 
 
 const indented = (lines: ReadonlyArray<string>) => lines.map((line) => `  ${line}`.trimEnd())
 
-// -------------------------------------------------------------------------------------------------------------------
-// Rounds
-// -------------------------------------------------------------------------------------------------------------------
-
 const planLines = ({ notes, policy = "", steps, workflow }: Transcript.RoundRecord): ReadonlyArray<string> => {
   if (workflow === undefined) return []
   return [
@@ -113,10 +105,6 @@ const ofRound = (runId: string, round: Transcript.RoundRecord): ReadonlyArray<En
     ...(round.confirmed ? line(round.endedAt, "ended", "plan", "the previous answer stands") : [])
   ]
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// The whole
-// -------------------------------------------------------------------------------------------------------------------
 
 const ending = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
   if (run.outcome === undefined) return []

@@ -12,10 +12,6 @@
 import * as Topology from "@divisi/core/Topology"
 import type { Workflow } from "@divisi/core/Workflow"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The drawing beside one step. All texts of a drawing are equally wide. */
 export interface Row {
   /** Left of the step's own line; `●` stands for the step. */
@@ -32,10 +28,6 @@ export interface StepGraph {
 
 /** The sign of a step in a row. */
 export const dot = "●"
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** What each node builds on, by node. A vote is one more node that builds on what nothing else does. */
 const parentsOf = (workflow: Workflow): ReadonlyArray<ReadonlyArray<number>> => {

@@ -6,10 +6,6 @@ import * as BlockView from "./BlockView.ts"
 import type { Line } from "./Line.ts"
 import * as PlainView from "./PlainView.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Shows a run as it goes on. */
 export interface View {
   /** To be told of each event, once the run's transcript has it. */
@@ -31,10 +27,6 @@ export interface Output {
 
 /** Milliseconds between two frames: 20 in a second. */
 const frameMillis = 50
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Events as lines of JSON. */
 export const json = (output: Output, encode: (event: RunEvent) => string): View => ({

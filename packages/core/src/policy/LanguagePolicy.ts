@@ -15,10 +15,6 @@ import * as WorkflowText from "../workflow/WorkflowText.ts"
 import * as Policy from "./Policy.ts"
 import * as Prompt from "./Prompt.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What a language policy is made of. */
 export interface Options {
   /** The model that writes: any worker, in the pool or not. */
@@ -40,10 +36,6 @@ export interface Options {
   /** What plans instead when the model fails or cannot be read to the last, as in `Policy.withFallback`; none by default. */
   readonly fallback?: Policy.Policy | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The settings of a call that are the same for all attempts of a round. */
 const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest, "messages" | "seed"> => ({

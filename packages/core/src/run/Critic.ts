@@ -10,10 +10,6 @@ import { question, type Task } from "../task/Task.ts"
 import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What a critic knows of the answer it scores. */
 export interface Context {
   readonly task: Task
@@ -31,10 +27,6 @@ export interface Critic {
     context: Context
   ) => Effect.Effect<Grade & { readonly paid?: Paid | undefined }, GraderError | AskError>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A critic that scores with a grader. It costs nothing. */
 export const fromGrader = (grader: Grader): Critic => ({

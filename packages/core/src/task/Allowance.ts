@@ -6,10 +6,6 @@
  * worker's; how their values are read is the same for all of them, and stands here.
  */
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What is left of one limit. */
 export interface Level {
   /** What may still be used now. */
@@ -46,10 +42,6 @@ export interface HeaderNames {
 export interface HeaderSource {
   readonly get: (name: string) => string | null | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Reading headers
-// -------------------------------------------------------------------------------------------------------------------
 
 const units = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 1e-3, µs: 1e-3, ns: 1e-6 } as const
 

@@ -5,10 +5,6 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { Task } from "./Task.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A verdict on one answer. */
 export interface Grade {
   readonly correct: boolean
@@ -34,10 +30,6 @@ export class GraderError extends Data.TaggedError("GraderError")<{
     return `The ${this.grader} grader gave no verdict on ${this.task}: ${this.detail}.`
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The verdict `correct`, with a score of 1 or 0. */
 export const verdict = (correct: boolean, explanation?: string): Grade => ({
@@ -74,10 +66,6 @@ const normalise = (text: string) =>
 
 /** Right when the texts are equal, white space, letter case and a final full stop aside. */
 export const exact: Grader = fromComparison("exact", (answer, reference) => normalise(answer) === normalise(reference))
-
-// -------------------------------------------------------------------------------------------------------------------
-// Reward
-// -------------------------------------------------------------------------------------------------------------------
 
 /** How a rollout ended, as far as the reward is concerned. */
 export type Outcome = "unreadable" | "wrong" | "correct"

@@ -7,10 +7,6 @@
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Hash from "effect/Hash"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** One turn of a conversation, as every chat model takes it. */
 export interface Message {
   readonly role: "system" | "user" | "assistant"
@@ -40,10 +36,6 @@ export type Input =
       readonly metadata?: Readonly<Record<string, unknown>> | undefined
     }
   | (Omit<Task, "id"> & { readonly id?: string | undefined })
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 const idOf = (messages: ReadonlyArray<Message>): string =>
   `task-${(Hash.string(JSON.stringify(messages)) >>> 0).toString(16).padStart(8, "0")}`
@@ -77,10 +69,6 @@ export const make = (input: Input): Task => {
     ...(input.metadata === undefined ? {} : { metadata: input.metadata })
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Combinators
-// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * The text of the question: the content of the last user message.

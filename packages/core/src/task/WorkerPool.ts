@@ -10,18 +10,10 @@ import * as Result from "effect/Result"
 import * as Seed from "../Seed.ts"
 import type { Worker } from "./Worker.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The ordered, non-empty workers of a run, with unique ids. */
 export interface WorkerPool {
   readonly workers: Arr.NonEmptyReadonlyArray<Worker>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Errors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Why workers do not make a pool. */
 export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
@@ -45,10 +37,6 @@ export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
     }
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Constructors
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Makes a pool of workers, in their order. Fails when there are none or when two have the same id. */
 export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, WorkerPoolError> => {
@@ -77,10 +65,6 @@ export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, Worke
  * ```
  */
 export const makeUnsafe = (workers: Iterable<Worker>): WorkerPool => Result.getOrThrow(make(workers))
-
-// -------------------------------------------------------------------------------------------------------------------
-// Combinators
-// -------------------------------------------------------------------------------------------------------------------
 
 /** How many workers the pool has. */
 export const size = (pool: WorkerPool): number => pool.workers.length

@@ -15,10 +15,6 @@ type File = GgufReader.GgufFile
 
 const unsupported = (file: File, detail: string): GgufError => Errors.make({ _tag: "Unsupported", detail }, file.path)
 
-// -------------------------------------------------------------------------------------------------------------------
-// The configuration
-// -------------------------------------------------------------------------------------------------------------------
-
 const configOf = (file: File): Result.Result<Config, GgufError> => {
   const architecture = GgufReader.architecture(file)
   if (architecture !== "llama" && architecture !== "qwen2") {
@@ -46,10 +42,6 @@ const configOf = (file: File): Result.Result<Config, GgufError> => {
   })
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// The tokenizer
-// -------------------------------------------------------------------------------------------------------------------
-
 const listOf = (file: File, key: string): ReadonlyArray<unknown> => {
   const value = file.metadata[key]
   return value?.type === "array" ? value.value : []
@@ -76,10 +68,6 @@ const tokenizerOf = (file: File): Result.Result<Tokenizer.Tokenizer, GgufError> 
   const detail = strange < 0 ? `its texts end with the token ${end}` : `its token ${strange} is "${tokens[strange]}"`
   return Result.fail(unsupported(file, `Its tokens are in another order than this package's: ${detail}.`))
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// The tensors
-// -------------------------------------------------------------------------------------------------------------------
 
 const readTensor = (file: File, { headRows, shape, target }: Slot) =>
   Effect.gen(function* () {

@@ -8,10 +8,6 @@
  */
 import type { Limits } from "@divisi/core/Worker"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** An effort, as a request names it. */
 export type Effort = "minimal" | "low" | "medium" | "high"
 
@@ -35,10 +31,6 @@ export interface Family extends Readonly<Record<keyof Limits, number>> {
   readonly prefix: string
   readonly capabilities: Capabilities
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Data
-// -------------------------------------------------------------------------------------------------------------------
 
 const all: ReadonlyArray<Effort> = ["minimal", "low", "medium", "high"]
 const any: readonly [number, number] = [1, Number.POSITIVE_INFINITY]
@@ -78,10 +70,6 @@ export const families: ReadonlyArray<Family> = [
 
 /** The budget that Google itself takes for an effort where a model has none. */
 export const budgetOf: Readonly<Record<Effort, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Look-up
-// -------------------------------------------------------------------------------------------------------------------
 
 const familyOf = (model: string) => {
   const name = model.replace(/^models\//, "")

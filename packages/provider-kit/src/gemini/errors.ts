@@ -5,10 +5,6 @@ import * as VendorError from "../VendorError.ts"
 
 type Tag = WorkerErrorReason["_tag"]
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** One of the `google.rpc` details of an error. */
 interface Detail {
   readonly "@type"?: string | undefined
@@ -34,10 +30,6 @@ export interface Facts {
   /** What a retry-after date of the headers is counted from. */
   readonly nowMillis?: number | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Tags
-// -------------------------------------------------------------------------------------------------------------------
 
 const tagOfStatus: Readonly<Record<number, Tag>> = {
   401: "Authentication",
@@ -71,10 +63,6 @@ const tagOf = (status: number, body: ErrorBody): Tag => {
   return status >= 400 ? tagOfInvalid(body) : "Malformed"
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Details
-// -------------------------------------------------------------------------------------------------------------------
-
 const inBody = ({ details = [] }: ErrorBody): number | undefined => {
   const seconds = Number.parseFloat(details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay ?? "")
   return seconds >= 0 ? Math.ceil(seconds * 1000) : undefined
@@ -92,10 +80,6 @@ const contextOf = (message: string) => {
     ...(context === undefined ? {} : { contextTokens: context })
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Reasons
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The reason of a refusal. */
 export const reasonOf = (facts: Facts): WorkerErrorReason => {

@@ -4,10 +4,6 @@
  */
 import type { Pricing } from "@divisi/core/Usage"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** USD per million tokens; those of thoughts are output. */
 export interface Rates {
   readonly inputPerMillion: number
@@ -27,10 +23,6 @@ export interface ListPrice extends Rates {
   /** What every token of a call costs whose prompt is longer than `aboveTokens`. */
   readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Data
-// -------------------------------------------------------------------------------------------------------------------
 
 const rates = (input: number, output: number, cached?: number): Rates => ({
   inputPerMillion: input,
@@ -61,10 +53,6 @@ export const prices: ReadonlyArray<ListPrice> = [
   price("gemini-2.5-flash", rates(0.3, 2.5, 0.03)),
   price("gemini-2.5-flash-lite", rates(0.1, 0.4, 0.01))
 ]
-
-// -------------------------------------------------------------------------------------------------------------------
-// Look-up
-// -------------------------------------------------------------------------------------------------------------------
 
 /** How a price is chosen. */
 export interface Choice {

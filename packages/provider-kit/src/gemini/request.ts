@@ -4,10 +4,6 @@ import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/W
 import * as Result from "effect/Result"
 import { budgetOf, type Capabilities, type Effort } from "./capabilities.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 interface Part {
   readonly text: string
 }
@@ -48,10 +44,6 @@ export interface Target {
   readonly omitUnsupported: boolean
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Messages
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The vendor refuses empty texts; turns of one role become parts of one turn. */
 const turnsOf = (messages: ReadonlyArray<Message>): Body["contents"] => {
   const turns: Body["contents"] = []
@@ -70,10 +62,6 @@ const systemOf = (messages: ReadonlyArray<Message>): Pick<Body, "systemInstructi
   if (texts.length === 0) return {}
   return { systemInstruction: { role: "system", parts: [{ text: texts.map(({ content }) => content).join("\n\n") }] } }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Thinking
-// -------------------------------------------------------------------------------------------------------------------
 
 type Thinking = Result.Result<ThinkingConfig | undefined, WorkerErrorReason>
 
@@ -125,10 +113,6 @@ const thinkingOf = (target: Target, reasoning: Reasoning | undefined): Thinking 
       return offOf(target)
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Requests
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The body of a streamed call, or why the model cannot be asked this. */
 export const toBody = (request: WorkerRequest, target: Target): Result.Result<Body, WorkerErrorReason> =>

@@ -5,10 +5,6 @@ import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/W
 import type { Protocol, Step } from "../VendorStream.ts"
 import { type ErrorBody, reasonOf } from "./errors.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** Tokens so far. Google counts thoughts, and prompts of tools, beside the others. */
 interface UsageMetadata {
   readonly promptTokenCount?: number | undefined
@@ -47,10 +43,6 @@ export interface State {
   readonly usage?: UsageMetadata | undefined
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Usage
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What the answer has used so far; `undefined` while the vendor has not said. */
 const usageOf = ({ usage }: State): Usage | undefined => {
   if (usage?.promptTokenCount === undefined) return undefined
@@ -62,10 +54,6 @@ const usageOf = ({ usage }: State): Usage | undefined => {
     ...(thoughts === undefined ? {} : { reasoningTokens: thoughts })
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Pieces
-// -------------------------------------------------------------------------------------------------------------------
 
 const reasons: Readonly<Record<string, FinishReason>> = {
   STOP: "stop",

@@ -11,10 +11,6 @@ import { priceOf } from "./prices.ts"
 import { type Body, type Target, toBody } from "./request.ts"
 import { type Chunk, protocol } from "./stream.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What differs from SDK to SDK. */
 export interface Sdk {
   /** The first half of a worker's id. */
@@ -26,10 +22,6 @@ export interface Sdk {
 }
 
 const variables = ["GEMINI_API_KEY", "GOOGLE_API_KEY"] as const
-
-// -------------------------------------------------------------------------------------------------------------------
-// Workers
-// -------------------------------------------------------------------------------------------------------------------
 
 const defaultTimeoutMillis = 600_000
 

@@ -12,10 +12,6 @@ import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** How far a stream has been read. */
 export interface State {
   /** Everything written, from which usage is estimated where nobody reports it. */
@@ -34,10 +30,6 @@ export const start: State = { written: "", isFinished: false }
 
 /** The end of a stream, as an event. */
 export const end = { type: "end" } as const
-
-// -------------------------------------------------------------------------------------------------------------------
-// Conversion
-// -------------------------------------------------------------------------------------------------------------------
 
 const noParts: ReadonlyArray<WorkerPart> = []
 
@@ -85,10 +77,6 @@ const warned = (state: State, warnings: ReadonlyArray<SharedV4Warning>, { ignore
   const message = `The model does not support ${functionality}${details === undefined ? "" : `: ${details}`}`
   return Result.fail(new UnsupportedFunctionalityError({ functionality, message }))
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// The end of an answer
-// -------------------------------------------------------------------------------------------------------------------
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>
 

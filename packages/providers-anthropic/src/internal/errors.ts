@@ -5,10 +5,6 @@ import * as VendorError from "@divisi/provider-kit/VendorError"
 
 type Tag = WorkerErrorReason["_tag"]
 
-// -------------------------------------------------------------------------------------------------------------------
-// What the vendor says
-// -------------------------------------------------------------------------------------------------------------------
-
 /** From https://platform.claude.com/docs/en/api/errors. */
 const tagOfType: Readonly<Record<string, Tag>> = {
   rate_limit_error: "RateLimited",
@@ -46,10 +42,6 @@ const tagOf = (error: APIError, message: string): Tag => {
   return error.status !== undefined && error.status >= 500 ? "Overloaded" : tagOfWords(message)
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// How much is too much
-// -------------------------------------------------------------------------------------------------------------------
-
 /** "prompt is too long: 208310 tokens > 200000 maximum". */
 const contextOf = (message: string) => {
   const [, needed, context] = /(\d+) tokens > (\d+)/.exec(message) ?? []
@@ -57,10 +49,6 @@ const contextOf = (message: string) => {
     ? {}
     : { neededTokens: Number(needed), contextTokens: Number(context) }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Errors
-// -------------------------------------------------------------------------------------------------------------------
 
 const ofApi = (error: APIError, now: number): WorkerErrorReason => {
   const detail = error.apiMessage ?? error.message

@@ -4,10 +4,6 @@ import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The figures of Anthropic's usage that count here. Those of a later event replace those of an earlier one. */
 interface Counts {
   readonly input: number
@@ -33,10 +29,6 @@ const initial: State = {
   reason: "other",
   counts: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Usage
-// -------------------------------------------------------------------------------------------------------------------
 
 /** A field that is absent, or null, says nothing new. */
 interface Reported {
@@ -72,10 +64,6 @@ const usageOf = ({ counts }: State): Usage | undefined => {
     ...(thinking === undefined ? {} : { reasoningTokens: thinking })
   }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Events
-// -------------------------------------------------------------------------------------------------------------------
 
 const reasons: Readonly<Record<string, FinishReason>> = {
   end_turn: "stop",

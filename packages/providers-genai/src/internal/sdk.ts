@@ -6,10 +6,6 @@ import { type ErrorBody, ofConnection, reasonOf } from "@divisi/provider-kit/Gem
 import { ApiError, GoogleGenAI, type GenerateContentParameters as Parameters } from "@google/genai"
 import type { GenaiOptions } from "../genai.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Errors
-// -------------------------------------------------------------------------------------------------------------------
-
 /** The SDK's errors leave out the headers; they are kept here until the error is read. */
 const headersOf = new WeakMap<object, Headers>()
 
@@ -35,10 +31,6 @@ const toReason = (error: unknown, nowMillis: number): WorkerErrorReason => {
   if (error instanceof SyntaxError) return { _tag: "Malformed", detail: "an event is not JSON" }
   return unreadable.test(message) ? { _tag: "Malformed", detail: message } : ofConnection(error)
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Calls
-// -------------------------------------------------------------------------------------------------------------------
 
 const makeClient = (key: string, { baseURL, headers }: GenaiOptions) =>
   new GoogleGenAI({

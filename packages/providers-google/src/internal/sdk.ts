@@ -12,10 +12,6 @@ import {
 } from "@google/generative-ai"
 import type { GoogleOptions } from "../google.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Errors
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What the SDK puts before the vendor's words, and after them. */
 const bodyOf = ({ errorDetails, message }: GoogleGenerativeAIFetchError): ErrorBody => {
   const details = errorDetails as ErrorBody["details"]
@@ -36,10 +32,6 @@ const toReason = (error: unknown): WorkerErrorReason => {
     ? { _tag: "Malformed", detail: "what came is no stream of events" }
     : { _tag: "Network", detail: error.message.replace("[GoogleGenerativeAI Error]: ", "") }
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Calls
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The SDK as workers use it. */
 export const sdk = (model: string, options: GoogleOptions): Sdk => ({

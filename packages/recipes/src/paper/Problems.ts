@@ -10,10 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Environment } from "../Settings.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 const benchmarks = ["math500", "mmlu", "rlpr", "livecodebench-v1"] as const
 
 /** A benchmark that the paper trains on. */
@@ -37,10 +33,6 @@ export interface Options {
   /** `process.env` by default. */
   readonly environment?: Environment | undefined
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Loading
-// -------------------------------------------------------------------------------------------------------------------
 
 const endings = ["jsonl", "jsonl.gz", "parquet"]
 
@@ -74,10 +66,6 @@ export const loadWhatIsThere = Effect.fnUntraced(function* (options: Options) {
     )
   }
 })
-
-// -------------------------------------------------------------------------------------------------------------------
-// Verbs
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Grades every problem by its own benchmark. */
 export const gradedBy = (problems: ReadonlyArray<Problems>): Grader.Grader => {

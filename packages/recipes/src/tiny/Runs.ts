@@ -5,10 +5,6 @@ import * as RunFolder from "@divisi/trainer/RunFolder"
 import * as Effect from "effect/Effect"
 import * as Sample from "./Sample.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A name and what it stands for, as the command line has it: `name=value`. */
 export interface Named {
   readonly name: string
@@ -21,10 +17,6 @@ export interface Run {
   readonly setting: string
   readonly iterations: ReadonlyArray<GrpoMetrics>
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Reading
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Reads `name=value,name=value`. */
 export const named = (text: string | undefined): ReadonlyArray<Named> =>
@@ -49,10 +41,6 @@ export const read = (folders: ReadonlyArray<Named>): Effect.Effect<ReadonlyArray
       iterations: metrics.filter((one) => one.type === "grpo")
     }))
   )
-
-// -------------------------------------------------------------------------------------------------------------------
-// Estimating
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Things by their setting, in the order in which settings come. */
 export const bySetting = <A extends { readonly setting: string }>(

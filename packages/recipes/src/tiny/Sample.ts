@@ -12,10 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { retry } from "../gym/ComparedPolicies.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
 /** What came of one task. */
 export interface Sample {
   readonly task: string
@@ -53,10 +49,6 @@ export interface Estimate {
   readonly mean: number
   readonly standardError: number
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Running
-// -------------------------------------------------------------------------------------------------------------------
 
 /** As many as a model of this size has sequences. */
 const concurrency = 16
@@ -101,10 +93,6 @@ export const measure = ({ policy, pool, recursion = 0, tasks }: Setup): Effect.E
   })
   return Effect.forEach(tasks, (task, index) => one(task, index), { concurrency })
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Estimating
-// -------------------------------------------------------------------------------------------------------------------
 
 /** The mean of independent values. */
 export const estimate = (values: ReadonlyArray<number>): Estimate => ({

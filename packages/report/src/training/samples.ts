@@ -9,10 +9,6 @@ import { type Bucket, endsOf } from "./Curves.ts"
 import type { CompletionRecord, GroupRecord, RolloutRecord } from "./Training.ts"
 import type { Compared } from "./Windows.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Drawing lots
-// -------------------------------------------------------------------------------------------------------------------
-
 /** A completion with its question. */
 export interface Sample {
   readonly group: GroupRecord
@@ -46,10 +42,6 @@ export const drawn = (rollouts: ReadonlyArray<RolloutRecord>, part: Bucket): Rea
   }
   return found
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Workflows
-// -------------------------------------------------------------------------------------------------------------------
 
 const boxHeight = 24
 const mostLetters = 13
@@ -87,10 +79,6 @@ const planned = (workflow: Workflow, workers: ReadonlyArray<string>): Html => {
       html`<li><b>${nameOf(step)}</b>: ${excerpt(subtask, mostSubtask) || "(the question itself)"}${step > 0 && html` <span class="soft">${sees(access)}</span>`}</li>`
   )}</ol>`
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Cards
-// -------------------------------------------------------------------------------------------------------------------
 
 const mostText = 4_000
 

@@ -15,10 +15,6 @@ import * as Windows from "./Windows.ts"
 /** Steps given to each worker. */
 type Steps = ReadonlyMap<string, number>
 
-// -------------------------------------------------------------------------------------------------------------------
-// Shares
-// -------------------------------------------------------------------------------------------------------------------
-
 const shareOf = (steps: Steps, id: string): number => {
   const all = [...steps.values()].reduce((sum, count) => sum + count, 0)
   return all === 0 ? 0 : (steps.get(id) ?? 0) / all
@@ -49,10 +45,6 @@ const sharesOf = (steps: Steps, layers: Layers): ReadonlyArray<number> => {
   return layers.map(({ colour, name }) => (colour === rest ? others : shareOf(steps, name)))
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Over time
-// -------------------------------------------------------------------------------------------------------------------
-
 const mostColumns = 40
 const mostRows = 8
 
@@ -76,10 +68,6 @@ const overTime = (title: string, metrics: ReadonlyArray<Metrics>, layers: Layers
     ])
   })
 }
-
-// -------------------------------------------------------------------------------------------------------------------
-// Early against late
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Less than this cannot be seen. */
 const leastShare = 0.004
