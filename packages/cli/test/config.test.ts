@@ -25,7 +25,7 @@ describe("the check of a config", () => {
     { budget: { costUsd: undefined }, maxSteps: undefined },
     { worker: { temperature: 0.2, reasoning: { type: "effort", effort: "low" } }, retry: { maxAttempts: 1 } },
     { reassign: "next", onStepFailure: "end", skipUnseen: false },
-    { reassign: () => undefined, critic: { name: "c", judge: () => undefined }, threshold: 0.5 },
+    { reassign: () => undefined, critic: { name: "c", score: () => undefined }, threshold: 0.5 },
     { self: { maxDepth: 2 } },
     { recipes: { mine: () => ({}) } },
     { cache: "answers.sqlite", limits: { openai: { requestsPerMinute: 500 }, "*": { concurrency: 4 } } },

@@ -18,7 +18,7 @@ export type Reply =
       readonly thenFail?: WorkerErrorReason | undefined
     }
 
-/** A scripted worker with the requests it got, in order, and how many of them run now. */
+/** A scripted worker with the requests it got, in order, and the number that run now. */
 export interface ScriptedWorker extends Worker {
   readonly calls: ReadonlyArray<WorkerRequest>
   readonly running: () => number

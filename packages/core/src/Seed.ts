@@ -23,7 +23,7 @@ const mix = (hash: number): number => {
 }
 
 /**
- * As {@link derive}, but seeds of neighbouring parts have nothing in common, and stand in 0 to 2^30 - 1, so that a small
+ * As {@link derive}, but seeds of neighbouring parts are unrelated, and lie in 0 to 2^30 - 1, so that a small
  * number can be added to one.
  */
 export const spread = (seed: number, ...parts: ReadonlyArray<string | number>): number =>

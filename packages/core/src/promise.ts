@@ -1,8 +1,8 @@
 /**
  * The same Conductor for people who do not use Effect: promises, async iterables, `AbortSignal`.
  *
- * A thin face over `Conductor`: every option and every result is that of the Effect interface. What is added is only how
- * workers and policies are written without Effect.
+ * A thin face over `Conductor`, with the same options and results. It adds only
+ * how to write workers and policies without Effect.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -43,7 +43,7 @@ export type { Policy, RunEvent, Transcript, Worker, WorkerErrorReason, WorkerReq
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a run is made of: a question, who may work on it, and who plans. The rest is as in `Conductor.Options`. */
+/** What a run needs: a question, a pool and a policy. The rest is as in `Conductor.Options`. */
 export interface ConductOptions extends Omit<Conductor.Options, "pool" | "policy"> {
   /** A question, or a task with an id and more. */
   readonly question: Task.Input
@@ -52,20 +52,20 @@ export interface ConductOptions extends Omit<Conductor.Options, "pool" | "policy
   readonly policy: Policy
   /** Stops the run: its calls end at once, and the result says `interrupted`. Nothing is thrown. */
   readonly signal?: AbortSignal | undefined
-  /** Is told every event. */
+  /** Called with every event. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   /** Keeps answers between runs: `openCache` of `@divisi/files/promise`, or `ResponseCache.makeMemory`. */
   readonly cache?: ResponseCache | undefined
-  /** Keeps all runs that it is given to inside the limits of providers: `openGate` of `@divisi/provider-kit/promise`. */
+  /** Holds all runs that share it to the providers' limits: `openGate` of `@divisi/provider-kit/promise`. */
   readonly gate?: Gate | undefined
 }
 
-/** What came of a run, with its whole record. */
+/** The result of a run, with its transcript. */
 export interface ConductResult extends Conductor.RunResult {
   readonly transcript: Transcript.Transcript
 }
 
-/** What a function that answers may give: a text, or a text with what it used. */
+/** What a worker's function returns: a text, or a text with what it used. */
 export type Answer =
   | string
   | { readonly text: string; readonly usage?: Usage | undefined; readonly finishReason?: FinishReason | undefined }
@@ -85,13 +85,13 @@ export interface WorkerOptions extends Omit<Worker, "generate" | "countInputToke
 const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
   typeof value === "object" && value !== null && Symbol.asyncIterator in value
 
-/** An error to throw from a worker, so that it is retried, or reported, as what it is. */
+/** An error for a worker to throw; its reason decides whether the call is retried. */
 export const workerError = (worker: string, reason: WorkerErrorReason): Error => new WorkerError({ worker, reason })
 
 const thrown = (worker: string, error: unknown): WorkerError => {
   if (error instanceof WorkerError) return error
   const detail = error instanceof Error ? error.message : String(error)
-  // What `fetch` throws when it reaches nobody; everything else is taken for a mistake that a retry does not mend.
+  // `fetch` throws this when it reaches nobody. Anything else counts as a mistake that a retry does not mend.
   const isNetwork = error instanceof TypeError && /fetch|network/i.test(detail)
   return new WorkerError({ worker, reason: { _tag: isNetwork ? "Network" : "InvalidRequest", detail } })
 }

@@ -50,7 +50,7 @@ const play = Effect.fnUntraced(function* ({ answer: vote, reassign = "never", re
   const pieces: Array<string> = []
   const live: Array<string> = []
   const listener = (event: RunEvent) => {
-    const [next, text] = AnswerText.tell(state, event)
+    const [next, text] = AnswerText.emit(state, event)
     state = next
     if (text !== "") pieces.push(text)
     if (text !== "" && event.type !== "run-finished") live.push(text)

@@ -87,7 +87,7 @@ describe("TinyConductor", () => {
     Effect.gen(function* () {
       const critic: Critic.Critic = {
         name: "never content",
-        judge: () => Effect.succeed({ correct: false, score: 0, explanation: "Think again." })
+        score: () => Effect.succeed({ correct: false, score: 0, explanation: "Think again." })
       }
       const { last, plan } = yield* planOf(yield* standIn(), few, { recursion: 1, critic })
       assert.strictEqual(plan.policy, "divisi-tiny")

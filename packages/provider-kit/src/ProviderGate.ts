@@ -140,17 +140,17 @@ const nextWord = (provider: Provider): Effect.Effect<void> =>
     })
   })
 
-type Report = (allowance: Allowance) => void
+type AllowanceListener = (allowance: Allowance) => void
 
 /**
- * Waits until what the vendor said is left is enough, and admits the call. The report that it gets is on the clock of
- * the gate.
+ * Waits until the vendor has enough left, by its own word, and admits the call. The listener that it returns takes times on
+ * the clock of the gate.
  */
 const keepPace = (
   provider: Provider,
   worker: Worker,
   call: { readonly tokens: number; readonly maxPauseMillis: number }
-): Effect.Effect<Report, WorkerError> =>
+): Effect.Effect<AllowanceListener, WorkerError> =>
   Effect.clockWith((clock) => {
     const now = clock.currentTimeMillisUnsafe()
     const wait = provider.pace.wait(call.tokens, now)
@@ -162,9 +162,9 @@ const keepPace = (
       const heard = Effect.timeoutOption(nextWord(provider), Math.max(1, Math.ceil(wait)))
       return Effect.andThen(heard, keepPace(provider, worker, call))
     }
-    const report = provider.pace.admit(call.tokens, now)
+    const onAllowance = provider.pace.admit(call.tokens, now)
     return Effect.succeed((allowance: Allowance) => {
-      report(allowance, clock.currentTimeMillisUnsafe())
+      onAllowance(allowance, clock.currentTimeMillisUnsafe())
       provider.heard()
     })
   })
@@ -363,11 +363,11 @@ export const make = Effect.fnUntraced(function* (
     enter: (worker, tokens, call) =>
       Effect.suspend(() => {
         const provider = providerOf(worker)
-        const entered = Effect.flatMap(awaitTurn(provider, worker, tokens), (report) =>
+        const entered = Effect.flatMap(awaitTurn(provider, worker, tokens), (onAllowance) =>
           circuits.protect(
             provider,
             worker,
-            Effect.onExit(call(report), (exit) => observe(provider, exit))
+            Effect.onExit(call(onAllowance), (exit) => observe(provider, exit))
           )
         )
         return provider.slots === undefined ? entered : provider.slots.withPermit("all")(entered)

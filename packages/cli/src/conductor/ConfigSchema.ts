@@ -67,7 +67,7 @@ const Config = Schema.Struct({
   reassign: optional(Schema.Literals(["never", "next"])),
   onStepFailure: optional(Schema.Literals(["report", "end"])),
   skipUnseen: optional(Schema.Boolean),
-  critic: optional(open({ name: Text, judge: Callable })),
+  critic: optional(open({ name: Text, score: Callable })),
   threshold: optional(finite(0)),
   seed: optional(whole(0)),
   cache: optional(

@@ -56,7 +56,7 @@ export const single = (worker: WorkerReference): Policy =>
     Result.map(ordinal(pool, worker), (worker) => ({ steps: [attempt(worker)] }))
   )
 
-/** Asks one worker, drawn anew for each task: the same for the same seed and task. Without a seed, the run's decides. */
+/** Asks one worker, drawn for each task: the same one for the same seed and task. Without a seed, uses the run's. */
 export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy =>
   planned("random", ({ pool, seed, task }) =>
     Result.succeed({
@@ -101,8 +101,9 @@ export const bestOf = (
  *
  * **Details**
  *
- * What counts is the final answer: what stands in the last `\boxed{…}`, between `<answer>` tags, or behind "answer:" or
- * "answer is", or else the whole text. The run's answer is the whole text of the first sample with the answer that won.
+ * Samples agree when their final answers do: what stands in the last `\boxed{…}`, between `<answer>` tags, or after
+ * "answer:" or "answer is", or else the whole text. The run's answer is the whole text of the first sample that gives
+ * the winning answer.
  */
 export const selfConsistency = (
   options: { readonly n?: number | undefined; readonly worker?: WorkerReference | undefined } = {}

@@ -1,8 +1,8 @@
 /**
  * Language policies: a text model that writes workflows, trained for it or not.
  *
- * The model is shown the Conductor prompt; what it writes is read as a workflow. Text that cannot be read is shown back
- * to the model with the error, some times; then a fallback policy takes over, if one is named.
+ * The model is shown the Conductor prompt, and what it writes is read as a workflow. Text that cannot be read goes back
+ * to the model with the error, `resamples` times; then a fallback policy takes over, if there is one.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -33,7 +33,7 @@ export interface Options {
   readonly mode?: "tolerant" | "strict" | undefined
   /** How often text that cannot be read is asked for again; 2 by default. */
   readonly resamples?: number | undefined
-  /** What plans instead when the model fails or cannot be read to the last, as in `Policy.withFallback`; none by default. */
+  /** Plans when the model fails or its last attempt cannot be read, as in `Policy.withFallback`; none by default. */
   readonly fallback?: Policy.Policy | undefined
 }
 
@@ -102,8 +102,8 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  * **Details**
  *
  * Each attempt has its own seed. An attempt after the first shows the model its last text and why it could not be read.
- * The model is told the shape of the text (`WorkerRequest.format`), so that one which decodes by a grammar cannot miss
- * it. A budget that ends is never a reason to fall back. Why a fallback planned stands in the notes of its proposal.
+ * The request names the shape of the text (`WorkerRequest.format`), so a model that decodes by a grammar always writes
+ * it. An exhausted budget is never a reason to fall back. The notes of a fallback's proposal say why it planned.
  *
  * **Example**
  *

@@ -19,13 +19,13 @@ import type { Workflow } from "../workflow/Workflow.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The rounds before this one, as a recursive round sees them. */
+/** What a recursive round sees of the rounds before it. */
 export interface Previous {
-  /** Of the last round. */
+  /** The workflow of the last round. */
   readonly workflow: Workflow
-  /** Its answer; or why it has none, and then another plan is wanted. */
+  /** Its answer, or why it has none; then the policy should write another plan. */
   readonly answer: StepAnswer
-  /** The workers, by ordinal, that gave a step of any round no answer, however often they were asked. */
+  /** The ordinals of the workers that failed a step for good, in any round. */
   readonly failed: ReadonlyArray<number>
   /** What a critic said of the answer. */
   readonly feedback?: string | undefined
@@ -49,7 +49,7 @@ export interface Context {
   readonly complete: Complete
 }
 
-/** Asks a model for a completion and reads it; what it costs and what it says go into the run's events. */
+/** Asks a model for a completion and reads it; its cost and its text go into the run's events. */
 export type Complete = <A, E extends { readonly message: string }>(options: {
   readonly model: Worker
   readonly request: WorkerRequest
@@ -61,7 +61,7 @@ export type Complete = <A, E extends { readonly message: string }>(options: {
   WorkerError | BudgetExceeded
 >
 
-/** A workflow with how it came about. */
+/** A workflow, who wrote it, and notes on how. */
 export interface Proposal {
   readonly workflow: Workflow
   /** The name of the policy that wrote it, where that is a fallback. */
@@ -96,18 +96,17 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{ readonly poli
 // Fallback
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Failures that say that a model is set up wrongly: a fallback would hide them for ever. */
+/** Failures caused by a wrong set-up of the model: a fallback would hide them for ever. */
 const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidRequest", "Authentication"])
 
 /**
- * A policy, and another that plans where it cannot.
+ * A policy with another that plans when the first cannot.
  *
  * **Details**
  *
- * The fallback plans when the policy fails: when it has no workflow, or the model that it asks fails. It does not when a
- * budget ends, nor when a call is refused for how the model is set up, its settings or its key. `declines` may say
- * beforehand why the policy is not to be asked. Proposals of the fallback have its name, and their first note says why it
- * was asked.
+ * The fallback plans when the policy has no workflow or the model that it asks fails. It does not when the budget is
+ * exhausted, nor when a call is refused because of the model's settings or key. `declines` may say beforehand why the
+ * policy should not be asked. Proposals of the fallback carry its name, and their first note says why it was asked.
  *
  * **Example**
  *
@@ -157,7 +156,7 @@ export const withFallback = (
  *
  * **Details**
  *
- * One plan per task: in a recursive round there is nothing to add, so the previous answer stands; when there is none, or
+ * It plans once per task: in a recursive round the previous answer stands. When there is none, or
  * a critic has objected to it, the plan is tried again. `maxSteps` is as in {@link fixed}.
  */
 export const planned = (

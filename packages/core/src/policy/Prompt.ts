@@ -1,5 +1,5 @@
 /**
- * Prompts: what a worker sees of a step, and what a language policy is shown of a task.
+ * Prompts: what a language policy is shown of a task.
  *
  * Rendering is pure: the same values give the same messages, so prompts can be snapshot, cached and trained on. The
  * wording is data: a {@link Template} and a list of {@link Example}s that a caller may replace.
@@ -29,15 +29,15 @@ export interface Example {
   readonly question: string
   readonly thought: string
   /**
-   * Written for any pool: an ordinal beyond the pool wraps around. In the binary form, an access list that names steps
+   * Fits any pool: an ordinal beyond the pool wraps around. In the binary form, an access list that names steps
    * is shown as `"all"`.
    */
   readonly workflow: Workflow.Workflow
 }
 
 /**
- * The wording of the prompt. Words in braces are filled in; the names that each text may use stand beside it, and a
- * text that leaves one out simply does not say it. A text that is empty, or a list without rules, leaves its section out.
+ * The wording of the prompt. Words in braces are filled in; the comment on each text lists those it may use, and it need
+ * not use them all. An empty text, or an empty list of rules, leaves its section out.
  */
 export interface Template {
   /** What a Conductor is. */
@@ -71,7 +71,7 @@ export interface Template {
   readonly feedback: string
   /** The last words, after the question. */
   readonly closing: string
-  /** `{error}`: what the model is told when its text could not be read. */
+  /** `{error}`: what the model is shown when its text could not be read. */
   readonly correction: string
 }
 
@@ -98,7 +98,7 @@ export type ConductorContext = Pick<Policy.Context, "task" | "pool" | "maxSteps"
 // Conductor messages
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Fills in the words in braces, once: what is filled in is never looked at again. */
+/** Fills in the words in braces, once: what is filled in is not searched for more. */
 const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
 
@@ -161,7 +161,7 @@ const recursion = (template: Template, { answer, feedback, workflow }: Policy.Pr
   })
 }
 
-/** What a template leaves empty is not there. */
+/** Leaves out the sections that the template leaves empty. */
 const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
 
 /**
@@ -171,8 +171,8 @@ const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) =
  *
  * The system message holds the rules, the output format, the examples and the pool, in this order; the user's message
  * holds the question and, in a recursive round, the previous workflow, its answer and a critic's feedback. So all runs
- * over one pool share the system message, and a model that keeps its KV cache evaluates it once; only after a worker has
- * failed does the list of a run's later rounds say so. Workers are numbered, never named.
+ * over one pool share the system message, and a model that keeps its KV cache evaluates it once. After a worker has
+ * failed, the list of workers in later rounds says so. Workers are numbered, never named.
  *
  * **Example**
  *

@@ -76,7 +76,7 @@ A reviewer said of this answer:
   correction: "This cannot be read as a workflow. {error}\n\nWrite the three lists again, corrected."
 }
 
-/** Says nothing: for prompts that are the question alone, or that name the few sections they have. */
+/** All sections empty: for prompts that are the question alone, or that define a few sections. */
 export const emptyTemplate: Template = {
   role: "",
   rules: [],

@@ -1,9 +1,9 @@
 /**
- * The text of a run's answer as it is written: a fold of the run's events into pieces of text, for whoever shows an
- * answer that cannot be taken back once it is shown (an HTTP response, a model of another SDK).
+ * The text of a run's answer as it is written: a fold of the run's events into pieces of text, for callers that cannot
+ * take back what they have sent (an HTTP response, a model of another SDK).
  *
- * A piece is told only when nothing that the run still plans can replace it. Where a failed call is tried again after
- * some of its text was told, the new text is followed in silence as long as it says the same.
+ * A piece is emitted only when no later step or round can replace it. When a call fails after some of its text was
+ * emitted, the text of the retry is compared with it and emitted only from where it is new.
  */
 
 import type { FinishReason } from "../task/Worker.ts"
@@ -13,17 +13,17 @@ import type { Of, RunEvent } from "./RunEvent.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How far the answer of a run has been told. */
+/** How much of a run's answer has been emitted. */
 export interface AnswerText {
-  readonly told: string
-  /** The run answers something else than what was told: a call failed in the middle, and was answered differently. */
+  readonly emitted: string
+  /** The run's answer differs from the emitted text: a call failed in the middle, and its retry answered differently. */
   readonly isContradicted: boolean
-  /** Whether text is told before the run has ended. */
+  /** Whether text is emitted before the run has ended. */
   readonly isLive: boolean
   readonly runId: string | undefined
   /** The step whose answer is the round's; `undefined` where several vote, or before there is a workflow. */
   readonly step: number | undefined
-  /** What a call that repeats told text has said of it so far; `undefined` while there is nothing to repeat. */
+  /** What a retry has repeated of the emitted text so far; `undefined` while there is nothing to repeat. */
   readonly repeated: string | undefined
   /** Whose answers the run has, in their order, each once; those of nested runs, too. */
   readonly workers: ReadonlyArray<string>
@@ -37,15 +37,15 @@ export interface AnswerText {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Nothing told yet.
+ * The state before the first event: nothing emitted yet.
  *
  * **Details**
  *
- * `maxRounds` is the Conductor's own. With one round, the text of the step that answers is told as it comes; with more,
- * any answer may be a draft, and where steps vote nobody knows whose it is, so it is told at the end.
+ * `maxRounds` is the Conductor's own. With one round, the text of the step that answers is emitted as it comes. With
+ * more rounds any answer may be a draft, and where steps vote the winner is not known yet: the text then comes at the end.
  */
 export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText => ({
-  told: "",
+  emitted: "",
   isContradicted: false,
   isLive: maxRounds === 1,
   runId: undefined,
@@ -60,24 +60,24 @@ export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText
 // Fold
 // -------------------------------------------------------------------------------------------------------------------
 
-type Told = readonly [state: AnswerText, text: string]
+type Emission = readonly [state: AnswerText, text: string]
 
-/** Goes on from a text that is known to be the answer's beginning: tells what is new of it. */
-const extend = (state: AnswerText, whole: string): Told => {
-  if (whole.startsWith(state.told)) {
-    return [{ ...state, told: whole, repeated: undefined }, whole.slice(state.told.length)]
+/** Takes a text that is known to be the answer's beginning, and emits what is new in it. */
+const extend = (state: AnswerText, whole: string): Emission => {
+  if (whole.startsWith(state.emitted)) {
+    return [{ ...state, emitted: whole, repeated: undefined }, whole.slice(state.emitted.length)]
   }
   return [{ ...state, isContradicted: true }, ""]
 }
 
-const onDelta = (state: AnswerText, text: string): Told => {
-  if (state.repeated === undefined) return [{ ...state, told: state.told + text }, text]
+const onDelta = (state: AnswerText, text: string): Emission => {
+  if (state.repeated === undefined) return [{ ...state, emitted: state.emitted + text }, text]
   const repeated = state.repeated + text
-  return state.told.startsWith(repeated) ? [{ ...state, repeated }, ""] : extend(state, repeated)
+  return state.emitted.startsWith(repeated) ? [{ ...state, repeated }, ""] : extend(state, repeated)
 }
 
-/** What an event says of who answered, and how. */
-const learnt = (state: AnswerText, event: RunEvent): AnswerText => {
+/** The state with what an event says about who answered, and how. */
+const observe = (state: AnswerText, event: RunEvent): AnswerText => {
   if (event.type === "round-started" && event.runId === state.runId) return { ...state, rounds: event.round + 1 }
   if (event.type !== "step-finished") return state
   const workers = state.workers.includes(event.worker) ? state.workers : [...state.workers, event.worker]
@@ -86,12 +86,12 @@ const learnt = (state: AnswerText, event: RunEvent): AnswerText => {
 }
 
 /**
- * Takes one event, and tells the text that is certain now.
+ * Takes one event, and emits the text that is certain now.
  *
  * **Details**
  *
- * Events of other runs, nested ones included, tell nothing. After the last event all of the answer has been told, or
- * `isContradicted` is true; a run without an answer adds nothing to what was told.
+ * Events of other runs, nested ones included, emit nothing. After the last event all of the answer has been emitted, or
+ * `isContradicted` is true. A run without an answer adds nothing.
  *
  * **Example**
  *
@@ -110,7 +110,7 @@ const learnt = (state: AnswerText, event: RunEvent): AnswerText => {
  * await Effect.runPromise(
  *   conductor.run("What is 6 times 7?", {
  *     listener: (event) => {
- *       const [next, text] = AnswerText.tell(answer, event)
+ *       const [next, text] = AnswerText.emit(answer, event)
  *       answer = next
  *       if (text !== "") pieces.push(text)
  *     }
@@ -119,8 +119,8 @@ const learnt = (state: AnswerText, event: RunEvent): AnswerText => {
  * pieces // => ["42"]
  * ```
  */
-export const tell = (before: AnswerText, event: RunEvent): Told => {
-  const state = learnt(before, event)
+export const emit = (before: AnswerText, event: RunEvent): Emission => {
+  const state = observe(before, event)
   if (state.runId === undefined) return [{ ...state, runId: event.runId }, ""]
   if (event.runId !== state.runId || state.isContradicted) return [state, ""]
   switch (event.type) {
@@ -134,7 +134,7 @@ export const tell = (before: AnswerText, event: RunEvent): Told => {
     }
     case "call-failed":
     case "step-reassigned":
-      return event.step === state.step && state.told !== "" ? [{ ...state, repeated: "" }, ""] : [state, ""]
+      return event.step === state.step && state.emitted !== "" ? [{ ...state, repeated: "" }, ""] : [state, ""]
     case "run-finished":
       return event.answer === undefined ? [state, ""] : extend(state, event.answer)
     default:
@@ -146,7 +146,7 @@ export const tell = (before: AnswerText, event: RunEvent): Told => {
 // The end
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is worth saying of a run beside its answer, as JSON: for the metadata of a response. */
+/** The facts of a run besides its answer, as JSON, for the metadata of a response. */
 export const summary = ({ rounds, workers }: AnswerText, event: Of<"run-finished">) => ({
   runId: event.runId,
   outcome: event.outcome,

@@ -1,5 +1,5 @@
 /**
- * Run events: everything a run says of itself, in the order in which it happens.
+ * Run events: everything that happens in a run, in order.
  *
  * The transcript, the terminal view, the web page, server-sent events and telemetry are folds of this one stream.
  * Events are plain JSON values. Steps count from 0 within their round, rounds from 0 within their run, attempts from 0
@@ -48,8 +48,8 @@ interface Base {
   readonly at: number
 }
 
-/** What is said, without who says it and when. */
-export type Said =
+/** An event without its run and its time. */
+export type Body =
   | {
       readonly type: "run-started"
       readonly version: typeof version
@@ -169,14 +169,14 @@ export type Said =
       readonly type: "run-finished"
       readonly outcome: Outcome
       readonly answer?: string
-      /** What stopped it, for people: the limit, the error; or why an answered run has no more rounds. */
+      /** For people: the limit or the error that stopped it, or why an answered run has no more rounds. */
       readonly detail?: string
       readonly spend: Spend
       readonly durationMillis: number
     }
 
 /** An event of a run. */
-export type RunEvent = Base & Said
+export type RunEvent = Base & Body
 
 /** The names of all events. */
 export type Type = RunEvent["type"]
@@ -187,17 +187,17 @@ export type Of<T extends Type> = Extract<RunEvent, { readonly type: T }>
 /** Takes events as they happen. It must not throw, and should not take long: the run waits for it. */
 export type Listener = (event: RunEvent) => void
 
-/** Says what happens in one run: it adds whose event it is, and the time. */
-export type Emit = (said: Said) => void
+/** Emits an event of one run: adds the run's id and the time. */
+export type Emit = (body: Body) => void
 
 /**
- * Says to a listener what happens in a run. What is said is stamped in place, and not copied: an emitter is the only one
- * that holds it, and a run says much.
+ * Emits the events of a run to a listener. It stamps each event in place and does not copy it: nobody else holds the
+ * object, and a run has many events.
  */
 export const emitter =
   (runId: string, clock: Clock.Clock, listener: Listener): Emit =>
-  (said) => {
-    const event = said as Said & { runId: string; at: number }
+  (body) => {
+    const event = body as Body & { runId: string; at: number }
     event.runId = runId
     event.at = clock.currentTimeMillisUnsafe()
     listener(event)

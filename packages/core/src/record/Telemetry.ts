@@ -2,8 +2,8 @@
  * Telemetry: the events of runs as spans of Effect's `Tracer`, which OpenTelemetry exporters read.
  *
  * Each run, round, completion of a policy and step is a span, named and attributed by the semantic conventions for
- * generative AI (`gen_ai.*`; `invoke_workflow`, `plan` and `chat` operations). What these have no word for stands under
- * `divisi.*`. What people and models wrote is left out unless it is asked for.
+ * generative AI (`gen_ai.*`; `invoke_workflow`, `plan` and `chat` operations). Attributes they do not define stand under
+ * `divisi.*`. Texts of people and models are left out unless `content` is true.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ import type { Listener, Of, RunEvent } from "./RunEvent.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What spans tell. */
+/** What spans record. */
 export interface Options {
   /** Whether questions, subtasks, completions and answers are recorded; false by default. */
   readonly content?: boolean | undefined
@@ -266,7 +266,7 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
  * **Details**
  *
  * Runs become children of `parent`; a nested run is a child of its step. A span ends as its run, round or step does:
- * well, with the error of a failure or an exceeded budget, or interrupted. With a run's end all it held is let go.
+ * well, with the error of a failure or an exceeded budget, or interrupted. When a run ends, its state is dropped.
  *
  * **Example**
  *

@@ -37,7 +37,7 @@ export interface Reassignment {
   readonly at: number
 }
 
-/** What became of a step. */
+/** The record of a step. */
 export interface StepRecord {
   readonly step: number
   readonly worker: string
@@ -51,7 +51,7 @@ export interface StepRecord {
   readonly reasoning: string
   readonly finishReason?: FinishReason
   readonly cached?: boolean
-  /** What the answer took. */
+  /** What the answer used and cost. */
   readonly paid?: Paid
   /** Calls of this step that failed or were interrupted. */
   readonly lost: ReadonlyArray<LostCall>
@@ -84,7 +84,7 @@ export interface GradeRecord {
   readonly paid?: Paid
 }
 
-/** What became of a round. */
+/** The record of a round. */
 export interface RoundRecord {
   readonly round: number
   readonly startedAt: number
@@ -139,7 +139,7 @@ export interface Recorder {
 }
 
 /**
- * Makes a recorder for one run: the first that it hears of.
+ * Makes a recorder for one run: the first whose events it gets.
  *
  * **Details**
  *
@@ -188,7 +188,7 @@ const answerPayment = ({ cached, paid }: CompletionRecord | StepRecord): Readonl
 
 const lostPayments = (lost: ReadonlyArray<LostCall>): ReadonlyArray<Payment> => lost.map((paid) => ({ paid, calls: 1 }))
 
-/** What a nested run paid is in its own record, and not once more in the answer of its step. */
+/** A nested run's payments are in its own record; the answer of its step does not repeat them. */
 const stepPayments = (step: StepRecord): ReadonlyArray<Payment> => [
   ...(step.nested === undefined ? answerPayment(step) : payments(step.nested)),
   ...lostPayments(step.lost)
@@ -236,7 +236,7 @@ const lastOf = (round: RoundRecord): number =>
     ])
   )
 
-/** When the last thing that a transcript tells of happened, in milliseconds since 1970. */
+/** The time of the last thing that a transcript records, in milliseconds since 1970. */
 export const endOf = ({ durationMillis, rounds, startedAt }: Transcript): number =>
   Math.max(startedAt + (durationMillis ?? 0), ...rounds.map(lastOf))
 
@@ -285,8 +285,8 @@ const roundAt = (round: RoundRecord, time: number): RoundRecord => {
  *
  * **Details**
  *
- * It is the transcript of the events up to then, but for texts that were being written: a transcript does not keep when
- * their pieces came, so they appear when they are whole.
+ * It is the transcript of the events up to then, with one difference: a transcript does not store when the pieces of a
+ * text came, so each text appears when it is whole.
  */
 export const at = (transcript: Transcript, time: number): Transcript => {
   if (time >= endOf(transcript)) return transcript

@@ -1,5 +1,5 @@
 /**
- * The wire: the schemas of what is written to disk or sent to others, and how it is read back.
+ * The wire: the schemas of what is written to disk or sent elsewhere, and how it is read back.
  *
  * Models are plain interfaces elsewhere so that a first run need not load Effect's schemas; here stands the schema of
  * each, held equal to its interface by the compiler. What is written carries {@link version}: unknown fields are
@@ -56,7 +56,7 @@ const NumberOrUndefined = optional(Schema.Finite).pipe(
   })
 )
 
-/** What is said of a value that is no member of a union at all. */
+/** The message for a value that is no member of a union. */
 const oneOf = (field: string, values: ReadonlyArray<string>) =>
   `expected its ${field} to be one of ${values.join(", ")}`
 
@@ -287,7 +287,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
   })
 )
 
-/** What became of a step, the run nested in it included. */
+/** The record of a step, with the run nested in it. */
 export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
   Schema.Struct({
     step: Schema.Int,
@@ -321,7 +321,7 @@ export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
   })
 )
 
-/** What became of a round. */
+/** The record of a round. */
 export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
   Schema.Struct({
     round: Schema.Int,

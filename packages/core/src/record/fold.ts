@@ -1,4 +1,4 @@
-/** The one fold of events into a transcript: what is known of a run, changed in place with each event. */
+/** The one fold of events into a transcript. Each event changes the record of the run in place. */
 
 import type { Paid } from "../task/Usage.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
@@ -100,7 +100,7 @@ const finishStep = (step: OpenStep, event: Of<"step-finished">) => {
   step.paid = paidOf(event)
 }
 
-/** What was streamed of a call that failed is void. */
+/** Drops the text that a failed call has streamed. */
 const discard = (step: OpenStep) => {
   step.text = ""
   step.reasoning = ""
@@ -208,7 +208,7 @@ const stepOf = (step: OpenStep): StepRecord => {
   return nested === undefined ? record : { ...record, nested: transcriptOf(nested) }
 }
 
-/** What is known of a run, for keeps: later events do not change it. */
+/** A copy of the record that later events do not change. */
 const transcriptOf = (run: OpenRun): Transcript => ({
   ...run,
   rounds: run.rounds.map((round) => ({
@@ -219,7 +219,7 @@ const transcriptOf = (run: OpenRun): Transcript => ({
   }))
 })
 
-/** Makes a recorder for one run: the first that it hears of. */
+/** Makes a recorder for one run: the first whose events it gets. */
 export const recorder = (): Recorder => {
   const runs = new Map<string, OpenRun>()
   let first: OpenRun | undefined

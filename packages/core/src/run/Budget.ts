@@ -43,7 +43,7 @@ export interface Payment extends Paid {
   readonly answered?: { readonly key: string; readonly entry: Entry } | undefined
 }
 
-/** A call that was not made, as it does not fit what may be paid. */
+/** A call that was not made because it does not fit the payer's limits. */
 export interface Refusal {
   readonly error: BudgetExceeded
   readonly worker: string
@@ -51,22 +51,22 @@ export interface Refusal {
 }
 
 /**
- * Who really pays for the calls of runs, whatever the runs' own budgets reckon.
+ * The account that pays for the calls that runs really make, apart from the runs' own budgets.
  *
  * **Details**
  *
- * Every call that is made is charged to this account as well as to its run's budget, and nothing that is found in a
- * response cache is. A call that does not fit here is refused: its run ends with a `BudgetExceeded` whose `account` is
- * `"payer"`. With a limit of 0 calls, only what the cache has is answered.
+ * Every call that is made is charged to this account and to its run's budget; an answer from a response cache is not
+ * charged here. A call that does not fit is refused: its run ends with a `BudgetExceeded` whose `account` is `"payer"`.
+ * With a limit of 0 calls, only calls that the cache can answer succeed.
  *
  * **Gotchas**
  *
- * The account is to be apart from those that the runs share: one that is both would be charged twice. The functions
- * must not throw; the call waits for them.
+ * Do not use a ledger that the runs share as `account`: each call would be charged to it twice. The functions must not
+ * throw; the call waits for them.
  */
 export interface Payer {
   readonly account: Ledger
-  /** Is told of every call that was paid for, whatever became of it, before anybody gets its answer. */
+  /** Called for every call that was paid for, failed ones included, before anybody gets its answer. */
   readonly onPaid?: ((payment: Payment) => void) | undefined
   readonly onRefused?: ((refusal: Refusal) => void) | undefined
 }
@@ -76,7 +76,7 @@ export interface Payer {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Keeps account of what is spent and reserved under some limits. Any number of runs may share one; a ledger with a
+ * Counts what is spent and reserved under some limits. Any number of runs may share one; a ledger with a
  * parent obeys the parent's limits, too.
  */
 export interface Ledger {
@@ -90,15 +90,15 @@ export interface Ledger {
   /** Gives a reservation back: the call was never made. */
   readonly release: (reservation: Reservation) => void
   /**
-   * Books USD that were spent beside calls, e.g. by what trains a policy. It is never refused; what is reserved after it
-   * finds so much less.
+   * Books USD spent other than on calls, e.g. by what trains a policy. It is never refused, but leaves so much less for
+   * later reservations.
    */
   readonly charge: (costUsd: number) => void
   /** What is settled and charged so far. */
   readonly spent: () => Spend
 }
 
-type Verdict = "fits" | "wait" | BudgetExceeded
+type Fit = "fits" | "wait" | BudgetExceeded
 
 class LedgerNode implements Ledger {
   readonly limits: Limits
@@ -108,7 +108,7 @@ class LedgerNode implements Ledger {
   open = 0
   reservedCostUsd = 0
   reservedTokens = 0
-  /** In their order. Each says whether it is served, or waits elsewhere now. */
+  /** The waiting calls, in order. Each returns true once it is served or waits at another ledger. */
   readonly waiting = new Set<() => boolean>()
 
   constructor(limits: Limits, parent: LedgerNode | undefined) {
@@ -122,7 +122,7 @@ class LedgerNode implements Ledger {
   }
 
   /** Whether an amount fits beside what is reserved, could fit once that has settled for less, or never can. */
-  private judge(limit: "costUsd" | "tokens" | "calls", needed: number, spent: number, reserved: number): Verdict {
+  private checkLimit(limit: "costUsd" | "tokens" | "calls", needed: number, spent: number, reserved: number): Fit {
     const allowed = this.limits[limit]
     if (allowed === undefined || spent + reserved + needed <= allowed) return "fits"
     // A call is never settled for less than one call, so waiting makes no room for another.
@@ -131,25 +131,25 @@ class LedgerNode implements Ledger {
       : new BudgetExceeded({ limit, allowed, spent: limit === "calls" ? spent + reserved : spent, needed })
   }
 
-  verdict(amount: Amount): Verdict {
+  fit(amount: Amount): Fit {
     if (amount.costUsd === undefined && this.limits.costUsd !== undefined) {
       const { costUsd: allowed } = this.limits
       return new BudgetExceeded({ limit: "costUsd", allowed, spent: this.total.costUsd, needed: undefined })
     }
     const { calls, costUsd, usage } = this.total
-    const verdicts = [
-      this.judge("costUsd", amount.costUsd ?? 0, costUsd, this.reservedCostUsd),
-      this.judge("tokens", amount.tokens, usage.inputTokens + usage.outputTokens, this.reservedTokens),
-      this.judge("calls", 1, calls, this.open)
+    const fits = [
+      this.checkLimit("costUsd", amount.costUsd ?? 0, costUsd, this.reservedCostUsd),
+      this.checkLimit("tokens", amount.tokens, usage.inputTokens + usage.outputTokens, this.reservedTokens),
+      this.checkLimit("calls", 1, calls, this.open)
     ]
-    return verdicts.find((verdict) => typeof verdict === "object") ?? verdicts.find((one) => one === "wait") ?? "fits"
+    return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
   }
 
   /** Takes the amount in this ledger and all above it, or in none. Says which ledger has to make room first. */
   private take(amount: Amount): Reservation | LedgerNode | BudgetExceeded {
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
-      const verdict = ledger.isLimited ? ledger.verdict(amount) : "fits"
-      if (verdict !== "fits") return verdict === "wait" ? ledger : verdict
+      const fit = ledger.isLimited ? ledger.fit(amount) : "fits"
+      if (fit !== "fits") return fit === "wait" ? ledger : fit
     }
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
       ledger.open += 1
@@ -166,10 +166,10 @@ class LedgerNode implements Ledger {
       return taken instanceof LedgerNode ? this.wait(amount, taken) : Effect.succeed(taken)
     })
 
-  /** Queues until there is room. An interruption that crosses the grant gives it back. */
+  /** Queues until there is room. When an interruption arrives together with the grant, the grant is given back. */
   private wait(amount: Amount, first: LedgerNode): Effect.Effect<Reservation, BudgetExceeded> {
     let granted: Reservation | undefined
-    // Who is woken runs at once, and may settle, and so serve the queue again, before it has left it.
+    // A woken waiter runs at once; it may settle, and so serve the queue again, before it has left it.
     let isServed = false
     let queue = first.waiting
     return Effect.onInterrupt(
@@ -200,7 +200,7 @@ class LedgerNode implements Ledger {
 
   private close({ amount }: Reservation): void {
     this.open -= 1
-    // Floating point: with nothing open the sum is exactly zero again.
+    // Removes rounding errors: with nothing open, the sum is exactly zero.
     this.reservedCostUsd = this.open === 0 ? 0 : this.reservedCostUsd - (amount.costUsd ?? 0)
     this.reservedTokens -= amount.tokens
   }

@@ -2,8 +2,8 @@
  * The Conductor: answers a question by running what a policy proposes, round by round.
  *
  * A training rollout, an evaluation sample, a server request and a command-line run are all one `run` of a Conductor;
- * there is no second loop. A run never fails: how it ended is part of its result, and what was paid for is never lost.
- * It says what it does only through its events (`RunEvent`).
+ * there is no second loop. A run never fails: its result says how it ended, and nothing that was paid for is lost.
+ * It reports what it does only through its events (`RunEvent`).
  */
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -40,8 +40,8 @@ export interface Options {
   readonly maxSteps?: number | undefined
   /**
    * The most recursive rounds after the first, in which the policy sees its previous workflow and answer; 0 by default,
-   * 2 with a critic. The run ends before when the policy lets the previous answer stand. A round that has no answer, as
-   * its last step failed for good, ends a run only where no other may follow.
+   * 2 with a critic. The run ends earlier when the policy lets the previous answer stand. A round without an answer (its
+   * last step failed for good) ends the run only when it was the last one allowed.
    */
   readonly recursion?: number | undefined
   /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
@@ -52,13 +52,13 @@ export interface Options {
   readonly worker?: WorkerSettings | undefined
   /** How failed calls are tried again; `Resilience.defaultRetry` by default. */
   readonly retry?: Retry | undefined
-  /** Who takes over a step whose worker failed for good; `"never"` by default. */
+  /** Which worker takes over a step whose worker failed for good; `"never"` by default. */
   readonly reassign?: Reassign | undefined
-  /** What a step that failed for good does: it is reported to the steps that see it (default), or it ends the run. */
+  /** What happens when a step fails for good: the steps that see it are shown the failure (default), or the run ends. */
   readonly onStepFailure?: "report" | "end" | undefined
-  /** Whether steps whose answer is of no use are left out; true by default. */
+  /** Whether steps whose answer nobody sees are skipped; true by default. */
   readonly skipUnseen?: boolean | undefined
-  /** Scores the answer of every round; the next round is told. The best answer is the run's. */
+  /** Scores the answer of every round; the next round sees the score. The run's answer is the best one. */
   readonly critic?: Critic | undefined
   /** The score at which a critic is content; 1 by default. */
   readonly threshold?: number | undefined
@@ -74,35 +74,35 @@ export interface RunOptions {
   readonly runId?: string | undefined
   /** An account that this run shares with others; the run obeys its limits, too. */
   readonly ledger?: Budget.Ledger | undefined
-  /** Who really pays for the calls that are made, where that is an account apart from the run's budget. */
+  /** The account that pays for the calls that are made, when it is not the run's own budget. */
   readonly payer?: Budget.Payer | undefined
   /**
-   * What an answer that is found in the response cache costs: nothing (`"free"`, the default), or what it cost when it was
-   * made (`"as-made"`). Then the run's own budget is charged for it and for the attempts that failed before it, its time
-   * counts, and the payer pays nothing.
+   * What an answer from the response cache costs: nothing (`"free"`, the default), or what it cost when it was made
+   * (`"as-made"`). In the second case the run's own budget is charged for it and for the attempts that failed before it,
+   * its time counts, and the payer pays nothing.
    */
   readonly found?: "free" | "as-made" | undefined
   /** Instead of the Conductor's. */
   readonly pool?: WorkerPool | undefined
-  /** Is told every event. */
+  /** Called with every event. */
   readonly listener?: RunEvent.Listener | undefined
 }
 
-/** A round that came to an end. */
+/** A round that has ended. */
 export interface Round {
   readonly workflow: Workflow
   readonly answer: string | undefined
-  /** The workers, by ordinal, that gave a step no answer, however often they were asked. */
+  /** The ordinals of the workers that failed a step for good. */
   readonly failed: ReadonlyArray<number>
-  /** Why the step that answers failed, where it did and another round follows. */
+  /** Why the answering step failed; present when it did and another round follows. */
   readonly failure?: string | undefined
   /** Whether the policy let the previous answer stand. */
   readonly confirmed: boolean
-  /** What the critic said. */
+  /** The critic's score of the answer. */
   readonly grade?: Grade | undefined
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface RunResult {
   readonly runId: string
   readonly outcome: RunEvent.Outcome
@@ -119,11 +119,11 @@ export interface RunResult {
 
 /** A run that is going on. */
 export interface Run {
-  /** All its events, from the first; ends with `run-finished`. Never holds more than the run has said. */
+  /** All its events, from the first, buffered until they are read; ends with `run-finished`. */
   readonly events: Stream.Stream<RunEvent.RunEvent>
   /** Waits for the end. */
   readonly result: Effect.Effect<RunResult>
-  /** Stops its calls at once; what was done and paid so far is in the result. */
+  /** Stops its calls at once; the result has what was done and paid so far. */
   readonly interrupt: Effect.Effect<RunResult>
 }
 

@@ -1,8 +1,8 @@
 /**
- * Critics: they score an answer while a run is going on, so that the Conductor can refine it round by round.
+ * Critics score an answer during a run, so that the Conductor can refine it round by round.
  *
- * A critic is anything that scores: a grader (where the reference answer is at hand, or the answer can be verified), or
- * a worker that judges.
+ * A critic is a grader (when the reference answer is known or the answer can be verified), or
+ * a worker that acts as judge.
  */
 import * as Effect from "effect/Effect"
 import type { Grade, Grader, GraderError } from "../task/Grader.ts"
@@ -10,7 +10,7 @@ import { question, type Task } from "../task/Task.ts"
 import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 
-/** What a critic knows of the answer it scores. */
+/** What a critic knows about the answer it scores. */
 export interface Context {
   readonly task: Task
   readonly answer: string
@@ -23,7 +23,7 @@ type AskError = WorkerError | BudgetExceeded
 /** Scores an answer from 0 to 1. The explanation is shown to the policy in the next round. */
 export interface Critic {
   readonly name: string
-  readonly judge: (
+  readonly score: (
     context: Context
   ) => Effect.Effect<Grade & { readonly paid?: Paid | undefined }, GraderError | AskError>
 }
@@ -31,10 +31,10 @@ export interface Critic {
 /** A critic that scores with a grader. It costs nothing. */
 export const fromGrader = (grader: Grader): Critic => ({
   name: grader.name,
-  judge: ({ answer, task }) => grader.grade(task, answer)
+  score: ({ answer, task }) => grader.grade(task, answer)
 })
 
-/** The instruction a judging worker is given by default. */
+/** The default instruction for a worker that scores. */
 export const defaultInstruction =
   "Judge the answer below. Say in one or two sentences what is wrong with it, or that nothing is. " +
   "End with a line `Score: N`, where N is 0 (useless) to 10 (certainly right and complete)."
@@ -46,7 +46,7 @@ const scoreOf = (text: string): number | undefined => {
 }
 
 /**
- * A critic that asks a worker. A judgement without a readable score counts as 0 and says so.
+ * A critic that asks a worker. A reply without a readable score counts as 0, and the explanation says so.
  *
  * **Example**
  *
@@ -60,7 +60,7 @@ const scoreOf = (text: string): number | undefined => {
  */
 export const fromWorker = (worker: Worker, options: { readonly instruction?: string | undefined } = {}): Critic => ({
   name: worker.id,
-  judge: ({ answer, ask, task }) => {
+  score: ({ answer, ask, task }) => {
     const content = `${options.instruction ?? defaultInstruction}\n\nQuestion:\n${question(task)}\n\nAnswer:\n${answer}`
     return Effect.map(ask(worker, { messages: [{ role: "user", content }] }), ({ costUsd, text, usage }) => {
       const score = scoreOf(text)

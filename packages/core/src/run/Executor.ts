@@ -5,10 +5,10 @@
  *
  * 1. A step starts the moment the last step it can see has ended; steps that cannot see each other run at once.
  * 2. A worker sees the user's question, what its access list names, and its own subtask: nothing else.
- * 3. A step whose answer nobody can see and that is not the last is not paid for. It can be turned off.
+ * 3. A step whose answer nobody can see and that is not the last is not paid for. This can be turned off.
  * 4. A budget is never exceeded: the worst case of a call is reserved before it starts and settled after it ends.
- * 5. A failed call is retried while a retry can help, then reassigned if the caller allows it, then reported to the
- *    steps that see it, and of the last step to the next round, or ends the run, as the caller chose.
+ * 5. A failed call is retried while a retry can help, then reassigned if the caller allows it. Then, as the caller chose,
+ *    the failure ends the run, or is reported to the steps that see it (that of the last step to the next round).
  * 6. Interrupting a run stops its calls at once and still yields the transcript so far.
  * 7. The same seeds and the same answers give the same transcript, event order aside where steps run at once.
  */
@@ -37,7 +37,7 @@ export interface WorkerSettings {
   /** 0.2 in the paper. */
   readonly temperature?: number | undefined
   readonly reasoning?: Reasoning | undefined
-  /** How long one call may take, in milliseconds; as long as it wants by default. Vendors' clients have limits, too. */
+  /** How long one call may take, in milliseconds; no limit by default. Vendors' clients have limits of their own. */
   readonly timeoutMillis?: number | undefined
 }
 
@@ -45,9 +45,9 @@ export interface WorkerSettings {
 export interface Settings {
   readonly worker: WorkerSettings
   readonly reassign: Reassign
-  /** What a step that failed for good does: show its failure to the steps that see it, or end the run. */
+  /** What happens when a step fails for good: the steps that see it are shown the failure, or the run ends. */
   readonly onStepFailure: "report" | "end"
-  /** Whether steps whose answer is of no use are left out. */
+  /** Whether steps whose answer nobody sees are skipped. */
   readonly skipUnseen: boolean
 }
 
@@ -72,9 +72,9 @@ export interface Plan {
   readonly delegate?: Delegate | undefined
 }
 
-/** What has come of a workflow. */
-export interface Progress {
-  /** By step; `undefined` where nothing has come of it yet. */
+/** The results of a workflow so far. */
+export interface Results {
+  /** By step; `undefined` where there is no result yet. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
   /** The limit that kept a step from being run. */
   readonly stopped: BudgetExceeded | undefined
@@ -83,12 +83,12 @@ export interface Progress {
 /** A workflow that is being run. */
 export interface Execution {
   /**
-   * Runs it. It fails only when a step fails and the settings say that this ends the run. A step that the budget has no
-   * room for is skipped with all that wait for it, while steps already running go on: they are paid for.
+   * Runs it. It fails only when a step fails and the settings say that this ends the run. A step that does not fit the
+   * budget is skipped with all that wait for it; steps already running go on, as they are paid for.
    */
   readonly run: Effect.Effect<void, StepFailure>
-  /** What has come of it so far, whatever became of `run`. */
-  readonly progress: () => Progress
+  /** The results so far, also after `run` has failed or was interrupted. */
+  readonly results: () => Results
 }
 
 type StepFailure = WorkerError | DelegateError
@@ -97,7 +97,7 @@ type StepFailure = WorkerError | DelegateError
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The step that answers gave no answer. */
+/** The answering step gave no answer. */
 export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly step: number
   readonly detail: string
@@ -135,26 +135,26 @@ const textsOf = (answers: ReadonlyArray<StepAnswer | undefined>): ReadonlyArray<
   answers.flatMap((answer) => (answer?.type === "answered" ? [answer.text] : []))
 
 /** The answer of a workflow that ran to its end: the last step's, or what most agree on. */
-export const answerOf = (workflow: Workflow, progress: Progress): string | undefined => {
-  if (workflow.answer === "majority") return majority(textsOf(progress.answers))
-  const last = progress.answers[workflow.steps.length - 1]
+export const answerOf = (workflow: Workflow, results: Results): string | undefined => {
+  if (workflow.answer === "majority") return majority(textsOf(results.answers))
+  const last = results.answers[workflow.steps.length - 1]
   return last?.type === "answered" ? last.text : undefined
 }
 
 /** The workers, by ordinal, whose steps failed. */
-export const failedWorkers = ({ steps }: Workflow, { answers }: Progress): ReadonlyArray<number> =>
+export const failedWorkers = ({ steps }: Workflow, { answers }: Results): ReadonlyArray<number> =>
   steps.filter((_, step) => answers[step]?.type === "failed").map(({ worker }) => worker)
 
 /** Why a workflow that ran to its end has no answer. */
-export const failureOf = (workflow: Workflow, progress: Progress): StepFailed => {
+export const failureOf = (workflow: Workflow, results: Results): StepFailed => {
   const step = workflow.steps.length - 1
-  const failure = progress.answers[step]
+  const failure = results.answers[step]
   return new StepFailed({ step, detail: failure?.type === "failed" ? failure.message : "no step answered" })
 }
 
 /** The best answer of a workflow that was cut short: that of the last step that has one. */
-export const bestSoFar = (workflow: Workflow, progress: Progress): string | undefined =>
-  answerOf(workflow, progress) ?? textsOf(progress.answers).at(-1)
+export const bestSoFar = (workflow: Workflow, results: Results): string | undefined =>
+  answerOf(workflow, results) ?? textsOf(results.answers).at(-1)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Execute
@@ -174,7 +174,7 @@ export const selfId = "self"
 
 const workerName = ({ pool }: Plan, ordinal: number): string => pool.workers[ordinal]?.id ?? selfId
 
-/** Prepares to run a workflow; what its steps do is told as events. */
+/** Prepares to run a workflow; its steps emit events. */
 export const make = (context: CallContext, plan: Plan): Execution => {
   const { emit } = context
   const { round, settings, workflow } = plan
@@ -199,7 +199,7 @@ export const make = (context: CallContext, plan: Plan): Execution => {
     return ready
   }
 
-  // The step that ends last among those another waits for carries on with it: no barrier, and no fiber for a chain.
+  // The last of a step's dependencies to end runs that step in its own fiber: no barrier, no new fiber for a chain.
   const drive = (ready: ReadonlyArray<number>): Effect.Effect<void, StepFailure> => {
     if (ready.length === 0) return Effect.void
     if (ready.length === 1) return one(ready[0]!)
@@ -238,13 +238,13 @@ export const make = (context: CallContext, plan: Plan): Execution => {
       }
       return drive(ready)
     }),
-    progress: () => ({ answers, stopped })
+    results: () => ({ answers, stopped })
   }
 }
 
 type StepAnswers = ReadonlyArray<StepAnswer | undefined>
 
-/** A step that has begun: its answer, and how to say what came of it. */
+/** A step that has begun: its answer, and how to record its end. */
 interface Started {
   readonly answer: Effect.Effect<Answered, StepFailure | BudgetExceeded>
   readonly finished: (answer: Answered) => void
@@ -281,7 +281,7 @@ const startStep = (context: CallContext, plan: Plan, answers: StepAnswers, step:
   }
 }
 
-/** Asks the worker of a step, and those who take over from it. */
+/** Asks the worker of a step, and those that take over from it. */
 const ask = (
   context: CallContext,
   plan: Plan,

@@ -20,15 +20,15 @@ import { size, type WorkerPool } from "../task/WorkerPool.ts"
 export interface Retry {
   /** All attempts, the first included: 3 by default, 1 for no retry. */
   readonly maxAttempts?: number | undefined
-  /** The wait after the first failure; 500 by default. */
+  /** The wait after the first failure, in milliseconds; 500 by default. */
   readonly baseDelayMillis?: number | undefined
-  /** By what the wait grows with every failure; 2 by default. */
+  /** The factor by which the wait grows with every failure; 2 by default. */
   readonly factor?: number | undefined
-  /** The longest wait that this schedule itself asks for; 30,000 by default. */
+  /** The longest wait by this schedule, in milliseconds; 30,000 by default. */
   readonly maxDelayMillis?: number | undefined
   /**
-   * The longest retry-after of a vendor that is waited for; 120,000 by default. When it asks for more, the call is not
-   * tried again: earlier would be in vain.
+   * The longest retry-after of a vendor that is obeyed, in milliseconds; 120,000 by default. When a vendor asks for more,
+   * the call is not retried, since an earlier retry would fail.
    */
   readonly maxRetryAfterMillis?: number | undefined
   /** Whether waits are spread at random, the same for the same seed; true by default. */
@@ -46,8 +46,8 @@ export interface Failure {
 }
 
 /**
- * Who takes over a step whose worker has failed for good: nobody, the next worker of the pool (after the last, the
- * first) that has not been tried, or whom a function names (`undefined` for nobody).
+ * Which worker takes over a step whose worker has failed for good: none, the next worker of the pool (after the last, the
+ * first) that has not been tried, or the one that a function returns (`undefined` for none).
  */
 export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined)
 
@@ -55,14 +55,14 @@ export type Reassign = "never" | "next" | ((failure: Failure) => number | undefi
  * What every call of a worker passes through: the place for limits that all runs of a process share.
  *
  * `tokens` is what a vendor will count for the call: its likely input and all the output it may write. The gate may
- * delay the call, or refuse it with a `WorkerError`. It runs it at most once, and is told through `report` what the
+ * delay the call, or refuse it with a `WorkerError`. It runs it at most once, and learns through `onAllowance` what the
  * vendor says is left.
  */
 export interface Gate {
   readonly enter: <A, E, R>(
     worker: Worker,
     tokens: number,
-    call: (report: (allowance: Allowance) => void) => Effect.Effect<A, E, R>
+    call: (onAllowance: (allowance: Allowance) => void) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | WorkerError, R>
 }
 
@@ -92,8 +92,8 @@ const share = (seed: number, attempt: number): number =>
  * **Details**
  *
  * `attempt` is the one that failed, from 0. The wait is `baseDelayMillis * factor ** attempt`, at most
- * `maxDelayMillis`; jitter takes up to half of it away. A retry-after is never undercut: jitter then adds up to
- * `baseDelayMillis`, so that not all come back in the same instant.
+ * `maxDelayMillis`; jitter takes up to half of it away. A vendor's retry-after is the least wait: jitter adds up to
+ * `baseDelayMillis` to it, so that not all calls come back in the same instant.
  *
  * **Example**
  *
@@ -134,8 +134,8 @@ export const delay = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The ordinal of the worker that takes over, or `undefined` when nobody does. A function that names a worker which has
- * been tried, or which does not exist, names nobody: a step never comes back to a worker that failed it.
+ * The ordinal of the worker that takes over, or `undefined` for none. A function that returns a worker which has
+ * been tried or does not exist counts as none: a step never returns to a worker that failed it.
  *
  * **Example**
  *

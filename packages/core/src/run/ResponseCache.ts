@@ -1,8 +1,8 @@
 /**
  * The response cache: answers of workers, found again by the content of what was asked.
  *
- * The executor looks every call up here. Equal calls that run at once are made once; only whole answers are kept, never
- * failures. What is kept, and where, is a matter of the implementation: {@link layerMemory} keeps a bounded number in
+ * Every call is looked up here. Equal calls that run at once are made once. Only whole answers are stored, never
+ * failures. The implementation decides how many and where: {@link layerMemory} stores a bounded number in
  * memory. Without a cache every call is made.
  */
 import * as Clock from "effect/Clock"
@@ -31,11 +31,11 @@ export interface Failure {
   readonly reason: WorkerErrorReason
   readonly message: string
   readonly usage: Usage
-  /** How long it was waited before the next attempt. */
+  /** The wait before the next attempt, in milliseconds. */
   readonly retryInMillis?: number | undefined
 }
 
-/** An answer as it is kept: with what it took to get it, so that a run may be charged for it as if it were made. */
+/** A stored answer with the time and failures that it took, so that a run can be charged as if it were made now. */
 export interface Entry extends Answer {
   /** From the first attempt to the whole answer. Absent when it is unknown. */
   readonly durationMillis?: number | undefined
@@ -55,24 +55,24 @@ export interface ResponseCache {
    * The answer under a key, computed when there is none.
    *
    * `compute` runs in the caller's own fiber, at most once per lookup. Lookups of the same key that come meanwhile wait
-   * for it; when it fails or is interrupted, one of them computes in its stead and the others go on waiting. A waiting
-   * lookup that is interrupted disturbs nobody.
+   * for it; when it fails or is interrupted, one of them computes instead and the others go on waiting. Interrupting a
+   * waiting lookup does not affect the others.
    */
   readonly lookup: <E, R>(key: string, compute: Effect.Effect<Entry, E, R>) => Effect.Effect<Found, E, R>
 }
 
-/** Where answers are kept. A store that loses an answer, or cannot reach it, has none: it never fails. */
+/** Where answers are stored. It never fails: an answer that it has lost or cannot reach is not there. */
 export interface Store {
   readonly get: (key: string) => Effect.Effect<Entry | undefined>
   readonly set: (key: string, entry: Entry) => Effect.Effect<void>
 }
 
-/** The bounds of a cache in memory. The answers that were not used for longest make room. */
+/** The bounds of a cache in memory. The least recently used answers are dropped first. */
 export interface MemoryOptions {
   readonly maxEntries: number
   /** Two bytes are counted for each character of key, text and reasoning. No bound by default. */
   readonly maxBytes?: number | undefined
-  /** How long an answer is kept; for ever by default. A number is in milliseconds. */
+  /** How long an answer is stored; for ever by default. A number is in milliseconds. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
@@ -105,10 +105,10 @@ const canonical = (value: unknown): string =>
  *
  * **Details**
  *
- * A request that is deterministic (`temperature` 0, or a `seed`) has one answer. Of any other, each sample is its own:
- * `sample` says which of a run's equal requests this is, from 0, so that a run that is made again finds the same
- * samples and no two samples of one run are the same. A worker's own `settings` are part of the key: with other defaults
- * it gives other answers. The key is readable text, as long as the request; a store that wants short keys hashes it.
+ * A deterministic request (`temperature` 0, or a `seed`) has one answer. For any other, each sample has its own key:
+ * `sample` counts a run's equal requests from 0, so a repeated run finds the same samples, and no two samples of one run
+ * are the same. A worker's own `settings` are part of the key, because other defaults give other answers. The key is
+ * readable text, as long as the request; a store that wants short keys hashes it.
  *
  * **Example**
  *
@@ -162,7 +162,7 @@ type Flight = Set<Waiter>
 export const make = (store: Store): ResponseCache => {
   const flights = new Map<string, Flight>()
 
-  /** Gives the answer to all who wait, or, when there is none, the turn to the first of them. */
+  /** Gives the answer to all waiting lookups or, when there is none, gives the first of them the turn to compute. */
   const settle = (key: string, flight: Flight, answer: Entry | undefined) => {
     const [next] = flight
     if (answer !== undefined || next === undefined) flights.delete(key)
@@ -204,7 +204,7 @@ export const make = (store: Store): ResponseCache => {
           return lead(opened)
         }
         const waiter: Waiter = { isNext: false, wake: () => {} }
-        // A turn that reaches a waiter in the instant of its interruption goes on to the next one.
+        // If a waiter is interrupted as it gets the turn, the turn goes to the next one.
         const passOn = Effect.sync(() => {
           if (waiter.isNext) settle(key, flight, undefined)
         })

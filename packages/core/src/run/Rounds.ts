@@ -1,4 +1,4 @@
-/** The loop of a run: propose, check, execute, grade, and again; and what is said of its beginning and end. */
+/** The loop of a run: propose, check, execute, grade, repeat; and the events of its beginning and end. */
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -37,7 +37,7 @@ interface Nesting {
   readonly context: CallContext
 }
 
-/** A run while it goes on. */
+/** The state of a run. */
 interface State {
   readonly runId: string
   readonly options: Options
@@ -55,7 +55,7 @@ interface State {
   stopped: Usage.BudgetExceeded | undefined
 }
 
-/** Runs a task to its end, whatever that is. `onResult` gets the result of an interrupted run, too. */
+/** Runs a task to its end, however it ends. `onResult` gets the result of an interrupted run, too. */
 export const conduct = (
   options: Options,
   task: Task.Task,
@@ -104,7 +104,7 @@ export const conduct = (
     })
   )
 
-/** Only the outermost run has a time limit: what is nested in it is stopped with it. */
+/** Applies the time limit, which only the outermost run has: nested runs are stopped with it. */
 const inTime = (
   state: State,
   nesting: Nesting | undefined,
@@ -119,7 +119,7 @@ const inTime = (
   })
 }
 
-/** The most rounds of a run: without a say, a critic gets to see two more. */
+/** The most rounds of a run. By default there is one, and two more with a critic. */
 export const maxRounds = ({ critic, recursion = critic === undefined ? 0 : 2 }: Options): number => recursion + 1
 
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
@@ -130,7 +130,7 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   }
 })
 
-/** Runs one round; says whether it was the last. */
+/** Runs one round; returns whether it was the last. */
 const runRound = Effect.fnUntraced(function* (state: State, round: number): Effect.fn.Return<boolean, RunError> {
   const { context, rounds } = state
   const seed = Seed.derive(state.seed, round)
@@ -164,19 +164,19 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
   state.current = { workflow, execution }
   yield* execution.run
   state.current = undefined
-  const progress = execution.progress()
-  const done = { workflow, failed: Executor.failedWorkers(workflow, progress), confirmed: false }
+  const results = execution.results()
+  const done = { workflow, failed: Executor.failedWorkers(workflow, results), confirmed: false }
 
-  if (progress.stopped !== undefined) {
-    state.stopped = progress.stopped
-    ended(state, round, { ...done, answer: Executor.bestSoFar(workflow, progress) })
+  if (results.stopped !== undefined) {
+    state.stopped = results.stopped
+    ended(state, round, { ...done, answer: Executor.bestSoFar(workflow, results) })
     return true
   }
-  const answer = Executor.answerOf(workflow, progress)
+  const answer = Executor.answerOf(workflow, results)
   if (answer !== undefined) return yield* grade(state, round, { ...done, answer })
-  const failure = Executor.failureOf(workflow, progress)
+  const failure = Executor.failureOf(workflow, results)
   if (round + 1 === maxRounds(state.options)) return yield* failure
-  // The policy is told, and can ask somebody else.
+  // The policy sees the failure in the next round, and can ask another worker.
   ended(state, round, { ...done, answer: undefined, failure: failure.detail })
   return false
 })
@@ -257,11 +257,11 @@ const completing = (context: CallContext, round: number, seed: number) => {
       return { completion: text, reading }
     })
   }
-  /** How much longer they took when they were made, where they were found and count as made. */
+  /** The extra time of cached completions that are charged as made. */
   return { complete, addedMillis: () => addedMillis }
 }
 
-/** Has the critic score the round; says whether the run is at its end. */
+/** Has the critic score the round; returns whether the run ends here. */
 const grade = Effect.fnUntraced(function* (
   state: State,
   round: number,
@@ -275,13 +275,13 @@ const grade = Effect.fnUntraced(function* (
   }
   const seed = Seed.derive(state.seed, round, "critic")
   let asked = 0
-  const judged = critic.judge({
+  const scored = critic.score({
     task,
     answer: done.answer,
     ask: (worker, request) => call(context, { worker, request, sample: Seed.derive(seed, asked++), round })
   })
   // The answer stands, ungraded, when the critic fails or is interrupted.
-  const { paid, ...grade } = yield* Effect.onError(judged, () => Effect.sync(() => state.rounds.push(done)))
+  const { paid, ...grade } = yield* Effect.onError(scored, () => Effect.sync(() => state.rounds.push(done)))
   context.emit?.({
     type: "answer-graded",
     round,
@@ -293,7 +293,7 @@ const grade = Effect.fnUntraced(function* (
   return grade.score >= threshold
 })
 
-/** Runs a step that the policy gave to the Conductor itself: the same run in small, on the same account. */
+/** Runs a step that the policy gave to the Conductor itself, as a nested run on the same account. */
 const delegate = (state: State, round: number): Executor.Delegate | undefined => {
   const { context, depth, options, pool, runId: parentId, runOptions, task } = state
   if (depth >= (options.self?.maxDepth ?? 0)) return undefined
@@ -359,7 +359,7 @@ const answerOf = ({ current, options, rounds }: State): string | undefined => {
     const score = (round: Round) => round.grade?.score ?? 0
     return answered.reduce((best, round) => (score(round) >= score(best) ? round : best)).answer
   }
-  const running = current && Executor.bestSoFar(current.workflow, current.execution.progress())
+  const running = current && Executor.bestSoFar(current.workflow, current.execution.results())
   return answered.at(-1)?.answer ?? running
 }
 

@@ -2,8 +2,8 @@
  * One metered call of a worker: the only place where a worker's `generate` is run.
  *
  * Response cache, retries, accounts, provider gate and time limit stand here, in this order from the outside in, so that
- * steps, policies and critics are all counted, limited and retried alike. A call is charged to the run's own budget and,
- * where somebody else pays, to the payer's account: the worst case is set aside on both before the call starts.
+ * steps, policies and critics are counted, limited and retried alike. A call is charged to the run's own budget and,
+ * if there is a payer, to the payer's account: the worst case is reserved on both before the call starts.
  */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
@@ -25,9 +25,9 @@ import * as ResponseCache from "./ResponseCache.ts"
 export interface CallContext {
   /** The run's own budget. */
   readonly ledger: Ledger
-  /** Who really pays, where that is an account of its own. */
+  /** The account that pays for calls that are made, if it is not the run's own. */
   readonly payer: Payer | undefined
-  /** Whether an answer that is found in the cache costs the run nothing, or what it cost when it was made. */
+  /** Whether an answer from the cache costs the run nothing, or what it cost when it was made. */
   readonly found: "free" | "as-made"
   readonly clock: Clock.Clock
   readonly emit: Emit | undefined
@@ -39,7 +39,7 @@ export interface CallContext {
   readonly timeoutMillis: number | undefined
 }
 
-/** One call. `sample` tells calls apart that ask the same twice on purpose, the same in every run with the same seed. */
+/** One call. `sample` distinguishes calls that repeat a request on purpose; it is the same in every run with one seed. */
 export interface Call {
   readonly worker: Worker
   readonly request: WorkerRequest
@@ -56,11 +56,11 @@ export interface Answered extends Paid {
   readonly finishReason: FinishReason
   /** Whether it was found and cost nothing. */
   readonly cached: boolean
-  /** How much longer it took when it was made, where it was found and counts as made. */
+  /** The extra time of a cached answer that is charged as made; 0 otherwise. */
   readonly addedMillis: number
 }
 
-/** The output limit that a budget reckons with when neither the request nor the worker has one (that of the paper). */
+/** The output limit that a budget assumes when neither the request nor the worker has one (the paper's). */
 const assumedOutputTokens = 4096
 
 const encoder = new TextEncoder()
@@ -76,7 +76,7 @@ const inputBound = (worker: Worker, request: WorkerRequest): number =>
 const outputBound = (worker: Worker, request: WorkerRequest): number =>
   request.maxOutputTokens ?? worker.limits?.maxOutputTokens ?? assumedOutputTokens
 
-/** The dearest way in which these tokens can be billed. */
+/** The most that these tokens can be billed at. */
 const worstCase = (worker: Worker, inputTokens: number, outputTokens: number): Amount => {
   const written = { inputTokens, outputTokens, cacheWriteTokens: inputTokens }
   const plain = cost(worker.pricing, { inputTokens, outputTokens })
@@ -91,13 +91,13 @@ const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 /** What a vendor will count against a limit of tokens per minute: the likely input, and all the output it may write. */
 const likelyTokens = (worker: Worker, request: WorkerRequest): number =>
   (worker.countInputTokens?.(request.messages) ?? estimateUsage(request.messages, "").inputTokens) +
-  // Vendors count the output that is asked for; what a model could write at most is many times what it does.
+  // Vendors count the output that is asked for; a model's own maximum is many times what it usually writes.
   (request.maxOutputTokens ?? Math.min(outputBound(worker, request), assumedOutputTokens))
 
 /** Takes what a vendor says is left of its limits. */
-type Report = (allowance: Allowance) => void
+type AllowanceListener = (allowance: Allowance) => void
 
-const unheard: Report = () => {}
+const ignoreAllowance: AllowanceListener = () => {}
 
 /** What has arrived of an answer. */
 interface Received {
@@ -113,11 +113,15 @@ const malformed = (worker: Worker, detail: string, usage?: Usage) =>
     usage
   })
 
-const receive = (call: Call, received: Received, report: Report): Effect.Effect<ResponseCache.Answer, WorkerError> => {
+const receive = (
+  call: Call,
+  received: Received,
+  onAllowance: AllowanceListener
+): Effect.Effect<ResponseCache.Answer, WorkerError> => {
   const { onDelta, request, worker } = call
   let late = false
   const take = (part: WorkerPart) => {
-    if (part.type === "allowance") return report(part)
+    if (part.type === "allowance") return onAllowance(part)
     late ||= received.finish !== undefined
     if (part.type === "finish") received.finish = part
     else {
@@ -137,7 +141,7 @@ const receive = (call: Call, received: Received, report: Report): Effect.Effect<
   return Effect.andThen(parts, whole)
 }
 
-/** Failures before which a vendor has not begun to answer, and so bills nothing. */
+/** Failures that happen before a vendor begins to answer, and so are not billed. */
 const unbilled: ReadonlySet<string> = new Set([
   "RateLimited",
   "Overloaded",
@@ -148,7 +152,7 @@ const unbilled: ReadonlySet<string> = new Set([
   "ContextTooLong"
 ])
 
-/** What a call used. Where the vendor did not say, the most it can have been. */
+/** What a call used; if the vendor did not report it, the most it can have been. */
 const usageOf = (
   exit: Exit.Exit<ResponseCache.Answer, WorkerError>,
   { request, worker }: Call,
@@ -198,7 +202,7 @@ const boundOn = ({ isLimited }: Ledger, { request, worker }: Call): Amount =>
 
 const paidFor = ({ worker }: Call, usage: Usage): Paid => ({ usage, costUsd: cost(worker.pricing, usage) })
 
-/** Sets the worst case of a call aside on the payer's account. */
+/** Reserves the worst case of a call on the payer's account. */
 const reserveAtPayer = (payer: Payer, call: Call): Effect.Effect<Reservation, BudgetExceeded> =>
   Effect.mapError(payer.account.reserve(boundOn(payer.account, call)), ({ allowed, limit, needed, spent }) => {
     const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer" })
@@ -222,16 +226,17 @@ const attempt = (
     const use = (own: Reservation, payers?: Reservation) => {
       const received: Received = { text: "", reasoning: "", finish: undefined }
       let started = false
-      const open = (report: Report) =>
+      const open = (onAllowance: AllowanceListener) =>
         limitTime(
           Effect.suspend(() => {
             started = true
-            return receive(call, received, report)
+            return receive(call, received, onAllowance)
           }),
           worker,
           context.timeoutMillis
         )
-      const entered = gate === undefined ? open(unheard) : gate.enter(worker, likelyTokens(worker, request), open)
+      const entered =
+        gate === undefined ? open(ignoreAllowance) : gate.enter(worker, likelyTokens(worker, request), open)
       return Effect.onExit(restore(entered), (exit) =>
         Effect.sync(() => {
           if (!started) {
@@ -248,7 +253,7 @@ const attempt = (
     }
     return Effect.flatMap(restore(ledger.reserve(boundOn(ledger, call))), (own) => {
       if (payer === undefined) return use(own)
-      // A run that waits here waits only for calls that are under way, and those hold all that they need.
+      // Waiting here cannot deadlock: it waits only for calls under way, which hold all that they need.
       const reserved = Effect.onError(restore(reserveAtPayer(payer, call)), () =>
         Effect.sync(() => ledger.release(own))
       )
@@ -260,9 +265,9 @@ const attempt = (
 const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
 
 /**
- * A call as its worker can take it: without a seed where it has none, and with an output limit where somebody limits
- * what it may cost, as a worst case is only one if the worker is held to it. Where there is a payer it always has one, so
- * that the same call is found again under any limit.
+ * Fits a call to its worker and its accounts: drops the seed if the worker takes none, and sets an output limit if an
+ * account is limited, since a worst case holds only if the worker is held to it. With a payer it always sets one, so that
+ * the cache key of a call does not depend on the limits.
  */
 const fitted = (call: Call, { ledger, payer }: CallContext): Call => {
   const { request, worker } = call
@@ -287,8 +292,8 @@ const failed = (context: CallContext, { round, step, worker }: Call, attempt: nu
   })
 
 /**
- * Calls a worker until it answers or no retry can help. The payer is told of every attempt that was paid for, and of an
- * answer with all that it took, before anybody gets it. `hand` makes of the answer what the caller wants.
+ * Calls a worker until it answers or no retry can help. The payer's `onPaid` is called for every attempt that was paid
+ * for, and with the answer before anybody gets it. `hand` turns the answer into what the caller wants.
  */
 const make = <A>(
   context: CallContext,
@@ -339,7 +344,7 @@ const make = <A>(
 // Answers that are found
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Charges the run, and nobody else, for a found answer and for the failures before it, as if they were made now. */
+/** Charges only the run for a cached answer and for the failures before it, as if they were made now. */
 const chargeAgain = (
   context: CallContext,
   call: Call,
@@ -363,7 +368,7 @@ const chargeAgain = (
   return Effect.andThen(again, Effect.asVoid(charge(usage)))
 }
 
-/** What a found answer is to the run: free, or one that is made in no time, with the time that it took added. */
+/** A cached answer for the run: free, or charged as made, with the time that it took added. */
 const taken = (
   context: CallContext,
   call: Call,
@@ -395,9 +400,8 @@ const taken = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Has a worker answer: from the cache, or by calling it until it answers or no retry can help. Every attempt that is
- * charged to the run is told in exactly one event: `call-failed`, `call-interrupted`, or the one that the caller makes of
- * the answer.
+ * Gets a worker's answer: from the cache, or by calling it until it answers or no retry can help. Every attempt that is
+ * charged to the run has exactly one event: `call-failed`, `call-interrupted`, or the caller's own for the answer.
  */
 export const call = (context: CallContext, asked: Call): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
   const { clock, payer } = context

@@ -1,4 +1,4 @@
-/** What a text votes for: its final answer, so that answers with different reasons for the same count together. */
+/** What a text votes for: its final answer, so that texts with different reasons for one answer count together. */
 
 /** The content of the last `\boxed{…}`, with the braces within it. */
 const boxed = (text: string): string | undefined => {
@@ -32,7 +32,7 @@ const marked = (text: string): string | undefined => {
 const bare = (text: string): string => text.replace(/^[\s*_$("'`]+|[\s*_$)"'`.!]+$/g, "")
 
 /**
- * The key that a text is counted under: its last box, or what its answer tags hold, or what stands behind "answer:" or
+ * The key that a text is counted under: its last box, or what its answer tags hold, or what stands after "answer:" or
  * "answer is", or the whole of it; white space and case aside.
  */
 export const voteOf = (text: string): string => {

@@ -2,8 +2,8 @@
  * An allowance: what a vendor says is left of its rate limits.
  *
  * Vendors say it in the headers of every answer. A worker passes it on as a part of its stream, and the `ProviderGate`
- * then holds calls back before the vendor has to refuse them. How headers are named is the vendor's matter, and so the
- * worker's; how their values are read is the same for all of them, and stands here.
+ * then holds calls back before the vendor has to refuse them. Header names differ by vendor, so workers know them; their
+ * values are read in one way for all vendors, here.
  */
 
 /** What is left of one limit. */
@@ -13,7 +13,7 @@ export interface Level {
   /** How long until all of it is back, in milliseconds. */
   readonly resetMillis: number
   /**
-   * The whole of it, where it comes back evenly until then: a bucket. Where it is absent, nothing comes back before: a
+   * The size of the limit, where it refills evenly until then (a bucket). When absent, nothing refills before then (a
    * window.
    */
   readonly limit?: number | undefined
@@ -25,7 +25,7 @@ export interface Allowance {
   readonly tokens?: Level | undefined
 }
 
-/** The headers that tell of one limit. `limit` is to be named only where the limit refills evenly. */
+/** The headers that describe one limit. Name `limit` only where the limit refills evenly. */
 export interface LevelHeaders {
   readonly remaining: string
   readonly reset: string
@@ -98,7 +98,7 @@ const readLevel = (headers: HeaderSource, names: LevelHeaders | undefined, now: 
 }
 
 /**
- * The allowance that headers tell of; `undefined` when they tell of none. `now`, in milliseconds since 1970, is used
+ * The allowance that headers describe; `undefined` when they describe none. `now`, in milliseconds since 1970, is used
  * where a reset is a time and the vendor's own clock is not in the `date` header.
  *
  * **Example**

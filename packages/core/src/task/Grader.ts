@@ -10,7 +10,7 @@ export interface Grade {
   readonly correct: boolean
   /** 0 to 1; 1 when correct, unless the grader gives partial credit. */
   readonly score: number
-  /** How the verdict came about, for people. */
+  /** The reason for the score, for people. */
   readonly explanation?: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * What calls use, and what that costs: tokens, list prices, what has been spent, and the error of who spends too much.
+ * What calls use and what that costs: tokens, list prices, spending, and the error when a limit would be exceeded.
  */
 import * as Data from "effect/Data"
 import type { Message } from "./Task.ts"
@@ -20,11 +20,11 @@ export interface Usage {
   readonly cacheWriteTokens?: number
   /** The share of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number
-  /** True when nobody reported the usage: for a call that was cut, these figures are an upper bound. */
+  /** True when nobody reported the usage. For a call that was cut off, these figures are an upper bound. */
   readonly estimated?: boolean
 }
 
-/** List prices in USD. A worker without a price is of unknown price, which is not the same as free: see {@link free}. */
+/** List prices in USD. A worker without them has an unknown price; it is not free (see {@link free}). */
 export interface Pricing {
   /** USD per million input tokens. */
   readonly inputPerMillion: number
@@ -73,7 +73,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly allowed: number
   readonly spent: number
   readonly needed: number | undefined
-  /** Whose limit it is, where it is not the run's own or one that the run shares. */
+  /** `"payer"` when the limit is the payer's; absent when it is the run's own or one that it shares. */
   readonly account?: "payer" | undefined
 }> {
   override get message(): string {
@@ -98,7 +98,7 @@ const addOptional = (left: number | undefined, right: number | undefined) =>
   left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
 
 /**
- * A rough count where nobody tells: four characters to a token, as in English prose. Marked as estimated.
+ * A rough count for when nobody reports one: four characters per token, as in English prose. Marked as estimated.
  */
 export const estimateUsage = (messages: ReadonlyArray<Message>, text: string): Usage => ({
   inputTokens: Math.ceil(messages.reduce((sum, message) => sum + message.content.length, 0) / 4),

@@ -55,7 +55,7 @@ export type FinishReason = "stop" | "length" | "content-filter" | "other"
 
 /**
  * A piece of a worker's answer. A stream of parts ends with exactly one `finish`. An `allowance` belongs to no answer:
- * it is what the vendor says is left of its rate limits, told as early as it is known, so that calls to come can wait.
+ * it reports what is left of the vendor's rate limits, as early as it is known, so that later calls can wait.
  */
 export type WorkerPart =
   | { readonly type: "text"; readonly text: string }
@@ -79,15 +79,15 @@ export interface Worker {
   readonly description?: string | undefined
   /**
    * What its answers depend on besides its id: the defaults of its settings, where it is reached. Part of the key under
-   * which its answers are kept in a `ResponseCache`, so plain JSON, and no secret.
+   * which a `ResponseCache` stores its answers, so plain JSON and no secret.
    */
   readonly settings?: unknown
   /**
-   * False where it has no seed: calls are then made without one, and what is random in them stays so. True when absent.
+   * False when the model takes no seed; calls are then sent without one and stay random. True when absent.
    */
   readonly takesSeed?: boolean | undefined
   /**
-   * False for a model that changes between calls, such as one in training: its answers are neither kept in a
+   * False for a model that changes between calls, such as one in training: its answers are neither stored in a
    * `ResponseCache` nor found there. True when absent.
    */
   readonly isCacheable?: boolean | undefined

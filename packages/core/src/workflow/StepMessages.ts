@@ -1,25 +1,25 @@
 /**
- * What a worker sees of a step. It is apart from `Prompt` because the executor needs it, and must not load the reader of
- * workflow texts that a language policy's prompt writes with.
+ * What a worker sees of a step. It stands apart from `Prompt` so that the executor does not load the workflow reader
+ * that `Prompt` needs.
  */
 import * as Arr from "effect/Array"
 import * as Task from "../task/Task.ts"
 import * as Workflow from "./Workflow.ts"
 
-/** What a step came to: its answer, or why there is none. */
+/** The result of a step: its answer, or why there is none. */
 export type StepAnswer =
   | { readonly type: "answered"; readonly text: string }
   | { readonly type: "failed"; readonly message: string }
 
-/** A step about to be asked of its worker. */
+/** A step that its worker is about to be asked. */
 export interface WorkerView {
   readonly task: Task.Task
   readonly workflow: Workflow.Workflow
   /** The index of the step that is asked now. */
   readonly step: number
-  /** What the steps so far came to, by index. Those that the step may not see are never looked at. */
+  /** The results of the steps so far, by index. Those that the step may not see are never read. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** What the round before this one came to. Access `"all"` shows it. */
+  /** The result of the previous round. Access `"all"` shows it. */
   readonly previous?: { readonly answer: StepAnswer } | undefined
 }
 

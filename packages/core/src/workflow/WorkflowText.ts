@@ -165,16 +165,16 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
  * **Details**
  *
  * *Strict* reading takes assignments to `model_id`, `subtasks` and `access_list`, comments and blank lines, and gives
- * the values that Python gives: every prefix, quote and escape of a string but names of characters (`\N{...}`, which is
- * refused with its position), strings side by side, tuples, trailing commas, every spelling of an integer. A later assignment replaces an earlier
- * one. `True` is no index, although Python takes it for 1.
+ * the values that Python gives: every prefix, quote and escape of a string, strings side by side, tuples, trailing
+ * commas, every spelling of an integer. The exception is a character's name (`\N{...}`), which is refused with its
+ * position. A later assignment replaces an earlier one. `True` is no index, although Python takes it for 1.
  *
  * *Tolerant* reading takes whatever strict reading takes, with the same result. Otherwise it finds the lists in prose,
  * code fences and JSON, and takes the last complete set: lists that stand together before lists that have prose between
  * them. It forgives other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly quotes, quotes and
- * line breaks that should be escaped, escapes that strict reading refuses (they are kept as text), a last bracket that is missing where the list is
- * plainly over, `"Model 1"` for `1`, and `["all"]`, `all`, `true`, `none`, `null` or `false` as an access list. `notes`
- * says what it forgave.
+ * line breaks that should be escaped, escapes that strict reading refuses (they stay as text), a missing last bracket
+ * where the list plainly ends, `"Model 1"` for `1`, and `["all"]`, `all`, `true`, `none`, `null` or `false` as an access
+ * list. `notes` lists what it forgave.
  *
  * **Gotchas**
  *

@@ -89,7 +89,7 @@ export const next = (
   event: RunEvent,
   reading: Reading
 ): Result.Result<readonly [State, Parts], ConductorModelError> => {
-  const [answer, text] = AnswerText.tell(before.answer, event)
+  const [answer, text] = AnswerText.emit(before.answer, event)
   if (answer.isContradicted) return Result.fail(contradicted(event))
   const known: State = { ...before, answer }
   const raw: Parts = reading.areEventsTold ? [{ type: "raw", rawValue: event }] : []

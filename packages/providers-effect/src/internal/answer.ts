@@ -28,7 +28,7 @@ export const next = (
   event: RunEvent,
   modelId: string
 ): Result.Result<readonly [State, Parts], AiError.AiErrorReason> => {
-  const [answer, delta] = AnswerText.tell(before.answer, event)
+  const [answer, delta] = AnswerText.emit(before.answer, event)
   if (answer.isContradicted) return Result.fail(contradicted)
   const isFirst = before.answer.runId === undefined
   const timestamp = new Date(event.at).toISOString()

@@ -1,8 +1,8 @@
 /**
- * What every part of the literal reader shares: the place in the text, what it forgave so far, and how it fails.
+ * What all parts of the literal reader share: the position in the text, the slips forgiven so far, and how it fails.
  */
 
-/** A place in a text, with what is forgiven on the way. */
+/** A position in a text, with the slips forgiven so far. */
 export interface Reader {
   readonly text: string
   /** The offset of the next character. */
