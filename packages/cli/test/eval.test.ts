@@ -106,7 +106,9 @@ describe("divisi eval", () => {
         cwd,
         onOutput: (_, child) => {
           timer ??= setInterval(() => {
-            if ((statSync(journal, { throwIfNoEntry: false })?.size ?? 0) > 50_000) child.kill("SIGINT")
+            const { size = 0 } = statSync(journal, { throwIfNoEntry: false }) ?? {}
+            // Once: a second signal would end the process before it has written anything.
+            if (!child.killed && size > 50_000) child.kill("SIGINT")
           }, 5)
         }
       })

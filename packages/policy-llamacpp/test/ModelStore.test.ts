@@ -66,7 +66,7 @@ const server = http.createServer((request, response) => {
   response.writeHead(from > 0 ? 206 : 200, {
     "content-length": total - from,
     etag: behaviour.etag ?? '"one"',
-    "content-range": from > 0 ? `bytes ${from}-${total - 1}/${total}` : undefined
+    ...(from > 0 && { "content-range": `bytes ${from}-${total - 1}/${total}` })
   })
   const end = behaviour.cutAfter ?? behaviour.hangAfter
   if (end === undefined) return void response.end(content.subarray(from))
