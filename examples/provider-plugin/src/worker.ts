@@ -21,7 +21,7 @@ export interface Options extends Defaults {
   readonly description?: string
   /** The key under which rate limits are shared; the id when absent. */
   readonly provider?: string
-  /** Unknown when absent. `Worker.free` says that a model of one's own costs nothing. */
+  /** Unknown when absent. `Usage.free` for a model that costs nothing. */
   readonly pricing?: Pricing
   readonly limits?: Limits
   /** The longest silence, before an answer and in it, in milliseconds; 600,000 by default. */

@@ -1,18 +1,18 @@
-/** API keys: how a caller gives one, and where it is looked for when nobody does. */
+/** API keys: how a caller gives one, and which environment variables are read otherwise. */
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 
-/** A key: as it is, redacted, or the name of the environment variable that holds it. */
+/** A key: in plain text, redacted, or the name of the environment variable that holds it. */
 export type ApiKey = string | Redacted.Redacted<string> | { readonly env: string }
 
 /**
- * Reads a key once. Without one, the first of `variables` that the environment has counts.
+ * Reads a key once. When none is given, takes the first of `variables` that is set in the environment.
  *
  * **Details**
  *
- * Fails with a sentence for the person who set it up, to be used as the `detail` of an `Authentication` error: which
- * variable is not set, or that the key is empty. A key that was given and is empty is never replaced by one from the
- * environment, which may belong to somebody else.
+ * Fails with a sentence for people, the `detail` of an `Authentication` error: which variable is not set, or that the
+ * key is empty. A key that was given and is empty is never replaced by one from the environment, which may belong to
+ * somebody else.
  *
  * **Example**
  *

@@ -1,11 +1,11 @@
 /**
- * The provider gate: what all runs of a process owe a provider together.
+ * The provider gate: holds all runs of a process together to a provider's limits.
  *
- * A vendor counts requests and tokens per key, whichever run they come from, so limits, pauses and circuit breakers are
- * kept per provider: the `provider` of a worker, or its `id`. What a vendor says is left of its limits (a worker's
- * `allowance` part) holds calls back before it refuses them, whether limits are set here or not. Calls pass in the order in which they come, so no run is
- * served before another that waits for longer. A call that is interrupted while it waits gives its place up and takes no
- * tokens.
+ * A vendor counts requests and tokens per key, whichever run they come from, so limits, pauses and circuit breakers
+ * belong to a provider: the `provider` of a worker, or its `id`. When a vendor says that little is left of its limits
+ * (a worker's `allowance` part), calls wait before it refuses them, whether limits are set here or not. Calls pass in
+ * the order in which they come, so the run that has waited longest is served first. A call that is interrupted while it
+ * waits gives up its place and takes no tokens.
  *
  * This module loads Effect's schemas; the executor knows only the light `Resilience.Gate`.
  */
@@ -30,10 +30,10 @@ import * as Pace from "./internal/pace.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What one provider may be asked for at most. An absent limit does not limit. */
+/** The limits of one provider. An absent limit does not limit. */
 export interface Limits {
   /**
-   * Calls per minute, as a bucket that holds as many and refills evenly: the way vendors count. After a quiet minute
+   * Calls per minute, as a bucket of that size that refills evenly, as vendors count. After a quiet minute
    * all may go at once.
    */
   readonly requestsPerMinute?: number | undefined
@@ -46,27 +46,29 @@ export interface Limits {
   readonly concurrency?: number | undefined
 }
 
-/** When a provider that fails is left alone for a while. */
+/** When calls to a failing provider stop for a while. */
 export interface Breaker {
   /** How many failures in a row open the circuit; 5 by default. */
   readonly failures?: number | undefined
-  /** How long it stays open before one call is let through to try; 30,000 by default. */
+  /** How long it stays open before one call is let through to try, in milliseconds; 30,000 by default. */
   readonly openMillis?: number | undefined
 }
 
 /** What a gate is made of. */
 export interface Options {
-  /** The limits by provider. Those under `"*"` hold for each provider that is not named, for each on its own. */
+  /** The limits by provider. Those under `"*"` hold for each provider that is not named, each counted separately. */
   readonly limits?: Readonly<Record<string, Limits>> | undefined
   /** No circuit breaker when absent. */
   readonly breaker?: Breaker | undefined
-  /** The longest retry-after of a vendor that calls wait for; 120,000 by default. Calls fail while it is longer. */
+  /**
+   * The longest retry-after that calls wait for, in milliseconds; 120,000 by default. While it is longer, calls fail.
+   */
   readonly maxPauseMillis?: number | undefined
 }
 
 /**
- * Serves those who wait in their order, with as many at once as it has permits. This semaphore hands a permit on in the
- * same time however many wait; the plain one looks at all of them. Only one of its partitions is used.
+ * Serves waiting calls in order, as many at once as it has permits. This semaphore passes a permit on in the same time
+ * however many wait; the plain one looks at all of them. Only one of its partitions is used.
  */
 type Queue = PartitionedSemaphore.PartitionedSemaphore<"all">
 
@@ -78,10 +80,10 @@ interface Provider {
   /** Only the call at the head of the queue waits for limits and pauses; the others wait for their turn. */
   readonly turn: Queue
   readonly pace: Pace.Pace
-  /** Wakes the call at the head of the queue, when its vendor has said something new. */
+  /** Wakes the call at the head of the queue when its vendor has reported a new allowance. */
   heard: () => void
   pausedUntil: number
-  /** How many calls ended, and who waits for the next one to end. */
+  /** How many calls have ended, and the calls that wait for the next one to end. */
   ended: number
   readonly waiting: Set<() => void>
 }
@@ -95,7 +97,7 @@ const sleep = (millis: number) => Effect.sleep(Math.max(1, Math.ceil(millis)))
 const refuse = (worker: Worker, reason: WorkerErrorReason) =>
   Effect.fail(new WorkerError({ worker: worker.id, reason }))
 
-/** Takes from a provider's bucket, waiting until there is enough in it. Nothing is taken before. */
+/** Takes from a provider's bucket, once there is enough in it. */
 const take = (
   limiter: RateLimiter.RateLimiter,
   bucket: { readonly key: string; readonly perMinute: number | undefined; readonly amount: number }
@@ -122,7 +124,7 @@ const take = (
   return consume
 }
 
-/** Waits for the end of a provider's pause, however often that is put off. */
+/** Waits for the end of a provider's pause, also when the pause is extended meanwhile. */
 const pause = (provider: Provider, worker: Worker, maxPauseMillis: number): Effect.Effect<void, WorkerError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const left = provider.pausedUntil - now
@@ -143,8 +145,8 @@ const nextWord = (provider: Provider): Effect.Effect<void> =>
 type AllowanceListener = (allowance: Allowance) => void
 
 /**
- * Waits until the vendor has enough left, by its own word, and admits the call. The listener that it returns takes times on
- * the clock of the gate.
+ * Waits until the vendor's allowance suffices, and admits the call. The returned listener stamps what the vendor then
+ * reports with the gate's clock.
  */
 const keepPace = (
   provider: Provider,
@@ -181,7 +183,7 @@ const failureOf = (exit: Exit.Exit<unknown, unknown>): WorkerErrorReason | undef
     : undefined
 }
 
-/** A vendor that says when to come back says it to all who call it. */
+/** A vendor's retry-after pauses all calls to it. */
 const observe = (provider: Provider, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
   const reason = failureOf(exit)
   if (reason?._tag !== "RateLimited" || reason.retryAfterMillis === undefined) return Effect.void
@@ -191,7 +193,7 @@ const observe = (provider: Provider, exit: Exit.Exit<unknown, unknown>): Effect.
   })
 }
 
-/** Only what speaks of the provider's health counts: neither a refusal of this one request nor a rate limit does. */
+/** Only failures of the provider's health count; a refusal of one request or a rate limit does not. */
 const classify = (exit: Exit.Exit<unknown, unknown>): CircuitBreaker.Outcome => {
   if (Exit.isSuccess(exit)) return CircuitBreaker.success
   const reason = failureOf(exit)
@@ -263,7 +265,7 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker) {
       return left > 0 ? refuse(worker, openCircuit(left)) : Effect.void
     })
 
-  // While one call tries a failed provider, the others wait for its end. Where the circuit is shared with other
+  // While one call tries a failed provider, the others wait for it to end. If the circuit is shared with other
   // processes that call may be theirs, so nobody waits for longer than the circuit stays open.
   const protect: Circuits["protect"] = (provider, worker, call) =>
     Effect.suspend(() => {
@@ -319,12 +321,12 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
  *
  * **Details**
  *
- * A call waits for a free slot, then for its turn, for the limits, for the end of a pause, and until what the vendor
- * said is left is enough for it; then it runs. A call that would have to wait for longer than `maxPauseMillis` fails with
- * `RateLimited` and that time as its retry-after, without a request. A `RateLimited` error with a retry-after pauses the provider for all. Failures that speak of the provider's health
- * (`Overloaded`, `Network`, `Timeout`) count against its circuit; while that is open, calls fail with `Overloaded` and
- * the time left as their retry-after, without a request. A store that cannot be reached lets calls pass. A limit below
- * 1 is a defect, as no call could ever pass.
+ * A call waits for a free slot, then for its turn, for the limits, for the end of a pause, and until the vendor's
+ * allowance suffices; then it runs. A call that would wait longer than `maxPauseMillis` fails with `RateLimited` and
+ * that time as its retry-after, without a request. A `RateLimited` error with a retry-after pauses the provider for all
+ * calls. Failures of the provider's health (`Overloaded`, `Network`, `Timeout`) count against its circuit; while that
+ * is open, calls fail with `Overloaded` and the time left as their retry-after, without a request. A store that cannot
+ * be reached lets calls pass. A limit below 1 is a defect, as no call could ever pass.
  */
 export const make = Effect.fnUntraced(function* (
   options: Options

@@ -1,9 +1,9 @@
 /**
- * What vendors say when they refuse, as the reasons of a `WorkerError`: for providers that speak HTTP themselves, or
- * through a client that passes on what the vendor said.
+ * Maps vendors' refusals to the reasons of a `WorkerError`: for providers that speak HTTP themselves, or through a
+ * client that passes on the vendor's answer.
  *
- * The status decides where there is one. Codes and words tell apart what shares a status, and are all there is for an
- * error inside of a stream. A provider that knows its vendor's codes looks at them first.
+ * The status decides, if there is one. Codes and words distinguish refusals that share a status, and are all there is
+ * for an error inside a stream. A provider that knows its vendor's codes looks at them first.
  */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 
@@ -11,23 +11,23 @@ import type { WorkerErrorReason } from "@divisi/core/Worker"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a vendor said. */
+/** A vendor's refusal. */
 export interface Refusal {
-  /** Absent inside of a stream that had begun well. */
+  /** Absent for an error inside a stream. */
   readonly status?: number | undefined
   /** The vendor's message, for people. */
   readonly message: string
-  /** Codes, types and the body, where they say more than the message; not shown. */
+  /** Codes, types and the body, if they say more than the message; never shown. */
   readonly codes?: string | undefined
   /** Gives the value of a header by its name in lower case. */
   readonly header?: ((name: string) => string | null | undefined) | undefined
 }
 
-/** What is known beside the error. */
+/** What is known besides the error. */
 export interface Surroundings {
-  /** Texts that must not show, such as the API key; empty ones are ignored. What looks like a key never shows. */
+  /** Texts to hide, such as the API key; empty ones are ignored. Anything that looks like a key is hidden, too. */
   readonly secrets?: ReadonlyArray<string> | undefined
-  /** The time, for a retry-after that is a date: milliseconds since 1970. */
+  /** The current time in milliseconds since 1970, for a retry-after that is a date. */
   readonly nowMillis: number
 }
 
@@ -35,7 +35,7 @@ export interface Surroundings {
 // Details
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The most of a text that is searched, and the most that is shown. */
+/** How many characters of a text are searched, and how many are shown. */
 const searched = 4_000
 const longest = 600
 
@@ -50,8 +50,8 @@ const hide = (text: string, secrets: ReadonlyArray<string>): string =>
     .replaceAll(keyShapes, "<hidden>")
 
 /**
- * A vendor's words on one line, short and without secrets or mark-up: error pages, and requests that are repeated in an
- * error, can be megabytes long.
+ * A vendor's message on one line, short and without secrets or mark-up: error pages, and requests repeated in an error,
+ * can be megabytes long.
  *
  * **Example**
  *
@@ -70,8 +70,8 @@ export const detail = (text: string, secrets: ReadonlyArray<string> = []): strin
 }
 
 /**
- * When to come back, in milliseconds from now: `retry-after-ms`, or `retry-after` in seconds or as a date. `undefined`
- * where the vendor does not say, or says nonsense.
+ * When to retry, in milliseconds from now: `retry-after-ms`, or `retry-after` in seconds or as a date. `undefined` if
+ * the header is absent or cannot be read.
  */
 export const retryAfterMillis = (
   header: (name: string) => string | null | undefined,
@@ -124,7 +124,7 @@ const tagOfStatus: Readonly<Record<number, Tag>> = {
   524: "Timeout"
 }
 
-/** What words may say of a request that was refused for what it is. */
+/** The reasons that the words of a refused request may give. */
 const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>(["ContextTooLong", "ContentFiltered", "Quota"])
 
 const tagOf = (refusal: Refusal): Tag => {
@@ -189,7 +189,7 @@ export const fromRefusal = (refusal: Refusal, { nowMillis, secrets }: Surroundin
 
 const connection = /fetch|network|terminated|socket|premature close|connect/i
 
-/** The innermost code of the system, e.g. `ENOTFOUND`. */
+/** The innermost system error code, e.g. `ENOTFOUND`. */
 const systemCode = (error: unknown): string | undefined => {
   let code: string | undefined
   for (let next = error, depth = 0; typeof next === "object" && next !== null && depth < 8; depth++) {
@@ -200,8 +200,8 @@ const systemCode = (error: unknown): string | undefined => {
 }
 
 /**
- * The reason of something that was thrown on the way, by `fetch` or by a reader of what it got: the network, a time
- * limit, a text that is not JSON. Anything else is a mistake, which a retry does not mend.
+ * The reason of an exception from `fetch` or from a reader of its answer: the network, a time limit, a text that is not
+ * JSON. Anything else is a mistake in the code, which a retry cannot fix.
  */
 export const fromException = (error: unknown, { secrets }: Pick<Surroundings, "secrets">): WorkerErrorReason => {
   const message = error instanceof Error ? error.message : String(error)

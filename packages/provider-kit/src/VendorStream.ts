@@ -1,9 +1,9 @@
 /**
- * A vendor's stream of events as the stream of parts that a worker gives: for whoever writes a provider.
+ * Turns a vendor's stream of events into a worker's stream of parts: for authors of providers.
  *
- * A provider says how a call begins and what each event comes to. What all of them have in common is done here: events
- * are pulled from the vendor as the reader takes parts, a silence that is too long is a `Timeout`, an interrupted call
- * is aborted on the wire, a stream that is cut fails as cut, and no error shows a key.
+ * A provider says how a call begins and what each event means. The rest is done here, once for all: events are pulled
+ * from the vendor as the reader takes parts, a silence that is too long is a `Timeout`, an interrupted call is aborted
+ * on the wire, a stream that is cut off fails, and no error shows a key.
  */
 
 import type { Message } from "@divisi/core/Task"
@@ -20,26 +20,26 @@ import * as VendorError from "./VendorError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What an event comes to: the next state, what the reader gets of it, and why the call has failed, if it has. */
+/** The result of an event: the next state, the parts for the reader, and why the call has failed, if it has. */
 export interface Step<State> {
   readonly state: State
   readonly parts: ReadonlyArray<WorkerPart>
   readonly failure?: WorkerErrorReason | undefined
 }
 
-/** How the events of an API are read: pure. */
+/** How the events of an API are read: pure functions. */
 export interface Protocol<Event, State> {
   readonly initial: State
   readonly next: (state: State, event: Event) => Step<State>
-  /** Why the answer has ended, once the vendor has said that it is complete: whatever happens then is no failure. */
+  /** Why the answer ended, once the vendor has said that it is complete; nothing after that is a failure. */
   readonly finishReason: (state: State) => FinishReason | undefined
-  /** What the vendor has said of the tokens so far. Estimated for a complete answer where it says nothing. */
+  /** The usage that the vendor has reported so far. For a complete answer without any, it is estimated. */
   readonly usage: (state: State) => Usage | undefined
-  /** What is wrong with events that ended too early; a `Network` failure when absent. */
+  /** The reason of a call whose events ended too early; a `Network` failure when absent. */
   readonly incomplete?: ((state: State) => WorkerErrorReason) | undefined
 }
 
-/** What a vendor has begun to answer: parts that are known at once, such as an allowance, and events to come. */
+/** The beginning of a vendor's answer: parts that are known at once, such as an allowance, and the events to come. */
 export interface Opened<Event> {
   readonly parts?: ReadonlyArray<WorkerPart> | undefined
   readonly events: AsyncIterable<Event>
@@ -49,16 +49,16 @@ export interface Opened<Event> {
 export interface Call<Event, State> {
   /** The worker's id, for errors. */
   readonly worker: string
-  /** What is answered: tokens are estimated from it where the vendor has not counted. */
+  /** The messages of the request: tokens are estimated from them if the vendor reports none. */
   readonly messages: ReadonlyArray<Message>
   readonly protocol: Protocol<Event, State>
-  /** Sends the request. `signal` is aborted when nobody reads the answer any more. */
+  /** Sends the request. `signal` is aborted once nobody reads the answer any more. */
   readonly open: (signal: AbortSignal) => Promise<Opened<Event>>
-  /** The reason of whatever `open` or its events throw. */
+  /** Maps what `open` or its events throw to a reason. */
   readonly reason: (error: unknown) => WorkerErrorReason
   /**
-   * The longest silence of the vendor, before its first event and between any two; time in which the reader is the one
-   * to be waited for does not count. No limit for `Infinity`.
+   * The longest silence of the vendor in milliseconds, before its first event and between any two; time spent waiting
+   * for the reader does not count. `Infinity` for no limit.
    */
   readonly timeoutMillis: number
   /** Texts that must not show in an error, such as the API key. */
@@ -89,14 +89,14 @@ type Ending = Effect.Effect<never, WorkerError | Cause.Done>
 /** The longest that a timer can be set to. */
 const longestTimer = 2 ** 31 - 1
 
-/** So many parts are read ahead. */
+/** How many parts are read ahead. */
 const capacity = 256
 
-/** Runs when the events that came in one packet have been read; without Node's own way of saying so, a bit earlier. */
+/** Runs once the events of one packet have been read; a bit earlier where there is no `setImmediate`. */
 const later: (run: () => void) => void = globalThis.setImmediate ?? queueMicrotask
 
 /**
- * Reads events into a buffer that the stream takes as a whole: those that came together cost one step of Effect, not one
+ * Reads events into a buffer that the stream takes whole: events that came together cost one step of Effect, not one
  * each. It pauses while the buffer is full.
  */
 class Reader<Event, State> {
@@ -118,7 +118,7 @@ class Reader<Event, State> {
     this.#state = call.protocol.initial
   }
 
-  /** What has come since the last time, or waits for it. */
+  /** Takes what has come since the last pull, or waits for it. */
   readonly pull: Pulled = Effect.suspend(() => this.#taken() ?? this.#next)
 
   readonly #next: Pulled = Effect.callback((resume) => {
@@ -191,7 +191,7 @@ class Reader<Event, State> {
     this.#proceed = undefined
   }
 
-  /** A timer for each silence would cost more than reading the events: there is one, which looks when it was ended. */
+  /** A timer for each silence would cost more than reading the events. One timer checks when the last event came. */
   #watch(millis: number) {
     this.#timer = setTimeout(this.#look, Math.min(millis, longestTimer))
   }
@@ -246,7 +246,7 @@ class Reader<Event, State> {
   /** The protocol threw: a mistake of the provider. */
   readonly #crash = (defect: unknown) => this.#abort(Effect.die(defect))
 
-  /** Ends on the wire as well. An answer that has come to its end needs no such thing. */
+  /** Ends the call on the wire as well, unless the answer is complete. */
   #abort(ending: Ending) {
     this.#end(ending)
     this.#controller.abort()
@@ -269,15 +269,15 @@ class Reader<Event, State> {
  *
  * **Details**
  *
- * The call begins when the stream runs, and anew each time that it does. The vendor is read ahead by at most 256 parts,
- * and then held back until the reader has taken them. Interrupting the stream aborts the signal of `open`. A failure
- * comes after the parts before it, in one short line without secrets, and with the usage so far.
+ * Each run of the stream makes a new call. At most 256 parts are read ahead of the reader, and the vendor then waits
+ * until it has taken them. Interrupting the stream aborts the signal of `open`. A failure comes after the parts before
+ * it, in one short line without secrets, and with the usage so far.
  *
  * **Gotchas**
  *
- * An answer is complete when the protocol says so, not when its events end: one that is cut fails, whatever had come.
- * One that is complete ends well even if the connection breaks after it, or is never closed. Turn off the retries of a
- * vendor's SDK: the runtime retries, once for all workers.
+ * An answer is complete when the protocol says so, not when its events end: one that is cut off fails. A complete one
+ * succeeds even if the connection then breaks or is never closed. Turn off the retries of a vendor's SDK: the runtime
+ * retries, once for all workers.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** What packages of providers share: vendors' errors, stream protocols, keys, rate limits, and the Gemini API. */
+/** What provider packages share: vendors' errors, stream protocols, keys, rate limits, and the Gemini API. */
 export * as ApiKey from "./ApiKey.ts"
 export * as Gemini from "./gemini/Gemini.ts"
 export * as ProviderGate from "./ProviderGate.ts"

@@ -1,11 +1,11 @@
-/** The gate for people who do not use Effect; the rest of their interface is `@divisi/core/promise`. */
+/** The gate without Effect; the rest of that interface is `@divisi/core/promise`. */
 import { open } from "@divisi/core/promise"
 import { Gate } from "@divisi/core/Resilience"
 import { layer, type Options } from "./ProviderGate.ts"
 
 /**
- * Opens a gate that keeps all runs that it is given to inside the limits of providers: those that are set here, those
- * that vendors tell of in their answers, and the pauses that they ask for.
+ * Opens a gate that holds all runs that share it to the providers' limits: those that are set here, those that vendors
+ * report in their answers, and the pauses that they ask for.
  *
  * **Example**
  *

@@ -15,7 +15,7 @@ import { protocol } from "./internal/stream.ts"
 import type { AnthropicOptions, Defaults } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
-/** Servers that are no such API answer with a page, or with an object, where a stream was asked for. */
+/** Whether this is no event stream: servers without this API answer with a page or an object. */
 const isOther = (contentType: string | null): contentType is string =>
   contentType !== null && /html|json/i.test(contentType)
 
@@ -31,7 +31,7 @@ const open = async (
   return { events: data, parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }] }
 }
 
-/** Sent as the limit of an answer where neither anybody says one nor the model's is known. */
+/** The output limit that is sent when nobody sets one and the model's is unknown. */
 const assumedMaxTokens = 32_000
 
 const defaultsOf = ({ maxOutputTokens, reasoning, stopSequences, temperature }: AnthropicOptions): Defaults => ({
@@ -86,14 +86,15 @@ const generator = (worker: string, options: AnthropicOptions, target: Target): W
  *
  * **Details**
  *
- * Its id is `anthropic:<model>`. `reasoning` becomes what the model has: an effort with adaptive thinking since Claude
- * 4.6, a budget of thinking tokens up to it. What a model does not have fails with an `InvalidRequest` that names it: a
- * seed with all of them, a temperature with most since 4.7, and on some that thinking is turned off.
+ * Its id is `anthropic:<model>`. `reasoning` becomes what the model accepts: an effort with adaptive thinking since
+ * Claude 4.6, a budget of thinking tokens up to then. A setting that the model does not have fails with an
+ * `InvalidRequest` that names it: a seed with all models, a temperature with most since 4.7, turning thinking off with
+ * some.
  *
  * **Gotchas**
  *
- * Anthropic demands a limit for every answer. Where neither the request nor `maxOutputTokens` says one, it is the model's
- * own, which thinking counts towards.
+ * Anthropic requires an output limit. When neither the request nor `maxOutputTokens` sets one, the model's own is sent;
+ * thinking counts towards it.
  *
  * **Example**
  *

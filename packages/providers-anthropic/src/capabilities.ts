@@ -1,17 +1,17 @@
 /**
- * What Anthropic's models can do, as data: how they are told to think, which settings they take, and how much they read
+ * What Anthropic's models can do, as data: how their thinking is set, which settings they take, and how much they read
  * and write.
  *
- * A model that is not in the table is sent whatever is asked for; Anthropic then says what it cannot do. Sources: the
- * pages of the models under https://platform.claude.com/docs/en/models, and
+ * A model that is not in the table is sent all settings; Anthropic then refuses what it cannot do. Sources: the pages
+ * of the models under https://platform.claude.com/docs/en/models, and
  * https://platform.claude.com/docs/en/build-with-claude/thinking and …/effort, read in November 2026.
  */
 import type { Limits } from "@divisi/core/Worker"
 
-/** What a model takes. */
+/** What a model accepts. */
 export interface Capabilities {
   /**
-   * How it is told to think: it decides by itself (`adaptive`, `{ type: "adaptive" }`), within a number of tokens
+   * How its thinking is set: the model decides (`adaptive`, `{ type: "adaptive" }`), within a number of tokens
    * (`budget`, `{ type: "enabled" }`), or either.
    */
   readonly thinking: "adaptive" | "budget" | "either"
@@ -42,7 +42,7 @@ const family = (name: string, capabilities: Capabilities, contextTokens: number,
   maxOutputTokens
 })
 
-/** The families that are known; the first whose name fits counts. */
+/** The known families; the first whose name fits counts. */
 export const families: ReadonlyArray<Family> = [
   family("fable", always, 1_000_000, 128_000),
   family("mythos", always, 1_000_000, 128_000),
@@ -62,13 +62,13 @@ export const families: ReadonlyArray<Family> = [
 
 const familyOf = (model: string) => families.find(({ name }) => model.includes(name))
 
-/** What a model takes, with what the caller knows better. */
+/** What a model accepts, with the caller's overrides. */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...(familyOf(model)?.capabilities ?? everything),
   ...override
 })
 
-/** How much a model reads and writes; nothing where it is not known. */
+/** The token limits of a model; empty when they are unknown. */
 export const limitsOf = (model: string): Limits => {
   const known = familyOf(model)
   if (known === undefined) return {}

@@ -1,17 +1,17 @@
-/** What a worker of this package can be given. */
+/** The options of a worker. */
 
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, WorkerRequest } from "@divisi/core/Worker"
 import type { ApiKey } from "@divisi/provider-kit/ApiKey"
 import type { Capabilities } from "./capabilities.ts"
 
-/** What a worker sets where a request does not. */
+/** A worker's settings for requests that do not set them. */
 export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "reasoning" | "stopSequences">
 
 /**
- * What a worker can be given. Settings are defaults: those of a request win.
+ * The options of a worker. Settings are defaults; those of a request win.
  *
- * The key is read when the worker is made. A worker without one fails each call with `Authentication`, naming the
+ * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
  * variable.
  */
 export interface AnthropicOptions extends Defaults {
@@ -24,13 +24,15 @@ export interface AnthropicOptions extends Defaults {
   readonly description?: string | undefined
   /** The key under which rate limits are shared; `anthropic` by default. */
   readonly provider?: string | undefined
-  /** Instead of the list price. */
+  /** Replaces the list price. */
   readonly pricing?: Pricing | undefined
-  /** Instead of the limits that are known of the model. */
+  /** Replaces the known limits of the model. */
   readonly limits?: Limits | undefined
-  /** Instead of what is known of the model. */
+  /** Overrides what is known about the model. */
   readonly capabilities?: Partial<Capabilities> | undefined
-  /** The longest silence, before an answer and in it; 600,000 by default. A longer one is a `Timeout`. */
+  /**
+   * The longest silence in milliseconds, before and within an answer; 600,000 by default. A longer one is a `Timeout`.
+   */
   readonly timeoutMillis?: number | undefined
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -39,15 +41,15 @@ export interface AnthropicOptions extends Defaults {
   /** Instead of the global `fetch`: for a proxy, or to look at headers. */
   readonly fetch?: typeof globalThis.fetch | undefined
   /**
-   * What of a prompt Anthropic is asked to keep in its cache: the system text (the default), all of the conversation
-   * before the last turn as well, or nothing. Writing costs 1.25 times the input price, reading a tenth of it or less;
-   * a prefix of less than some hundred tokens, or thousands for older models, is not cached and costs nothing on top.
+   * Which part of a prompt Anthropic caches: the system text (the default), the whole conversation before the last turn
+   * as well, or nothing. Writing costs 1.25 times the input price, reading a tenth of it or less. A prefix of less than
+   * some hundred tokens (thousands for older models) is not cached and costs nothing extra.
    */
   readonly promptCache?: "system" | "conversation" | "none" | undefined
   /** How long the cache lives after its last use; 5 minutes by default. Writing for an hour costs twice the input price. */
   readonly promptCacheFor?: "5m" | "1h" | undefined
   /**
-   * What becomes of a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
+   * What happens to a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
    * default), or the setting is left out.
    */
   readonly unsupported?: "reject" | "omit" | undefined

@@ -1,6 +1,6 @@
 /**
- * Anthropic's list prices, as data: those of the standard tier. A model that is not here is of unknown price, which is
- * not 0. Give a worker `pricing` to say otherwise.
+ * Anthropic's list prices, as data: those of the standard tier. A model that is not listed has an unknown price, which
+ * is not 0. Give a worker `pricing` to say otherwise.
  */
 import type { Pricing } from "@divisi/core/Usage"
 
@@ -15,12 +15,12 @@ export interface Rates {
   readonly hourCacheWritePerMillion: number
 }
 
-/** What a model costs, where that was read, and when (ISO date). */
+/** What a model costs, with the page that says so and the day on which it was read (ISO date). */
 export interface ListPrice extends Rates {
   readonly model: string
   readonly source: string
   readonly date: string
-  /** What every token of a call costs whose prompt is longer than `aboveTokens`. */
+  /** What every token costs in a call whose prompt is longer than `aboveTokens`. */
   readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 
@@ -65,7 +65,7 @@ export const prices: ReadonlyArray<ListPrice> = [
 export interface Choice {
   /** How long the cache is paid for; 5 minutes by default. */
   readonly cacheFor?: "5m" | "1h" | undefined
-  /** Whether the price of long prompts is meant, where a model has one. */
+  /** Whether to take the price for long prompts, if the model has one. */
   readonly longPrompts?: boolean | undefined
 }
 

@@ -1,22 +1,23 @@
 /**
  * What OpenAI's models can do, as data: which settings a model takes, and how much it reads and writes.
  *
- * A model that is not in the table is taken to be able to do everything; OpenAI then says what it cannot. Sources: the
- * pages of the models under https://developers.openai.com/api/docs/models, the guide
+ * A model that is not in the table is assumed to do everything; OpenAI then refuses what it cannot. Sources: the pages
+ * of the models under https://developers.openai.com/api/docs/models, the guide
  * https://developers.openai.com/api/docs/guides/reasoning, and the published description
- * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration). Where a source left a doubt, the model is taken to be able.
+ * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration). In doubt, a model is
+ * assumed able.
  */
 import type { Limits } from "@divisi/core/Worker"
 
-/** What a model takes. */
+/** What a model accepts. */
 export interface Capabilities {
-  /** Whether a temperature other than 1 is taken: always, never, or only where reasoning is off. */
+  /** Whether it takes a temperature other than 1: always, never, or only with reasoning off. */
   readonly temperature: "always" | "never" | "without-reasoning"
-  /** The efforts that it knows; none for a model that does not reason. */
+  /** The efforts that it accepts; none for a model that does not reason. */
   readonly efforts: ReadonlyArray<"minimal" | "low" | "medium" | "high">
-  /** Whether it reasons in any case. */
+  /** Whether reasoning cannot be turned off. */
   readonly isReasoningFixed: boolean
-  /** Whether there is a seed. */
+  /** Whether it takes a seed. */
   readonly seed: boolean
   /** How many stop sequences it takes; 0 for none. */
   readonly maxStopSequences: number
@@ -58,7 +59,7 @@ const optionalReasoning = {
 const k = 1000
 const large = { contextTokens: 1_050_000, maxOutputTokens: 128 * k } as const
 
-/** The families that are known; the longest prefix counts. */
+/** The known families; the longest prefix counts. */
 export const families: ReadonlyArray<Family> = [
   { prefix: "gpt-4o", capabilities: chat, contextTokens: 128 * k, maxOutputTokens: 16_384 },
   { prefix: "gpt-4.1", capabilities: chat, contextTokens: 1_047_576, maxOutputTokens: 32_768 },
@@ -87,7 +88,7 @@ export const families: ReadonlyArray<Family> = [
   { prefix: "gpt-6.1-sol", capabilities: { efforts: ["low", "medium", "high"], isReasoningFixed: true }, ...large }
 ]
 
-/** Whether a model belongs to a family: `gpt-5-2025-08-07` does to `gpt-5`, `gpt-5.1` does not. */
+/** Whether a model belongs to a family: `gpt-5-2025-08-07` belongs to `gpt-5`, `gpt-5.1` does not. */
 export const isOf = (model: string, prefix: string): boolean => model === prefix || model.startsWith(`${prefix}-`)
 
 const familyOf = (model: string): Family | undefined =>
@@ -95,14 +96,14 @@ const familyOf = (model: string): Family | undefined =>
     .filter(({ prefix }) => isOf(model, prefix))
     .sort((left, right) => right.prefix.length - left.prefix.length)[0]
 
-/** What a model takes, with what the caller knows better. */
+/** What a model accepts, with the caller's overrides. */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...everything,
   ...familyOf(model)?.capabilities,
   ...override
 })
 
-/** How much a model reads and writes; absent where it is not known. */
+/** The token limits of a model; absent when they are unknown. */
 export const limitsOf = (model: string): Limits | undefined => {
   const family = familyOf(model)
   if (family === undefined) return undefined

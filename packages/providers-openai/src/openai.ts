@@ -10,14 +10,14 @@ import { makeWorker } from "./internal/worker.ts"
 import type { OpenAiOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
-/** What a worker over the Responses API can be given. */
+/** The options of a worker over the Responses API. */
 export interface ResponsesOptions extends OpenAiOptions {
-  /** Asks for a summary of the reasoning, which comes as reasoning parts; none by default. */
+  /** Asks for a summary of the reasoning, sent as reasoning parts; none by default. */
   readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined
 }
 
 /**
- * A model of OpenAI, through the Responses API: the one to choose.
+ * A model of OpenAI, through the Responses API. Prefer it to `openaiChat`.
  *
  * **Details**
  *

@@ -11,12 +11,12 @@ import type { WorkerOptions } from "./options.ts"
 
 export type { Dialect, ReasoningFields } from "./internal/chatRequest.ts"
 
-/** A server and in what it differs from OpenAI; see `presets` for those of the well-known ones. */
+/** A server, and how it differs from OpenAI; `presets` has well-known ones. */
 export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Dialect {
   /** With the version, e.g. `http://localhost:8000/v1`. */
   readonly baseURL: string
   readonly model: string
-  /** The headers that tell what is left of the server's rate limits; not looked at when absent. */
+  /** The headers that report what is left of the server's rate limits; not read when absent. */
   readonly rateLimitHeaders?: HeaderNames | undefined
   /** The first half of the worker's id; the host of `baseURL` when absent. */
   readonly name?: string | undefined
@@ -27,10 +27,10 @@ export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Diale
  *
  * **Details**
  *
- * In what the server differs is said by settings, not found out: how it reports usage, where it puts reasoning, which
- * role and which output limit it knows. `presets` has those of vLLM, SGLang, llama-server, Ollama, LM Studio, OpenRouter,
- * DeepSeek and Together. Without `apiKey` no key is sent, and nothing of the environment's OpenAI account. The price is
- * unknown unless `pricing` says it: a server of your own may be `Worker.free`.
+ * Settings say how the server differs; nothing is detected: how it reports usage, where it puts reasoning, which role
+ * and which output limit it knows. `presets` has the settings of vLLM, SGLang, llama-server, Ollama, LM Studio,
+ * OpenRouter, DeepSeek and Together. Without `apiKey` neither a key nor the environment's OpenAI account is sent. The
+ * price is unknown unless `pricing` sets it: for a server of your own that may be `Usage.free`.
  *
  * **Example**
  *
@@ -54,7 +54,7 @@ export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Diale
 export const openaiCompatible = (options: CompatibleOptions): Worker => {
   const { model } = options
   const name = options.name ?? (URL.canParse(options.baseURL) ? new URL(options.baseURL).host : options.baseURL)
-  // Models of others may be called like OpenAI's; what is known of those says nothing about them.
+  // Other vendors' models may share names with OpenAI's, so what is known about those does not apply.
   const capabilities = capabilitiesOf("", { maxStopSequences: Number.POSITIVE_INFINITY, ...options.capabilities })
   const about = {
     id: options.id ?? `${name}:${model}`,

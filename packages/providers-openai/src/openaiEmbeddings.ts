@@ -1,4 +1,4 @@
-/** Texts as points, by a model of OpenAI or of any server that has its embeddings endpoint. */
+/** Embeds texts with a model of OpenAI, or of any server that has its embeddings endpoint. */
 
 import { WorkerError } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
@@ -8,21 +8,21 @@ import { makeClient, timeoutMillis } from "./internal/client.ts"
 import { reasonOf } from "./internal/errors.ts"
 import type { OpenAiOptions } from "./options.ts"
 
-/** Which server, and how its model embeds. */
+/** Which server to call, and how its model embeds. */
 export interface EmbeddingsOptions
   extends Pick<
     OpenAiOptions,
     "apiKey" | "baseURL" | "fetch" | "headers" | "organization" | "project" | "timeoutMillis"
   > {
-  /** Numbers of a point, for models that can be asked for fewer. */
+  /** The length of each vector, for models that can shorten it. */
   readonly dimensions?: number | undefined
-  /** How often a call is tried again; 3 by default. */
+  /** How often a failed call is retried; 3 by default. */
   readonly maxRetries?: number | undefined
-  /** What is longer is cut: models refuse more than about 8,000 tokens. 16,000 by default. */
+  /** Longer texts are cut, as models refuse more than about 8,000 tokens; 16,000 by default. */
   readonly maxCharacters?: number | undefined
 }
 
-/** Gives each text a point, in order. */
+/** Gives each text its vector, in order. */
 export type Embed = (
   texts: ReadonlyArray<string>,
   signal?: AbortSignal
@@ -33,9 +33,9 @@ export type Embed = (
  *
  * **Details**
  *
- * The key is `OPENAI_API_KEY` unless there is another. With a `baseURL` the server is somebody else's: a key is sent
- * only where `apiKey` names one. One call is one request; `Embedder.fromPromise` of `@divisi/evals` makes batches.
- * Failures are thrown as `WorkerError`s.
+ * The key is `OPENAI_API_KEY` by default. With a `baseURL`, which is not OpenAI's server, a key is sent only if
+ * `apiKey` gives one. One call is one request; `Embedder.fromPromise` of `@divisi/evals` makes batches. Failures are
+ * thrown as `WorkerError`s.
  *
  * **Example**
  *
@@ -69,7 +69,7 @@ export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {})
           // An empty text is refused.
           input: texts.map((text) => text.slice(0, maxCharacters) || " "),
           encoding_format: "float",
-          // The SDK's types know no parameter that is undefined.
+          // The SDK's types allow no undefined parameters.
           ...(dimensions === undefined ? {} : { dimensions })
         },
         { maxRetries, timeout: timeoutMillis(options), signal }

@@ -1,4 +1,4 @@
-/** What every worker of this package can be given. */
+/** The options that all workers of this package share. */
 
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits } from "@divisi/core/Worker"
@@ -7,9 +7,9 @@ import type { Capabilities } from "./capabilities.ts"
 import type { Defaults } from "./internal/settings.ts"
 
 /**
- * What every worker of this package can be given. Settings are defaults: those of a request win.
+ * The options that all workers of this package share. Settings are defaults; those of a request win.
  *
- * The key is read when the worker is made. A worker without one fails each call with `Authentication`, naming the
+ * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
  * variable.
  */
 export interface WorkerOptions extends Defaults {
@@ -22,13 +22,15 @@ export interface WorkerOptions extends Defaults {
   readonly description?: string | undefined
   /** The key under which rate limits are shared. */
   readonly provider?: string | undefined
-  /** Instead of the list price. */
+  /** Replaces the list price. */
   readonly pricing?: Pricing | undefined
-  /** Instead of the limits that are known of the model. */
+  /** Replaces the known limits of the model. */
   readonly limits?: Limits | undefined
-  /** Instead of what is known of the model. */
+  /** Overrides what is known about the model. */
   readonly capabilities?: Partial<Capabilities> | undefined
-  /** The longest silence, before an answer and in it; 600,000 by default. A longer one is a `Timeout`. */
+  /**
+   * The longest silence in milliseconds, before and within an answer; 600,000 by default. A longer one is a `Timeout`.
+   */
   readonly timeoutMillis?: number | undefined
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -37,20 +39,20 @@ export interface WorkerOptions extends Defaults {
   /** Instead of the global `fetch`: for a proxy, or to look at headers. */
   readonly fetch?: typeof globalThis.fetch | undefined
   /**
-   * What becomes of a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
+   * What happens to a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
    * default), or the setting is left out.
    */
   readonly unsupported?: "reject" | "omit" | undefined
 }
 
-/** What a worker over OpenAI's own APIs can be given on top. */
+/** The further options of a worker over OpenAI's own APIs. */
 export interface OpenAiOptions extends WorkerOptions {
   /** The organization that pays: `OPENAI_ORG_ID` by default. */
   readonly organization?: string | undefined
   /** The project that pays: `OPENAI_PROJECT_ID` by default. */
   readonly project?: string | undefined
-  /** Whether OpenAI keeps the answer for later requests; false by default. */
+  /** Whether OpenAI stores the answer for later requests; false by default. */
   readonly store?: boolean | undefined
-  /** Whose words system text is: `developer` by default. */
+  /** The role of system text; `developer` by default. */
   readonly systemRole?: "system" | "developer" | undefined
 }

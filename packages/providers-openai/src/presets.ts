@@ -1,18 +1,18 @@
 /**
- * In what well-known servers differ from OpenAI, as data for `openaiCompatible`. Each names the page that documents it;
- * those of vLLM, OpenRouter and DeepSeek were read in November 2026. A server that has changed since is set right by
- * passing the one setting that differs.
+ * How well-known servers differ from OpenAI, as data for `openaiCompatible`. Each names the page that documents it;
+ * those of vLLM, OpenRouter and DeepSeek were read in November 2026. If a server has changed since, override the
+ * setting that differs.
  */
 import type { CompatibleOptions } from "./openaiCompatible.ts"
 
-/** The settings of a server; a model, and whatever is different with you, comes on top. */
+/** The settings of a server. Add a model, and whatever differs for you. */
 export interface Preset extends Omit<CompatibleOptions, "model"> {
   readonly name: string
   /** Where this is documented. */
   readonly source: string
 }
 
-/** A server that you run yourself: no key, where it listens by default. */
+/** A server that you run yourself, at its default address and without a key. */
 const local = { usage: "stream-options", systemRole: "system", outputLimit: "max_tokens" } as const
 
 export const presets = {
@@ -76,7 +76,7 @@ export const presets = {
     systemRole: "system",
     outputLimit: "max_tokens",
     reasoningFields: { effort: "reasoning_effort", off: "thinking" },
-    // While it thinks, DeepSeek takes a temperature and ignores it.
+    // While it thinks, DeepSeek accepts a temperature and ignores it.
     source: "https://api-docs.deepseek.com/guides/thinking_mode"
   },
   together: {

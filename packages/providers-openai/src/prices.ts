@@ -1,12 +1,12 @@
 /**
- * OpenAI's list prices, as data. They are those of the standard tier, for prompts of usual length; a model that is not
- * here is of unknown price, which is not 0. Give a worker `pricing` to say otherwise.
+ * OpenAI's list prices, as data: the standard tier, for prompts of usual length. A model that is not listed has an
+ * unknown price, which is not 0. Give a worker `pricing` to set it.
  */
 import type { Pricing } from "@divisi/core/Usage"
 
 /**
- * The price of a model, with the vendor's page for it and the day as of which it is known. Prices dated before November
- * 2026 were taken from reports of those pages rather than from the pages themselves: check one before you rely on it.
+ * The price of a model, with the vendor's page for it and the day as of which it holds. Prices dated before November
+ * 2026 come from reports of those pages, not from the pages themselves: check one before you rely on it.
  */
 export interface ListPrice extends Pricing {
   readonly model: string
@@ -54,7 +54,7 @@ const rows: ReadonlyArray<Row> = [
   ["o1", 15, 7.5, undefined, 60, "2026-03-01"]
 ]
 
-/** All list prices that are known. A model's own page is the source; the alias `gpt-5.6` stands on that of Sol. */
+/** All known list prices. The source is a model's own page; the alias `gpt-5.6` is on Sol's page. */
 export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached, written, output, date]) => ({
   model,
   inputPerMillion: input,
@@ -68,7 +68,7 @@ export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached,
 const snapshot = /-\d{4}-\d{2}-\d{2}$/
 
 /**
- * The list price of a model, or of the model that a dated name is a snapshot of; `undefined` where it is not known.
+ * The list price of a model, also by the dated name of a snapshot; `undefined` when it is unknown.
  *
  * **Example**
  *

@@ -1,7 +1,7 @@
 /**
- * What Google's models can do, as data: how they are told to think, and how much they read and write.
+ * What Google's models can do, as data: how their thinking is set, and how much they read and write.
  *
- * A model that is not in the table is sent whatever is asked for; Google then says what it cannot do. Sources:
+ * A model that is not in the table is sent all settings of a request; Google then refuses what it cannot do. Sources:
  * https://ai.google.dev/gemini-api/docs/thinking,
  * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/thinking and, for the budget that stands for an
  * effort, https://ai.google.dev/gemini-api/docs/openai, read in November 2026.
@@ -11,18 +11,18 @@ import type { Limits } from "@divisi/core/Worker"
 /** An effort, as a request names it. */
 export type Effort = "minimal" | "low" | "medium" | "high"
 
-/** What a model takes. */
+/** What a model accepts. */
 export interface Capabilities {
   /**
-   * How it is told to think: by a level (`thinkingLevel`), by a number of tokens (`thinkingBudget`) that then stands for
+   * How its thinking is set: by a level (`thinkingLevel`), by a number of tokens (`thinkingBudget`) that then stands for
    * an effort as well, or not at all.
    */
   readonly thinking: "level" | "budget" | "none"
-  /** The efforts that it knows. */
+  /** The efforts that it accepts. */
   readonly efforts: ReadonlyArray<Effort>
   /** The fewest and the most tokens of a budget. */
   readonly budget: readonly [least: number, most: number]
-  /** Whether it thinks in any case. */
+  /** Whether thinking cannot be turned off. */
   readonly isThinkingFixed: boolean
 }
 
@@ -52,7 +52,7 @@ const family = (prefix: string, capabilities: Capabilities, maxOutputTokens = 65
   maxOutputTokens
 })
 
-/** The families that are known; the first whose prefix fits counts. */
+/** The known families; the first whose prefix fits counts. */
 export const families: ReadonlyArray<Family> = [
   family("gemini-3.8-flash", level("low", "medium", "high")),
   family("gemini-3.7-flash", level("low", "medium", "high")),
@@ -68,7 +68,7 @@ export const families: ReadonlyArray<Family> = [
   family("gemini-2.0-", none, 8192)
 ]
 
-/** The budget that Google itself takes for an effort where a model has none. */
+/** The budget that Google uses for an effort when a model has no efforts. */
 export const budgetOf: Readonly<Record<Effort, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576 }
 
 const familyOf = (model: string) => {
@@ -76,13 +76,13 @@ const familyOf = (model: string) => {
   return families.find(({ prefix }) => name.startsWith(prefix))
 }
 
-/** What a model takes, with what the caller knows better. */
+/** What a model accepts, with the caller's overrides. */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...(familyOf(model)?.capabilities ?? everything),
   ...override
 })
 
-/** How much a model reads and writes; nothing where it is not known. */
+/** The token limits of a model; empty when they are unknown. */
 export const limitsOf = (model: string): Limits => {
   const known = familyOf(model)
   if (known === undefined) return {}

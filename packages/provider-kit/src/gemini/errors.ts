@@ -1,4 +1,4 @@
-/** What Google says when it refuses, as a reason that the runtime knows: one pure function for status, body and headers. */
+/** Maps Google's refusals (status, body and headers) to a `WorkerErrorReason`: one pure function. */
 
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as VendorError from "../VendorError.ts"
@@ -21,7 +21,7 @@ export interface ErrorBody {
   readonly details?: ReadonlyArray<Detail> | undefined
 }
 
-/** What is known of a refusal. */
+/** What is known about a refusal. */
 export interface Facts {
   /** The HTTP status; the body's own code counts where it is absent. */
   readonly status?: number | undefined
@@ -40,7 +40,7 @@ const tagOfStatus: Readonly<Record<number, Tag>> = {
   504: "Timeout"
 }
 
-/** A 429 is said of the limits of a minute and of a day alike; waiting helps against the first alone. */
+/** A 429 stands for limits per minute and per day alike; waiting helps only with the first. */
 const tagOfExhausted = ({ details = [], message = "" }: ErrorBody): Tag => {
   const isOfTheDay = details.some(({ violations = [] }) =>
     violations.some(({ quotaId = "" }) => /PerDay/i.test(quotaId))
@@ -68,7 +68,7 @@ const inBody = ({ details = [] }: ErrorBody): number | undefined => {
   return seconds >= 0 ? Math.ceil(seconds * 1000) : undefined
 }
 
-/** When to come back: by a header, or by the `RetryInfo` of the body, e.g. `34.5s`. */
+/** When to retry: by a header, or by the `RetryInfo` of the body, e.g. `34.5s`. */
 const retryAfterMillis = ({ body, headers, nowMillis = 0 }: Facts): number | undefined =>
   VendorError.retryAfterMillis((name) => headers?.get(name), nowMillis) ?? inBody(body)
 
@@ -94,7 +94,7 @@ export const reasonOf = (facts: Facts): WorkerErrorReason => {
     : { _tag, detail }
 }
 
-/** The innermost cause says what happened to a connection; what is around it says "fetch failed". */
+/** The innermost cause says what happened to the connection; the outer ones say only "fetch failed". */
 export const ofConnection = (error: unknown): WorkerErrorReason => {
   let inner = error
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause

@@ -1,17 +1,17 @@
-/** What a worker of this package can be given. */
+/** The options of a worker. */
 
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, WorkerRequest } from "@divisi/core/Worker"
 import type { ApiKey } from "../ApiKey.ts"
 import type { Capabilities } from "./capabilities.ts"
 
-/** What a worker sets where a request does not. */
+/** A worker's settings for requests that do not set them. */
 export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "seed" | "reasoning" | "stopSequences">
 
 /**
- * What a worker can be given. Settings are defaults: those of a request win.
+ * The options of a worker. Settings are defaults; those of a request win.
  *
- * The key is read when the worker is made. A worker without one fails each call with `Authentication`, naming the
+ * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
  * variable.
  */
 export interface GeminiOptions extends Defaults {
@@ -24,18 +24,20 @@ export interface GeminiOptions extends Defaults {
   readonly description?: string | undefined
   /** The key under which rate limits are shared; `google` by default. */
   readonly provider?: string | undefined
-  /** Instead of the list price. */
+  /** Replaces the list price. */
   readonly pricing?: Pricing | undefined
-  /** Instead of the limits that are known of the model. */
+  /** Replaces the known limits of the model. */
   readonly limits?: Limits | undefined
-  /** Instead of what is known of the model. */
+  /** Overrides what is known about the model. */
   readonly capabilities?: Partial<Capabilities> | undefined
-  /** The longest silence, before an answer and in it; 600,000 by default. A longer one is a `Timeout`. */
+  /**
+   * The longest silence in milliseconds, before and within an answer; 600,000 by default. A longer one is a `Timeout`.
+   */
   readonly timeoutMillis?: number | undefined
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * What becomes of a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
+   * What happens to a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
    * default), or the setting is left out.
    */
   readonly unsupported?: "reject" | "omit" | undefined

@@ -1,6 +1,6 @@
 /**
- * Google's list prices, as data: those of the paid tier for text. A model that is not here is of unknown price, which is
- * not 0. Give a worker `pricing` to say otherwise.
+ * Google's list prices, as data: those of the paid tier for text. A model that is not listed has an unknown price,
+ * which is not 0. Give a worker `pricing` to say otherwise.
  */
 import type { Pricing } from "@divisi/core/Usage"
 
@@ -12,7 +12,7 @@ export interface Rates {
   readonly cachedInputPerMillion?: number | undefined
 }
 
-/** What a model costs, the page it stands on, and the day on which it stood there. */
+/** What a model costs, the page that says so, and the day on which it was read. */
 export interface ListPrice extends Rates {
   readonly model: string
   readonly source: string
@@ -20,7 +20,7 @@ export interface ListPrice extends Rates {
   /** The first and the last day (ISO dates) of a price that is announced to change. */
   readonly from?: string | undefined
   readonly until?: string | undefined
-  /** What every token of a call costs whose prompt is longer than `aboveTokens`. */
+  /** What every token costs in a call whose prompt is longer than `aboveTokens`. */
   readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 
@@ -58,12 +58,12 @@ export const prices: ReadonlyArray<ListPrice> = [
 export interface Choice {
   /** The day of the call (ISO date); today by default. */
   readonly on?: string | undefined
-  /** Whether the price of long prompts is meant, where a model has one. */
+  /** Whether to take the price for long prompts, if the model has one. */
   readonly longPrompts?: boolean | undefined
 }
 
 /**
- * The list price of a model; `undefined` where it is not known.
+ * The list price of a model; `undefined` when it is unknown.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** A worker's request, in the words of `generateContent`. */
+/** A worker's request as a body of `generateContent`. */
 import type { Message } from "@divisi/core/Task"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
@@ -36,7 +36,7 @@ export interface Body {
   readonly generationConfig: GenerationConfig
 }
 
-/** What a request is converted for. */
+/** The model and settings that a request is converted for. */
 export interface Target {
   readonly model: string
   readonly capabilities: Capabilities
@@ -92,7 +92,7 @@ const tokensOf = (target: Target, tokens: number): Thinking => {
   return Result.succeed({ thinkingBudget: tokens, includeThoughts: true })
 }
 
-/** A model that does not think need not be told that it should not. */
+/** A model that does not think needs no setting that turns thinking off. */
 const offOf = (target: Target): Thinking => {
   const { isThinkingFixed, thinking } = target.capabilities
   if (thinking === "none") return Result.succeed(undefined)
@@ -114,7 +114,7 @@ const thinkingOf = (target: Target, reasoning: Reasoning | undefined): Thinking 
   }
 }
 
-/** The body of a streamed call, or why the model cannot be asked this. */
+/** The body of a streamed call, or why the model cannot take this request. */
 export const toBody = (request: WorkerRequest, target: Target): Result.Result<Body, WorkerErrorReason> =>
   Result.map(thinkingOf(target, request.reasoning), (thinkingConfig) => ({
     contents: turnsOf(request.messages),

@@ -35,7 +35,7 @@ export interface Chunk {
   readonly error?: ErrorBody | undefined
 }
 
-/** What is known of an answer so far. */
+/** The state of an answer so far. */
 export interface State {
   readonly hasBegun: boolean
   /** Present once the vendor has said why the answer ends. */
@@ -43,7 +43,7 @@ export interface State {
   readonly usage?: UsageMetadata | undefined
 }
 
-/** What the answer has used so far; `undefined` while the vendor has not said. */
+/** What the answer has used so far; `undefined` until the vendor reports it. */
 const usageOf = ({ usage }: State): Usage | undefined => {
   if (usage?.promptTokenCount === undefined) return undefined
   const { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts } = usage
@@ -83,7 +83,7 @@ const blocked = ({ blockReason, blockReasonMessage }: NonNullable<Chunk["promptF
   detail: `the prompt was blocked: ${blockReasonMessage ?? blockReason}`
 })
 
-/** Whatever a piece does not say stays as it was. */
+/** Updates what a piece reports, and leaves the rest. */
 const read = (
   state: State,
   { usageMetadata: usage = state.usage }: Chunk,
@@ -94,7 +94,7 @@ const read = (
   reason
 })
 
-/** Folds one piece. Parts and fields that are not known come to nothing. */
+/** Folds one piece. Unknown parts and fields are ignored. */
 const next = (state: State, chunk: Chunk): Step<State> => {
   if (chunk.error !== undefined) return { state, parts: none, failure: reasonOf({ body: chunk.error }) }
   const candidate = chunk.candidates?.[0]

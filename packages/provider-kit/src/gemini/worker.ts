@@ -17,7 +17,7 @@ export interface Sdk {
   readonly name: string
   /** Makes what sends bodies with a key. */
   readonly connect: (key: string) => (body: Body, signal: AbortSignal) => Promise<AsyncIterable<Chunk>>
-  /** The reason of whatever the SDK throws. */
+  /** Maps what the SDK throws to a reason. */
   readonly toReason: (error: unknown, nowMillis: number) => WorkerErrorReason
 }
 
@@ -57,7 +57,7 @@ const generator = (worker: string, target: Target, options: GeminiOptions, sdk: 
   }
 }
 
-/** Makes a worker. The key stays in here. */
+/** Makes a worker. The key does not leave its closure. */
 export const makeWorker = (model: string, options: GeminiOptions, sdk: Sdk): Worker => {
   const id = options.id ?? `${sdk.name}:${model}`
   const pricing = options.pricing ?? priceOf(model)

@@ -1,8 +1,8 @@
 /**
- * The pace of one provider: what its vendor says is left of its limits, carried forward until it speaks again.
+ * The pace of one provider: the vendor's last report of what is left of its limits, carried forward to the next one.
  *
- * What an answer says is left does not count the calls that were admitted after its own: they may have reached the
- * vendor later. So they are taken off; and the word of a call counts only until a later one has spoken.
+ * An answer's report does not count the calls that were admitted after its own, as they may have reached the vendor
+ * later, so they are subtracted. The report of an earlier call never replaces that of a later one.
  */
 import type { Allowance, Level } from "@divisi/core/Allowance"
 
@@ -23,9 +23,9 @@ type Kind = (typeof kinds)[number]
 
 /** How calls are admitted to one provider. Times are milliseconds of one clock. */
 export interface Pace {
-  /** How long a call has to wait; 0 where it may go. */
+  /** How long a call has to wait; 0 when it may run. */
   readonly wait: (tokens: number, now: number) => number
-  /** Admits a call, and returns how it passes on what its vendor says. */
+  /** Admits a call, and returns the listener for its allowance. */
   readonly admit: (tokens: number, now: number) => (allowance: Allowance, now: number) => void
 }
 
@@ -36,7 +36,7 @@ const bucketOf = (level: Level, before: Bucket | undefined, now: number): Bucket
   }
   const isTelling = remaining < limit && resetMillis > 0
   const perMilli = isTelling ? (limit - remaining) / resetMillis : before?.perMilli
-  // A full bucket does not say how fast it fills.
+  // A full bucket does not show how fast it refills.
   if (perMilli === undefined || perMilli === 0 || limit === 0) return undefined
   return { level: remaining, at: now, limit, perMilli, endsAt: Number.POSITIVE_INFINITY }
 }
@@ -46,7 +46,7 @@ const fill = (bucket: Bucket, now: number): void => {
   bucket.at = now
 }
 
-/** Makes the pace of a provider that has not spoken yet: everything may go. */
+/** Makes the pace of a provider that has reported nothing yet: every call may run. */
 export const make = (): Pace => {
   const buckets: { [K in Kind]?: Bucket | undefined } = {}
   const admitted = { calls: 0, requests: 0, tokens: 0 }

@@ -34,7 +34,7 @@ const reasoningOf = (
 ): Result.Result<Sent, WorkerErrorReason> => {
   const own = reasoning === undefined ? undefined : reasoningOptions?.(reasoning)
   const all = merged(providerOptions, own)
-  // The SDK's types know no option that is undefined, here and below.
+  // The SDK's types allow no undefined options, here and below.
   const sent: Sent = all === undefined ? {} : { providerOptions: all }
   if (reasoning === undefined || own !== undefined) return Result.succeed(sent)
   if (version === "v4" && reasoning.type === "effort") return Result.succeed({ ...sent, reasoning: reasoning.effort })

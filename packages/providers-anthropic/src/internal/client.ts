@@ -1,13 +1,13 @@
-/** The SDK's client, with everything off that is ours to do, and the key that it holds. */
+/** The SDK's client, with retries and logs off, and the key that it holds. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { HeaderNames } from "@divisi/core/Allowance"
 import type { AnthropicOptions } from "../options.ts"
 
-/** How long a silence may be when nobody says. */
+/** The longest silence by default. */
 export const defaultTimeoutMillis = 600_000
 
 /**
- * Anthropic's limits refill evenly; the headers on tokens tell of the limit that is nearest. Source:
+ * Anthropic's limits refill evenly; the token headers describe the limit that is nearest to being reached. Source:
  * https://platform.claude.com/docs/en/api/rate-limits, read in November 2026.
  */
 export const rateLimitHeaders: HeaderNames = {
@@ -23,7 +23,7 @@ export const rateLimitHeaders: HeaderNames = {
   }
 }
 
-/** A client that neither retries nor logs, and takes its credentials from nowhere else. */
+/** A client that neither retries nor logs, and takes no credentials but the key. */
 export const makeClient = (options: AnthropicOptions, key: string): Anthropic =>
   new Anthropic({
     apiKey: key,

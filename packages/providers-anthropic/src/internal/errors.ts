@@ -1,4 +1,4 @@
-/** Whatever the SDK throws, as a reason that the runtime knows: one pure function. */
+/** Maps whatever the SDK throws to a `WorkerErrorReason`: one pure function. */
 import { AnthropicError, APIConnectionError, APIConnectionTimeoutError, APIError } from "@anthropic-ai/sdk"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as VendorError from "@divisi/provider-kit/VendorError"
@@ -29,7 +29,7 @@ const tagOfStatus: Readonly<Record<number, Tag>> = {
   504: "Timeout"
 }
 
-/** One type stands for many mistakes; only the words tell them apart. */
+/** One type stands for many mistakes; only the message distinguishes them. */
 const tagOfWords = (message: string): Tag => {
   if (/prompt is too long|exceed(s)? (the )?context/i.test(message)) return "ContextTooLong"
   if (/content filter/i.test(message)) return "ContentFiltered"
@@ -61,7 +61,7 @@ const ofApi = (error: APIError, now: number): WorkerErrorReason => {
   return { _tag, detail }
 }
 
-/** The innermost cause says what happened to a connection; what is around it says "fetch failed". */
+/** The innermost cause says what happened to the connection; the outer ones say only "fetch failed". */
 const causeOf = (error: unknown): string => {
   let inner = error
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause

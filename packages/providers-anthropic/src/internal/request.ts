@@ -1,4 +1,4 @@
-/** A worker's request, in the words of the Messages API. */
+/** A worker's request as a body of the Messages API. */
 import type { MessageCreateParamsStreaming, MessageParam, TextBlockParam } from "@anthropic-ai/sdk/resources/messages"
 import type { Message } from "@divisi/core/Task"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
@@ -9,17 +9,17 @@ import type { Capabilities } from "../capabilities.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which part of a prompt is worth keeping in the vendor's cache, and for how long. */
+/** Which part of a prompt the vendor should cache, and for how long. */
 export interface PromptCache {
   readonly prefix: "system" | "conversation" | "none"
   readonly keepFor: "5m" | "1h"
 }
 
-/** What a request is converted for. */
+/** The model and settings that a request is converted for. */
 export interface Target {
   readonly model: string
   readonly capabilities: Capabilities
-  /** What may be written where a request does not say; the API demands a limit. */
+  /** The output limit of requests that set none; the API requires one. */
   readonly maxTokens: number
   readonly promptCache: PromptCache
   /** Leaves out settings that the model does not have, instead of refusing them. */
@@ -39,7 +39,7 @@ type Settings = Partial<Pick<Body, "temperature" | "thinking" | "output_config">
 
 const block = (text: string): TextBlockParam => ({ type: "text", text })
 
-/** The vendor refuses empty texts, and joins turns of one role: they become blocks of one turn. */
+/** The vendor refuses empty texts and joins turns of one role, so these become blocks of one turn. */
 const turnsOf = (messages: ReadonlyArray<Message>): Array<MessageParam & { content: Array<TextBlockParam> }> => {
   const turns: Array<MessageParam & { content: Array<TextBlockParam> }> = []
   for (const { content, role } of messages) {
@@ -62,8 +62,8 @@ const mark = (block: TextBlockParam | undefined, { keepFor }: PromptCache) => {
 }
 
 /**
- * The cache keeps everything up to a marked block. The system text is the same in many calls; of a conversation, all but
- * the last turn is what a later call may share: the last one is the worker's own.
+ * The cache stores everything up to a marked block. Many calls share the system text. A later call may share all but
+ * the last turn of a conversation: the last one is the worker's own.
  */
 const conversationOf = (messages: ReadonlyArray<Message>, cache: PromptCache) => {
   const system = systemOf(messages)
@@ -73,7 +73,7 @@ const conversationOf = (messages: ReadonlyArray<Message>, cache: PromptCache) =>
     const before = turns.flatMap(({ content }) => content).at(-2)
     mark(before, cache)
   }
-  // The SDK's types know no parameter that is undefined, here and below.
+  // The SDK's types allow no undefined parameters, here and below.
   return { messages: turns, ...(system.length === 0 ? {} : { system }) }
 }
 
@@ -126,7 +126,7 @@ const reasoningOf = (target: Target, reasoning: Reasoning | undefined, maxTokens
   return reasoning.type === "budget" ? budgetOf(target, reasoning.tokens, maxTokens) : offOf(target)
 }
 
-/** 1 is what every model does anyway; nothing else goes together with thinking. */
+/** 1 is every model's default, so it is not sent; thinking allows no other temperature. */
 const temperatureOf = (target: Target, temperature: number | undefined, thinks: boolean) => {
   if (temperature === undefined || temperature === 1) return Result.succeed({})
   if (!target.capabilities.temperature) {
@@ -152,7 +152,7 @@ const settingsOf = (target: Target, request: WorkerRequest, maxTokens: number) =
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The body of a streamed call, or why the model cannot be asked this. */
+/** The body of a streamed call, or why the model cannot take this request. */
 export const toBody = (request: WorkerRequest, target: Target): Result.Result<Body, WorkerErrorReason> => {
   if (request.seed !== undefined && !target.omitUnsupported) {
     return refused("seed: the Messages API has no such parameter")

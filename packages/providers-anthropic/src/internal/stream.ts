@@ -13,9 +13,9 @@ interface Counts {
   readonly thinking?: number | undefined
 }
 
-/** What is known of an answer so far. */
+/** The state of an answer so far. */
 export interface State {
-  /** Whether anything came that the vendor begins an answer with. */
+  /** Whether the first event of an answer has come. */
   readonly hasBegun: boolean
   /** Whether the vendor has said that this is all. */
   readonly isComplete: boolean
@@ -30,7 +30,7 @@ const initial: State = {
   counts: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
 }
 
-/** A field that is absent, or null, says nothing new. */
+/** A field that is absent or null changes nothing. */
 interface Reported {
   readonly input_tokens?: number | null | undefined
   readonly cache_read_input_tokens?: number | null | undefined
@@ -51,7 +51,9 @@ const counted = (counts: Counts, reported: Reported | undefined): Counts => {
   }
 }
 
-/** What the answer has used so far; `undefined` while the vendor has not said. It counts cached tokens beside the input. */
+/**
+ * What the answer has used so far; `undefined` until the vendor reports it. It counts cached tokens beside the input.
+ */
 const usageOf = ({ counts }: State): Usage | undefined => {
   const { cacheRead, cacheWrite, input, output, thinking } = counts
   const inputTokens = input + cacheRead + cacheWrite
@@ -80,7 +82,7 @@ const silent = (state: State): Step<State> => ({ state, parts: none })
 const said = (state: State, type: "text" | "reasoning", text: string): Step<State> =>
   text === "" ? silent(state) : { state, parts: [{ type, text }] }
 
-/** Folds one event. Events and deltas that are not known come to nothing. */
+/** Folds one event. Unknown events and deltas are ignored. */
 export const next = (state: State, event: RawMessageStreamEvent): Step<State> => {
   switch (event.type) {
     case "message_start":

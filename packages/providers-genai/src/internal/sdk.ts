@@ -38,7 +38,7 @@ const makeClient = (key: string, { baseURL, headers }: GenaiOptions) =>
     // Whatever the environment says: the key is one of the Gemini API.
     enterprise: false,
     httpOptions: {
-      // The SDK's types know no option that is undefined.
+      // The SDK's types allow no undefined options.
       ...(baseURL === undefined ? {} : { baseUrl: baseURL }),
       ...(headers === undefined ? {} : { headers: { ...headers } })
     }

@@ -39,7 +39,7 @@ export const sdk = (model: string, options: GoogleOptions): Sdk => ({
   toReason,
   connect: (key) => {
     const client = new GoogleGenerativeAI(key).getGenerativeModel(
-      // The SDK's types know no option that is undefined.
+      // The SDK's types allow no undefined options.
       { model, ...(options.safetySettings === undefined ? {} : { safetySettings: [...options.safetySettings] }) },
       {
         ...(options.baseURL === undefined ? {} : { baseUrl: options.baseURL }),

@@ -1,4 +1,4 @@
-/** A request in the words of Chat Completions, in the way in which a server takes them. */
+/** A request as a body of Chat Completions, in a server's dialect. */
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
@@ -6,10 +6,11 @@ import type { Capabilities } from "../capabilities.ts"
 import type { WorkerOptions } from "../options.ts"
 import { check, type Defaults, merge, some } from "./settings.ts"
 
-/** In what servers differ. */
+/** The ways in which servers differ. */
 export interface Dialect {
   /**
-   * How usage is reported: in a last chunk when the request asks for it (`stream-options`), unasked (`final`), or not
+   * How usage is reported: in a last chunk when the request asks for it (`stream-options`), without asking (`final`), or
+   * not
    * at all (`none`): then it is estimated.
    */
   readonly usage: "stream-options" | "final" | "none"
@@ -19,11 +20,11 @@ export interface Dialect {
   readonly systemRole: "system" | "developer"
   /** The field of the output limit. */
   readonly outputLimit: "max_tokens" | "max_completion_tokens"
-  /** How reasoning is set; what is absent is rejected. */
+  /** How reasoning is set; settings without a field here are rejected. */
   readonly reasoningFields?: ReasoningFields | undefined
 }
 
-/** How a server is told to reason: by `reasoning_effort`, by OpenRouter's `reasoning`, or by a switch. */
+/** How a server's reasoning is set: by `reasoning_effort`, by OpenRouter's `reasoning`, or by a switch. */
 export interface ReasoningFields {
   readonly effort?: "reasoning_effort" | "reasoning" | undefined
   readonly budget?: "reasoning" | undefined
@@ -39,7 +40,7 @@ const switches: Readonly<Record<NonNullable<ReasoningFields["off"]>, Fields>> = 
   thinking: { thinking: { type: "disabled" } }
 }
 
-/** In which ways this server cannot be told to reason. */
+/** The reasoning settings that this server does not have. */
 const missingOf = ({ budget, effort, off }: ReasoningFields) => {
   const why = "the server has no such parameter"
   return {
@@ -64,7 +65,7 @@ const reasoningOf = ({ reasoning }: Defaults, { effort, off }: ReasoningFields):
   }
 }
 
-/** What the server is sent, or which setting it does not have. */
+/** The body for the server, or the setting that it does not have. */
 export const toBody = (
   model: string,
   request: WorkerRequest,

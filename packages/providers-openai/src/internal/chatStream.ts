@@ -1,4 +1,4 @@
-/** The chunks of Chat Completions as parts. */
+/** Turns the chunks of Chat Completions into parts. */
 
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
@@ -7,7 +7,7 @@ import type { ChatCompletionChunk } from "openai/resources/chat/completions"
 import type { Dialect } from "./chatRequest.ts"
 import { count } from "./usage.ts"
 
-/** What must be known at the end. */
+/** The state of an answer so far. */
 interface State {
   readonly isRefused: boolean
   readonly finish: string | undefined
@@ -35,7 +35,7 @@ const partsOf = (delta: Delta | undefined, field: Dialect["reasoningField"]): Re
     : [{ type: "reasoning", text: reasoning }]
 }
 
-/** How one chunk goes on. */
+/** Folds one chunk. */
 const next = (state: State, chunk: ChatCompletionChunk, { reasoningField, usage }: Dialect): Step<State> => {
   const choice = chunk?.choices?.[0]
   const parts = choice === undefined ? nothing : partsOf(choice.delta as Delta, reasoningField)

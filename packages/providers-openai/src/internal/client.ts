@@ -1,4 +1,4 @@
-/** The SDK's client, with everything off that is ours to do, and the key that it holds. */
+/** The SDK's client, with retries and logs off, and the key that it holds. */
 import type { HeaderNames } from "@divisi/core/Allowance"
 import OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
@@ -17,7 +17,7 @@ export const rateLimitHeaders: HeaderNames = {
   }
 }
 
-/** How long a silence may be: ten minutes when nobody says, and no longer than a timer can be set. */
+/** The longest silence: ten minutes by default, and at most what a timer can be set to. */
 export const timeoutMillis = (options: WorkerOptions): number => Math.min(options.timeoutMillis ?? 600_000, 2 ** 31 - 1)
 
 interface Identity {
@@ -25,15 +25,15 @@ interface Identity {
   readonly project?: string | null | undefined
 }
 
-/** The headers that the SDK adds to every request because the environment says so. */
+/** The headers from the environment that the SDK adds to every request. */
 const customHeaders = (): ReadonlyArray<string> =>
   (process.env.OPENAI_CUSTOM_HEADERS ?? "").split("\n").flatMap((line) => /^([^:]+):/.exec(line)?.[1]?.trim() ?? [])
 
 const withoutHeaders = (names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, null]))
 
 /**
- * A client that neither retries nor logs. `identity` is that of the account at OpenAI; null keeps what the environment
- * says of it from servers of others.
+ * A client that neither retries nor logs. `identity` is the account at OpenAI; null keeps the environment's account
+ * from other servers.
  */
 export const makeClient = (options: WorkerOptions, key: string | undefined, identity: Identity): OpenAI =>
   new OpenAI({

@@ -1,4 +1,4 @@
-/** Whatever the SDK throws, and whatever a stream says went wrong, as a reason that the runtime knows. Pure. */
+/** Maps whatever the SDK throws, and errors inside a stream, to a `WorkerErrorReason`. Pure. */
 
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as VendorError from "@divisi/provider-kit/VendorError"
@@ -12,8 +12,8 @@ interface ErrorObject {
 }
 
 /**
- * What OpenAI's codes mean where they do not say it in words that all vendors use. Source: the schema ResponseErrorCode
- * of https://github.com/openai/openai-openapi.
+ * What OpenAI's codes mean, for those without words that all vendors use. Source: the schema ResponseErrorCode of
+ * https://github.com/openai/openai-openapi.
  */
 const meanings: Readonly<Record<string, string>> = {
   invalid_prompt: "content_policy",
@@ -28,7 +28,7 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 const codesOf = ({ code, type }: ErrorObject): string =>
   [text(code), text(type)].flatMap((one) => (one === undefined ? [] : [one, meanings[one] ?? ""])).join("\n")
 
-/** OpenRouter refuses a flagged text as if the key were not allowed to ask. */
+/** OpenRouter refuses a flagged text with the status of a forbidden key. */
 const isFlagged = (status: number | undefined, message: string) =>
   status === 403 && /\b(?:flagged|moderation)\b/i.test(message)
 
@@ -43,14 +43,14 @@ const ofApi = (error: APIError, surroundings: VendorError.Surroundings): WorkerE
     : VendorError.fromRefusal({ status, message, codes, header }, surroundings)
 }
 
-/** The innermost cause says what happened to a connection; what is around it says "fetch failed". */
+/** The innermost cause says what happened to the connection; the outer ones say only "fetch failed". */
 const causeOf = (error: Error): string => {
   let inner: unknown = error
   while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause
   return inner instanceof Error ? inner.message || inner.name : String(inner)
 }
 
-/** Why a call failed, from whatever the SDK threw. */
+/** The reason of a failed call, from what the SDK threw. */
 export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (error instanceof APIConnectionTimeoutError) return { _tag: "Timeout" }
   if (error instanceof APIConnectionError) {
@@ -59,7 +59,7 @@ export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings)
   return error instanceof APIError ? ofApi(error, surroundings) : VendorError.fromException(error, surroundings)
 }
 
-/** Why an answer failed, from the error object that is its end. */
+/** The reason of a failed answer, from the error object that ends it. */
 export const reasonOfObject = (
   error: ErrorObject | null | undefined,
   surroundings: VendorError.Surroundings

@@ -1,4 +1,4 @@
-/** A request in the words of the Responses API. */
+/** A request as a body of the Responses API. */
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
@@ -6,7 +6,7 @@ import type { Capabilities } from "../capabilities.ts"
 import type { OpenAiOptions } from "../options.ts"
 import { check, type Defaults, merge, some } from "./settings.ts"
 
-/** What the Responses API has no parameter for, whatever the model. */
+/** Settings that the Responses API has no parameter for, whatever the model. */
 export const lacking: Partial<Capabilities> = { seed: false, maxStopSequences: 0 }
 
 const missing = { budget: "OpenAI takes an effort, not a number of tokens" }
@@ -21,7 +21,7 @@ const reasoningOf = (
   return Object.keys(fields).length === 0 ? undefined : fields
 }
 
-/** What the API is sent, or which setting it does not have. */
+/** The body for the API, or the setting that it does not have. */
 export const toBody = (
   model: string,
   request: WorkerRequest,

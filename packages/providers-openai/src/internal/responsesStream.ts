@@ -1,4 +1,4 @@
-/** The events of the Responses API as parts. */
+/** Turns the events of the Responses API into parts. */
 
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
@@ -7,7 +7,7 @@ import type { Response, ResponseStreamEvent } from "openai/resources/responses/r
 import { reasonOfObject } from "./errors.ts"
 import { count } from "./usage.ts"
 
-/** What must be known at the end. */
+/** The state of an answer so far. */
 interface State {
   readonly isRefused: boolean
   /** The last event's response, once it has come. */
@@ -16,7 +16,7 @@ interface State {
 
 const nothing: ReadonlyArray<WorkerPart> = []
 
-/** How one event goes on. Events that are not known here bring nothing. */
+/** Folds one event. Unknown events are ignored. */
 const next = (state: State, event: ResponseStreamEvent, secret: string): Step<State> => {
   switch (event?.type) {
     case "response.output_text.delta":
@@ -67,7 +67,7 @@ const usageOf = ({ last }: State): Usage | undefined => {
   }
 }
 
-/** How the Responses API streams. `secret` shows in no failure. */
+/** How the Responses API streams. No failure shows `secret`. */
 export const protocol = (secret: string): Protocol<ResponseStreamEvent, State> => ({
   initial: { isRefused: false, last: undefined },
   next: (state, event) => next(state, event, secret),

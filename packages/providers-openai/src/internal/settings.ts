@@ -1,9 +1,9 @@
-/** The settings of a call: those of the request before those of the worker, held to what the model can do. */
+/** The settings of a call: the request's, then the worker's, checked against what the model can do. */
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
 
-/** What a worker sets where a request does not. */
+/** A worker's settings for requests that do not set them. */
 export interface Defaults {
   /** The most tokens the model may write, reasoning included; the vendor's own limit when absent. */
   readonly maxOutputTokens?: number | undefined
@@ -31,11 +31,11 @@ export const merge = (defaults: Defaults, request: WorkerRequest): Defaults => {
 export const some = (key: string, value: unknown): Readonly<Record<string, unknown>> =>
   value === undefined ? {} : { [key]: value }
 
-/** What settings are held to. */
+/** What settings are checked against. */
 export interface Target {
   readonly model: string
   readonly capabilities: Capabilities
-  /** Why an API cannot be told to reason in some way, whatever the model. */
+  /** Why an API lacks a kind of reasoning setting, whatever the model. */
   readonly missing: { readonly [Type in Reasoning["type"]]?: string | undefined }
   /** Leaves out settings that the model does not have, instead of refusing them. */
   readonly omitUnsupported: boolean
@@ -56,7 +56,7 @@ const seedOf = (target: Target, { seed }: Defaults): Checked<"seed"> => {
     : unsupported(target, `seed: ${target.model} has no such parameter here`)
 }
 
-/** Too many are refused in any case: nobody knows which of them could be left out. */
+/** Too many stop sequences are always refused: nobody knows which of them could be left out. */
 const stopSequencesOf = (target: Target, { stopSequences }: Defaults): Checked<"stopSequences"> => {
   const { capabilities, model } = target
   if (stopSequences === undefined) return Result.succeed({})
@@ -66,7 +66,7 @@ const stopSequencesOf = (target: Target, { stopSequences }: Defaults): Checked<"
     : Result.succeed({ stopSequences })
 }
 
-/** A model that never reasons needs not be told that it should not. */
+/** A model that never reasons needs no setting that turns reasoning off. */
 const reasoningOf = (target: Target, { reasoning }: Defaults): Checked<"reasoning"> => {
   const { capabilities, missing, model } = target
   const { efforts, isReasoningFixed } = capabilities
@@ -83,7 +83,7 @@ const reasoningOf = (target: Target, { reasoning }: Defaults): Checked<"reasonin
   return why === undefined ? Result.succeed({ reasoning }) : unsupported(target, `reasoning ${reasoning.type}: ${why}`)
 }
 
-/** 1 is what every model does anyway. A temperature goes by the reasoning that is left. */
+/** 1 is every model's default, so it is not sent. Whether another is allowed depends on the checked reasoning. */
 const temperatureOf = (target: Target, { reasoning, temperature }: Defaults): Checked<"temperature"> => {
   const { capabilities, model } = target
   if (temperature === undefined) return Result.succeed({})
@@ -96,7 +96,7 @@ const temperatureOf = (target: Target, { reasoning, temperature }: Defaults): Ch
     : unsupported(target, `temperature: ${model} takes one only where reasoning is off`)
 }
 
-/** The settings that there are; one that there is not fails, by name, or is left out. */
+/** The settings that the model has. One that it lacks fails by name, or is left out. */
 export const check = (target: Target, settings: Defaults): Result.Result<Defaults, WorkerErrorReason> =>
   Result.gen(function* () {
     const { maxOutputTokens, temperature } = settings

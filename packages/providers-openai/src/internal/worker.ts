@@ -1,4 +1,4 @@
-/** A worker from its options and one API of the SDK. */
+/** Makes a worker from its options and one API of the SDK. */
 import * as Allowance from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
@@ -22,26 +22,26 @@ export interface Api<Body, Event, State> {
   readonly protocol: (secret: string) => VendorStream.Protocol<Event, State>
 }
 
-/** What a worker is, its API apart. */
+/** The properties of a worker that do not depend on its API. */
 export interface About {
   readonly id: string
   readonly provider: string
   readonly pricing: Pricing | undefined
   readonly limits: Limits | undefined
-  /** The headers that tell what is left of the rate limits; not looked at when absent. */
+  /** The headers that report what is left of the rate limits; not read when absent. */
   readonly rateLimitHeaders: Allowance.HeaderNames | undefined
   /** Whether the model takes a seed here. */
   readonly takesSeed: boolean
-  /** A missing key is a failure of every call; `undefined` where the server wants none. */
+  /** A missing key fails every call; `undefined` if the server wants none. */
   readonly key: Result.Result<Redacted.Redacted<string>, string> | undefined
   readonly identity: { readonly organization?: string | null | undefined; readonly project?: string | null | undefined }
 }
 
-/** Servers that are no such API answer with a page, or with an object, where a stream was asked for. */
+/** Whether this is no event stream: servers without this API answer with a page or an object. */
 const isOther = (contentType: string | null): contentType is string =>
   contentType !== null && /html|json/i.test(contentType)
 
-/** What its answers depend on, for the key under which they are kept. */
+/** What its answers depend on, for their key in a response cache. */
 const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
   const { body, maxOutputTokens, reasoning, seed, stopSequences, temperature } = options
   return { baseURL, body, maxOutputTokens, reasoning, seed, stopSequences, temperature }
@@ -51,7 +51,7 @@ const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
 const limited = (limits: Limits | undefined, { maxOutputTokens }: WorkerOptions): Limits | undefined =>
   maxOutputTokens === undefined ? limits : { ...limits, maxOutputTokens }
 
-/** Makes a worker. The key stays in here. */
+/** Makes a worker. The key does not leave its closure. */
 export const makeWorker = <Body, Event, State>(
   options: WorkerOptions,
   about: About,
