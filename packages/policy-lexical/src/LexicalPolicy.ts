@@ -1,9 +1,9 @@
 /**
- * The lexical policy: plans by the words of the question alone, without a model.
+ * The lexical policy: plans from the words of the question alone, without a model.
  *
  * It splits a question where its wording shows parts ("first ... then ...", numbered parts, sentences that refer back),
- * gives each part to the worker whose description matches it best by BM25, and shows each part the answers it builds on.
- * It is the strongest baseline that needs nothing, and what plans when no Conductor is there.
+ * gives each part to the worker whose description matches it best by BM25, and shows each part the answers it builds
+ * on. It is the strongest baseline that needs no model and no training, and the fallback when there is no Conductor.
  */
 
 import * as Policy from "@divisi/core/Policy"
@@ -34,7 +34,7 @@ interface Assigned extends Part {
 // Routing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a worker says it is not good at must not attract what it is not good at. */
+/** A description without what the worker is not good at, so that those words attract no questions. */
 const strengths = (description: string): string =>
   description.replace(
     /\b(?:not|never|no good|except|without|weak|poor|bad|worse|struggles?|unreliable|cannot|can't|doesn't|avoid)\b[^.;]*/gi,
@@ -43,7 +43,7 @@ const strengths = (description: string): string =>
 
 const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0
 
-/** The ordinals, the most general worker first: by what the descriptions say of breadth and care, then by length. */
+/** The ordinals, the most general worker first: by words of breadth and care in the descriptions, then by length. */
 const byGenerality = ({ workers }: WorkerPool): ReadonlyArray<number> => {
   const measures = workers.map(({ description = "" }) => [
     -countOf(description, /\b(?:careless|sloppy|unreliable|flaky|rough|often wrong|sometimes wrong|hasty|tiny)\b/gi),
@@ -63,8 +63,8 @@ interface Router {
 }
 
 /**
- * Chooses a worker for a text: the best match, the more general of equals, and the most general when none matches. One
- * that failed is asked again only where there is no other.
+ * Chooses a worker for a text: the best match, the more general of equals, and the most general when none matches. A
+ * worker that failed is chosen again only if there is no other.
  */
 const router = (pool: WorkerPool, failed: ReadonlyArray<number>): Router => {
   const documents = pool.workers.map(({ description = "" }) => Lexicon.terms(strengths(description)))
@@ -94,7 +94,7 @@ const merge = (parts: ReadonlyArray<Assigned>, at: number): ReadonlyArray<Assign
   return [...parts.slice(0, at), joined, ...parts.slice(at + 2).map((part) => ({ ...part, needs: moved(part.needs) }))]
 }
 
-/** A part that continues from the one before it at the same worker, for nobody else, is not worth a step of its own. */
+/** Merges a part into the one before it when both go to one worker and no other part needs the first. */
 const compact = (parts: ReadonlyArray<Assigned>): ReadonlyArray<Assigned> => {
   const at = parts.findIndex(({ worker }, index) => {
     const next = parts[index + 1]
@@ -165,16 +165,16 @@ const plan = ({ general, route }: Router, question: string, maxSteps: number, sp
  *
  * **Details**
  *
- * A part goes to the worker whose description matches its words, and the subjects that these words give away, best; what
- * a description says after "not", "weak at" and the like does not count. Without a match, and to put independent answers
- * together, the most general worker is chosen by what the descriptions say of breadth, then by their length, then by
- * order. Parts that follow one another at the same worker become one step, and a question without parts is one step, so
- * plans are no longer than they need to be. A critic's objection leads to one step that revises the previous answer, and
- * workers that failed to a plan without them.
+ * A part goes to the worker whose description best matches its words and the subjects that they suggest; what a
+ * description says after "not", "weak at" and the like does not count. Without a match, and to combine independent
+ * answers, it chooses the most general worker: by words of breadth in the descriptions, then by their length, then by
+ * order. Consecutive parts for one worker become one step, and a question without parts is one step, so plans are no
+ * longer than they need to be. After a critic's objection it writes one step that revises the previous answer; after
+ * workers failed, a plan without them.
  *
  * **Gotchas**
  *
- * It reads English only, and it is as good as the descriptions are: without any, everything goes to the first worker.
+ * It reads English only, and depends on good descriptions: without any, everything goes to the first worker.
  *
  * **Example**
  *

@@ -1,5 +1,5 @@
 /**
- * Okapi BM25: how well short documents match a query. Written here because core depends on effect alone.
+ * Okapi BM25: how well short documents match a query.
  *
  * Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the usual k1 and b and
  * the inverse document frequency that cannot become negative.

@@ -1,4 +1,4 @@
-/** Words for a lexical policy: the terms of a text, and the subjects that a question gives away. */
+/** Words for a lexical policy: the terms of a text, and the subjects that a question suggests. */
 
 const functionWords = new Set(
   (
@@ -24,7 +24,7 @@ export const stem = (word: string): string => {
 export const terms = (text: string): ReadonlyArray<string> =>
   (text.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => !functionWords.has(word)).map(stem)
 
-/** What a question says of its subject without naming it, and the words in which a worker would describe that subject. */
+/** Clues to a subject that a question does not name, and the words in which a worker would describe that subject. */
 const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; readonly most?: number | undefined }> = [
   {
     cue: /(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times(?= (?:\d|as|that|itself|the\b))|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|squared|squares? (?:of|root)|cubed|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
@@ -95,16 +95,18 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; re
 
 const mostHits = 2
 
-/** A subject says more than a word that a question and a description happen to share. */
+/** A subject counts more than a word that a question and a description happen to share. */
 const subjectWeight = 2
 
-/** Quotations and code are what a question works on, not what it is about; that there is code is told by its fence. */
+/**
+ * Without quotations and code: a question works on them, but is not about them. The fence still shows that it has code.
+ */
 const withoutQuotes = (text: string) =>
   text.replace(/```[\s\S]*?(?:```|$)/g, "``` ").replace(/"[^"\n]*"|“[^”\n]*”|(?<!\p{L})'[^'\n]*'(?!\p{L})/gu, " ")
 
 /**
- * The weighted terms of a question: its own, and those of the subjects that its wording gives away, more for
- * two clues than for one.
+ * The weighted terms of a question: its own, and those of the subjects that its wording suggests, more for two clues
+ * than for one.
  */
 export const query = (text: string): ReadonlyMap<string, number> => {
   const weights = new Map<string, number>()

@@ -2,7 +2,7 @@
  * The parts of a composite question, found by its wording: sentences, numbered parts, "first ... then ...", and what
  * refers back ("that number", "the result", "part 1", a named quantity).
  *
- * A heuristic for English. It prefers too few parts to too many: what is no request of its own stays with its
+ * A heuristic for English. It prefers too few parts to too many: what is not a request of its own stays with its
  * neighbour.
  */
 
@@ -36,10 +36,10 @@ const led = new RegExp(
   "i"
 )
 
-/** What was just described is changed or done, and this asks about the outcome: one request with what came before. */
+/** Asks about the result of a change that was just described: one request together with it. */
 const asksOfChange = /\bthe (?:new|resulting|updated|changed|combined|remaining) \w+/i
 
-/** How to answer, or a question for what was just worked out: no request of its own. */
+/** Says how to answer, or asks for what was just worked out: not a request of its own. */
 const closing = new RegExp(
   [
     "^(?:please )?(?:(?:only |just )?(?:answer|reply|respond)|show|explain your|justify|your answer|the answer should)\\b",
@@ -205,7 +205,7 @@ const needsOf = (text: string, sequel: boolean, earlier: ReadonlyArray<string>):
 /** Code keeps its lines. */
 const joinTexts = (left: string, right: string) => `${left}${right.startsWith("\uE000") ? "\n" : " "}${right}`
 
-/** Groups fragments around the requests: what comes before one belongs to it, and what follows the last to the last. */
+/** Groups fragments around requests: what precedes a request belongs to it, and what follows the last to the last. */
 const gather = (fragments: ReadonlyArray<Fragment>): ReadonlyArray<Fragment> => {
   const groups: Array<Fragment> = []
   let waiting: Array<string> = []
@@ -240,7 +240,7 @@ const gather = (fragments: ReadonlyArray<Fragment>): ReadonlyArray<Fragment> => 
 const longestQuestion = 20_000
 const mostParts = 20
 
-/** The parts of a question, in order; one part, the whole, when nothing in it can be told apart. */
+/** The parts of a question, in order; the whole as one part when it cannot be split. */
 export const split = (question: string): ReadonlyArray<Part> => {
   if (question.length > longestQuestion) return [{ text: question, needs: [] }]
   const { release, text } = hold(question)

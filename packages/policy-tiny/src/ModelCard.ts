@@ -1,6 +1,6 @@
 /**
- * The model card: what the model was made of, how, what it reaches and where it fails. `model/card.json` is one, and
- * `CARD.md` is written from it.
+ * The model card: the model's data, training, results and limits. `model/card.json` is one, and `CARD.md` is written
+ * from it.
  */
 import * as Schema from "effect/Schema"
 
@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the model was shown. */
+/** What the model was trained on. */
 export const DataSource = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
@@ -24,7 +24,7 @@ export const Phase = Schema.Struct({
   steps: Schema.Int
 })
 
-/** How a policy did on a benchmark, with its standard error: shares from 0 to 1. */
+/** A policy's result on a benchmark, with its standard error: shares from 0 to 1. */
 export const Metric = Schema.Struct({
   benchmark: Schema.String,
   policy: Schema.String,
@@ -32,7 +32,7 @@ export const Metric = Schema.Struct({
   tasks: Schema.Int,
   accuracy: Schema.Finite,
   standardError: Schema.Finite,
-  /** Of a question, in USD of the gym's prices. */
+  /** Mean cost of a question, in USD at the gym's prices. */
   costUsd: Schema.optionalKey(Schema.Finite),
   /** Mean steps of a plan. */
   steps: Schema.optionalKey(Schema.Finite)
@@ -68,10 +68,10 @@ export const ModelCard = Schema.Struct({
   }),
   data: Schema.Array(DataSource),
   metrics: Schema.Array(Metric),
-  /** What it is for, and what it is not: one sentence each. */
+  /** What it is for and what it is not for: one sentence each. */
   uses: Schema.Array(Schema.String),
   limits: Schema.Array(Schema.String),
-  /** Of the packages that made it, by name. */
+  /** Versions of the packages that made it, by name. */
   versions: Schema.Record(Schema.String, Schema.String)
 })
 
@@ -82,7 +82,7 @@ export type ModelCard = typeof ModelCard.Type
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads a card; throws what is wrong where. */
+/** Reads a card; throws an error that names the wrong field. */
 export const decodeUnsafe: (card: unknown) => ModelCard = Schema.decodeUnknownSync(ModelCard, {
   errors: "all",
   onExcessProperty: "error"

@@ -1,9 +1,9 @@
 /**
  * The tiny Conductor: a model of less than a million weights that plans for the workers of the gym.
  *
- * Its GGUF comes with this package, and llama.cpp runs it on one thread of the processor. It was trained from nothing, in
- * the gym and for the gym: it has seen no other workers, and no other English. What it does not know it leaves to a
- * fallback, and says so in the notes of the proposal.
+ * Its GGUF comes with this package, and llama.cpp runs it on one thread of the processor. It was trained from scratch,
+ * in the gym and for the gym: it has seen no other workers and no other English. A fallback plans what it does not
+ * know; the notes of the proposal say so.
  */
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -28,19 +28,19 @@ import * as TinyPrompt from "./TinyPrompt.ts"
 export interface PlanOptions {
   /** `"divisi-tiny"` by default. */
   readonly name?: string | undefined
-  /** 0 by default: the plan that it holds for the best. */
+  /** 0 by default: its most likely plan. */
   readonly temperature?: number | undefined
-  /** Of thoughts and plan together; 128 by default, which is more than a plan of five steps takes. */
+  /** Tokens of reasoning and plan together; 128 by default, more than a plan of five steps needs. */
   readonly maxOutputTokens?: number | undefined
-  /** What plans where this one does not know its way; the lexical policy by default. */
+  /** Plans for questions and pools that the model does not know; the lexical policy by default. */
   readonly fallback?: Policy.Policy | undefined
 }
 
 /** How it plans and runs. */
 export interface Options extends PlanOptions {
-  /** Another model that `divisi train --recipe gym` has made; {@link file} by default. */
+  /** The model: {@link file} by default, or another that `divisi train --recipe gym` has made. */
   readonly file?: string | undefined
-  /** Plans at once; 4 by default, and more wait for their turn. */
+  /** How many plans are made at once; 4 by default. More wait for their turn. */
   readonly sequences?: number | undefined
 }
 
@@ -53,7 +53,7 @@ const inPackage = (name: string): string => fileURLToPath(new URL(`../model/${na
 /** Where the GGUF is. */
 export const file: string = inPackage("divisi-tiny.gguf")
 
-/** What the model is: its data, its recipe, what it reaches, and what it must not be used for. */
+/** The model's card: its data, recipe, results, and what it must not be used for. */
 export const card = (): ModelCard => JSON.parse(fs.readFileSync(inPackage("card.json"), "utf8"))
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -62,10 +62,10 @@ export const card = (): ModelCard => JSON.parse(fs.readFileSync(inPackage("card.
 
 const known: ReadonlySet<string> = new Set(knownWorkers)
 
-/** Whether it has been trained with a worker of this description. It sees nothing else of workers. */
+/** Whether it was trained with a worker of this description; it sees nothing else of workers. */
 export const knows = ({ description = "" }: Pick<Worker, "description">): boolean => known.has(description)
 
-/** Why a question is not for it, if it is not. */
+/** Why the model cannot plan this, if it cannot. */
 const outside = ({ pool, previous }: Policy.Context): string | undefined => {
   const stranger = pool.workers.find((worker) => !knows(worker))
   if (stranger !== undefined) {
@@ -80,15 +80,15 @@ const outside = ({ pool, previous }: Policy.Context): string | undefined => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Names of control tokens in a text are no control tokens. */
+/** A message as a line of the prompt; names of control tokens in it stay plain text. */
 const line = ({ content, role }: Message): string => {
   const text = content.replaceAll("<|", "< |")
   return role === "assistant" ? `<|answer|>${text}<|endoftext|>` : `${text}\n`
 }
 
 /**
- * How the model is run. Small as it is, a GPU or a second thread would cost more than they save. The template is the one
- * in its file, written out: to find out that it is none of those that are known takes longer than a plan.
+ * How the model is run. For a model this small, a GPU or a second thread costs more than it saves. The template repeats
+ * the one in the file, because matching that against the known ones takes longer than a plan.
  */
 export const settings = {
   gpu: "none",
@@ -99,12 +99,12 @@ export const settings = {
 } as const satisfies Partial<LlamaCppModel.Options & LlamaCppModel.WorkerOptions>
 
 /**
- * Makes the policy of a model that is there: one that this recipe made, as a worker.
+ * Makes a policy from a loaded model of this recipe, given as a worker.
  *
  * **Details**
  *
- * Pools with a worker that was not trained with, a critic's objection, and prompts that are longer than the context are
- * the fallback's; the notes of the proposal say why. Plans never seat the Conductor itself, as it cannot answer.
+ * The fallback plans for pools with an unknown worker, after a critic's objection, and for prompts longer than the
+ * context; the notes of the proposal say why. Plans never use the Conductor itself as a worker, as it cannot answer.
  */
 export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy => {
   const { fallback = LexicalPolicy.make(), maxOutputTokens = 128, name = "divisi-tiny", temperature = 0 } = options
@@ -114,10 +114,10 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
     prompt: TinyPrompt.options,
     maxOutputTokens,
     temperature,
-    // Corrections are none of the prompts that it has seen.
+    // It was never trained on prompts with corrections.
     resamples: 0
   })
-  // It thinks before its lists, as it was trained to: nothing that reading would have to forgive.
+  // It was trained to write reasoning before its lists, so that is no slip to note.
   const plan = (context: Policy.Context) =>
     Effect.map(policy.propose({ ...context, self: false }), ({ workflow }) => ({ workflow }))
   return Policy.withFallback({ ...policy, propose: plan }, fallback, {
@@ -129,16 +129,16 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
 }
 
 /**
- * Loads the model that comes with this package, and makes a policy of it. It leaves memory with the scope.
+ * Loads the model that comes with this package and makes a policy of it. Closing the scope frees its memory.
  *
  * **Details**
  *
- * Loading takes about a quarter of a second, most of it for llama.cpp itself. A plan is what the model holds for the
- * best, held to a grammar, so it is always valid, and the same for the same question and pool.
+ * Loading takes about a quarter of a second, most of it for llama.cpp itself. A plan is the model's most likely one
+ * under a grammar, so it is always valid, and the same for the same question and pool.
  *
  * **Gotchas**
  *
- * It knows the gym alone. For real models and real questions, prompt or train a real one: see `LanguagePolicy`.
+ * It knows only the gym. For real models and questions, prompt or train a larger model: see `LanguagePolicy`.
  *
  * **Example**
  *

@@ -1,6 +1,6 @@
 /**
- * The prompt of the tiny Conductor: the pool and the question, and nothing that would have to be explained to a model
- * that knows nothing else. It is the prompt of every language policy with other words in it.
+ * The prompt of the tiny Conductor: the pool and the question, without the explanations that only a larger model could
+ * use. It is the prompt of every language policy with another template.
  */
 import * as Prompt from "@divisi/core/Prompt"
 
@@ -8,11 +8,11 @@ import * as Prompt from "@divisi/core/Prompt"
 export const template: Prompt.Template = {
   ...Prompt.emptyTemplate,
   pool: "{models}",
-  // It looks for workers by the words of their descriptions, so it finds none that is not described.
+  // It finds workers by the words of their descriptions.
   model: { described: "{model} {description}", numbered: "{model}", failed: "{model}" },
   question: "{question}",
   recursion: "{workflow}\nAnswer: {answer}{feedback}",
-  // Without an answer there is nothing to go on from: it plans as if for the first time, for those who are left.
+  // Without a previous answer it plans as if for the first time, for the workers that are left.
   failure: "",
   feedback: "\n{feedback}",
   correction: "{error}"

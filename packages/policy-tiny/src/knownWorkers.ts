@@ -1,4 +1,4 @@
-/** The workers that the tiny Conductor was trained with, by their descriptions: all that it sees of them. */
+/** The descriptions of the workers that the tiny Conductor was trained with: all that it sees of them. */
 export const knownWorkers: ReadonlyArray<string> = [
   "Strong and dear generalist: good at mathematics, logic and programs, less sure with the calendar and old units.",
   "Literary generalist: good with words, dates and logic, weak in mathematics.",

@@ -1,14 +1,14 @@
 /**
- * The tiny Conductor for programs that keep no scopes: a policy that loads its model with its first plan.
+ * The tiny Conductor for programs without scopes: a policy that loads its model with its first plan.
  *
- * The model stays in memory until `release` of `@divisi/policy-llamacpp`, or the end of the process.
+ * The model stays in memory until `release` of `@divisi/policy-llamacpp` or the end of the process.
  */
 import type { Policy } from "@divisi/core/Policy"
 import { llamacpp } from "@divisi/policy-llamacpp/llamacpp"
 import * as TinyConductor from "./TinyConductor.ts"
 
 /**
- * The policy; see `TinyConductor.make` for what it does not know.
+ * The policy. `TinyConductor.make` says what it leaves to the fallback.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * Any language model of the Vercel AI SDK as a worker: its providers, gateways, registries and middleware, as they are.
+ * Any language model of the Vercel AI SDK as a worker: its providers, gateways, registries and middleware.
  *
  * The worker calls the model by the AI SDK's own specification (`doStream`, versions 3 and 4) and not through
- * `streamText`, so nothing retries, logs or buffers in between, and a stream that was cut is seen as such.
+ * `streamText`, so nothing retries, logs or buffers in between, and a stream that was cut off fails.
  */
 import type { LanguageModelV3, LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import type { HeaderNames } from "@divisi/core/Allowance"
@@ -26,9 +26,9 @@ import { callOptions } from "./internal/request.ts"
 /** A model of the AI SDK, as its providers make them. For the AI Gateway's names use its `gateway("openai/gpt-5")`. */
 export type Model = LanguageModelV3 | LanguageModelV4
 
-/** What the AI SDK does not say of a model, and the worker's defaults. */
+/** What the AI SDK does not know about a model, and the worker's defaults. */
 export interface Options {
-  /** `openai:gpt-5` for the model `gpt-5` of `openai.responses`, unless said otherwise. */
+  /** `openai:gpt-5` by default for the model `gpt-5` of `openai.responses`. */
   readonly id?: string | undefined
   readonly description?: string | undefined
   /** The key under which rate limits are shared; the id when absent. */
@@ -47,23 +47,23 @@ export interface Options {
   /** Sent with every call, as the AI SDK's `providerOptions`. */
   readonly providerOptions?: SharedV4ProviderOptions | undefined
   /**
-   * What a vendor wants for a reasoning setting, as its `providerOptions`. Version 4 of the AI SDK knows efforts and
-   * "off" itself, but no budget in tokens; version 3 knows none of them. `undefined` leaves it at that.
+   * Maps a reasoning setting to the vendor's `providerOptions`. Version 4 of the AI SDK has efforts and "off" itself,
+   * but no budget in tokens; version 3 has none of them. `undefined` adds nothing.
    */
   readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
   /** Sent with every call. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The headers in which the vendor says what is left of its rate limits; those of OpenAI and Anthropic are known. */
+  /** The headers that report what is left of the rate limits; those of OpenAI and Anthropic by default. */
   readonly rateLimitHeaders?: HeaderNames | undefined
-  /** The longest silence, before an answer and in it, in milliseconds; as long as the caller waits by default. */
+  /** The longest silence in milliseconds, before and within an answer; no limit by default. */
   readonly timeoutMillis?: number | undefined
   /**
-   * What to do when the model says that it does not support a setting of the request: fail with `InvalidRequest`
-   * (default), or go on without it.
+   * What to do when the model reports that it does not support a setting: fail with `InvalidRequest` (default), or go
+   * on without it.
    */
   readonly unsupported?: "fail" | "ignore" | undefined
   /**
-   * Texts that no error may show. The AI SDK keeps a model's key to itself; name it here if its vendor might repeat it.
+   * Texts that no error may show. The AI SDK does not reveal a model's key; give it here if its vendor might repeat it.
    * What looks like a key is hidden anyway.
    */
   readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
@@ -73,7 +73,7 @@ export interface Options {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What an answer depends on beside the model's name, for the key of a response cache; headers may hold secrets. */
+/** What an answer depends on besides the model's name, for its key in a response cache; headers may hold secrets. */
 const settingsOf = ({ maxOutputTokens, providerOptions, reasoning, temperature }: Options) => ({
   maxOutputTokens,
   temperature,
@@ -88,9 +88,9 @@ const idOf = ({ modelId, provider }: Model): string => `${provider.split(".")[0]
  *
  * **Details**
  *
- * Where the vendor reports no usage it is estimated at four characters to a token. A setting that the model does not
- * have fails the call with an `InvalidRequest` that names it: before it is sent where the specification has no such
- * setting, at the first event where the model says so.
+ * Usage that the vendor does not report is estimated at four characters per token. A setting that the model does not
+ * have fails the call with an `InvalidRequest` that names it: before the call is sent if the specification has no such
+ * setting, at the first event if the model reports it.
  *
  * **Example**
  *
@@ -151,7 +151,7 @@ const call = (
     const clock = yield* Clock.Clock
     const fail = (error: unknown) => failure(error, clock.currentTimeMillisUnsafe())
     const { response, stream } = yield* Effect.tryPromise({
-      // Version 4 has kept everything of version 3 that a worker sends and reads.
+      // What a worker sends and reads is the same in versions 3 and 4.
       try: () => (model as LanguageModelV4).doStream({ ...converted.success, abortSignal }),
       catch: fail
     })

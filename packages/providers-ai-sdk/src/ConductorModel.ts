@@ -1,6 +1,6 @@
 /**
- * A Conductor as a language model of the Vercel AI SDK: what calls `generateText` or `streamText` today asks a team
- * tomorrow, by one changed line.
+ * A Conductor as a language model of the Vercel AI SDK: a program that calls `generateText` or `streamText` uses a team
+ * by changing one line.
  */
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import * as AnswerText from "@divisi/core/AnswerText"
@@ -17,15 +17,15 @@ import { taskOf } from "./internal/task.ts"
 
 export { ConductorModelError } from "./internal/answer.ts"
 
-/** How a Conductor shows itself as a model. */
+/** How a Conductor appears as a model. */
 export interface Options {
   /** The model's name; `conductor` by default. */
   readonly modelId?: string | undefined
   /** The provider's name; `divisi` by default. */
   readonly provider?: string | undefined
-  /** Whether the plan, and what becomes of its steps, are told as reasoning; false by default. */
+  /** Whether the plan and the progress of its steps are streamed as reasoning; false by default. */
   readonly progress?: boolean | undefined
-  /** What every run is started with, e.g. a ledger that limits all of them together. */
+  /** Options of every run, e.g. a ledger that limits all of them together. */
   readonly run?: Omit<RunOptions, "runId" | "seed"> | undefined
   /**
    * Services of every run: a response cache, a gate with rate limits, a tracer.
@@ -38,11 +38,11 @@ export interface Options {
  *
  * **Details**
  *
- * - Text is streamed as the step that answers writes it, as soon as nothing can replace it: with more than one round
- *   (recursion, a critic) that is at the end. If a call fails after some of its text was streamed and its retry says
- *   something else, the stream fails; it never goes on with another text.
+ * - Text is streamed as the answering step writes it, once nothing can replace it: with more than one round
+ *   (recursion, a critic) that is at the end. If a call fails after some of its text was streamed and its retry answers
+ *   differently, the stream fails; it never continues with another text.
  * - Usage is that of the whole run: the policy's and every worker's.
- * - `providerMetadata.divisi` says the run's id, outcome, cost, calls, rounds and workers.
+ * - `providerMetadata.divisi` has the run's id, outcome, cost, calls, rounds and workers.
  * - Aborting the call stops the run, and every call of a worker with it.
  * - A run without an answer fails with a {@link ConductorModelError}, which the AI SDK does not retry: the run has
  *   retried what can be.
@@ -76,16 +76,16 @@ export const conductorModel = (conductor: Conductor["Service"], options: Options
     const task = taskOf(call.prompt)
     const { seed } = call
     const events = conductor.stream(task, { ...options.run, seed })
-    const reading: Answer.Reading = {
+    const info: Answer.CallInfo = {
       modelId,
       warnings: warnings(call),
-      isProgressTold: options.progress === true,
-      areEventsTold: call.includeRawChunks === true
+      showsProgress: options.progress === true,
+      includesEvents: call.includeRawChunks === true
     }
     return Stream.mapAccumEffect(
       events,
       () => Answer.start(AnswerText.start(conductor)),
-      (state, event) => Effect.fromResult(Answer.next(state, event, reading))
+      (state, event) => Effect.fromResult(Answer.next(state, event, info))
     )
   }
 
@@ -106,7 +106,7 @@ export const conductorModel = (conductor: Conductor["Service"], options: Options
   }
 }
 
-/** A run as a stream of the web: it starts at once, and stops when the reader has enough or the signal says so. */
+/** A run as a web stream: it starts at once, and stops when the reader cancels or the signal is aborted. */
 const toReadable = (
   parts: Stream.Stream<LanguageModelV4StreamPart, unknown>,
   context: Context.Context<never>,
@@ -120,7 +120,7 @@ const toReadable = (
       fiber = Effect.runForkWith(context)(told, { signal })
       fiber.addObserver((exit) => {
         if (signal?.aborted) return controller.error(signal.reason)
-        // Without a signal only the reader interrupts, who has closed the stream by then.
+        // Without a signal only the reader interrupts, and it has closed the stream by then.
         if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return
         if (Exit.isFailure(exit)) for (const part of Answer.broken(Cause.squash(exit.cause))) controller.enqueue(part)
         controller.close()

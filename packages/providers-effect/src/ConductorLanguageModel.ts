@@ -1,6 +1,5 @@
 /**
- * A Conductor as a `LanguageModel` of Effect: what uses one by its service today asks a team tomorrow, by one changed
- * layer.
+ * A Conductor as a `LanguageModel` of Effect: a program that uses that service uses a team by changing one layer.
  */
 import * as AnswerText from "@divisi/core/AnswerText"
 import { Conductor, type RunOptions } from "@divisi/core/Conductor"
@@ -13,22 +12,22 @@ import * as Stream from "effect/Stream"
 import * as Answer from "./internal/answer.ts"
 import { taskOf } from "./internal/task.ts"
 
-/** How a Conductor shows itself as a model. */
+/** How a Conductor appears as a model. */
 export interface Options {
-  /** What responses call the model; `conductor` by default. */
+  /** The model's name in responses; `conductor` by default. */
   readonly modelId?: string | undefined
-  /** What every run is started with, e.g. a seed, or a ledger that limits all of them together. */
+  /** Options of every run, e.g. a seed, or a ledger that limits all of them together. */
   readonly run?: Omit<RunOptions, "runId"> | undefined
 }
 
 /**
- * A model that answers with runs of the Conductor of the context.
+ * A model that answers with runs of the `Conductor` in the context.
  *
  * **Details**
  *
- * - `streamText` gives the text of the step that answers as it is written, as soon as nothing can replace it: with more
- *   than one round (recursion, a critic) that is at the end. If a call fails after some of its text was told and its
- *   retry says something else, the stream fails.
+ * - `streamText` gives the text of the answering step as it is written, once nothing can replace it: with more
+ *   than one round (recursion, a critic) that is at the end. If a call fails after some of its text was emitted and its
+ *   retry answers differently, the stream fails.
  * - The finish part has the usage of the whole run, and `metadata.divisi` its id, outcome, cost, calls, rounds and workers.
  * - Interrupting stops the run, and every call of a worker with it.
  * - A toolkit, a schema for the answer and files in the prompt fail with an `InvalidRequestError`; a run without an

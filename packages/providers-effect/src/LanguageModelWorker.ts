@@ -1,8 +1,8 @@
 /**
  * Any `LanguageModel` of Effect (`effect/ai`) as a worker: Effect's providers, and models that are made by hand.
  *
- * A `LanguageModel` says nothing of its name, prices and settings: those are given here. A setting of a request that
- * nobody said how to pass on fails the call, so that none is lost in silence.
+ * A `LanguageModel` does not know its name, prices and settings, so give them here. A request with a setting that no
+ * adapter passes on fails; no setting is dropped silently.
  */
 
 import type { Pricing } from "@divisi/core/Usage"
@@ -29,34 +29,34 @@ import { messageOf, settingsOf } from "./internal/request.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a request asks for beside its messages. */
+/** The settings of a request. */
 export type Settings = Omit<WorkerRequest, "messages" | "format">
 
 /** The stream of a model's answer. */
 export type Answer = Stream.Stream<Response.StreamPart<Record<never, never>>, AiError.AiError>
 
-/** How settings reach a model. */
-export interface Passing {
+/** Passes settings on to a model. */
+export interface SettingsAdapter {
   /** The settings that `apply` knows; a request that sets another one fails. Without `seed` runs ask without one. */
   readonly names: ReadonlyArray<keyof Settings>
   /** Runs an answer with settings, e.g. by providing the configuration of the model's package to it. */
   readonly apply: (settings: Settings, answer: Answer) => Answer
 }
 
-/** What a `LanguageModel` does not say of itself, and the worker's defaults. */
+/** What a `LanguageModel` does not know about itself, and the worker's defaults. */
 export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature" | "reasoning"> {
   readonly id: string
   readonly description?: string | undefined
   /** The key under which rate limits are shared; the id when absent. */
   readonly provider?: string | undefined
-  /** Unknown when absent, which is not the same as free. */
+  /** Unknown when absent, which does not mean free. */
   readonly pricing?: Pricing | undefined
   readonly limits?: Limits | undefined
-  /** How settings reach the model; without it a request that sets any fails. */
-  readonly settings?: Passing | undefined
-  /** The longest silence, before an answer and in it, in milliseconds; as long as the caller waits by default. */
+  /** Passes settings on to the model; without it, a request that sets any fails. */
+  readonly settings?: SettingsAdapter | undefined
+  /** The longest silence in milliseconds, before and within an answer; no limit by default. */
   readonly timeoutMillis?: number | undefined
-  /** Texts that no error may show, such as the API key. What looks like a key is hidden anyway. */
+  /** Texts that no error may show, such as the API key. Anything that looks like a key is hidden, too. */
   readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
 }
 
@@ -65,7 +65,7 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A worker from a `LanguageModel` that is at hand.
+ * A worker from a given `LanguageModel`.
  *
  * **Example**
  *
@@ -117,7 +117,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
 }
 
 /**
- * A worker from the `LanguageModel` of the context: that of a provider's layer.
+ * A worker from the `LanguageModel` in the context, e.g. of a provider's layer.
  *
  * **Example**
  *

@@ -6,7 +6,7 @@ import { makeWorker } from "@divisi/provider-kit/Gemini"
 import type { GenerateContentConfig } from "@google/genai"
 import { sdk } from "./internal/sdk.ts"
 
-/** What a worker can be given. */
+/** The options of a worker. */
 export interface GenaiOptions extends GeminiOptions {
   /** Settings of the vendor's own that are added to every request, e.g. `safetySettings` or `cachedContent`. */
   readonly config?: Omit<GenerateContentConfig, "abortSignal" | "automaticContinuation" | "httpOptions"> | undefined
@@ -19,9 +19,9 @@ export interface GenaiOptions extends GeminiOptions {
  *
  * **Details**
  *
- * Its id is `genai:<model>`. An effort becomes a thinking level since Gemini 3, and the budget that Google itself takes
- * for it before. What a model does not have (an effort, a budget out of its range, thinking turned off) fails with an
- * `InvalidRequest` that names it. Thoughts come as reasoning parts where reasoning is set.
+ * Its id is `genai:<model>`. An effort becomes a thinking level since Gemini 3, and Google's own budget for it before.
+ * A setting that a model does not have (an effort, a budget out of its range, no thinking) fails with an
+ * `InvalidRequest` that names it. When reasoning is set, thoughts come as reasoning parts.
  *
  * **Example**
  *

@@ -6,7 +6,7 @@ import { makeWorker } from "@divisi/provider-kit/Gemini"
 import type { SafetySetting } from "@google/generative-ai"
 import { sdk } from "./internal/sdk.ts"
 
-/** What a worker can be given. */
+/** The options of a worker. */
 export interface GoogleOptions extends GeminiOptions {
   /** What Google filters. */
   readonly safetySettings?: ReadonlyArray<SafetySetting> | undefined
@@ -17,13 +17,13 @@ export interface GoogleOptions extends GeminiOptions {
  *
  * **Details**
  *
- * Its id is `google:<model>`. An effort becomes a thinking level since Gemini 3, and the budget that Google itself takes
- * for it before. What a model does not have (an effort, a budget out of its range, thinking turned off) fails with an
- * `InvalidRequest` that names it. Thoughts come as reasoning parts where reasoning is set.
+ * Its id is `google:<model>`. An effort becomes a thinking level since Gemini 3, and Google's own budget for it before.
+ * A setting that a model does not have (an effort, a budget out of its range, no thinking) fails with an
+ * `InvalidRequest` that names it. When reasoning is set, thoughts come as reasoning parts.
  *
  * **Gotchas**
  *
- * The SDK hides the headers of a refusal: when to come back is known only where Google says it in the body.
+ * The SDK hides the headers of a refusal, so a retry-after is known only if Google puts it in the body.
  *
  * **Example**
  *

@@ -26,8 +26,6 @@ const ask = (draw: Draw, equation: string, letter: string): string =>
 
 const reach = { 1: 20, 2: 60, 3: 250 } as const
 
-// Equations ---------------------------------------------------------------------------------------------------------
-
 const linear = (draw: Draw, difficulty: Difficulty): Problem => {
   const letter = draw.pick(letters)
   const solution = difficulty === 1 ? draw.int(1, 20) : nonZero(draw, reach[difficulty])
@@ -76,8 +74,6 @@ const pair = (draw: Draw, difficulty: Difficulty): Problem => {
   ])
   return problem(question, wanted === "x" ? x : y)
 }
-
-// Words -------------------------------------------------------------------------------------------------------------
 
 const riddle = (draw: Draw, difficulty: Difficulty): Problem => {
   const solution = draw.int(2, reach[difficulty])

@@ -17,8 +17,6 @@ const ask = (draw: Draw, expression: string): string => {
   return `${opening} ${expression}${opening === "What is" || opening === "How much is" ? "?" : "."}`
 }
 
-// Expressions -------------------------------------------------------------------------------------------------------
-
 interface Signs {
   readonly times: string
   readonly minus: string
@@ -54,8 +52,6 @@ const expression = (draw: Draw, difficulty: Difficulty): Problem => {
   return problem(ask(draw, text), value)
 }
 
-// Instructions ------------------------------------------------------------------------------------------------------
-
 const closings = ["What do you get?", "What is the total?", "Give the final number."]
 
 const instruction = (draw: Draw, difficulty: Difficulty): Problem => {
@@ -74,8 +70,6 @@ const instruction = (draw: Draw, difficulty: Difficulty): Problem => {
   ])
   return problem(`${text} ${draw.pick(closings)}`, value)
 }
-
-// Stories -----------------------------------------------------------------------------------------------------------
 
 /** Some speak of measures and time although nothing is to be converted. */
 const settings = [

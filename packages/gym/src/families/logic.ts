@@ -7,8 +7,6 @@ import { people } from "../internal/words.ts"
 const word = (question: string, answer: string): Problem => ({ question, answer, kind: "word" })
 const truth = (question: string, answer: boolean): Problem => ({ question, answer: String(answer), kind: "boolean" })
 
-// Orders ------------------------------------------------------------------------------------------------------------
-
 const scales = [
   { more: "taller", less: "shorter", most: "tallest", least: "shortest" },
   { more: "older", less: "younger", most: "oldest", least: "youngest" },
@@ -29,8 +27,6 @@ const order = (draw: Draw, difficulty: Difficulty): Problem => {
   const question = `Who is the ${nth}${fromTop ? scale.most : scale.least}?`
   return word(`${draw.some(clues, clues.length).join(" ")} ${question}`, ranked[place]!)
 }
-
-// Statements --------------------------------------------------------------------------------------------------------
 
 interface Statement {
   readonly text: string
@@ -92,8 +88,6 @@ const aboutNumber = (draw: Draw, difficulty: Difficulty, subject: string, value:
   const made = statement(draw, atoms)
   return truth(`True or false: ${made.text.replace(/\(\(([^()]*)\)\)/g, "($1)")}?`, made.value)
 }
-
-// Knights and knaves ------------------------------------------------------------------------------------------------
 
 type Kinds = ReadonlyArray<boolean>
 

@@ -90,8 +90,6 @@ const tree = (
   return problem === undefined ? undefined : [...links, { family: "arithmetic", problem, needs: [0, 1] }]
 }
 
-// Wording -----------------------------------------------------------------------------------------------------------
-
 const lower = (text: string): string =>
   /^(?:[A-Z][a-z]* is (?:older|younger|taller|shorter|faster|slower|heavier|lighter)|True|Everyone|[A-Z]\b)/.test(text)
     ? text

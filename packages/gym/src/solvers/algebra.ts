@@ -70,8 +70,6 @@ const read = (question: string): Read | undefined => {
   return text.includes("=") ? inSymbols(text) : inWords(text)
 }
 
-// Solving -----------------------------------------------------------------------------------------------------------
-
 const difference = (equation: string): string => {
   const [left, right] = equation.split("=")
   return `(${left})-(${right})`

@@ -31,8 +31,6 @@ const inSymbols = (text: string): string | undefined => {
   return only !== undefined && /\d[\s)]*[-+*/^]/.test(only) && balanced(only) ? only : undefined
 }
 
-// Instructions ------------------------------------------------------------------------------------------------------
-
 const N = "(-?\\d+(?:\\.\\d+)?)"
 
 const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string]> = [
@@ -80,8 +78,6 @@ const inWords = (text: string): string | undefined => {
   return [...text.slice(match.index + match[0].length).matchAll(continuation)].reduce(apply, start)
 }
 
-// Stories -----------------------------------------------------------------------------------------------------------
-
 const story = (text: string): string | undefined => {
   const groups = new RegExp(`${N} \\w+ (?:with|of|at|for|holding|containing) ${N} .*?\\beach\\b`, "i").exec(text)
   if (groups === null) return undefined
@@ -103,8 +99,6 @@ const read = (question: string): Read | undefined => {
   const expression = inSymbols(text) ?? inWords(text) ?? story(text)
   return expression === undefined ? undefined : { expression, decimals: decimalsAsked(text) }
 }
-
-// Evaluation --------------------------------------------------------------------------------------------------------
 
 const number = /^-?\d+(?:\.\d+)?$/
 

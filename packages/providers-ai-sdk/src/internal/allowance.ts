@@ -1,4 +1,4 @@
-/** What the vendors of AI SDK models say is left of their rate limits. */
+/** Reads what is left of rate limits from the headers of AI SDK models. */
 import * as Allowance from "@divisi/core/Allowance"
 
 type Kind = "requests" | "tokens"
@@ -23,7 +23,7 @@ const known: ReadonlyArray<Allowance.HeaderNames> = [
   levels((kind, what) => `anthropic-ratelimit-${kind}-${what}`)
 ]
 
-/** What the headers of an answer say, in the names of the vendor, or in those that are known. */
+/** The allowance in the headers of an answer, by the given header names or the known ones. */
 export const allowanceOf = (
   headers: Readonly<Record<string, string>> | undefined,
   names: Allowance.HeaderNames | undefined,

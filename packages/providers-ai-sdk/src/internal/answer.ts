@@ -1,4 +1,4 @@
-/** From the events of a run to the parts of a model's stream: one step of a fold, without side effects. */
+/** Turns the events of a run into the parts of a model's stream: one step of a fold, without side effects. */
 import {
   AISDKError,
   type LanguageModelV4Content,
@@ -19,20 +19,20 @@ import { progressOf } from "./progress.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is known of the run so far. */
+/** The state of the fold. */
 export interface State {
   readonly answer: AnswerText.AnswerText
-  /** What is being told now. */
+  /** The block that is open now. */
   readonly open: "reasoning" | "text" | undefined
 }
 
-/** What is known of the call beside the run. */
-export interface Reading {
+/** What is known about the call besides the run. */
+export interface CallInfo {
   readonly modelId: string
   readonly warnings: Array<SharedV4Warning>
-  readonly isProgressTold: boolean
-  /** Whether each event is told as a raw part. */
-  readonly areEventsTold: boolean
+  readonly showsProgress: boolean
+  /** Whether each event is also emitted as a raw part. */
+  readonly includesEvents: boolean
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ export interface Reading {
 export class ConductorModelError extends AISDKError {
   readonly runId: string
   readonly outcome: Outcome
-  /** What the run has cost all the same. */
+  /** What the run has cost. */
   readonly spend: Spend | undefined
 
   constructor(options: {
@@ -65,7 +65,7 @@ export class ConductorModelError extends AISDKError {
 
 type Parts = ReadonlyArray<LanguageModelV4StreamPart>
 
-/** A run of which nothing is known. */
+/** The state before the first event. */
 export const start = (answer: AnswerText.AnswerText): State => ({
   answer,
   open: undefined
@@ -75,37 +75,37 @@ const ids = { text: "answer", reasoning: "progress" }
 
 const close = (open: State["open"]): Parts => (open === undefined ? [] : [{ type: `${open}-end`, id: ids[open] }])
 
-/** Text of one kind, after what opens its block. */
-const told = (state: State, kind: "reasoning" | "text", delta: string): readonly [State, Parts] => {
+/** Appends text of one kind, and opens its block first if need be. */
+const append = (state: State, kind: "reasoning" | "text", delta: string): readonly [State, Parts] => {
   if (delta === "") return [state, []]
   const id = ids[kind]
   const opening: Parts = state.open === kind ? [] : [...close(state.open), { type: `${kind}-start`, id }]
   return [{ ...state, open: kind }, [...opening, { type: `${kind}-delta`, id, delta }]]
 }
 
-/** Takes one event of a run; fails when the run has no answer, or another one than was told. */
+/** Takes one event of a run; fails when the run has no answer, or one that differs from the emitted text. */
 export const next = (
   before: State,
   event: RunEvent,
-  reading: Reading
+  call: CallInfo
 ): Result.Result<readonly [State, Parts], ConductorModelError> => {
   const [answer, text] = AnswerText.emit(before.answer, event)
   if (answer.isContradicted) return Result.fail(contradicted(event))
   const known: State = { ...before, answer }
-  const raw: Parts = reading.areEventsTold ? [{ type: "raw", rawValue: event }] : []
+  const raw: Parts = call.includesEvents ? [{ type: "raw", rawValue: event }] : []
   const isFirst = before.answer.runId === undefined
-  const beginning: Parts = isFirst ? begin(event, reading) : []
-  // Once the answer has begun, nothing is put in between.
-  const line = reading.isProgressTold && known.open !== "text" ? progressOf(event, answer.runId) : undefined
-  const [informed, progress] = told(known, "reasoning", line === undefined ? "" : `${line}\n`)
-  const [state, words] = told(informed, "text", text)
+  const beginning: Parts = isFirst ? begin(event, call) : []
+  // Once the answer has begun, no progress is put in between.
+  const line = call.showsProgress && known.open !== "text" ? progressOf(event, answer.runId) : undefined
+  const [informed, progress] = append(known, "reasoning", line === undefined ? "" : `${line}\n`)
+  const [state, words] = append(informed, "text", text)
   const parts = [...beginning, ...raw, ...progress, ...words]
   if (event.type !== "run-finished" || event.runId !== answer.runId) return Result.succeed([state, parts])
   if (event.answer === undefined) return Result.fail(failed(event))
   return Result.succeed([state, [...parts, ...close(state.open), finish(state, event)]])
 }
 
-const begin = (event: RunEvent, { modelId, warnings }: Reading): Parts => [
+const begin = (event: RunEvent, { modelId, warnings }: CallInfo): Parts => [
   { type: "stream-start", warnings },
   { type: "response-metadata", id: event.runId, modelId, timestamp: new Date(event.at) }
 ]
@@ -159,7 +159,7 @@ const finish = (state: State, event: Of<"run-finished">): LanguageModelV4StreamP
   providerMetadata: { divisi: AnswerText.summary(state.answer, event) }
 })
 
-/** How a stream ends that has failed: the AI SDK wants errors as parts, and a finish all the same. */
+/** The end of a failed stream: the AI SDK wants the error as a part, followed by a finish. */
 export const broken = (error: unknown): Parts => [
   { type: "error", error },
   {
@@ -178,7 +178,7 @@ const joined = (parts: Parts, type: "reasoning" | "text"): ReadonlyArray<Languag
   return text === "" ? [] : [{ type, text }]
 }
 
-/** The parts of a stream that has ended well, as one result. */
+/** Joins the parts of a successful stream into one result. */
 export const whole = (parts: Parts): LanguageModelV4GenerateResult => {
   const one = <T extends LanguageModelV4StreamPart["type"]>(type: T) =>
     parts.find((part): part is Extract<LanguageModelV4StreamPart, { type: T }> => part.type === type)

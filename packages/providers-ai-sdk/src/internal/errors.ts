@@ -1,6 +1,6 @@
 /**
- * From whatever a model of the AI SDK throws, or puts into its stream, to the closed set of reasons of a `WorkerError`.
- * The AI SDK passes on the status, codes and words of every vendor.
+ * Maps what a model of the AI SDK throws, or puts into its stream, to the reasons of a `WorkerError`. The AI SDK passes
+ * on the status, codes and words of every vendor.
  */
 import { AISDKError, APICallError } from "@ai-sdk/provider"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
@@ -34,13 +34,13 @@ const names: Readonly<Record<string, "Malformed" | "Authentication">> = {
   AI_LoadAPIKeyError: "Authentication"
 }
 
-/** The AI SDK's own errors; those that are not of what was read are of what was asked. */
+/** The AI SDK's own errors: each is about the response, or else about the request. */
 const ofSdk = ({ message, name }: AISDKError, { secrets }: VendorError.Surroundings): WorkerErrorReason => ({
   _tag: names[name] ?? "InvalidRequest",
   detail: VendorError.detail(message, secrets)
 })
 
-/** Errors of a vendor inside of a stream are texts, or objects of the vendor's own. */
+/** A vendor's errors inside a stream are texts or objects of its own. */
 const fromStream = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (typeof error === "string") return VendorError.fromRefusal({ message: error }, surroundings)
   const { code, message, status, type } = fields(error)

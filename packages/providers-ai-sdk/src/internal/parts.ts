@@ -1,4 +1,4 @@
-/** From the parts of a model's stream to the parts of a worker's answer: one step of a fold, without side effects. */
+/** Turns the parts of a model's stream into those of a worker's answer: one step of a fold, without side effects. */
 import {
   InvalidResponseDataError,
   type LanguageModelV4StreamPart,
@@ -14,18 +14,18 @@ import * as Result from "effect/Result"
 
 /** How far a stream has been read. */
 export interface State {
-  /** Everything written, from which usage is estimated where nobody reports it. */
+  /** Everything written so far, to estimate usage that nobody reports. */
   readonly written: string
   readonly isFinished: boolean
 }
 
-/** What is known of the call whose stream is read. */
+/** What is known about the call whose stream is read. */
 export interface Reading {
   readonly messages: ReadonlyArray<Message>
   readonly ignoresUnsupported: boolean
 }
 
-/** A stream of which nothing is read. */
+/** The state before the first part. */
 export const start: State = { written: "", isFinished: false }
 
 /** The end of a stream, as an event. */
@@ -56,8 +56,8 @@ export const next = (state: State, part: LanguageModelV4StreamPart | typeof end,
 }
 
 /**
- * Providers that check their vendor's events report one of a kind that they do not know yet as an error, and read on.
- * What they know and cannot read is an error.
+ * Providers that check their vendor's events report an event of an unknown kind as an error, and read on. Only a known
+ * event that they cannot read is a real error.
  */
 const isUnknownEvent = (error: unknown): boolean => {
   if (!TypeValidationError.isInstance(error)) return false
@@ -82,7 +82,7 @@ type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>
 
 const finished = (state: State, { finishReason, usage }: Finish, { messages }: Reading): Next => {
   const { raw, unified } = finishReason
-  // What providers say when they have reached the end of a stream whose vendor never said that the answer has ended.
+  // Providers report this at the end of a stream whose vendor never said that the answer was complete.
   const isCut = unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined)
   if (isCut) return cut("Its stream ended before its answer did.")
   const finish: WorkerPart = {
@@ -99,7 +99,7 @@ const reasons: { readonly [Unified in Finish["finishReason"]["unified"]]?: Finis
   "content-filter": "content-filter"
 }
 
-/** `undefined` where the vendor did not report it; some providers then say 0, which no prompt and no text takes. */
+/** `undefined` if the vendor did not report it. Some providers then report 0, which no prompt or text can use. */
 const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage, hasWritten: boolean): Usage | undefined => {
   if (!inputTokens.total || outputTokens.total === undefined) return undefined
   if (hasWritten && outputTokens.total === 0) return undefined

@@ -1,4 +1,4 @@
-/** What a run does, in lines for people. */
+/** The progress of a run, in lines for people. */
 import type { RunEvent } from "@divisi/core/RunEvent"
 import type { Step } from "@divisi/core/Workflow"
 
@@ -13,7 +13,7 @@ const seen = (access: Step["access"]): string => {
   return access.length === 0 ? "" : `, sees ${access.map((step) => step + 1).join(", ")}`
 }
 
-/** The line of an event; `undefined` for one that is not worth one, and for those of nested runs. */
+/** The line of an event; `undefined` for minor events and those of nested runs. */
 export const progressOf = (event: RunEvent, runId: string | undefined): string | undefined => {
   if (event.runId !== runId) return undefined
   switch (event.type) {

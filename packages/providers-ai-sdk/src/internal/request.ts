@@ -1,4 +1,4 @@
-/** From a worker's request to the call options of an AI SDK model. Pure: a setting that cannot be sent is a failure. */
+/** Turns a worker's request into call options of an AI SDK model. Pure: a setting that cannot be sent is a failure. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import type { Message } from "@divisi/core/Task"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
@@ -18,7 +18,7 @@ export interface Defaults {
 export const message = ({ content, role }: Message): LanguageModelV4Message =>
   role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }
 
-/** Both, vendor by vendor. */
+/** Merges the options of each vendor. */
 const merged = (left: SharedV4ProviderOptions | undefined, right: SharedV4ProviderOptions | undefined) => {
   if (left === undefined || right === undefined) return left ?? right
   const vendors = Object.keys({ ...left, ...right })
@@ -46,7 +46,7 @@ const reasoningOf = (
   return Result.fail({ _tag: "InvalidRequest", detail })
 }
 
-/** The call of one request. What the request does not set is the worker's default; what neither sets is not sent. */
+/** The call options of a request: its settings, then the worker's defaults; what neither sets is not sent. */
 export const callOptions = (
   version: "v3" | "v4",
   defaults: Defaults,

@@ -1,4 +1,4 @@
-/** From the AI SDK's prompt to a task. A prompt that a team cannot be asked fails, rather than losing a part of it. */
+/** Turns the AI SDK's prompt into a task. A prompt that a task cannot hold fails; no part of it is dropped. */
 import { InvalidPromptError, type LanguageModelV4Message, type LanguageModelV4Prompt } from "@ai-sdk/provider"
 import * as Task from "@divisi/core/Task"
 import * as Arr from "effect/Array"

@@ -1,4 +1,4 @@
-/** From the events of a run to the parts of a `LanguageModel`'s stream: one step of a fold. */
+/** Turns the events of a run into the parts of a `LanguageModel`'s stream: one step of a fold. */
 import * as AnswerText from "@divisi/core/AnswerText"
 import type { Of, RunEvent } from "@divisi/core/RunEvent"
 import type { Spend } from "@divisi/core/Usage"
@@ -6,13 +6,13 @@ import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
 import * as Result from "effect/Result"
 
-/** What is known of the run so far. */
+/** The state of the fold. */
 export interface State {
   readonly answer: AnswerText.AnswerText
   readonly isOpen: boolean
 }
 
-/** A run of which nothing is known. */
+/** The state before the first event. */
 export const start = (answer: AnswerText.AnswerText): State => ({
   answer,
   isOpen: false
@@ -22,7 +22,7 @@ type Parts = ReadonlyArray<Response.StreamPartEncoded>
 
 const id = "answer"
 
-/** Takes one event of a run; fails when the run has no answer, or another one than was told. */
+/** Takes one event of a run; fails when the run has no answer, or one that differs from the emitted text. */
 export const next = (
   before: State,
   event: RunEvent,
@@ -47,7 +47,7 @@ const contradicted = new AiError.InternalProviderError({
   description: "A call failed in the middle of the answer, and its text so far is void: ask again"
 })
 
-/** Of a kind that is not retried: the run has retried what can be. */
+/** An error that is not retried: the run has already retried what can be. */
 const failed = ({ detail, outcome }: Of<"run-finished">) =>
   new AiError.UnknownError({ description: detail ?? `The run has no answer: ${outcome}` })
 
@@ -75,7 +75,7 @@ const finish = ({ answer }: State, event: Of<"run-finished">): Response.FinishPa
   metadata: { divisi: AnswerText.summary(answer, event) }
 })
 
-/** The parts of a stream that has ended well, as those of a whole answer. */
+/** Joins the parts of a successful stream into those of a whole answer. */
 export const whole = (parts: Parts): Array<Response.PartEncoded> => {
   const text = parts.map((part) => (part.type === "text-delta" ? part.delta : "")).join("")
   const kept = parts.filter((part) => part.type === "response-metadata" || part.type === "finish")

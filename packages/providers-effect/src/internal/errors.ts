@@ -1,4 +1,4 @@
-/** From the reasons of an `AiError` to those of a `WorkerError`. */
+/** Maps the reasons of an `AiError` to those of a `WorkerError`. */
 
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as VendorError from "@divisi/provider-kit/VendorError"
@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 
 type Tag = WorkerErrorReason["_tag"]
 
-/** What decides where the vendor's status and words do not. */
+/** The reason when the vendor's status and words do not decide. */
 const tags: { readonly [Name in AiError.AiErrorReason["_tag"]]?: Tag | undefined } = {
   RateLimitError: "RateLimited",
   QuotaExhaustedError: "Quota",
@@ -20,7 +20,7 @@ const tags: { readonly [Name in AiError.AiErrorReason["_tag"]]?: Tag | undefined
   StructuredOutputError: "Malformed"
 }
 
-/** Reasons that stand for a refusal, of which the vendor's status and words say more. */
+/** Reasons of a refusal for which the vendor's status and words are more exact. */
 const vague: ReadonlySet<string> = new Set([
   "InvalidRequestError",
   "InternalProviderError",
@@ -35,7 +35,7 @@ export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings)
   return error instanceof Error ? VendorError.fromException(error, surroundings) : fromPart(error, surroundings)
 }
 
-/** What a vendor sends as an error inside of a stream. */
+/** The reason of an error inside a stream. */
 const fromPart = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   const said = typeof error === "string" ? error : wordsOf(error)
   return VendorError.fromRefusal({ message: said, codes: JSON.stringify(error) }, surroundings)
@@ -65,7 +65,7 @@ const fromReason = (reason: AiError.AiErrorReason, surroundings: VendorError.Sur
   } as WorkerErrorReason
 }
 
-/** The vendor's own words, where the body of its answer has some. */
+/** The vendor's own message, if the body of its answer has one. */
 const saidOf = (reason: AiError.AiErrorReason, body: string | undefined): string => {
   const words = body === undefined ? "" : wordsOf(parsed(body))
   if (words !== "") return words
@@ -82,7 +82,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The message of what vendors send as an error: `{ message }`, often inside of `{ error }`. */
+/** The message of a vendor's error: `{ message }`, often inside `{ error }`. */
 const wordsOf = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return ""
   if ("error" in value) return typeof value.error === "string" ? value.error : wordsOf(value.error)

@@ -1,4 +1,4 @@
-/** From the parts of a `LanguageModel`'s stream to those of a worker's answer: one step of a fold. */
+/** Turns the parts of a `LanguageModel`'s stream into those of a worker's answer: one step of a fold. */
 import type { Message } from "@divisi/core/Task"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
@@ -8,12 +8,12 @@ import * as Result from "effect/Result"
 
 /** How far a stream has been read. */
 export interface State {
-  /** Everything written, from which usage is estimated where nobody reports it. */
+  /** Everything written so far, to estimate usage that nobody reports. */
   readonly written: string
   readonly isFinished: boolean
 }
 
-/** A stream of which nothing is read. */
+/** The state before the first part. */
 export const start: State = { written: "", isFinished: false }
 
 /** The end of a stream, as an event. */
@@ -21,7 +21,7 @@ export const end = { type: "end" } as const
 
 type Next = Result.Result<readonly [State, ReadonlyArray<WorkerPart>], unknown>
 
-/** Takes one part; fails with what the model reports as an error, and at an end that comes too early. */
+/** Takes one part; fails when the model reports an error or the stream ends too early. */
 export const next = (
   state: State,
   part: Response.StreamPart<Record<never, never>> | typeof end,
@@ -69,7 +69,7 @@ const finished = (state: State, { reason, usage }: Response.FinishPart, messages
   return Result.succeed([{ ...state, isFinished: true }, [finish]])
 }
 
-/** `undefined` where the model did not report it. */
+/** `undefined` if the model did not report it. */
 const usageOf = ({ inputTokens, outputTokens }: Response.Usage): Usage | undefined => {
   if (inputTokens.total === undefined || outputTokens.total === undefined) return undefined
   return {

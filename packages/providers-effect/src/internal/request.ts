@@ -1,4 +1,4 @@
-/** From a worker's request to a prompt of Effect. */
+/** Turns a worker's request into a prompt of Effect. */
 import type { Message } from "@divisi/core/Task"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import type * as Prompt from "effect/ai/Prompt"
@@ -7,7 +7,7 @@ import type * as Prompt from "effect/ai/Prompt"
 export const messageOf = ({ content, role }: Message): Prompt.MessageEncoded =>
   role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }
 
-/** What a request sets, without what it leaves open. */
+/** The settings that a request sets. */
 export const settingsOf = ({
   format: _,
   messages: __,

@@ -1,4 +1,4 @@
-/** From what a `LanguageModel` is asked to a task. What a team cannot be asked fails, rather than being lost. */
+/** Turns what a `LanguageModel` is asked into a task. What a task cannot hold fails; no part of it is dropped. */
 import * as Task from "@divisi/core/Task"
 import * as Arr from "effect/Array"
 import * as AiError from "effect/ai/AiError"
@@ -11,7 +11,7 @@ type Read<A> = Result.Result<A, AiError.InvalidRequestError>
 const refuse = (parameter: string, description: string): Read<never> =>
   Result.fail(new AiError.InvalidRequestError({ parameter, description }))
 
-/** A turn's text; none for a turn of reasoning alone, which a worker does not see of another. */
+/** A turn's text; none for a turn of reasoning alone, as a worker does not see another's reasoning. */
 const turn = (message: Prompt.Message): Read<ReadonlyArray<Task.Message>> => {
   if (message.role === "system") return Result.succeed([{ role: "system", content: message.content }])
   if (message.role === "tool") return refuse("prompt", "a Conductor takes no results of tools")

@@ -9,7 +9,7 @@ import type { GenaiOptions } from "../genai.ts"
 /** The SDK's errors leave out the headers; they are kept here until the error is read. */
 const headersOf = new WeakMap<object, Headers>()
 
-/** The body of an error is in its message, as JSON, after words of the SDK where it came in a stream. */
+/** The body of an error is in its message, as JSON; in a stream, words of the SDK precede it. */
 const bodyOf = (message: string): ErrorBody => {
   try {
     const { error } = JSON.parse(message.slice(message.indexOf("{"))) as { readonly error?: ErrorBody | undefined }
@@ -35,7 +35,7 @@ const toReason = (error: unknown, nowMillis: number): WorkerErrorReason => {
 const makeClient = (key: string, { baseURL, headers }: GenaiOptions) =>
   new GoogleGenAI({
     apiKey: key,
-    // Whatever the environment says: the key is one of the Gemini API.
+    // The key is for the Gemini API, whatever the environment says.
     enterprise: false,
     httpOptions: {
       // The SDK's types allow no undefined options.
@@ -62,7 +62,7 @@ export const sdk = (model: string, options: GenaiOptions): Sdk => ({
         systemInstruction,
         ...options.config,
         abortSignal: signal,
-        // Taking up a broken stream again would be a retry; the runtime does that.
+        // Resuming a broken stream would be a retry, which is the runtime's task.
         automaticContinuation: false,
         httpOptions: { fetch }
       }

@@ -12,7 +12,7 @@ import {
 } from "@google/generative-ai"
 import type { GoogleOptions } from "../google.ts"
 
-/** What the SDK puts before the vendor's words, and after them. */
+/** The vendor's message, without what the SDK puts before and after it. */
 const bodyOf = ({ errorDetails, message }: GoogleGenerativeAIFetchError): ErrorBody => {
   const details = errorDetails as ErrorBody["details"]
   const said = message.replace(/^\[GoogleGenerativeAI Error\]: Error fetching from \S+ \[\d+ [^\]]*\] ?/, "")
@@ -22,7 +22,7 @@ const bodyOf = ({ errorDetails, message }: GoogleGenerativeAIFetchError): ErrorB
 
 const unreadable = /failed to parse stream|error parsing json response/i
 
-/** The SDK does not pass on headers, nor causes: that a host has no address is a failed fetch here. */
+/** The SDK passes on neither headers nor causes: an unknown host is only a failed fetch here. */
 const toReason = (error: unknown): WorkerErrorReason => {
   if (error instanceof GoogleGenerativeAIFetchError) {
     return reasonOf({ status: error.status, body: bodyOf(error) })
@@ -47,7 +47,7 @@ export const sdk = (model: string, options: GoogleOptions): Sdk => ({
       }
     )
     return async (body: Body, signal): Promise<AsyncIterable<Chunk>> => {
-      // The SDK's types know neither seeds nor thinking; it sends what it is given.
+      // The SDK's types have neither seeds nor thinking, but it sends what it is given.
       const { response, stream } = await client.generateContentStream(body as GenerateContentRequest, { signal })
       response.catch(() => undefined)
       return stream as AsyncIterable<EnhancedGenerateContentResponse & Chunk>
