@@ -1,0 +1,73 @@
+/** The schemas of calls: how they end, what they take, and the verdict on an answer. */
+import * as Schema from "effect/Schema"
+import type * as GraderModels from "../../task/Grader.ts"
+import type * as UsageModels from "../../task/Usage.ts"
+import type * as WorkerModels from "../../task/Worker.ts"
+import { NumberOrUndefined, oneOf, optional, schemaOf } from "./schemaOf.ts"
+
+/** Why a worker stopped. */
+export const FinishReason = schemaOf<WorkerModels.FinishReason>()(
+  Schema.Literals(["stop", "length", "content-filter", "other"])
+)
+
+/** The tokens of a call. */
+export const Usage = schemaOf<UsageModels.Usage>()(
+  Schema.Struct({
+    inputTokens: Schema.Finite,
+    outputTokens: Schema.Finite,
+    cachedInputTokens: optional(Schema.Finite),
+    cacheWriteTokens: optional(Schema.Finite),
+    reasoningTokens: optional(Schema.Finite),
+    estimated: optional(Schema.Boolean)
+  })
+)
+
+const detail = { detail: optional(Schema.String) }
+
+const retryAfter = { retryAfterMillis: optional(Schema.Finite), ...detail }
+
+const reason = <Tag extends string, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>
+  Schema.Struct({ _tag: Schema.Literal(tag), ...fields })
+
+const reasons = [
+  reason("RateLimited", retryAfter),
+  reason("Overloaded", retryAfter),
+  reason("Timeout", { afterMillis: optional(Schema.Finite), ...detail }),
+  reason("Network", detail),
+  reason("Malformed", detail),
+  reason("InvalidRequest", detail),
+  reason("Authentication", detail),
+  reason("Quota", detail),
+  reason("ContentFiltered", detail),
+  reason("ContextTooLong", {
+    contextTokens: optional(Schema.Finite),
+    neededTokens: optional(Schema.Finite),
+    ...detail
+  })
+] as const
+
+/** Why a call failed. */
+export const WorkerErrorReason = schemaOf<WorkerModels.WorkerErrorReason>()(
+  Schema.Union(reasons).annotate({
+    message: oneOf(
+      "_tag",
+      reasons.map(({ fields }) => fields._tag.literal)
+    )
+  })
+)
+
+/** What a run spent. */
+export const Spend = schemaOf<UsageModels.Spend>()(
+  Schema.Struct({ usage: Usage, costUsd: Schema.Finite, calls: Schema.Finite, unpricedCalls: Schema.Finite })
+)
+
+/** The fields of what a call used and cost. */
+export const paid = { usage: Usage, costUsd: NumberOrUndefined }
+
+/** What a call used and cost. */
+export const Paid = schemaOf<UsageModels.Paid>()(Schema.Struct(paid))
+
+/** A verdict on an answer. */
+export const Grade = schemaOf<GraderModels.Grade>()(
+  Schema.Struct({ correct: Schema.Boolean, score: Schema.Finite, explanation: optional(Schema.String) })
+)

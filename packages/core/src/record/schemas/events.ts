@@ -1,0 +1,109 @@
+/** The schemas of the events of a run. */
+import * as Schema from "effect/Schema"
+import * as RunEventModels from "../RunEvent.ts"
+import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason } from "./calls.ts"
+import { oneOf, optional, schemaOf } from "./schemaOf.ts"
+import { Task, Workflow } from "./tasks.ts"
+
+/** A worker as a transcript names it. */
+export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
+  Schema.Struct({ id: Schema.String, description: optional(Schema.String) })
+)
+
+/** Where a nested run belongs. */
+export const Parent = schemaOf<RunEventModels.Parent>()(
+  Schema.Struct({ runId: Schema.String, round: Schema.Int, step: Schema.Int })
+)
+
+/** Why a run ended. */
+export const Outcome = schemaOf<RunEventModels.Outcome>()(
+  Schema.Literals(["answered", "budget", "failed", "interrupted"])
+)
+
+const event = <Type extends string, Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
+  Schema.Struct({ type: Schema.Literal(type), runId: Schema.String, at: Schema.Finite, ...fields })
+
+const inRound = { round: Schema.Int }
+const inStep = { round: Schema.Int, step: Schema.Int }
+const delta = { kind: Schema.Literals(["text", "reasoning"]), text: Schema.String }
+
+const events = [
+  event("run-started", {
+    version: Schema.Literal(RunEventModels.version),
+    task: Task,
+    pool: Schema.Array(PoolMember),
+    policy: Schema.String,
+    seed: Schema.Finite,
+    parent: optional(Parent)
+  }),
+  event("round-started", inRound),
+  event("completion-delta", { ...inRound, attempt: Schema.Int, ...delta }),
+  event("completion-finished", {
+    ...inRound,
+    attempt: Schema.Int,
+    completion: Schema.String,
+    error: optional(Schema.String),
+    cached: Schema.Boolean,
+    ...paid
+  }),
+  event("workflow-proposed", {
+    ...inRound,
+    policy: Schema.String,
+    workflow: Workflow,
+    notes: Schema.Array(Schema.String),
+    durationMillis: Schema.Finite
+  }),
+  event("step-started", { ...inStep, worker: Schema.String }),
+  event("step-delta", { ...inStep, ...delta }),
+  event("call-failed", {
+    ...inRound,
+    step: optional(Schema.Int),
+    worker: Schema.String,
+    attempt: Schema.Int,
+    reason: WorkerErrorReason,
+    message: Schema.String,
+    retryInMillis: optional(Schema.Finite),
+    ...paid
+  }),
+  event("call-interrupted", { ...inRound, step: optional(Schema.Int), worker: Schema.String, ...paid }),
+  event("step-reassigned", { ...inStep, from: Schema.String, to: Schema.String }),
+  event("step-finished", {
+    ...inStep,
+    worker: Schema.String,
+    answer: Schema.String,
+    finishReason: FinishReason,
+    durationMillis: Schema.Finite,
+    cached: Schema.Boolean,
+    ...paid
+  }),
+  event("step-failed", {
+    ...inStep,
+    worker: Schema.String,
+    message: Schema.String,
+    durationMillis: Schema.Finite
+  }),
+  event("step-skipped", {
+    ...inStep,
+    worker: Schema.String,
+    reason: Schema.Literals(["unseen", "budget"])
+  }),
+  event("answer-graded", { ...inRound, critic: Schema.String, grade: Grade, paid: optional(Paid) }),
+  event("round-finished", { ...inRound, answer: optional(Schema.String), confirmed: Schema.Boolean }),
+  event("run-finished", {
+    outcome: Outcome,
+    answer: optional(Schema.String),
+    detail: optional(Schema.String),
+    spend: Spend,
+    durationMillis: Schema.Finite
+  })
+] as const
+
+/** An event of a run, of any type. */
+export const RunEvent = schemaOf<RunEventModels.RunEvent>()(
+  Schema.Union(events).annotate({
+    message: oneOf(
+      "type",
+      events.map(({ fields }) => fields.type.literal)
+    )
+  })
+)

@@ -1,0 +1,35 @@
+/** What the schemas of the wire are made of: each is held equal to its interface by the compiler. */
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+
+/** A type with its intersections merged at every depth, so that only its content is compared. */
+type Plain<T> = T extends string | number | boolean | null | undefined ? T : { [K in keyof T]: Plain<T[K]> }
+
+type IsSame<A, B> = (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false
+
+/** A schema of a model. */
+export interface Of<A> extends Schema.Codec<A, unknown> {}
+
+/** Takes a schema for a model only where both say the same, optional fields included. */
+export const schemaOf =
+  <A>() =>
+  <S extends Schema.Codec<unknown, unknown>>(
+    schema: IsSame<A, S["Type"]> extends true ? S : { readonly drift: [model: Plain<A>, schema: Plain<S["Type"]>] }
+  ): Of<A> =>
+    schema as unknown as Of<A>
+
+/** A field that may be left out, and is never `undefined`. */
+export const optional = Schema.optionalKey
+
+/** A number that may be `undefined`. JSON has no `undefined`: the field is left out, and reads back as `undefined`. */
+export const NumberOrUndefined = optional(Schema.Finite).pipe(
+  Schema.decodeTo(Schema.UndefinedOr(Schema.Finite), {
+    decode: SchemaGetter.transformOptional((number) => Option.orElse(number, () => Option.some(undefined))),
+    encode: SchemaGetter.transformOptional(Option.filter((number) => number !== undefined))
+  })
+)
+
+/** The message for a value that is no member of a union. */
+export const oneOf = (field: string, values: ReadonlyArray<string>) =>
+  `expected its ${field} to be one of ${values.join(", ")}`
