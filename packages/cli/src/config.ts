@@ -3,8 +3,8 @@
  *
  * This module is light: a config that imports it costs nothing but itself.
  */
-import type { Options } from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
+import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Options as DiskCacheOptions } from "@divisi/files/DiskCache"
@@ -14,7 +14,7 @@ import type { Recipe } from "@divisi/recipes"
 export type { DryRunFacts, Recipe, RecipeOptions, Training } from "@divisi/recipes"
 
 /** The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its default. */
-export interface Config extends Partial<Omit<Options, "pool" | "policy">> {
+export interface Config extends RunSettings {
   /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker> | undefined
   /**

@@ -1,4 +1,5 @@
 /** The schema of a config. It only checks: the config that is used is the one that was given. */
+import * as RunSettings from "@divisi/core/RunSettings"
 import * as Schema from "effect/Schema"
 
 const Callable = Schema.declare(
@@ -35,41 +36,7 @@ const Config = Schema.Struct({
   policy: optional(
     open({ name: Text, propose: Callable }).annotate({ message: "Expected a policy, or the name of one" })
   ),
-  maxSteps: optional(whole(1)),
-  recursion: optional(whole(0)),
-  self: optional(Schema.Struct({ maxDepth: whole(0) })),
-  budget: optional(
-    Schema.Struct({
-      costUsd: optional(finite(0)),
-      tokens: optional(whole(0)),
-      calls: optional(whole(0)),
-      durationMillis: optional(finite(0))
-    })
-  ),
-  worker: optional(
-    Schema.Struct({
-      maxOutputTokens: optional(whole(1)),
-      temperature: optional(finite(0)),
-      reasoning: optional(open({ type: Schema.Literals(["effort", "budget", "off"]) })),
-      timeoutMillis: optional(finite(0))
-    })
-  ),
-  retry: optional(
-    Schema.Struct({
-      maxAttempts: optional(whole(1)),
-      baseDelayMillis: optional(finite(0)),
-      factor: optional(finite(1)),
-      maxDelayMillis: optional(finite(0)),
-      maxRetryAfterMillis: optional(finite(0)),
-      jitter: optional(Schema.Boolean)
-    })
-  ),
-  reassign: optional(Schema.Literals(["never", "next"])),
-  onStepFailure: optional(Schema.Literals(["report", "end"])),
-  skipUnseen: optional(Schema.Boolean),
-  critic: optional(open({ name: Text, score: Callable })),
-  threshold: optional(finite(0)),
-  seed: optional(whole(0)),
+  ...RunSettings.fields,
   cache: optional(
     Schema.Struct({
       file: Text,
@@ -103,17 +70,16 @@ const present = (settings: Readonly<Record<string, unknown>>): Record<string, un
 /** The config in the one form that the schema knows, where a setting may be given in several. */
 const normalise = (config: unknown): unknown => {
   if (!isObject(config)) return config
-  const { cache, policy, pool, reassign, ...settings } = present(config)
+  const { cache, policy, pool, ...settings } = config
   const groups = Object.entries(settings).map(([name, value]) =>
     ["budget", "worker", "retry"].includes(name) && isObject(value) ? [name, present(value)] : [name, value]
   )
-  return {
+  return present({
     ...Object.fromEntries(groups),
-    ...(cache === undefined || (typeof cache === "string" && cache !== "") ? {} : { cache }),
-    ...(pool === undefined ? {} : { pool: isObject(pool) && "workers" in pool ? pool.workers : pool }),
-    ...(policy === undefined || (typeof policy === "string" && policy !== "") ? {} : { policy }),
-    ...(reassign === undefined || typeof reassign === "function" ? {} : { reassign })
-  }
+    cache: typeof cache === "string" && cache !== "" ? undefined : cache,
+    pool: isObject(pool) && "workers" in pool ? pool.workers : pool,
+    policy: typeof policy === "string" && policy !== "" ? undefined : policy
+  })
 }
 
 /** Checks a config, whatever it is. */

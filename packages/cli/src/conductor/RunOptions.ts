@@ -1,5 +1,6 @@
 /** Who answers: the pool, the policy and the limits of a run, from its flags, the config and the defaults. */
 import type * as Conductor from "@divisi/core/Conductor"
+import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { Environment } from "@divisi/recipes/Vendor"
@@ -112,30 +113,21 @@ export const defaultPolicy = (config: Config, flags: Pick<Flags, "pool">): strin
 /** What is measured when nothing is named: a policy that needs no package of its own. */
 export const measuredPolicy = "lexical"
 
-/** A setting of the flags, or else of the config, as an object to spread: absent when neither has it. */
-const setting = <K extends string, A>(name: K, flag: Option.Option<A> | undefined, configured: A | undefined) => {
-  const value = flag === undefined ? configured : Option.getOrElse(flag, () => configured)
-  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: A | undefined }
-}
-
-/** Everything about a run but its policy. */
-export const settings = (config: Config, flags: Flags): Omit<Conductor.Options, "pool" | "policy"> => {
-  const { maxOutputTokens = Option.none() } = flags
-  const { budget, cache: _cache, limits: _limits, policy: _policy, pool: _pool, worker, ...rest } = config
+/** The settings of a run: those of the flags, or else of the config. */
+export const settings = (config: Config, flags: Flags): RunSettings => {
+  const { cache: _cache, limits: _limits, policy: _policy, pool: _pool, recipes: _recipes, ...run } = config
+  const either = <A>(flag: Option.Option<A> | undefined, configured: A | undefined) =>
+    flag === undefined ? configured : Option.getOrElse(flag, () => configured)
   return {
-    ...rest,
-    ...setting("maxSteps", flags.maxSteps, config.maxSteps),
-    ...setting("recursion", flags.recursion, config.recursion),
-    ...setting("seed", flags.seed, config.seed),
-    ...setting(
-      "worker",
-      Option.map(maxOutputTokens, (maxOutputTokens) => ({ ...worker, maxOutputTokens })),
-      worker
-    ),
+    ...run,
+    maxSteps: either(flags.maxSteps, run.maxSteps),
+    recursion: either(flags.recursion, run.recursion),
+    seed: either(flags.seed, run.seed),
+    worker: { ...run.worker, maxOutputTokens: either(flags.maxOutputTokens, run.worker?.maxOutputTokens) },
     budget: {
-      ...budget,
-      ...setting("costUsd", flags.maxCost, budget?.costUsd),
-      ...setting("durationMillis", flags.timeout, budget?.durationMillis)
+      ...run.budget,
+      costUsd: either(flags.maxCost, run.budget?.costUsd),
+      durationMillis: either(flags.timeout, run.budget?.durationMillis)
     }
   }
 }

@@ -23,47 +23,17 @@ import type * as Usage from "../task/Usage.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type * as Budget from "./Budget.ts"
-import type { Critic } from "./Critic.ts"
-import type { WorkerSettings } from "./Executor.ts"
-import type { Reassign, Retry } from "./Resilience.ts"
 import { conduct, maxRounds } from "./Rounds.ts"
+import type { RunSettings } from "./RunSettings.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
 /** What a Conductor is made of. */
-export interface Options {
+export interface Options extends RunSettings {
   readonly policy: Policy
   readonly pool: WorkerPool
-  /** The most steps of a workflow; 5 by default, as in the paper. */
-  readonly maxSteps?: number | undefined
-  /**
-   * The most recursive rounds after the first, in which the policy sees its previous workflow and answer; 0 by default,
-   * 2 with a critic. The run ends earlier when the policy lets the previous answer stand. A round without an answer (its
-   * last step failed for good) ends the run only when it was the last one allowed.
-   */
-  readonly recursion?: number | undefined
-  /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
-  readonly self?: { readonly maxDepth: number } | undefined
-  /** Limits of each run. To limit many runs together, give them one ledger in {@link RunOptions}. */
-  readonly budget?: Budget.Limits | undefined
-  /** The settings of every call of a worker. */
-  readonly worker?: WorkerSettings | undefined
-  /** How failed calls are tried again; `Resilience.defaultRetry` by default. */
-  readonly retry?: Retry | undefined
-  /** Which worker takes over a step whose worker failed for good; `"never"` by default. */
-  readonly reassign?: Reassign | undefined
-  /** What happens when a step fails for good: the steps that see it are shown the failure (default), or the run ends. */
-  readonly onStepFailure?: "report" | "end" | undefined
-  /** Whether steps whose answer nobody sees are skipped; true by default. */
-  readonly skipUnseen?: boolean | undefined
-  /** Scores the answer of every round; the next round sees the score. The run's answer is the best one. */
-  readonly critic?: Critic | undefined
-  /** The score at which a critic is content; 1 by default. */
-  readonly threshold?: number | undefined
-  /** With a seed, the same answers of the same workers give the same transcript, and workers are sent seeds. */
-  readonly seed?: number | undefined
 }
 
 /** What may differ from run to run. */

@@ -18,28 +18,18 @@ import type { Previous } from "../policy/Policy.ts"
 import * as Seed from "../Seed.ts"
 import type { Message, Task } from "../task/Task.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
-import type { Reasoning, Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { type StepAnswer, workerMessages } from "../workflow/StepMessages.ts"
 import { needed, type Step, type Workflow } from "../workflow/Workflow.ts"
 import { type Reassign, reassign } from "./Resilience.ts"
+import type { WorkerSettings } from "./RunSettings.ts"
 import { voteOf } from "./vote.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
-
-/** The settings of every call of a worker. Absent ones are the worker's own. */
-export interface WorkerSettings {
-  /** Output tokens of one call, reasoning included; 4,096 in the paper's controlled setting. */
-  readonly maxOutputTokens?: number | undefined
-  /** 0.2 in the paper. */
-  readonly temperature?: number | undefined
-  readonly reasoning?: Reasoning | undefined
-  /** How long one call may take, in milliseconds; no limit by default. Vendors' clients have limits of their own. */
-  readonly timeoutMillis?: number | undefined
-}
 
 /** How steps are run. */
 export interface Settings {

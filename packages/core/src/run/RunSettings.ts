@@ -1,0 +1,142 @@
+/**
+ * How a run goes, whoever plans it: rounds, limits, calls, failures. One value with one schema, which a config file, the
+ * flags of a command, an evaluation and a training embed whole.
+ *
+ * `Conductor` uses the types alone, so a run loads no schema.
+ */
+import * as Schema from "effect/Schema"
+import type { Reasoning } from "../task/Worker.ts"
+import type { Limits } from "./Budget.ts"
+import type { Critic } from "./Critic.ts"
+import type { Reassign, Retry } from "./Resilience.ts"
+
+/** The settings of every call of a worker. Absent ones are the worker's own. */
+export interface WorkerSettings {
+  /** Output tokens of one call, reasoning included; 4,096 in the paper's controlled setting. */
+  readonly maxOutputTokens?: number | undefined
+  /** 0.2 in the paper. */
+  readonly temperature?: number | undefined
+  readonly reasoning?: Reasoning | undefined
+  /** How long one call may take, in milliseconds; no limit by default. Vendors' clients have limits of their own. */
+  readonly timeoutMillis?: number | undefined
+}
+
+/** The settings of a run. Each has a default, so `{}` is complete. */
+export interface RunSettings {
+  /** The most steps of a workflow; 5 by default, as in the paper. */
+  readonly maxSteps?: number | undefined
+  /**
+   * The most recursive rounds after the first, in which the policy sees its previous workflow and answer; 0 by default,
+   * 2 with a critic. The run ends earlier when the policy lets the previous answer stand. A round without an answer (its
+   * last step failed for good) ends the run only when it was the last one allowed.
+   */
+  readonly recursion?: number | undefined
+  /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
+  readonly self?: { readonly maxDepth: number } | undefined
+  /** Limits of each run. To limit many runs together, give them one ledger in `RunOptions`. */
+  readonly budget?: Limits | undefined
+  /** The settings of every call of a worker. */
+  readonly worker?: WorkerSettings | undefined
+  /** How failed calls are tried again; `Resilience.defaultRetry` by default. */
+  readonly retry?: Retry | undefined
+  /** Which worker takes over a step whose worker failed for good; `"never"` by default. */
+  readonly reassign?: Reassign | undefined
+  /** What happens when a step fails for good: the steps that see it are shown the failure (default), or the run ends. */
+  readonly onStepFailure?: "report" | "end" | undefined
+  /** Whether steps whose answer nobody sees are skipped; true by default. */
+  readonly skipUnseen?: boolean | undefined
+  /** Scores the answer of every round; the next round sees the score. The run's answer is the best one. */
+  readonly critic?: Critic | undefined
+  /** The score at which a critic is content; 1 by default. */
+  readonly threshold?: number | undefined
+  /** With a seed, the same answers of the same workers give the same transcript, and workers are sent seeds. */
+  readonly seed?: number | undefined
+}
+
+const finite = (least: number) => {
+  const message = `Expected a number of at least ${least}`
+  return Schema.Finite.annotate({ message }).check(Schema.isGreaterThanOrEqualTo(least, { message }))
+}
+
+const whole = (least: number) => {
+  const message = `Expected a whole number of at least ${least}`
+  return Schema.Int.annotate({ message }).check(Schema.isGreaterThanOrEqualTo(least, { message }))
+}
+
+const optional = Schema.optionalKey
+
+const isFunction = (value: unknown): value is (...args: ReadonlyArray<never>) => unknown => typeof value === "function"
+
+const isCritic = (value: unknown): value is Critic =>
+  typeof value === "object" && value !== null && "name" in value && "score" in value && isFunction(value.score)
+
+/**
+ * The fields of {@link schema}, for schemas that embed the settings beside others. They check what they are given and
+ * change nothing; a setting is there or absent, and not `undefined`. A critic and a function that reassigns are values of the program and have no JSON.
+ */
+export const fields = {
+  maxSteps: optional(whole(1)),
+  recursion: optional(whole(0)),
+  self: optional(Schema.Struct({ maxDepth: whole(0) })),
+  budget: optional(
+    Schema.Struct({
+      costUsd: optional(finite(0)),
+      tokens: optional(whole(0)),
+      calls: optional(whole(0)),
+      durationMillis: optional(finite(0))
+    })
+  ),
+  worker: optional(
+    Schema.Struct({
+      maxOutputTokens: optional(whole(1)),
+      temperature: optional(finite(0)),
+      reasoning: optional(
+        Schema.Union([
+          Schema.Struct({
+            type: Schema.Literal("effort"),
+            effort: Schema.Literals(["minimal", "low", "medium", "high"])
+          }),
+          Schema.Struct({ type: Schema.Literal("budget"), tokens: whole(0) }),
+          Schema.Struct({ type: Schema.Literal("off") })
+        ])
+      ),
+      timeoutMillis: optional(finite(0))
+    })
+  ),
+  retry: optional(
+    Schema.Struct({
+      maxAttempts: optional(whole(1)),
+      baseDelayMillis: optional(finite(0)),
+      factor: optional(finite(1)),
+      maxDelayMillis: optional(finite(0)),
+      maxRetryAfterMillis: optional(finite(0)),
+      jitter: optional(Schema.Boolean)
+    })
+  ),
+  reassign: optional(
+    Schema.Union([
+      Schema.Literals(["never", "next"]),
+      Schema.declare((value): value is Exclude<Reassign, string> => isFunction(value), { identifier: "a function" })
+    ])
+  ),
+  onStepFailure: optional(Schema.Literals(["report", "end"])),
+  skipUnseen: optional(Schema.Boolean),
+  critic: optional(Schema.declare(isCritic, { identifier: "a critic" })),
+  threshold: optional(finite(0)),
+  seed: optional(whole(0))
+} satisfies Readonly<Record<keyof RunSettings, Schema.Top>>
+
+/**
+ * The schema of the settings.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as RunSettings from "@divisi/core/RunSettings"
+ * import * as Schema from "effect/Schema"
+ *
+ * const settings = Schema.decodeUnknownSync(RunSettings.schema)({ maxSteps: 3, budget: { costUsd: 0.05 } })
+ * settings.maxSteps // => 3
+ * ```
+ */
+export const schema = Schema.Struct(fields)
