@@ -9,9 +9,9 @@ import * as Result from "effect/Result"
 
 /** What a request need not say. */
 export interface Defaults {
-  readonly maxOutputTokens?: number
-  readonly temperature?: number
-  readonly reasoning?: Reasoning
+  readonly maxOutputTokens?: number | undefined
+  readonly temperature?: number | undefined
+  readonly reasoning?: Reasoning | undefined
 }
 
 /** What is sent. Absent is what nobody has asked for. */
@@ -19,12 +19,12 @@ export interface Body {
   readonly model: string
   readonly messages: ReadonlyArray<Message>
   readonly stream: true
-  readonly think?: boolean | "low" | "medium" | "high"
+  readonly think?: boolean | "low" | "medium" | "high" | undefined
   readonly options?: {
-    readonly num_predict?: number
-    readonly temperature?: number
-    readonly seed?: number
-    readonly stop?: ReadonlyArray<string>
+    readonly num_predict?: number | undefined
+    readonly temperature?: number | undefined
+    readonly seed?: number | undefined
+    readonly stop?: ReadonlyArray<string> | undefined
   }
 }
 
@@ -45,20 +45,18 @@ export const bodyOf = (
   defaults: Defaults,
   request: WorkerRequest
 ): Result.Result<Body, WorkerErrorReason> => {
-  const maxOutputTokens = request.maxOutputTokens ?? defaults.maxOutputTokens
-  const temperature = request.temperature ?? defaults.temperature
-  const { seed, stopSequences } = request
+  // JSON leaves out what is undefined.
   const options = {
-    ...(maxOutputTokens === undefined ? {} : { num_predict: maxOutputTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(stopSequences === undefined ? {} : { stop: stopSequences })
+    num_predict: request.maxOutputTokens ?? defaults.maxOutputTokens,
+    temperature: request.temperature ?? defaults.temperature,
+    seed: request.seed,
+    stop: request.stopSequences
   }
   return Result.map(thinkOf(request.reasoning ?? defaults.reasoning), (think) => ({
     model,
     messages: request.messages,
     stream: true,
     ...think,
-    ...(Object.keys(options).length === 0 ? {} : { options })
+    options
   }))
 }

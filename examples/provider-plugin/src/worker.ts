@@ -13,19 +13,19 @@ import * as Answer from "./stream.ts"
 /** What a worker is made with. Settings are defaults: those of a request win. */
 export interface Options extends Defaults {
   /** Where the server is; `http://127.0.0.1:11434` by default. */
-  readonly baseURL?: string
+  readonly baseURL?: string | undefined
   /** A key, where one is needed; a server of one's own mostly needs none. */
-  readonly apiKey?: string | Redacted.Redacted
+  readonly apiKey?: string | Redacted.Redacted | undefined
   /** Unique within a pool; `ollama:` and the model by default. */
-  readonly id?: string
-  readonly description?: string
+  readonly id?: string | undefined
+  readonly description?: string | undefined
   /** The key under which rate limits are shared; the id when absent. */
-  readonly provider?: string
+  readonly provider?: string | undefined
   /** Unknown when absent. `Usage.free` for a model that costs nothing. */
-  readonly pricing?: Pricing
-  readonly limits?: Limits
+  readonly pricing?: Pricing | undefined
+  readonly limits?: Limits | undefined
   /** The longest silence, before an answer and in it, in milliseconds; 600,000 by default. */
-  readonly timeoutMillis?: number
+  readonly timeoutMillis?: number | undefined
 }
 
 /** A model as a worker. Nothing is sent before it is asked. */
@@ -39,10 +39,10 @@ export const ollama = (model: string, options: Options = {}): Worker => {
   }
   return {
     id,
-    ...(description === undefined ? {} : { description }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(pricing === undefined ? {} : { pricing }),
-    ...(limits === undefined ? {} : { limits }),
+    description,
+    provider,
+    pricing,
+    limits,
     settings: { maxOutputTokens, reasoning, temperature },
     generate: (request) =>
       Stream.timeoutOrElse(call(server, bodyOf(model, options, request), request), {

@@ -8,7 +8,7 @@ ProviderContract.contract({
   name: "ollama",
   dialect,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
-    ollama("model-1", { baseURL, apiKey, ...defaults, ...(timeoutMillis === undefined ? {} : { timeoutMillis }) }),
+    ollama("model-1", { baseURL, apiKey, ...defaults, timeoutMillis }),
   settings: {
     reasoningBudget: { type: "rejected", reason: "the vendor knows low, medium and high, and no budget in tokens" }
   },
