@@ -1,5 +1,5 @@
 /**
- * What a model needs and what this machine has: for people who ask before they load, and for those who ask why not.
+ * What a model needs and what this machine has: to check before loading, and to find out why loading failed.
  */
 import os from "node:os"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as ModelStore from "./ModelStore.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a file says of its model, and what it would take here. Sizes are in bytes. */
+/** What a file says about its model, and what the model would need here. Sizes are in bytes. */
 export interface Inspection {
   readonly path: string
   readonly name?: string | undefined
@@ -22,12 +22,12 @@ export interface Inspection {
   readonly quantisation: string
   readonly size: number
   readonly layers: number
-  /** Tokens that it was trained to see at once. */
+  /** The context length that it was trained with, in tokens. */
   readonly trainedContext?: number | undefined
   readonly hasChatTemplate: boolean
-  /** A context as it would be made by default: so many sequences of so many tokens. */
+  /** The context that would be made by default. */
   readonly context: { readonly tokens: number; readonly sequences: number }
-  /** Estimates, with as many layers on the GPU as {@link fits} speaks of. */
+  /** Estimates in bytes, for the layers on the GPU that {@link fits} assumes. */
   readonly needs: { readonly mainMemory: number; readonly gpuMemory: number }
   readonly free: { readonly mainMemory: number; readonly gpuMemory: number }
   readonly gpuLayers: number
@@ -37,7 +37,7 @@ export interface Inspection {
 /** What runs models on this machine, and what is missing. */
 export interface Diagnosis {
   readonly backend: "cuda" | "vulkan" | "metal" | "processor"
-  /** Why it is this one. */
+  /** Why this backend was chosen. */
   readonly why: string
   readonly devices: ReadonlyArray<string>
   readonly cores: number
@@ -46,7 +46,7 @@ export interface Diagnosis {
   /** The release of llama.cpp. */
   readonly release: string
   readonly folder: string
-  /** What would make it faster, or is wrong: one sentence each. */
+  /** What is wrong or would make it faster: one sentence each. */
   readonly missing: ReadonlyArray<string>
 }
 
@@ -106,7 +106,7 @@ const inspectFile = async (path: string, gpu: Backend.Gpu): Promise<Inspection> 
   }
 }
 
-/** Reads what a model is and what it would take; its weights are not loaded. A model that is not here is downloaded. */
+/** Reads what a model is and what it would need, without loading its weights. A missing model is downloaded. */
 export const inspect = Effect.fnUntraced(function* (
   source: string,
   options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
@@ -133,7 +133,7 @@ const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, fr
     : [])
 ]
 
-/** Says which backend would run a model here, and why, and what is missing. Fails where llama.cpp itself does not start. */
+/** Says which backend would run a model here, why, and what is missing. Fails if llama.cpp itself does not start. */
 export const diagnose = (
   options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
 ): Effect.Effect<Diagnosis, Errors.LlamaCppError> =>

@@ -1,4 +1,4 @@
-/** Texts as points, by a local model: one that was made for it, or any other. */
+/** Embeds texts with a local model: an embedding model, or any other. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Backend from "./internal/backend.ts"
@@ -11,11 +11,11 @@ import * as ModelStore from "./ModelStore.ts"
 export interface Options
   extends ModelStore.Options,
     Pick<LlamaCppModel.Options, "source" | "gpu" | "gpuRequired" | "gpuLayers" | "threads" | "onNotice"> {
-  /** Tokens of a text; what is longer is cut. What the model was trained on by default, at most 2048. */
+  /** The most tokens of a text; longer texts are cut. The model's trained context by default, at most 2048. */
   readonly contextTokens?: number | undefined
 }
 
-/** Gives each text a point, in order. */
+/** Gives each text its vector, in order. */
 export type Embed = (
   texts: ReadonlyArray<string>,
   signal?: AbortSignal
@@ -51,12 +51,12 @@ const open = async (file: string, options: Options) => {
 }
 
 /**
- * Loads a model to embed texts with; it leaves memory with the scope.
+ * Loads a model to embed texts with. Closing the scope frees its memory.
  *
  * **Details**
  *
- * Texts are embedded one after the other, so points do not depend on what else is asked. Models that were made for
- * embeddings (nomic-embed-text, bge, Qwen3-Embedding) give good points, and chat models poor ones.
+ * Texts are embedded one after the other, so vectors do not depend on other calls. Models that were made for embeddings
+ * (nomic-embed-text, bge, Qwen3-Embedding) give good vectors, chat models poor ones.
  *
  * **Example**
  *
@@ -78,7 +78,7 @@ export const load = Effect.fnUntraced(function* (
     Effect.tryPromise({ try: () => open(file, options), catch: failed(file) }),
     ({ context, model }) => Effect.promise(() => context.dispose().then(() => model.dispose()))
   )
-  // Tokens that the model puts around a text need their room.
+  // Leaves room for the tokens that the model puts around a text.
   const most = contextTokens - (context.calculateInputLength("a") - model.tokenize("a").length)
   return async (texts, signal) => {
     const points: Array<ReadonlyArray<number>> = []

@@ -1,5 +1,5 @@
 /**
- * Why a local model cannot be had, loaded or run as asked.
+ * Why a local model cannot be found, loaded or run as asked.
  *
  * One error for the whole package; what fails while a worker answers is core's `WorkerError` instead. Each reason says
  * what is wrong, where, and what to do.
@@ -8,17 +8,17 @@ import * as Data from "effect/Data"
 
 /** What went wrong. Sizes are in bytes. */
 export type LlamaCppErrorReason =
-  /** A name that is neither a model that is known, nor a path, nor a reference. */
+  /** The name is neither a known model, nor a path, nor a reference. */
   | { readonly _tag: "Reference"; readonly detail: string }
   /** There is no such file. */
   | { readonly _tag: "Missing" }
-  /** The file is no GGUF, or breaks off, or contradicts itself. */
+  /** The file is no GGUF, is cut off, or contradicts itself. */
   | { readonly _tag: "Damaged"; readonly detail: string }
   /** A GGUF of an architecture that this llama.cpp does not run. */
   | { readonly _tag: "Unsupported"; readonly architecture: string; readonly detail: string }
-  /** A vocabulary in which something cannot be written that has to be. */
+  /** The vocabulary cannot write a text that is needed. */
   | { readonly _tag: "Tokenizer"; readonly detail: string }
-  /** An adapter that is damaged, or was made for another base. */
+  /** The adapter is damaged, or was made for another base model. */
   | { readonly _tag: "Adapter"; readonly adapter: string; readonly detail: string }
   | {
       readonly _tag: "Memory"
@@ -31,17 +31,17 @@ export type LlamaCppErrorReason =
   | { readonly _tag: "Binary"; readonly platform: string; readonly detail: string }
   /** A GPU that was required does not start. */
   | { readonly _tag: "Backend"; readonly backend: string; readonly detail: string }
-  /** Nobody answers at the address of a file. */
+  /** The server of a file does not answer. */
   | { readonly _tag: "Offline"; readonly url: string; readonly detail: string }
-  /** The server does not give the file away. */
+  /** The server refuses the file. */
   | { readonly _tag: "Refused"; readonly url: string; readonly status: number }
-  /** What came is not what was promised. */
+  /** The download differs from what the server announced. */
   | { readonly _tag: "Download"; readonly url: string; readonly detail: string }
   /** The cache folder cannot be read or written. */
   | { readonly _tag: "Folder"; readonly detail: string }
-  /** A setting that cannot be used, or not together with another. */
+  /** A setting cannot be used, or not together with another. */
   | { readonly _tag: "Setting"; readonly detail: string }
-  /** llama.cpp failed without saying more. */
+  /** llama.cpp failed without giving a reason. */
   | { readonly _tag: "Failed"; readonly detail: string }
 
 /** A size for people: `4.4 GiB`. */
@@ -94,7 +94,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
   }
 }
 
-/** A model that cannot be had, loaded or run as asked; `model` is the path or reference it is about. */
+/** A model that cannot be found, loaded or run as asked; `model` is its path or reference. */
 export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
   readonly model: string
   readonly reason: LlamaCppErrorReason

@@ -1,9 +1,9 @@
 /**
- * A local model: one GGUF that is loaded once, for all that use it.
+ * A local model: one GGUF file, loaded once for all its users.
  *
- * {@link load} brings the weights into memory, or takes part in those that are there; they leave it with the last scope
- * that uses them. {@link worker} makes a core `Worker` of a model, to plan (`LanguagePolicy.make({ model })`), to sit in
- * a pool, or both. {@link sample} is for training: tokens and their log-probabilities from the same pass.
+ * {@link load} loads the weights, or shares those that are loaded; closing the last scope that uses them frees their
+ * memory. {@link worker} makes a core `Worker` of a model, to plan (`LanguagePolicy.make({ model })`), to sit in a
+ * pool, or both. {@link sample} is for training: tokens and their log-probabilities from the same pass.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -35,17 +35,17 @@ export type { WorkerOptions } from "./internal/worker.ts"
 
 /** Which model, and how it runs. */
 export interface Options extends ModelStore.Options {
-  /** The path of a GGUF file, a name that is known, `hf:owner/repository/file.gguf` or an https address. */
+  /** The path of a GGUF file, the name of a known model, `hf:owner/repository/file.gguf` or an https address. */
   readonly source: string
   /** `"auto"` by default: the best that the machine has. */
   readonly gpu?: Backend.Gpu | undefined
-  /** Whether it is an error that the GPU does not start. By default the processor takes over, with a notice. */
+  /** Whether a GPU that does not start is an error. By default the processor takes over, with a notice. */
   readonly gpuRequired?: boolean | undefined
   /** Layers on the GPU; as many as fit by default. */
   readonly gpuLayers?: "auto" | "max" | number | undefined
-  /** Tokens of one run, prompt and completion; what the model was trained on by default, at most 8192. */
+  /** Tokens of one run, prompt and completion; the model's trained context by default, at most 8192. */
   readonly contextTokens?: number | undefined
-  /** Runs at once. 4 by default, 8 on a GPU, 16 for models of fewer than ten million weights. */
+  /** How many runs at once: 4 by default, 8 on a GPU, 16 for models of fewer than ten million weights. */
   readonly sequences?: number | undefined
   /** Tokens that are evaluated at once; llama.cpp's own choice by default. */
   readonly batchTokens?: number | undefined
@@ -54,15 +54,17 @@ export interface Options extends ModelStore.Options {
    * threads that wait for each other take hundreds of times longer on a machine that is busy.
    */
   readonly threads?: number | undefined
-  /** Where model and machine can by default. */
+  /** Used by default if model and machine support it. */
   readonly flashAttention?: boolean | "auto" | undefined
-  /** How keys and values are kept; `"F16"` by default. `"F32"` is for training, `"Q8_0"` saves half of the room. */
+  /**
+   * The type of cached keys and values; `"F16"` by default. `"F32"` is for training, `"Q8_0"` takes half the memory.
+   */
   readonly keyValueType?: Context.KeyValueType | undefined
   /** LoRA adapters as GGUF files, applied together; none by default. */
   readonly adapters?: ReadonlyArray<Context.Adapter> | undefined
-  /** How many runs may wait; 1024 by default. One more is `Overloaded`. */
+  /** How many runs may wait; 1024 by default. Further ones fail as `Overloaded`. */
   readonly queueLimit?: number | undefined
-  /** Told what is not as it was asked for, e.g. a GPU that does not start; see also `LlamaCppModel.notices`. */
+  /** Called when something differs from what was asked, e.g. a GPU does not start; see also `LlamaCppModel.notices`. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
@@ -80,9 +82,9 @@ export interface LlamaCppModel {
   readonly contextTokens: number
   readonly sequences: number
   readonly adapters: ReadonlyArray<Context.Adapter>
-  /** What is not as it was asked for. */
+  /** What differs from what was asked. */
   readonly notices: ReadonlyArray<string>
-  /** The model as node-llama-cpp has it, for what is not offered here. */
+  /** The model of node-llama-cpp, for anything not offered here. */
   readonly llama: LlamaModel
   /** What this package needs of it. */
   readonly runtime: Runtime
@@ -95,10 +97,10 @@ export interface Runtime {
   readonly key: Key
 }
 
-/** What two loads have to agree on to be one. */
+/** What two loads must agree on to share a model. */
 interface Key extends Context.ContextOptions {
   readonly path: string
-  /** A file that was written anew is another model. */
+  /** Differs for a file that was rewritten: that is another model. */
   readonly version: string
   readonly gpu: Backend.Gpu
   readonly gpuRequired: boolean
@@ -130,7 +132,7 @@ const openWeights = (key: WeightsKey) =>
     ({ model }) => Effect.promise(() => model.dispose())
   )
 
-/** Grammars are compiled once; a few hundred are all that pools and step limits make. */
+/** Grammars are compiled once; pools and step limits need at most a few hundred. */
 const grammarCache = (model: LlamaModel, most = 256): Grammars => {
   const grammars = new Map<string, ReturnType<Grammars>>()
   const compile = async (source: string) => {
@@ -209,7 +211,7 @@ const checkSettings = (source: string, options: Options): Errors.LlamaCppError |
   return Errors.make(source, { _tag: "Setting", detail })
 }
 
-/** The settings of a load, with what follows from the model and the machine. */
+/** The settings of a load, with defaults from the model and the machine. */
 const keyOf = async (file: string, options: Options): Promise<Key> => {
   const gpu = options.gpu ?? "auto"
   const gpuRequired = options.gpuRequired ?? false
@@ -239,14 +241,14 @@ const adaptersOf = (adapters: ReadonlyArray<Context.Adapter>) =>
   adapters.map(({ path: file, scale = 1 }) => ({ path: path.resolve(file), scale }))
 
 /**
- * Loads a model, or takes part in one that is loaded with the same settings. It is downloaded before, where the source
- * is a reference and the folder of models does not have it.
+ * Loads a model, or shares one that is loaded with the same settings. If the source is a reference that the folder of
+ * models does not have, it is downloaded first.
  *
  * **Details**
  *
- * Weights are loaded once for all contexts on them; a context, with its sequences and their queue, is shared by all that
- * ask for the same settings. Both are disposed of when the last scope that uses them closes. A file that was written
- * anew is loaded anew.
+ * Weights are loaded once for all their contexts; all loads with the same settings share a context, with its sequences
+ * and their queue. Both are disposed of when the last scope that uses them closes. A file that was rewritten is loaded
+ * again.
  *
  * **Example**
  *
@@ -279,9 +281,9 @@ export const load = Effect.fnUntraced(function* (
  *
  * **Details**
  *
- * llama.cpp applies adapters to a whole context, so every set of them has a context of its own, with as many sequences:
- * the weights are shared, the room for keys and values is not. A request chooses its adapters by the model that it is
- * made to. A context leaves memory with the last scope that uses it.
+ * llama.cpp applies adapters to a whole context, so every set of adapters has its own context, with as many sequences.
+ * Contexts share the weights, but not the memory for keys and values. A request chooses its adapters by the model that
+ * it calls. Closing the last scope that uses a context frees its memory.
  */
 export const withAdapters = (
   model: LlamaCppModel,
@@ -298,16 +300,16 @@ export const withAdapters = (
  *
  * **Details**
  *
- * Where a request has a format, as those of a `LanguagePolicy` do, the completion is held to it by a grammar and ends
- * with the bracket that closes the third list. A completion that runs out of tokens is then ended with what the grammar
- * asks for, and its reason is `length`. Thinking in `<think>` tags is told apart from the answer.
+ * If a request has a format, as those of a `LanguagePolicy` do, a grammar forces the completion into it, which ends
+ * with the bracket that closes the third list. A completion that runs out of tokens is completed as the grammar
+ * requires, and its reason is `length`. Thinking in `<think>` tags becomes reasoning parts.
  *
- * A prompt that is longer than the context fails as `ContextTooLong`, a full queue as `Overloaded`.
+ * A prompt longer than the context fails as `ContextTooLong`, a call to a full queue as `Overloaded`.
  *
  * **Gotchas**
  *
- * The same seed gives the same text for the same prompt, but for rounding: llama.cpp adds up in another order when
- * other runs are in the batch.
+ * The same seed and prompt give the same text, except for rounding: llama.cpp adds in another order when other runs are
+ * in the batch.
  */
 export const worker = (model: LlamaCppModel, options: WorkerOptions = {}): Worker => makeWorker(model, options)
 
@@ -317,16 +319,16 @@ export const worker = (model: LlamaCppModel, options: WorkerOptions = {}): Worke
  *
  * **Details**
  *
- * The temperature is 1, nothing is filtered and no grammar is applied, so that the tokens are those of the policy and
- * their probabilities its own: asking for anything else fails with a `LlamaCppError`. With `keyValueType: "F32"`,
- * `flashAttention: false` and weights in F32 the values agree with a forward pass within 1e-4.
+ * The temperature is 1, nothing is filtered and no grammar is applied, so that tokens and probabilities are the
+ * policy's own; other settings fail with a `LlamaCppError`. With `keyValueType: "F32"`, `flashAttention: false` and
+ * weights in F32 the values agree with a forward pass within 1e-4.
  */
 export const sample = (model: LlamaCppModel, request: SampleRequest) => makeSample(model, request)
 
-/** What a model has done, and does: tokens evaluated, sampled and reused; runs in progress and waiting. */
+/** The counters of a model: tokens evaluated, sampled and reused; runs in progress and waiting. */
 export const meter = (model: LlamaCppModel): Sequences.Meter => Sequences.meter(model.runtime.scheduler)
 
-/** The tokens of a text. Names of control tokens stand for these where `controlTokens` is true. */
+/** The tokens of a text. With `controlTokens`, names of control tokens become these tokens. */
 export const tokenize = (model: LlamaCppModel, text: string, controlTokens = false): ReadonlyArray<Token> =>
   model.llama.tokenize(text, controlTokens)
 

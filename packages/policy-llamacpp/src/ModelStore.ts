@@ -1,8 +1,8 @@
 /**
  * The models on this machine: what a name means, where its file is, and how it gets here.
  *
- * Files are kept in one folder, under the names that they have where they come from. What is there is never asked for
- * again, so a machine that is off-line runs what it has.
+ * Files are in one folder, under the names of their source. A file that is there is never requested again, so an
+ * offline machine runs what it has.
  */
 import fs from "node:fs/promises"
 import path from "node:path"
@@ -20,22 +20,22 @@ import * as Errors from "./LlamaCppError.ts"
 
 export type { Progress } from "@divisi/files/Download"
 
-/** Where models are kept, and who is told how they come. */
+/** Where models are stored, and who is informed of downloads. */
 export interface Options {
   /** `DIVISI_MODELS`, or `divisi/models` in the cache folder of this user, by default. */
   readonly folder?: string | undefined
-  /** Told of every piece that arrives. */
+  /** Called for every piece that arrives. */
   readonly onProgress?: ((progress: Download.Progress) => void) | undefined
 }
 
 /** A model in the folder. */
 export interface Stored {
-  /** The name that it is known by, or the path within the folder. */
+  /** The name of a known model, or the path within the folder. */
   readonly name: string
   readonly path: string
   /** In bytes, of all its parts. */
   readonly size: number
-  /** False where a download broke off. */
+  /** False after a download that broke off. */
   readonly isComplete: boolean
 }
 
@@ -43,7 +43,7 @@ export interface Stored {
 // Places
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The folder in which models are kept. */
+/** The folder of models. */
 export const folderOf = ({ folder }: Options = {}): Effect.Effect<string> =>
   folder === undefined ? UserFolders.cache("models", "DIVISI_MODELS") : Effect.succeed(path.resolve(folder))
 
@@ -91,13 +91,13 @@ const notDownloaded =
   }
 
 /**
- * The path of a model's file, which is downloaded where it is not there.
+ * The path of a model's file, which is downloaded if it is missing.
  *
  * **Details**
  *
- * A download that was cut goes on where it broke off, as long as the server's file is the same. Its length and, where
- * the server gives one, its SHA-256 are checked before it gets its name. Of processes that want the same file one
- * downloads it and the others wait. An interruption keeps what has come.
+ * A download that broke off continues there, as long as the server's file is the same. Its length and, if the server
+ * gives one, its SHA-256 are checked before it gets its name. When several processes want the same file, one downloads
+ * it and the others wait. After an interruption the part that has arrived stays.
  */
 export const resolve = Effect.fnUntraced(function* (
   source: string,
@@ -155,7 +155,7 @@ const listIn = (folder: string) =>
     catch: fromUnknown(folder)
   })
 
-/** Removes a model from the folder, whole or not, and tells how many bytes that has freed. */
+/** Removes a model from the folder, complete or not, and returns how many bytes that freed. */
 export const remove = Effect.fnUntraced(function* (
   source: string,
   options: Options = {}

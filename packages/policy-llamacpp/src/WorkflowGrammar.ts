@@ -1,12 +1,12 @@
 /**
- * The grammar of a workflow: GBNF by which llama.cpp decodes, such that whatever a model writes reads as a valid plan.
+ * The grammar of a workflow: GBNF for llama.cpp, under which whatever a model writes reads as a valid plan.
  *
  * Everything here is pure text: {@link make} writes the grammar of a whole completion (free reasoning, then the three
- * lists), {@link ending} the shortest end of a completion that has run out of room, and {@link span} finds the three
+ * lists), {@link ending} the shortest end of a completion that has run out of tokens, and {@link span} finds the three
  * lists in what was written.
  *
- * List lengths agree because the grammar counts: once `model_id` has closed with n workers, the only rules that are
- * left are those of n subtasks and n access lists.
+ * List lengths agree because the grammar counts: once `model_id` has closed with n workers, the only rules left are
+ * those for n subtasks and n access lists.
  */
 import type { WorkflowFormat } from "@divisi/core/Worker"
 import * as WorkflowText from "@divisi/core/WorkflowText"
@@ -40,12 +40,12 @@ const third = "]\\naccess_list = ["
 /** A comma with or without a blank: the two ways in which models write lists. */
 const separator = 'separator ::= "," " "?'
 
-/** No line break, no control character: what stands in a string is what Python reads there. */
+/** Strings without line breaks or control characters, which Python reads as they stand. */
 const text = ['text ::= "\\"" character* "\\""', 'character ::= [^"\\\\\\x00-\\x1F\\x7F] | "\\\\" ["\\\\nt]']
 
 /**
- * Lines that do not begin with `model_id`. Were they free to, the grammar could not tell reasoning from the lists, and
- * would hold a model to nothing.
+ * Lines that do not begin with `model_id`. Otherwise the grammar could not tell reasoning from the lists, and would
+ * force nothing.
  */
 const reasoning = (): ReadonlyArray<string> => {
   const rest = "rest ::= [^\\n\\x00-\\x08\\x0B-\\x1F\\x7F]*"
@@ -81,7 +81,7 @@ const steps = ({ maxSteps }: Options): ReadonlyArray<string> =>
     return `steps${count} ::= "${second}" ${subtasks} "${third}" ${access} "]"`
   })
 
-/** Step 0 sees nobody; a later one all, none or, in the fine-grained form, any ascending choice of earlier steps. */
+/** Step 0 sees no step; a later one all, none or, in the fine-grained form, any ascending choice of earlier steps. */
 const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
   Array.from({ length: maxSteps }, (_, step) => {
     if (step === 0) return ['access0 ::= "[]"']
@@ -102,8 +102,8 @@ const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
  *
  * **Details**
  *
- * Before the lists any lines may stand that do not begin with `model_id`. After the last bracket nothing may. Access
- * lists are ascending and name earlier steps alone; that of the first step is empty.
+ * Any lines that do not begin with `model_id` may precede the lists; nothing may follow the last bracket. Access lists
+ * are ascending and name only earlier steps; that of the first step is empty.
  *
  * **Gotchas**
  *
@@ -160,7 +160,7 @@ const rest = (position: Position): string => {
     case "subtasks": {
       const string = position.string === "escape" ? 'n"' : position.string === "open" ? '"' : ""
       const left = position.steps - position.count
-      // Behind a comma an item has to follow, and no further comma.
+      // After a comma an item must follow, not another comma.
       return string + closeSubtasks(left, position.steps, position.isOpen)
     }
     case "access": {
@@ -173,12 +173,12 @@ const rest = (position: Position): string => {
 }
 
 /**
- * The shortest text that ends a completion which the grammar has let through so far.
+ * The shortest text that completes what the grammar has accepted so far.
  *
  * **Details**
  *
- * Strings that are open are closed, subtasks that are missing stay blank, and steps whose access is missing see nobody.
- * Where the lists have not begun it is a plan of one step for worker 0.
+ * Open strings are closed, missing subtasks stay blank, and steps without an access list see no step. If the lists have
+ * not begun, it is a plan of one step for worker 0.
  *
  * **Example**
  *
@@ -191,7 +191,7 @@ const rest = (position: Position): string => {
  */
 export const ending = (completion: string): string => rest(positionOf(completion))
 
-/** Whether a completion that the grammar has let through so far has come to its lists. */
+/** Whether a completion that the grammar has accepted so far has reached its lists. */
 export const hasBegun = (completion: string): boolean => positionOf(completion).list !== "none"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ const any = { poolSize: Number.MAX_SAFE_INTEGER, maxSteps: Number.MAX_SAFE_INTEG
 
 const opening = /(?:^|\n)[ \t]*(model_id[ \t]*=)/g
 
-/** Whether three lists stand in a text, whole: valid or not is another matter. */
+/** Whether a text has three complete lists, valid or not. */
 const isWhole = (lists: string): boolean => {
   const reading = WorkflowText.read(lists, { ...any, mode: "strict" })
   return Result.isSuccess(reading) || reading.failure.reason._tag === "InvalidWorkflow"

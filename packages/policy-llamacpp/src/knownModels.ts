@@ -1,8 +1,8 @@
 /**
- * Models that have a name here: open weights, small enough to be run at home, with licences that allow it.
+ * Models with a name here: open weights, small enough to run at home, with licences that allow it.
  *
- * Sizes are about what the repositories give for these files; what is downloaded is held to the length and the SHA-256
- * that the server gives for it. A file that has moved since fails by name, and any other goes by its own reference.
+ * Sizes are approximate, from the repositories; a download is checked against the length and the SHA-256 that the
+ * server gives. A file that has moved since fails by name. Any other model can be named by its own reference.
  */
 
 /** A model by name. */
@@ -12,14 +12,14 @@ export interface KnownModel {
   readonly source: string
   /** Billions of weights. */
   readonly billions: number
-  /** Of the download, in gigabytes, about. */
+  /** The approximate size of the download. */
   readonly gigabytes: number
   readonly licence: string
-  /** What it is good for, in a sentence, which pools show to policies that ask for descriptions. */
+  /** What it is good for, in a sentence; policies that ask for descriptions see it. */
   readonly description: string
 }
 
-/** The models that have a name, the smallest first. */
+/** The known models, the smallest first. */
 export const knownModels: ReadonlyArray<KnownModel> = [
   {
     name: "qwen2.5-0.5b-instruct",
@@ -63,7 +63,7 @@ export const knownModels: ReadonlyArray<KnownModel> = [
   }
 ]
 
-/** The Conductor where none is named, and no key is at hand: large enough to plan, small enough for any machine. */
+/** The default Conductor when there is no key: large enough to plan, small enough for any machine. */
 export const defaultConductor = "qwen2.5-1.5b-instruct"
 
 /** The pool that goes with it: small, and of three different kinds. */

@@ -1,7 +1,8 @@
 /**
- * A local model by name, for programs that keep no scopes: a worker that loads its model with its first call.
+ * A local model by name, for programs without scopes: a worker that loads its model with its first call.
  *
- * Models that are loaded so stay until {@link release}, or the end of the process. Those of the same settings are one.
+ * Models loaded this way stay until {@link release} or the end of the process. Workers with the same settings share
+ * one.
  */
 
 import { free } from "@divisi/core/Usage"
@@ -19,17 +20,17 @@ export interface Options extends Omit<LlamaCppModel.Options, "source">, LlamaCpp
 
 let scope: Scope.Closeable | undefined
 
-/** What is asked of a model that cannot be had: nothing that a retry mends. */
+/** The error of a model that cannot be loaded, which a retry does not fix. */
 const unusable = (id: string, cause: unknown) =>
   failed(id, { _tag: "InvalidRequest", detail: cause instanceof Error ? cause.message : String(cause) })
 
 /**
- * A worker of a local model: a path, a name that is known, `hf:owner/repository/file.gguf` or an https address.
+ * A worker of a local model: a path, the name of a known model, `hf:owner/repository/file.gguf` or an https address.
  *
  * **Details**
  *
- * The model is downloaded, where it has to be, and loaded when the worker is first called. Two workers of one source and
- * the same settings share it, and its sequences: a Conductor and a member of its pool, say.
+ * The model is loaded, and downloaded if need be, when the worker is first called. Two workers of one source with the
+ * same settings share it and its sequences, e.g. a Conductor and a member of its pool.
  *
  * **Example**
  *
@@ -47,7 +48,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
   let loaded: { readonly home: Scope.Scope; readonly worker: Promise<Worker> } | undefined
   const load = (): Promise<Worker> => {
     scope ??= Scope.makeUnsafe()
-    // A model that was released is loaded again, and so is one that could not be.
+    // A model that was released, or that failed to load, is loaded again.
     if (loaded?.home === scope) return loaded.worker
     const loading = Effect.runPromise(Scope.provide(LlamaCppModel.load({ ...options, source }), scope))
     const worker = loading.then((model) => LlamaCppModel.worker(model, about))
@@ -74,7 +75,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
   }
 }
 
-/** Takes all models out of memory that {@link llamacpp} has loaded, once the runs on them have ended. */
+/** Frees the memory of all models that {@link llamacpp} has loaded, once the runs on them have ended. */
 export const release = async (): Promise<void> => {
   const closed = scope
   scope = undefined

@@ -1,19 +1,19 @@
-/** llama.cpp itself: loaded once for each GPU that is asked for, with a fallback and a word about it. */
+/** llama.cpp itself: loaded once for each requested GPU, with the processor as fallback and a notice of it. */
 import type { Llama, LlamaGpuType } from "node-llama-cpp"
 import { detailOf, make } from "../LlamaCppError.ts"
 
-/** What runs the layers: the best that the machine has, a named one, or the processor alone. */
+/** What runs the layers: the machine's best, a named one, or the processor alone. */
 export type Gpu = "auto" | "cuda" | "vulkan" | "metal" | "none"
 
-/** A llama.cpp that runs, and why it is not the one that was asked for, where it is not. */
+/** A running llama.cpp, with a notice if it is not the requested one. */
 export interface Backend {
   readonly llama: Llama
   readonly notice?: string | undefined
-  /** The last errors that llama.cpp has logged, the latest last; emptied before a call whose failure they may explain. */
+  /** The last errors that llama.cpp logged, the latest last; emptied before a call whose failure they may explain. */
   readonly log: Array<string>
 }
 
-/** Names on the way to the native binary; a test may name others. */
+/** How the native binary is loaded; tests replace it. */
 export interface Loader {
   readonly getLlama: typeof import("node-llama-cpp").getLlama
   readonly platform: string
@@ -31,7 +31,7 @@ const load = async (): Promise<Loader> => {
 
 const gpuOf = (gpu: Gpu): "auto" | LlamaGpuType => (gpu === "none" ? false : gpu)
 
-const kept = 20
+const logLines = 20
 
 /** Starts llama.cpp on a GPU. Nothing is built or downloaded. */
 const start = async ({ getLlama }: Loader, gpu: Gpu): Promise<Backend> => {
@@ -42,20 +42,20 @@ const start = async ({ getLlama }: Loader, gpu: Gpu): Promise<Backend> => {
     build: "never",
     skipDownload: true,
     progressLogs: false,
-    // Contexts say themselves how many threads they use.
+    // Each context sets its own number of threads.
     maxThreads: 0,
     logLevel: LlamaLogLevel.error,
     logger: (_, message) => {
       log.push(message.trim())
-      if (log.length > kept) log.shift()
+      if (log.length > logLines) log.shift()
     }
   })
   return { llama, log }
 }
 
 /**
- * llama.cpp on the GPU that is asked for. Where it does not start there, and is not required to, it is the processor's
- * that starts, with a notice.
+ * llama.cpp on the requested GPU. If it does not start there and the GPU is not required, it starts on the processor,
+ * with a notice.
  */
 export const open = async (gpu: Gpu, isRequired: boolean, loader?: Loader): Promise<Backend> => {
   const found = loader ?? (await load())

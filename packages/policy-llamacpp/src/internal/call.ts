@@ -1,14 +1,14 @@
-/** What workers and samples have in common: settings that are checked, prompts that fit, errors by name. */
+/** What workers and samples share: checks of settings, room for prompts, and errors. */
 import { WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import type { Token } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"
 import type { LlamaCppModel } from "../LlamaCppModel.ts"
 import type { QueueFull } from "./sequences.ts"
 
-/** The least seed that llama.cpp takes for "any". */
+/** The seed that llama.cpp takes for "any". */
 const anySeed = 0xffffffff
 
-/** A seed as llama.cpp has them: 32 bits, of which the largest means none. */
+/** A seed for llama.cpp: 32 bits, of which the largest value means none. */
 export const seedOf = (seed: number | undefined): number => {
   if (seed === undefined) return Math.floor(Math.random() * anySeed)
   const low = Math.abs(Math.trunc(seed)) % 2 ** 32
@@ -18,9 +18,9 @@ export const seedOf = (seed: number | undefined): number => {
 /** A failed call, and why. */
 export const failed = (worker: string, reason: WorkerErrorReason): WorkerError => new WorkerError({ worker, reason })
 
-/** How many tokens may follow a prompt; the error where there is room for none. */
+/** How many tokens may follow a prompt; an error if there is room for none. */
 export const roomFor = (model: LlamaCppModel, worker: string, prompt: ReadonlyArray<Token>): number | WorkerError => {
-  // llama.cpp shifts a context that is full but for one token.
+  // llama.cpp shifts a context once only one token is free.
   const room = model.contextTokens - 1 - prompt.length
   if (room >= 1) return room
   return failed(worker, {

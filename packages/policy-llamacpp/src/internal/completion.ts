@@ -9,7 +9,7 @@ import * as Sequences from "./sequences.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How tokens are chosen. 0 turns a filter off, as does 1 in the case of `topP`. */
+/** How tokens are chosen. 0 turns a filter off; for `topP`, 1 does. */
 export interface Sampling {
   readonly temperature: number
   readonly topK: number
@@ -17,10 +17,10 @@ export interface Sampling {
   readonly minP: number
 }
 
-/** Compiles a grammar; what it gives begins a text of it. */
+/** Compiles a grammar; each call of the result begins a new text. */
 export type Grammars = (source: string) => Promise<() => LlamaGrammarEvaluationState>
 
-/** What is asked for. */
+/** A completion to make. */
 export interface Request {
   readonly prompt: ReadonlyArray<Token>
   /** The most tokens to sample. */
@@ -31,17 +31,17 @@ export interface Request {
   readonly stopSequences: ReadonlyArray<string>
   /** The completion ends when the third list closes. */
   readonly format?: WorkflowFormat | undefined
-  /** Whether the format is forced; the text before the lists then has `reasoningLimit` tokens. */
+  /** Forces the format; the text before the lists then has at most `reasoningLimit` tokens. */
   readonly grammar?: { readonly of: Grammars; readonly reasoningLimit: number } | undefined
-  /** Whether the probability of each token is wanted. */
+  /** Whether to return the probability of each token. */
   readonly probabilities?: boolean | undefined
 }
 
-/** What came of it. */
+/** A finished completion. */
 export interface Completed {
-  /** All that were sampled, the one that ended the completion included. */
+  /** All sampled tokens, with the one that ended the completion. */
   readonly tokens: ReadonlyArray<Token>
-  /** Of each token; empty unless asked for. */
+  /** The probability of each token; empty unless requested. */
   readonly probabilities: ReadonlyArray<number>
   readonly text: string
   readonly reason: FinishReason
@@ -52,7 +52,7 @@ export interface Completed {
 // Grammar
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The state of the grammar, which gives up free text when that has had its tokens. */
+/** The state of the grammar, which ends free text once its tokens are used up. */
 const grammarOf = async ({ format, grammar }: Request) => {
   if (format === undefined || grammar === undefined) return undefined
   const { type: _, ...rules } = format
@@ -74,7 +74,7 @@ const grammarOf = async ({ format, grammar }: Request) => {
 // The loop
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What has been written so far, and whether that is all. */
+/** Collects what has been written, and finds the end. */
 const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, emit: (text: string) => void) => {
   const detokenizer = Output.detokenizer(model)
   const stopper = Output.stopper(stopSequences)
@@ -96,7 +96,7 @@ const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, 
   }
   return {
     text: () => text,
-    /** All that is written, with a mark for a character that is not whole yet. */
+    /** All text so far, with a mark for a character that is incomplete. */
     written: () => `${text}${stopper.rest()}${detokenizer.isPending() ? "\ufffd" : ""}`,
     /** Writes a token; true when it ends the completion. */
     push: (token: Token): boolean => {
@@ -111,7 +111,7 @@ const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, 
   }
 }
 
-/** Samples a completion on a slot; `emit` is given its text piece by piece. */
+/** Samples a completion on a slot; `emit` gets its text piece by piece. */
 export const run = async (
   self: Sequences.Sequences,
   slot: Sequences.Slot,
@@ -120,7 +120,7 @@ export const run = async (
   emit: (text: string) => void
 ): Promise<Completed> => {
   const { model } = self.context
-  // At once, and while others are evaluated: a run that is not ready for a batch waits for the next one.
+  // Starts at once, while others are evaluated: a run that is not ready for a batch waits for the next one.
   const [{ rest, reused }, grammar] = await Promise.all([
     Sequences.prepare(self, slot, request.prompt, signal),
     grammarOf(request)
@@ -136,7 +136,7 @@ export const run = async (
       ...request.sampling,
       seed: request.seed,
       yieldEogToken: true,
-      // node-llama-cpp knows an option that is left out, its types none that is undefined.
+      // node-llama-cpp's types allow no undefined options.
       ...(grammar === undefined ? {} : { grammarEvaluationState: grammar.state })
     }
   )

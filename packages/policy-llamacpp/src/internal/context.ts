@@ -4,13 +4,13 @@ import type { LlamaContext } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"
 import type { Weights } from "./weights.ts"
 
-/** How keys and values are kept. */
+/** The type of cached keys and values. */
 export type KeyValueType = "F32" | "F16" | "BF16" | "Q8_0" | "Q5_1" | "Q5_0" | "Q4_1" | "Q4_0"
 
 /** A LoRA adapter in a GGUF file. */
 export interface Adapter {
   readonly path: string
-  /** How much of it is added; 1 by default, and 0 is none of it. */
+  /** How much of it is added; 1 by default, 0 for none. */
   readonly scale?: number | undefined
 }
 
@@ -33,7 +33,7 @@ const lower = "lower contextTokens or sequences, keep keys and values as Q8_0 (k
 /** llama.cpp counts the tokens of all sequences in 31 bits. */
 const countable = 2 ** 31 - 1
 
-/** The memory that a context needs. What llama.cpp cannot count is reckoned from what it can. */
+/** The memory that a context needs. What llama.cpp cannot estimate is extrapolated from what it can. */
 const needsOf = async ({ model }: Weights, options: ContextOptions) => {
   const isCountable = options.contextTokens * options.sequences <= countable
   const contextSize = isCountable ? options.contextTokens : 4096
@@ -43,14 +43,14 @@ const needsOf = async ({ model }: Weights, options: ContextOptions) => {
     sequences,
     modelGpuLayers: model.gpuLayers,
     flashAttention: options.flashAttention,
-    // node-llama-cpp knows an option that is left out, its types none that is undefined.
+    // node-llama-cpp's types allow no undefined options.
     ...(options.batchTokens === undefined ? {} : { batchSize: options.batchTokens })
   })
   const times = (options.contextTokens * options.sequences) / (contextSize * sequences)
   return { cpuRam: cpuRam * times, gpuVram: gpuVram * times }
 }
 
-/** Fails where a context is larger than the memory that is left, and says by how much. */
+/** Fails if a context needs more memory than is free, and says how much. */
 const checkMemory = async (weights: Weights, options: ContextOptions): Promise<void> => {
   const { llama } = weights.backend
   const needs = await needsOf(weights, options)
@@ -61,7 +61,7 @@ const checkMemory = async (weights: Weights, options: ContextOptions): Promise<v
   if (llama.gpu !== false) check("GPU memory", needs.gpuVram, (await llama.getVramState()).free)
 }
 
-/** llama.cpp says in its log alone what is wrong with an adapter, or that it has no room. */
+/** Only llama.cpp's log says what is wrong with an adapter, or that memory ran out. */
 const explain = ({ backend: { log }, path }: Weights, { adapters }: ContextOptions, cause: unknown) => {
   const detail =
     log.findLast((line) => /fail|error|lora|invalid|mismatch|does not/i.test(line)) ?? Errors.detailOf(cause)

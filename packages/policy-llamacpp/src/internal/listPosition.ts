@@ -1,9 +1,9 @@
-/** How far a completion has come that is written by the grammar of a workflow. */
+/** How far a completion under the grammar of a workflow has come. */
 
-/** What is being written at the end of a text. A list is `isOpen` where an item may stand without a comma before it. */
+/** What is being written at the end of a text. A list is `isOpen` if an item may follow without a comma. */
 export type Position =
   | { readonly list: "none"; readonly isLineStart: boolean }
-  /** In the middle of words that can only go on in one way. */
+  /** In the middle of words that can continue in only one way. */
   | { readonly list: "name"; readonly missing: string; readonly next: Position }
   | { readonly list: "workers"; readonly count: number; readonly isOpen: boolean }
   | {
@@ -27,7 +27,7 @@ const opening = "model_id = ["
 const afterWorkers = "]\nsubtasks = ["
 const afterSubtasks = "]\naccess_list = ["
 
-/** The end of `literal` that a text lacks which breaks off inside it; `undefined` where it does not begin so. */
+/** The rest of `literal` when a text is a beginning of it; `undefined` when it is not. */
 const missing = (text: string, literal: string): string | undefined =>
   text.length < literal.length && literal.startsWith(text) ? literal.slice(text.length) : undefined
 
@@ -46,7 +46,7 @@ const inAccess = (text: string, steps: number): Position => {
   }
   if (rest === "") return { list: "access", count, steps, isOpen: true, item: "" }
   const all = missing(rest, '"all"')
-  // A comma wants a step behind it; the first one that the grammar still lets through is the one after the last.
+  // A step must follow a comma; the first one that the grammar still accepts is the one after the last.
   const last = /(\d+), ?$/.exec(rest)
   const item = all ?? (last === null ? "]" : `${Number(last[1]) + 1}]`)
   return { list: "access", count: count + 1, steps, isOpen: false, item }
@@ -82,7 +82,7 @@ const inWorkers = (text: string): Position => {
   if (close.startsWith(afterWorkers)) {
     const rest = close.slice(afterWorkers.length)
     if (count > 0) return inSubtasks(rest, count)
-    // Three empty lists can only go on in one way.
+    // Three empty lists can continue in only one way.
     const empty = `${afterSubtasks}]`
     return rest === empty
       ? { list: "closed" }
@@ -93,7 +93,7 @@ const inWorkers = (text: string): Position => {
   return { list: "name", missing: afterWorkers.slice(close.length), next }
 }
 
-/** Where the end of a text stands that the grammar has let through. */
+/** The position at the end of a text that the grammar has accepted. */
 export const positionOf = (completion: string): Position => {
   const lineStart = completion.lastIndexOf(`\n${opening}`) + 1
   if (completion.startsWith(opening, lineStart)) return inWorkers(completion.slice(lineStart + opening.length))

@@ -1,13 +1,13 @@
-/** Tokens as the text that is shown: whole characters, up to the first stop sequence. */
+/** Turns tokens into the text that is shown: whole characters, up to the first stop sequence. */
 import type { LlamaModel, Token } from "node-llama-cpp"
 
-/** A character has at most so many tokens: its bytes. */
+/** The most tokens of one character: one for each byte. */
 const longestCharacter = 4
 
-/** How many tokens before a token say whether a blank belongs before it. */
+/** How many preceding tokens decide whether a blank belongs before a token. */
 const remembered = 4
 
-/** Turns tokens into text as they come; what is not a whole character yet is held back. */
+/** Turns tokens into text as they come, and holds back incomplete characters. */
 export const detokenizer = (model: LlamaModel) => {
   let pending: Array<Token> = []
   let before: ReadonlyArray<Token> = []
@@ -23,13 +23,13 @@ export const detokenizer = (model: LlamaModel) => {
       if (text.endsWith("\ufffd") && pending.length < longestCharacter) return ""
       return take(text)
     },
-    /** What was held back, whole or not. */
+    /** What was held back, complete or not. */
     flush: (): string => (pending.length === 0 ? "" : take(model.detokenize(pending, false, before))),
     isPending: () => pending.length > 0
   }
 }
 
-/** The length of the longest end of a text with which a stop sequence may begin. */
+/** The length of the longest end of a text that may begin a stop sequence. */
 const held = (text: string, stops: ReadonlyArray<string>): number => {
   let longest = 0
   for (const stop of stops) {
@@ -40,7 +40,7 @@ const held = (text: string, stops: ReadonlyArray<string>): number => {
   return longest
 }
 
-/** Lets text through up to a stop sequence, and says when it has come. */
+/** Passes text on up to a stop sequence, and reports when one has come. */
 export const stopper = (stops: ReadonlyArray<string>) => {
   let waiting = ""
   return {
@@ -62,7 +62,7 @@ export const stopper = (stops: ReadonlyArray<string>) => {
 const open = "<think>"
 const close = "</think>"
 
-/** Tells thinking between `<think>` and `</think>` at the beginning of a text from the answer behind it. */
+/** Separates thinking between `<think>` and `</think>` at the beginning of a text from the answer after it. */
 export const thinkingSplitter = (isThinking: boolean) => {
   let state: "start" | "thinking" | "gap" | "answer" = isThinking ? "thinking" : "start"
   let waiting = ""

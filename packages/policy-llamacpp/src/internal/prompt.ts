@@ -1,4 +1,4 @@
-/** Messages as the tokens of a prompt. */
+/** Turns messages into the tokens of a prompt. */
 import type { Message } from "@divisi/core/Task"
 import type { ChatHistoryItem, ChatWrapper, LlamaModel, Token } from "node-llama-cpp"
 
@@ -32,13 +32,13 @@ const ofTexts = (model: LlamaModel, text: (messages: ReadonlyArray<Message>) => 
   tokens: (messages: ReadonlyArray<Message>) => {
     const prompt = withStart(model, model.tokenize(text(messages), hasControls))
     const { bos, eos } = model.tokens
-    // An empty prompt has no token behind which another could be sampled.
+    // An empty prompt has no token after which another could be sampled.
     return prompt.length > 0 ? prompt : [bos ?? eos!]
   },
   stopTokens: new Set<Token>()
 })
 
-/** Whether a model's family answers without thinking first when it is asked to. */
+/** Turns thinking off for model families that can do without. */
 const quiet = async (wrapper: ChatWrapper): Promise<ChatWrapper> => {
   const { QwenChatWrapper } = await import("node-llama-cpp")
   return wrapper instanceof QwenChatWrapper

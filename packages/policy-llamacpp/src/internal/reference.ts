@@ -1,17 +1,17 @@
-/** Where a model is: what the texts mean that name one. */
+/** Parses the texts that name a model. */
 import path from "node:path"
 import * as Hub from "@divisi/files/Hub"
 import * as KnownModels from "../knownModels.ts"
 import * as Errors from "../LlamaCppError.ts"
 
-/** A file here, or one to be had from a server and kept under `folder/place`. */
+/** A local file, or one that a server has and that is stored under `folder/place`. */
 export type Reference =
   | { readonly type: "file"; readonly path: string }
   | {
       readonly type: "download"
       readonly url: string
       readonly place: string
-      /** Only Hugging Face is told its token. */
+      /** Only Hugging Face is sent its token. */
       readonly isHuggingFace: boolean
     }
 
@@ -52,7 +52,7 @@ const address = (text: string): Reference => {
   }
 }
 
-/** Reads a source, with the address of the hub; throws a `LlamaCppError` where it names nothing. */
+/** Reads a source, with the address of the hub; throws a `LlamaCppError` if it names nothing. */
 export const parse = (text: string, endpoint: string): Reference => {
   const source = KnownModels.find(text)?.source ?? text
   if (source.startsWith("hf:")) return huggingFace(source, endpoint)

@@ -20,27 +20,27 @@ export interface SampleRequest {
   /** 1024 by default, as in the paper. */
   readonly maxOutputTokens?: number | undefined
   readonly seed?: number | undefined
-  /** The completion ends when the third list closes; it is not held to anything. */
+  /** Ends the completion when the third list closes; nothing is forced. */
   readonly format?: WorkflowFormat | undefined
-  /** 1, which it is by default: anything else is an error. */
+  /** 1 by default; anything else is an error. */
   readonly temperature?: number | undefined
-  /** 0, 1 and 0, which they are by default: anything else is an error. */
+  /** 0, 1 and 0 by default; anything else is an error. */
   readonly topK?: number | undefined
   readonly topP?: number | undefined
   readonly minP?: number | undefined
-  /** False, which it is by default: anything else is an error. */
+  /** False by default; anything else is an error. */
   readonly grammar?: boolean | undefined
 }
 
 /** A completion that was sampled. */
 export interface Sample {
   readonly prompt: ReadonlyArray<number>
-  /** The one that ended the completion included. */
+  /** All sampled tokens, with the one that ended the completion. */
   readonly tokens: ReadonlyArray<number>
   /** The natural logarithm of the probability of each token, given those before it. */
   readonly logProbs: ReadonlyArray<number>
   readonly text: string
-  /** `stop` where the model, or the third list, ended it. */
+  /** `stop` if the model or the third list ended it. */
   readonly reason: FinishReason
 }
 

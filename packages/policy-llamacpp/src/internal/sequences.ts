@@ -1,10 +1,10 @@
 /**
- * The sequences of a context: who may run, in which order, on what is kept.
+ * The sequences of a context: which runs go next, and which evaluated tokens they reuse.
  *
- * Runs are served first come, first served, each on a sequence of its own; llama.cpp evaluates all that run in one
- * batch. A sequence keeps what it has evaluated. A run is given the free sequence whose tokens share the longest prefix
- * with its prompt, or a copy of that prefix from any other, so that a prefix is evaluated once for all sequences, also
- * when the first runs come at the same time: those that share it with one who evaluates it wait, and copy.
+ * Runs are served first come, first served, each on its own sequence; llama.cpp evaluates all running ones in one
+ * batch. A sequence keeps the tokens that it has evaluated. A run gets the free sequence that shares the longest prefix
+ * with its prompt, or a copy of such a prefix from any other sequence. So a prefix is evaluated once for all sequences,
+ * also when the first runs start together: those that share a prefix under evaluation wait, and then copy it.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -22,18 +22,18 @@ export interface Slot {
   isBusy: boolean
   /** Settles when its prompt is evaluated; absent when nothing is. */
   evaluating: Promise<void> | undefined
-  /** The copies that others make of it: until they are made, it evaluates nothing more. */
+  /** Copies that other slots are making of it; until they are done, it evaluates nothing more. */
   readonly copies: Set<Promise<unknown>>
-  /** A counter, for the one that was not used for longest. */
+  /** The time of its last use, as a counter. */
   usedAt: number
 }
 
-/** What has happened so far. */
+/** The counters of a context. */
 export interface Meter {
   /** Tokens of prompts that were evaluated, and tokens that were sampled. */
   readonly evaluatedTokens: number
   readonly sampledTokens: number
-  /** Tokens of prompts that were not evaluated, as they were kept. */
+  /** Tokens of prompts that were reused, not evaluated. */
   readonly reusedTokens: number
   readonly running: number
   readonly waiting: number
@@ -49,7 +49,7 @@ export interface Sequences {
   readonly counts: { evaluated: number; sampled: number; reused: number; uses: number }
 }
 
-/** More runs wait than may. */
+/** The queue is full. */
 export interface QueueFull {
   readonly _tag: "QueueFull"
   readonly waiting: number
@@ -75,7 +75,7 @@ export const make = (context: LlamaContext, queueLimit: number): Sequences => ({
   counts: { evaluated: 0, sampled: 0, reused: 0, uses: 0 }
 })
 
-/** What has happened so far. */
+/** The counters of a context. */
 export const meter = ({ counts, queue, slots }: Sequences): Meter => ({
   evaluatedTokens: counts.evaluated,
   sampledTokens: counts.sampled,
@@ -95,7 +95,7 @@ const sharedPrefix = (left: ReadonlyArray<Token>, right: ReadonlyArray<Token>): 
   return at
 }
 
-/** The free slot that shares most with a prompt; of several, the one that was not used for longest. */
+/** The free slot that shares most with a prompt; of several, the least recently used. */
 const choose = ({ slots }: Sequences, prompt: ReadonlyArray<Token>): Slot | undefined => {
   let best: { readonly slot: Slot; readonly shared: number } | undefined
   for (const slot of slots) {
@@ -137,7 +137,7 @@ const acquire = (self: Sequences, prompt: ReadonlyArray<Token>): Effect.Effect<S
 
 /**
  * Runs `use` on a slot, when one is free. When the fiber is interrupted, `signal` is aborted and the fiber goes on at
- * once; the slot is given back as soon as `use` has seen the signal, which takes no longer than the batch that is being
+ * once; the slot is released as soon as `use` has seen the signal, at the latest after the batch that is being
  * evaluated.
  */
 export const withSlot = <A, E>(
@@ -164,35 +164,35 @@ export const withSlot = <A, E>(
   )
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is kept
+// What is reused
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A copy has to save so many tokens. */
+/** The fewest tokens that a copy must save. */
 const worthCopying = 48
 
-/** So many tokens are worth being evaluated on their own, before any is sampled, so that others may copy them. */
+/** From this many tokens on, a prompt is evaluated on its own before sampling, so that others may copy it. */
 const worthSharing = 256
 
 /**
- * Copying between sequences is not public in node-llama-cpp, whose own decision contexts do it; where it is missing,
- * tokens are evaluated again.
+ * Copying between sequences is not public in node-llama-cpp, although its own decision contexts use it. If it is
+ * missing, tokens are evaluated again.
  */
 interface Copying {
   readonly _copyStateFromOtherSequence?: ((other: LlamaContextSequence, upTo: number) => Promise<boolean>) | undefined
 }
 
-/** The other slot that shares most with a prompt, if that is more than `kept` by far. */
-const donorOf = ({ slots }: Sequences, slot: Slot, prompt: ReadonlyArray<Token>, kept: number) => {
+/** The other slot that shares most with a prompt, if that exceeds `reused` by more than {@link worthCopying}. */
+const donorOf = ({ slots }: Sequences, slot: Slot, prompt: ReadonlyArray<Token>, reused: number) => {
   let best: { readonly donor: Slot; readonly shared: number } | undefined
   for (const donor of slots) {
     if (donor === slot) continue
     const shared = Math.min(sharedPrefix(donor.tokens, prompt), prompt.length - 1)
-    if (shared > (best?.shared ?? kept + worthCopying)) best = { donor, shared }
+    if (shared > (best?.shared ?? reused + worthCopying)) best = { donor, shared }
   }
   return best
 }
 
-/** Copies the first tokens of another slot, once it has evaluated them; false where they are not there any more. */
+/** Copies the first tokens of another slot, once it has evaluated them; false if they are gone. */
 const copyFrom = async (slot: Slot, donor: Slot, prefix: ReadonlyArray<Token>): Promise<boolean> => {
   const sequence: LlamaContextSequence & Copying = slot.sequence
   if (sequence._copyStateFromOtherSequence === undefined) return false
@@ -201,18 +201,18 @@ const copyFrom = async (slot: Slot, donor: Slot, prefix: ReadonlyArray<Token>): 
     const isCopied = await sequence._copyStateFromOtherSequence(donor.sequence, prefix.length)
     if (isCopied && sharedPrefix(sequence.contextTokens, prefix) === prefix.length) return true
   } catch {
-    // Whoever evaluated them has failed, and says so itself.
+    // The run that evaluated them has failed, and reports that itself.
   }
   await sequence.clearHistory()
   return false
 }
 
-/** Copies what others have of the prompt; the number of its tokens that are here then. */
+/** Copies what others have of the prompt; returns how many of its tokens are in the slot then. */
 const borrow = async (self: Sequences, slot: Slot, prompt: ReadonlyArray<Token>, own: number): Promise<number> => {
   const found = donorOf(self, slot, prompt, own)
   if (found === undefined) return own
   const { donor, shared } = found
-  // Until it is clear what is here, nobody shall copy it.
+  // Nobody may copy the slot until its content is known.
   slot.tokens = []
   const copying = copyFrom(slot, donor, prompt.slice(0, shared))
   donor.copies.add(copying)
@@ -231,24 +231,26 @@ const copied = async ({ copies }: Slot): Promise<void> => {
   while (copies.size > 0) await Promise.allSettled(copies)
 }
 
-/** Evaluates tokens behind the first `kept`, batch by batch. */
+/** Evaluates the tokens after the first `reused`, batch by batch. */
 const evaluate = async (
   self: Sequences,
   slot: Slot,
   tokens: ReadonlyArray<Token>,
-  kept: number,
+  reused: number,
   signal: AbortSignal
 ): Promise<void> => {
   const { batchSize } = self.context
-  await keep(slot, kept)
-  for (let at = kept; at < tokens.length && !signal.aborted; at += batchSize) {
+  await keep(slot, reused)
+  for (let at = reused; at < tokens.length && !signal.aborted; at += batchSize) {
     const part = tokens.slice(at, at + batchSize)
     await slot.sequence.evaluateWithoutGeneratingNewTokens(part)
     self.counts.evaluated += part.length
   }
 }
 
-/** A prompt that is evaluated but for `rest`, at least its last token. The first `reused` tokens were kept. */
+/**
+ * A prompt that is evaluated except for `rest`, at least its last token. The first `reused` tokens were there before.
+ */
 export interface Prepared {
   readonly rest: ReadonlyArray<Token>
   readonly reused: number
@@ -271,7 +273,7 @@ export const prepare = async (
     await keep(slot, reused)
     return { rest: prompt.slice(reused), reused }
   }
-  // Said before anything is waited for, so that runs that start at the same time see it.
+  // Set before the first wait, so that runs that start at the same time see it.
   slot.tokens = prompt.slice(0, -1)
   slot.evaluating = evaluate(self, slot, slot.tokens, reused, signal)
   try {

@@ -1,4 +1,4 @@
-/** The weights of a model in memory: a GGUF file that was looked at, found fit and loaded. */
+/** The weights of a model in memory: a GGUF file that was checked and loaded. */
 import fs from "node:fs/promises"
 import type { GgufFileInfo, GgufInsights, LlamaModel } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"
@@ -8,9 +8,9 @@ import type { Backend } from "./backend.ts"
 export interface WeightOptions {
   /** Layers on the GPU: as many as fit, all of them, or a number. */
   readonly gpuLayers: "auto" | "max" | number
-  /** The room that is left for contexts when it is worked out how many layers fit. */
+  /** The context to leave memory for when computing how many layers fit. */
   readonly contextTokens: number
-  /** Whether it is to write texts, and so has to know how one ends; true by default. */
+  /** Whether it will write texts, and so needs a token that ends one; true by default. */
   readonly isForCompletions?: boolean | undefined
 }
 
@@ -25,7 +25,7 @@ export interface Weights {
 
 const magic = "GGUF"
 
-/** Holds a file to the first things that a GGUF has. */
+/** Checks the first fields of a GGUF. */
 const checkFile = async (path: string): Promise<number> => {
   const handle = await fs.open(path, "r").catch((cause: NodeJS.ErrnoException) => {
     throw Errors.make(
@@ -46,7 +46,7 @@ const checkFile = async (path: string): Promise<number> => {
   }
 }
 
-/** What the header of a file says of its model. */
+/** What the header of a file says about its model. */
 export interface Header {
   readonly info: GgufFileInfo
   readonly insights: GgufInsights
@@ -65,7 +65,7 @@ export const readHeader = async (path: string, { llama }: Backend): Promise<Head
   }
 }
 
-/** Why llama.cpp has not loaded a model, by what it logged and what the header says. */
+/** Why llama.cpp did not load a model, from its log and the header. */
 const explain = (path: string, { info, insights }: Header, { log }: Backend, cause: unknown): Errors.LlamaCppError => {
   const detail =
     log.findLast((line) => /error|fail|unknown|missing|corrupt|invalid/i.test(line)) ?? Errors.detailOf(cause)

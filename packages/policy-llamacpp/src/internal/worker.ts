@@ -20,23 +20,23 @@ export interface WorkerOptions {
   readonly description?: string | undefined
   /** `"model"` by default: the chat template of the model, and plain texts where it has none. */
   readonly template?: Prompt.Template | undefined
-  /** Whether a requested format is forced by a grammar; true by default, and false for what is trained on. */
+  /** Whether a grammar forces a requested format; true by default. Turn it off for training. */
   readonly grammar?: boolean | undefined
-  /** Of the text before the lists, where there is a grammar; half of the request's tokens by default. */
+  /** The most tokens before the lists under a grammar; half of the request's tokens by default. */
   readonly reasoningTokens?: number | undefined
-  /** Where a request names no limit; 1024 by default. */
+  /** For requests that set no limit; 1024 by default. */
   readonly maxOutputTokens?: number | undefined
-  /** Where a request names none; 0.7 by default. 0 is greedy. */
+  /** For requests that set none; 0.7 by default. 0 is greedy. */
   readonly temperature?: number | undefined
   /** The most likely tokens to choose from; 40 by default, 0 for all. */
   readonly topK?: number | undefined
   /** The share of probability to choose from; 0.95 by default, 1 for all. */
   readonly topP?: number | undefined
-  /** Tokens less likely than this share of the likeliest are left out; 0 by default. */
+  /** Leaves out tokens less likely than this share of the likeliest; 0 by default. */
   readonly minP?: number | undefined
 }
 
-/** Text that the lists are made of: a vocabulary that cannot write it can write no workflow. */
+/** A sample of the lists: a vocabulary that cannot write it can write no workflow. */
 const needed = 'model_id = [0, 1]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]'
 
 const canWrite = ({ llama }: LlamaCppModel): boolean => llama.detokenize(llama.tokenize(needed)).trim() === needed
@@ -45,7 +45,7 @@ interface Settings {
   readonly id: string
   readonly template: Prompt.Template
   readonly grammar: boolean
-  /** Whether the vocabulary can write what the grammar asks for: looked at once, not with every request. */
+  /** Whether the vocabulary can write what the grammar requires: checked once, not with every request. */
   readonly canWriteLists: boolean
   readonly reasoningTokens: number | undefined
   readonly maxOutputTokens: number
@@ -67,10 +67,10 @@ const settingsOf = (model: LlamaCppModel, options: WorkerOptions): Settings => (
   }
 })
 
-/** A prompter is made when the first prompt is, and kept. */
+/** Prompters by model and template, each made with the first prompt. */
 const prompters = new WeakMap<LlamaCppModel["llama"], Map<Prompt.Template, Promise<Prompt.Prompter>>>()
 
-/** What makes prompts for a model by a template. */
+/** The prompter of a model for a template. */
 export const prompterOf = ({ llama }: LlamaCppModel, template: Prompt.Template): Promise<Prompt.Prompter> => {
   const known = prompters.get(llama) ?? new Map<Prompt.Template, Promise<Prompt.Prompter>>()
   prompters.set(llama, known)
