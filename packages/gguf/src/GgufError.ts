@@ -2,7 +2,7 @@
  * Why a model, an adapter or a file of either cannot be read or written.
  *
  * One error for the whole package. `path` is the file it is about, where there is one; each reason says what is wrong
- * and what to do about it. None of them is mended by trying again, except `InputOutput`.
+ * and what to do about it. Trying again can help only with `InputOutput`.
  */
 import * as Data from "effect/Data"
 
@@ -14,19 +14,19 @@ export type GgufErrorReason =
   | { readonly _tag: "InputOutput"; readonly doing: string; readonly cause: unknown }
   /** The file ends before what its header promises. Both are in bytes. */
   | { readonly _tag: "Truncated"; readonly needed: number; readonly found: number }
-  /** The bytes are not what the format asks for. */
+  /** The bytes do not follow the format. */
   | { readonly _tag: "Corrupt"; readonly detail: string }
   /** Well formed, but of a kind that this package cannot handle. */
   | { readonly _tag: "Unsupported"; readonly detail: string }
-  /** A metadata value that its type cannot hold, or a key that is given twice. */
+  /** A metadata value does not fit its type, or a key occurs twice. */
   | { readonly _tag: "InvalidMetadata"; readonly key: string; readonly detail: string }
-  /** A number in a model's configuration that makes no model. */
+  /** A number in a model's configuration is impossible. */
   | { readonly _tag: "InvalidConfig"; readonly field: string; readonly detail: string }
-  /** A tensor that is not there, is not known, or has another shape or other values than it should. */
+  /** A tensor is missing or unknown, or has a wrong shape or wrong values. */
   | { readonly _tag: "InvalidTensor"; readonly tensor: string; readonly detail: string }
-  /** A tokenizer that cannot work, or does not belong to the model. */
+  /** The tokenizer is invalid, or does not belong to the model. */
   | { readonly _tag: "InvalidTokenizer"; readonly detail: string }
-  /** An adapter that was trained on another model. */
+  /** The adapter was trained on another model. */
   | { readonly _tag: "OtherBase"; readonly base: string; readonly detail: string }
 
 const describe = (reason: GgufErrorReason): string => {
@@ -68,7 +68,7 @@ export class GgufError extends Data.TaggedError("GgufError")<{
 export const make = (reason: GgufErrorReason, path?: string): GgufError =>
   new GgufError(path === undefined ? { reason } : { reason, path })
 
-/** The error that a failed call of the system stands for; one that already says what is wrong is kept. */
+/** Maps a failed system call to an error; a `GgufError` passes unchanged. */
 export const fromUnknown = (cause: unknown, path: string, doing: string): GgufError => {
   if (cause instanceof GgufError) return cause.path === undefined ? make(cause.reason, path) : cause
   const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT"

@@ -1,8 +1,8 @@
 /**
- * Reads GGUF files: the metadata and what tensors there are, and the numbers of those that are not quantised.
+ * Reads GGUF files: the metadata, the list of tensors, and the numbers of tensors that are not quantised.
  *
- * A file is checked before it is trusted: one that was cut off, damaged or is of another kind gives an error that says
- * so, never a half-read model. Only the header is read; a file of any size takes the same time.
+ * A file is checked first: one that is cut off, damaged or of another kind gives an error that says so, never a
+ * half-read model. Only the header is read, so a file of any size takes the same time.
  */
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -20,11 +20,11 @@ export interface TensorInfo {
   readonly name: string
   /** Row-major: the last dimension runs fastest. */
   readonly shape: ReadonlyArray<number>
-  /** How its numbers are stored, e.g. `F16` or `Q4_K`; `type 99` for one that is not known here. */
+  /** How its numbers are stored, e.g. `F16` or `Q4_K`; `type 99` for a type that is unknown here. */
   readonly type: string
   /** Where it begins in the file. */
   readonly position: number
-  /** Absent when the type is not known. */
+  /** Absent when the type is unknown. */
   readonly bytes?: number | undefined
 }
 
@@ -39,7 +39,7 @@ export interface GgufFile {
 
 const firstRead = 1 << 20
 
-/** No header is as long as this: a long vocabulary takes 20 MB. */
+/** An upper bound: a long vocabulary takes 20 MB. */
 const longestHeader = 1 << 28
 
 /** Reads more and more of the file until the header is in it. */
@@ -84,7 +84,7 @@ const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
  *
  * **Details**
  *
- * Versions 2 and 3 are read. The file must be as long as its tensors need, where their type is known.
+ * Versions 2 and 3 are read. The file must be as long as its tensors of known type need.
  *
  * **Example**
  *
@@ -104,19 +104,19 @@ export const read = (path: string): Effect.Effect<GgufFile, GgufError> =>
     return { path, bytes: source.size, metadata: decoded.metadata, alignment: decoded.alignment, tensors }
   })
 
-/** The value of a key when it is a text. */
+/** The value of a key if it is a text. */
 export const text = ({ metadata }: Pick<GgufFile, "metadata">, key: string): string | undefined => {
   const value = metadata[key]
   return value?.type === "string" ? value.value : undefined
 }
 
-/** The value of a key when it is a number. */
+/** The value of a key if it is a number. */
 export const number = ({ metadata }: Pick<GgufFile, "metadata">, key: string): number | undefined => {
   const value = metadata[key]?.value
   return typeof value === "number" ? value : undefined
 }
 
-/** The architecture that the file says it has, e.g. `qwen2`. */
+/** The architecture that the file names, e.g. `qwen2`. */
 export const architecture = (file: Pick<GgufFile, "metadata">): string | undefined => text(file, "general.architecture")
 
 const isDecodable = (type: string): type is keyof typeof decoders => type in decoders

@@ -2,8 +2,8 @@
  * Writes GGUF files, version 3: any metadata, and tensors as F32 or F16.
  *
  * Tensors come in pieces and go to the disk in pieces, so a file may be far larger than memory. The file appears under
- * its name when it is whole: it is written beside its place, flushed to the disk and renamed. {@link write} knows
- * nothing of models; what llama.cpp expects of one is in `Model`, of an adapter in `LoraAdapter`.
+ * its name only when it is whole: it is written beside its place, flushed to the disk and renamed. {@link write} takes
+ * any contents; what llama.cpp expects of a model is in `Model`, of an adapter in `LoraAdapter`.
  */
 import type { Sink } from "@divisi/files/WholeFile"
 import * as Effect from "effect/Effect"
@@ -30,7 +30,7 @@ export interface NamedTensor extends Tensor.Tensor {
   readonly type?: TensorType | undefined
 }
 
-/** What goes into a file. */
+/** The contents of a file. */
 export interface Contents {
   /** Written in this order. `general.alignment` is added where it is needed. */
   readonly metadata: Metadata.Metadata
@@ -76,7 +76,7 @@ const checkedAlignment = (alignment: number) => {
   throw Errors.make({ _tag: "InvalidMetadata", key: "general.alignment", detail })
 }
 
-/** Where everything goes. Throws a `GgufError` when the contents make no file. */
+/** Plans where everything goes. Throws a `GgufError` when the contents make no file. */
 const plan = (contents: Contents) => {
   const alignment = checkedAlignment(contents.alignment ?? defaultAlignment)
   const entries: Array<Header.Entry> = []
@@ -99,7 +99,7 @@ const plan = (contents: Contents) => {
 const bytesOf = (values: Float32Array | Uint16Array) =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
 
-/** Numbers that are turned into halves at a time. */
+/** How many numbers are converted to F16 at a time. */
 const halvesAtATime = 1 << 16
 
 const writeHalves = async (sink: Sink, name: string, values: Float32Array) => {
@@ -131,9 +131,8 @@ const writeTensor = async (sink: Sink, tensor: NamedTensor, alignment: number) =
  *
  * **Details**
  *
- * All that can be known beforehand is checked before anything is written: names, shapes, metadata. A tensor that then
- * turns out shorter or longer than its shape, a source that fails, a full disk or an interruption leave no trace: what
- * was at `path` stays as it was.
+ * Names, shapes and metadata are checked before anything is written. A tensor that turns out shorter or longer than its
+ * shape, a source that fails, a full disk or an interruption leave what was at `path` unchanged.
  *
  * **Gotchas**
  *

@@ -1,9 +1,9 @@
 /**
  * LoRA adapters: read as PEFT exports them, written as llama.cpp loads them on top of a base model.
  *
- * An adapter changes a linear layer's weight by `b · a · alpha / rank`. It belongs to the model that it was trained on:
- * {@link write} holds the names and shapes of its matrices to that model's file, so that a wrong one is found out before
- * llama.cpp meets it.
+ * An adapter changes a linear layer's weight by `b · a · alpha / rank`. It fits only the model that it was trained on:
+ * {@link write} checks the names and shapes of its matrices against that model's file, so that a mismatch is found
+ * before llama.cpp loads it.
  */
 
 import fs from "node:fs/promises"
@@ -39,9 +39,9 @@ export interface Change {
 export interface LoraAdapter {
   /** By the names of the linear layers in Hugging Face's layout, e.g. `model.layers.0.self_attn.q_proj`. */
   readonly changes: Readonly<Record<string, Change>>
-  /** What the adapter is called, for people. */
+  /** The adapter's name, for people. */
   readonly name?: string | undefined
-  /** The model that it was trained on, as its trainer called it. */
+  /** The model that it was trained on, as its trainer names it. */
   readonly baseModel?: string | undefined
 }
 
@@ -81,7 +81,7 @@ const changeOf = (module: string, { a, b }: Partial<Change>, config: AdapterConf
   return { a, b, alpha: config.alphaOf(module, rank) }
 }
 
-/** The rank of two matrices that can be multiplied. */
+/** The rank of two matrices, checked to be multipliable. */
 const checkedRank = (module: string, { a, b }: Pick<Change, "a" | "b">): number => {
   const [rank = 0] = a.shape
   if (a.shape.length === 2 && b.shape.length === 2 && rank > 0 && b.shape[1] === rank) return rank
@@ -112,8 +112,8 @@ const attempt = <A>(file: string, run: () => A | Promise<A>) =>
  *
  * **Details**
  *
- * Ranks and alphas of single layers and rank-stabilised LoRA are taken into account. What has no counterpart in
- * llama.cpp (DoRA, trained biases, whole layers that were saved) is refused with its name, never left out.
+ * Ranks and alphas of single layers and rank-stabilised LoRA are supported. What has no counterpart in llama.cpp (DoRA,
+ * trained biases, whole layers that were saved) is refused by name, never left out.
  */
 export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
   Effect.gen(function* () {
@@ -131,7 +131,7 @@ export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
 /** A change under the name of the tensor that it changes. */
 interface Placed extends Change {
   readonly target: string
-  /** Set where the rows of each head are reordered: how many rows a head has. */
+  /** The rows of a head, if its rows are reordered. */
   readonly headRows?: number | undefined
 }
 

@@ -1,17 +1,17 @@
 /**
  * The metadata of a GGUF file: typed values by key.
  *
- * GGUF knows thirteen types. A reader such as llama.cpp expects each key to have one certain type, so a value always
- * says which it is; {@link uint32}, {@link string} and the others make one in a word.
+ * GGUF has thirteen types. A reader such as llama.cpp expects a certain type for each key, so a value always names its
+ * type; {@link uint32}, {@link string} and the others make values.
  */
 
 /** Types whose values are JavaScript numbers. */
 export type NumberType = "uint8" | "int8" | "uint16" | "int16" | "uint32" | "int32" | "float32" | "float64"
 
-/** Types whose values need 64 bits of integer. */
+/** Types whose values are 64-bit integers. */
 export type BigType = "uint64" | "int64"
 
-/** A value that is no array. */
+/** A value that is not an array. */
 export type Scalar =
   | { readonly type: NumberType; readonly value: number }
   | { readonly type: BigType; readonly value: bigint }

@@ -2,8 +2,8 @@
  * A transformer of the `llama` or `qwen2` architecture: its configuration, tokenizer and weights, written as GGUF.
  *
  * Tensors carry the names and the layout of Hugging Face's checkpoints (`model.layers.0.self_attn.q_proj.weight`,
- * `[out, in]`), which is also how trainers hold them. {@link write} renames them, reorders what llama.cpp wants in
- * another order and adds the metadata that it reads. {@link read} takes all of it back.
+ * `[out, in]`), as trainers do. {@link write} renames them, reorders the rows that llama.cpp wants in another order,
+ * and adds the metadata that it reads. {@link read} reverses all of this.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -22,7 +22,7 @@ import type { Tokenizer } from "./Tokenizer.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The architectures that can be written. They differ in the biases of attention, which only `qwen2` has. */
+/** The architectures that can be written. Only `qwen2` has biases in its attention. */
 export const architectures = ["llama", "qwen2"] as const
 
 /** One of {@link architectures}. */
@@ -42,13 +42,13 @@ export interface Config {
   /** Numbers in a head, even; `hiddenSize / heads` by default, and always in `qwen2`. */
   readonly headSize?: number | undefined
   readonly feedForwardSize: number
-  /** Tokens that the model was trained to see at once. */
+  /** The context length that the model was trained with, in tokens. */
   readonly contextLength: number
   /** Added to the mean square in RMS norms; 1e-5 by default. */
   readonly normEpsilon?: number | undefined
   /** The base of the rotary embedding's frequencies; 10,000 by default. */
   readonly ropeTheta?: number | undefined
-  /** Whether the embedding is the output layer, too: then there is no `lm_head.weight`. Not by default. */
+  /** Whether the embedding is also the output layer: then there is no `lm_head.weight`. False by default. */
   readonly tiedEmbeddings?: boolean | undefined
 }
 
@@ -56,9 +56,9 @@ export interface Config {
 export interface Model {
   readonly config: Config
   readonly tokenizer: Tokenizer
-  /** By their names in Hugging Face's layout; exactly those that the configuration asks for. */
+  /** By their names in Hugging Face's layout; exactly those that the configuration requires. */
   readonly tensors: Readonly<Record<string, Tensor.Tensor>>
-  /** What the model is called, for people. */
+  /** The model's name, for people. */
   readonly name?: string | undefined
 }
 
@@ -69,9 +69,9 @@ export interface DenseModel extends Model {
 
 /** How to write a model. */
 export interface WriteOptions {
-  /** How matrices are stored; `"F32"` by default. Vectors are always F32, as llama.cpp asks for. */
+  /** How matrices are stored; `"F32"` by default. Vectors are always F32, as llama.cpp requires. */
   readonly type?: GgufWriter.TensorType | undefined
-  /** Added to the metadata, e.g. `general.author`; may replace what is written by default. */
+  /** Added to the metadata, e.g. `general.author`; may override defaults. */
   readonly metadata?: Metadata.Metadata | undefined
 }
 
@@ -146,7 +146,7 @@ const tensorProblem = ({ config, tensors }: Model, wanted: ReadonlyArray<Slot>):
   return invalid(unknown, `A ${config.architecture} model of this config has no such tensor.`)
 }
 
-/** Whether configuration, tokenizer and tensors belong together; {@link write} asks it first. */
+/** Checks that configuration, tokenizer and tensors belong together; {@link write} does this first. */
 export const check = (model: Model): Result.Result<Model, GgufError> => {
   const { config, tokenizer } = model
   const problem = configProblem(config) ?? tensorProblem(model, slots(config))
@@ -201,9 +201,9 @@ const tensorOf = (tensor: Tensor.Tensor, slot: Slot, type: GgufWriter.TensorType
  *
  * **Details**
  *
- * The model is checked first, whole: a tensor that is missing, unknown or of another shape is named. Vocabulary that the
- * tokenizer leaves over is filled with unused tokens. Nothing appears at `path` until the file is complete, and tensors
- * that come in pieces are never in memory whole.
+ * The whole model is checked first: the error names a tensor that is missing, unknown or of a wrong shape. Rows of the
+ * vocabulary beyond the tokenizer's get unused tokens. Nothing appears at `path` until the file is complete, and
+ * tensors that come in pieces are never in memory whole.
  *
  * **Example**
  *
@@ -242,12 +242,12 @@ export const write = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Reads a model that {@link write} has written, to go on with its training: configuration, tokenizer and weights.
+ * Reads a model that {@link write} has written, e.g. to continue its training: configuration, tokenizer and weights.
  *
  * **Details**
  *
- * Weights of F16 and BF16 are read, quantised ones are not. So is the tokenizer, if it is a byte-level BPE whose tokens
- * stand in the order of this package's.
+ * Weights in F32, F16 and BF16 are read, quantised ones are not. The tokenizer is read if it is a byte-level BPE whose
+ * tokens are in the order of this package's.
  *
  * **Example**
  *

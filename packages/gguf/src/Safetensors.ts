@@ -1,7 +1,7 @@
 /**
- * Safetensors files, in which PyTorch's world keeps weights: names, shapes and numbers.
+ * Safetensors files, PyTorch's usual format for weights: names, shapes and numbers.
  *
- * F32, F16 and BF16 are read, F32 is written. The header is checked whole: every tensor has the bytes that its shape
+ * F32, F16 and BF16 are read, F32 is written. The whole header is checked: every tensor has the bytes that its shape
  * needs, and together they fill the file.
  */
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A tensor of a file; its numbers are read in pieces when they are asked for. */
+/** A tensor of a file; its numbers are read in pieces on demand. */
 export interface StoredTensor extends Tensor.Tensor {
   readonly data: () => AsyncIterable<Float32Array>
   /** How its numbers are stored. */
@@ -127,7 +127,7 @@ export const tensor = (file: Safetensors, name: string): Result.Result<StoredTen
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Numbers begin at a multiple of this many bytes, as readers that map files into memory want it. */
+/** Numbers begin at a multiple of this many bytes, for readers that map files into memory. */
 const alignment = 8
 
 const headerOf = (content: Content): Uint8Array => {
@@ -145,15 +145,14 @@ const headerOf = (content: Content): Uint8Array => {
   return padded
 }
 
-/** What is written. */
+/** The contents of a file. */
 export interface Content {
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
 }
 
 /**
- * Writes tensors as F32. Nothing appears at `path` until the file is complete and on the disk; what was there before
- * stays until then.
+ * Writes tensors as F32. The file replaces what was at `path` only when it is complete and on the disk.
  *
  * **Example**
  *

@@ -1,14 +1,14 @@
 /**
- * A tensor: a shape, and numbers that are at hand or come in pieces.
+ * A tensor: a shape, and numbers that are in memory or come in pieces.
  *
  * Shapes and orders are those of NumPy and PyTorch: row-major, the last dimension runs fastest, a linear layer's weight
- * is `[out, in]`. (Inside a GGUF file dimensions stand in reverse; nobody outside this package needs to know.)
+ * is `[out, in]`. (GGUF files have dimensions in reverse; only this package needs to know.)
  */
 
 /** Consecutive numbers of a tensor, in pieces of any length; one buffer may serve for all of them. */
 export type Chunks = Iterable<Float32Array> | AsyncIterable<Float32Array>
 
-/** A tensor whose numbers may be too many to hold at once: a function gives them anew, in pieces, each time. */
+/** A tensor whose numbers may not fit into memory: a function gives them in pieces, from the start at each call. */
 export interface Tensor {
   readonly shape: ReadonlyArray<number>
   readonly data: Float32Array | (() => Chunks)
@@ -30,7 +30,7 @@ export const chunks = (tensor: Tensor): Chunks => (typeof tensor.data === "funct
  *
  * **Gotchas**
  *
- * A source that gives another count than the shape holds makes an array of that other count.
+ * The array has as many numbers as the source gives, even if the shape holds another count.
  */
 export const collect = async (tensor: Tensor): Promise<Float32Array> => {
   if (typeof tensor.data !== "function") return tensor.data

@@ -1,8 +1,8 @@
 /**
- * Small models of random weights, and the forward pass in plain TypeScript.
+ * Small models with random weights, and the forward pass in plain TypeScript.
  *
- * For tests: a program that loads, serves or trains models needs one that is made in milliseconds, is the same on every
- * machine and is known exactly. {@link forward} says what its logits are, so an engine can be held to them.
+ * For tests of programs that load, serve or train models: such a model is made in milliseconds and is the same on every
+ * machine. {@link forward} gives its logits, so that an engine can be checked against them.
  */
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 import { forwardPass } from "./internal/forwardPass.ts"
@@ -16,18 +16,18 @@ export interface TinyModel extends Model {
   readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
 }
 
-/** What to make. By default a model of about 60,000 weights with a vocabulary of 259: bytes and control tokens. */
+/** The model to make. By default it has about 60,000 weights and a vocabulary of 259: bytes and control tokens. */
 export interface Options extends Partial<Config> {
   readonly architecture: Architecture
   /** The same seed and sizes give the same weights. */
   readonly seed: number
-  /** Of bytes and the default control tokens, with ChatML's template, by default. */
+  /** By default, bytes and the default control tokens, with ChatML's template. */
   readonly tokenizer?: Tokenizer.Tokenizer | undefined
-  /** How far weights are spread: their standard deviation times the square root of a row's length; 1 by default. */
+  /** The spread of the weights: their standard deviation times the square root of a row's length; 1 by default. */
   readonly spread?: number | undefined
 }
 
-/** Numbers that are normally distributed, by the method of Box and Muller. */
+/** Normally distributed numbers, by the method of Box and Muller. */
 const normals = (seed: number) => {
   const generator = xoroshiro128plus(seed)
   /** A number above 0, up to 1. */
@@ -54,8 +54,8 @@ const configOf = (options: Options, tokens: number): Config => {
  *
  * **Details**
  *
- * Norms are spread around 1, biases around 0. Output layers of random weights favour no token much, so completions are
- * close to uniform; a larger `spread` makes them less so.
+ * Norms are spread around 1, biases around 0. Random output layers hardly favour any token, so completions are close to
+ * uniform; a larger `spread` makes them less so.
  *
  * **Example**
  *
@@ -81,12 +81,12 @@ export const random = (options: Options): TinyModel => {
 }
 
 /**
- * The logits behind every token: one array of `vocabularySize` numbers for each of `tokens`.
+ * The logits after every token: one array of `vocabularySize` numbers for each of `tokens`.
  *
  * **Details**
  *
- * Written to be read and to be right, in double precision but for what is kept between layers; it keeps no cache and
- * takes time quadratic in the number of tokens.
+ * Written for clarity and exactness: in double precision, except for the states between layers, and without a cache, so
+ * the time is quadratic in the number of tokens.
  */
 export const forward = (
   model: Pick<TinyModel, "config" | "tensors">,

@@ -1,8 +1,8 @@
 /**
- * Byte-level BPE: the tokenizer of GPT-2, small enough to be trained on a page of text and exact enough to be trusted.
+ * Byte-level BPE: the tokenizer of GPT-2, which can be trained on a page of text.
  *
- * Any text has tokens, and they give the text back. {@link encode} finds the very tokens that llama.cpp finds in the
- * file that this tokenizer is written to, so a program may count, mask and compare tokens without loading a model.
+ * Every text has tokens, and they give the text back. {@link encode} finds the same tokens as llama.cpp does with a
+ * file that holds this tokenizer, so a program can count, mask and compare tokens without loading a model.
  */
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
@@ -22,26 +22,26 @@ import { trainMerges } from "./internal/trainMerges.ts"
 export interface Tokenizer {
   /** All tokens by id; bytes are written as GPT-2 writes them (a space is `Ġ`), control tokens as they are. */
   readonly tokens: ReadonlyArray<string>
-  /** Pairs of tokens that become one, the most urgent first, e.g. `"Ġ t"`. */
+  /** Pairs of tokens that become one, by priority, e.g. `"Ġ t"`. */
   readonly merges: ReadonlyArray<string>
-  /** Tokens that no text has unless it is asked for: ends and turns of messages. */
+  /** Tokens that texts have only on request: ends and turns of messages. */
   readonly controlTokens: ReadonlyArray<string>
   /** The id of the token that ends a text: that of the first control token. */
   readonly endOfText: number
-  /** How messages become a prompt, as a Jinja template; models without one are given plain text. */
+  /** How messages become a prompt, as a Jinja template; models without one get plain text. */
   readonly chatTemplate?: string | undefined
 }
 
-/** What makes a tokenizer. */
+/** The parts of a tokenizer. */
 export interface Options {
   /** None by default: every byte is a token. */
   readonly merges?: ReadonlyArray<string> | undefined
-  /** The first ends a text. `<|endoftext|>`, `<|im_start|>` and `<|im_end|>` by default. */
+  /** The first one ends a text. `<|endoftext|>`, `<|im_start|>` and `<|im_end|>` by default. */
   readonly controlTokens?: ReadonlyArray<string> | undefined
   readonly chatTemplate?: string | undefined
 }
 
-/** Whether control tokens are read from, or written to, texts. Not by default. */
+/** Whether control tokens are read from, or written to, texts; false by default. */
 export interface TextOptions {
   readonly controlTokens?: boolean | undefined
 }
@@ -59,7 +59,7 @@ const defaultControlTokens = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 const invalid = (detail: string) => Result.fail(Errors.make({ _tag: "InvalidTokenizer", detail }))
 
-/** A tokenizer of merges and control tokens. Fails when a merge is of tokens that are not there yet. */
+/** A tokenizer from merges and control tokens. Fails when a merge uses a token that no earlier merge makes. */
 export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError> => {
   const { chatTemplate, controlTokens = defaultControlTokens, merges = [] } = options
   const known = new Set(ByteLevel.characters)
@@ -83,12 +83,12 @@ export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError>
 export const makeUnsafe = (options: Options = {}): Tokenizer => Result.getOrThrow(make(options))
 
 /**
- * Learns merges from texts: time and again the most frequent pair of tokens becomes one.
+ * Learns merges from texts: the most frequent pair of tokens becomes one, again and again.
  *
  * **Details**
  *
- * The same texts give the same merges: of pairs that are equally frequent, the one of smaller ids comes first. Training
- * stops early when no pair occurs twice.
+ * The same texts give the same merges: of equally frequent pairs, the one with smaller ids comes first. Training stops
+ * early when no pair occurs twice.
  *
  * **Example**
  *
@@ -110,7 +110,7 @@ export const train = (
 // Tokenising
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is looked up for every word; made once for each tokenizer. */
+/** The tables for encoding words; made once for each tokenizer. */
 interface Index {
   readonly ids: ReadonlyMap<string, number>
   readonly merges: Merges
@@ -140,7 +140,7 @@ const indexOf = (tokenizer: Tokenizer): Index => {
   return index
 }
 
-/** Words are remembered up to here. */
+/** The most words whose tokens are cached. */
 const rememberedWords = 65_536
 
 const utf8 = new TextEncoder()
@@ -184,11 +184,11 @@ export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions 
 }
 
 /**
- * The text of tokens. Control tokens have none unless `controlTokens` is set; nor have ids that are no token.
+ * The text of tokens. Unknown ids have no text, and control tokens only if `controlTokens` is set.
  *
  * **Gotchas**
  *
- * Tokens are bytes: a character that is cut in two is decoded as U+FFFD.
+ * Tokens are bytes: a character that is cut apart is decoded as U+FFFD.
  */
 export const decode = (tokenizer: Tokenizer, tokens: Iterable<number>, options: TextOptions = {}): string => {
   const bytes: Array<number> = []

@@ -23,7 +23,7 @@ export const names = ["arithmetic", "algebra", "units", "calendar", "text", "log
 /** The name of a family. */
 export type FamilyName = (typeof names)[number]
 
-/** How hard a question is: 1 is easy, 3 is hard. The human-like limits of workers bite from 2 on. */
+/** How hard a question is: 1 is easy, 3 is hard. The workers' habits cause mistakes from 2 on. */
 export type Difficulty = 1 | 2 | 3
 
 /** What an answer is: this decides which questions can continue from it, and how it is graded. */

@@ -1,8 +1,8 @@
 /**
  * The tasks of the gym: generated from a seed, split for training, validation and testing, and graded exactly.
  *
- * A task is the same for the same options, everywhere. The splits have seed ranges of their own, and a question goes to
- * the one split that its text hashes to: no question stands in two splits, however many are drawn.
+ * The same options give the same tasks everywhere. The splits have their own seed ranges, and a question belongs to the
+ * one split that its text hashes to, so no question is in two splits, however many are drawn.
  */
 import * as Task from "@divisi/core/Task"
 import * as Hash from "effect/Hash"
@@ -51,7 +51,7 @@ export interface Metadata {
 export interface Options {
   readonly split: Split
   readonly count: number
-  /** Where in the split to begin: other seeds give other tasks. 0 by default. */
+  /** Where in the split to begin; other seeds give other tasks. 0 by default. */
   readonly seed?: number | undefined
   /** The families to draw from; all by default. */
   readonly families?: ReadonlyArray<FamilyName> | undefined
@@ -67,7 +67,7 @@ export interface Options {
 
 const defaultComposites = 0.4
 
-/** How many questions are drawn for one seed until one falls to the split, before the seed is passed over. */
+/** How many questions are drawn for a seed until one belongs to the split; then the seed is skipped. */
 const drawsPerSeed = 200
 
 const tenth = (question: string): number => Math.abs(Hash.string(question)) % 10
@@ -113,14 +113,14 @@ const checkOptions = ({ composites = defaultComposites, count, families, seed = 
   if (families !== undefined && families.length === 0) throw new RangeError("Name at least one family of tasks.")
 }
 
-/** The first seed of a run of tasks: spread over the split, so that runs with other seeds do not meet. */
+/** The first seed of a series of tasks: spread over the split, so that series with other seeds do not overlap. */
 const firstSeed = ({ seed = 0, split }: Options): number => {
   const { from, to } = seedRanges[split]
   return seed === 0 ? from : from + (Math.abs(Draw.derive("first", seed)) % (to - from))
 }
 
 /**
- * Tasks of one split, without end, each question once.
+ * An endless stream of tasks of one split, each question once.
  *
  * **Example**
  *
@@ -147,15 +147,15 @@ export function* stream(options: Omit<Options, "count">): Generator<Task.Task, v
 }
 
 /**
- * So many tasks of one split.
+ * A number of tasks of one split.
  *
  * **Details**
  *
- * The same options give the same tasks, and fewer tasks are the beginning of more. A question comes once at most.
+ * The same options give the same tasks, and a smaller count gives the first of them. No question comes twice.
  *
  * **Gotchas**
  *
- * One family at one difficulty has an end: asking for more than there are throws a `RangeError`.
+ * One family at one difficulty has finitely many questions: asking for more throws a `RangeError`.
  *
  * **Example**
  *
@@ -181,6 +181,6 @@ export const tasks = (options: Options): ReadonlyArray<Task.Task> => {
   )
 }
 
-/** What a task of the gym says of itself. */
+/** The metadata of a task of the gym; `undefined` for other tasks. */
 export const metadata = (task: Task.Task): Metadata | undefined =>
   Array.isArray(task.metadata?.parts) ? (task.metadata as unknown as Metadata) : undefined

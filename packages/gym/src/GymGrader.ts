@@ -43,7 +43,7 @@ const monthOf = (name: string) => months.split("|").indexOf(name.toLowerCase()) 
 const day = (year: string, month: number, date: string) =>
   `${year}-${String(month).padStart(2, "0")}-${date.padStart(2, "0")}`
 
-/** A decimal in its shortest spelling, a unit after it aside. */
+/** A decimal in its shortest spelling, without a unit after it. */
 const asNumber = (text: string): string | undefined => {
   const match = /^=?\s*([-+−]?)\s*(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d+))?(?: ?[a-z°²%][a-z°²/ ]*)?$/i.exec(text)
   if (match === null || (match[2] === undefined && match[3] === undefined)) return undefined
@@ -70,7 +70,7 @@ export const normalise = (text: string): string => {
   return asDate(answer) ?? asNumber(answer) ?? answer.toLowerCase().replace(/^(?:it is |it's |an? )/, "")
 }
 
-/** Whether an answer means what the reference says. */
+/** Whether an answer means the same as the reference. */
 export const isCorrect = (answer: string, reference: string): boolean => normalise(answer) === normalise(reference)
 
 /** Grades the tasks of the gym. */

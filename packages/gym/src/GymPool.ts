@@ -1,6 +1,6 @@
 /**
- * The pool of the gym: workers shaped like a real pool. Generalists with different strengths, exact specialists, a
- * careless genius, a checker, cheap and flaky ones. No one of them is right on more than three quarters of the tasks.
+ * The pool of the gym, built like a real one: generalists with different strengths, exact specialists, a careless
+ * genius, a checker, and cheap and flaky workers. None is right on more than three quarters of the tasks.
  */
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { FamilyName } from "./Family.ts"
@@ -238,7 +238,7 @@ export const profiles: ReadonlyArray<Profile> = [
 export const defaultLatencyMillis = 250
 
 /**
- * The pool of all workers. Any part of it is a pool, too: see `WorkerPool.subset` and `WorkerPool.sample`.
+ * The pool of all workers. For parts of it, see `WorkerPool.subset` and `WorkerPool.sample`.
  *
  * **Details**
  *
@@ -260,8 +260,8 @@ export const make = (options: GymWorker.Options = {}): WorkerPool.WorkerPool => 
 }
 
 /**
- * The share of questions of a family that a worker is expected to get right, 0 to 1: 0 where it has no skill, 1 where
- * it is exact. Habits count for three in ten; it is a guess for planners, not a measurement.
+ * The share of questions of a family that a worker is expected to get right, 0 to 1: 0 without the skill, 1 if it is
+ * exact. Habits count for three in ten. It is a guess for planners, not a measurement.
  */
 export const expectedSkill = (profile: Profile, family: FamilyName): number => {
   const skill = profile.skills[family]

@@ -1,9 +1,9 @@
 /**
- * Workers of the gym: each computes its answers from the text of the messages it is sent, as well as its profile allows.
+ * Workers of the gym: each computes its answers from the text of its messages, as well as its profile allows.
  *
- * A worker reads the question, its subtask and the answers it may see; finds out which parts of the question it is to
- * work on; and solves them with the solver of their family, its own habits and its own share of slips. It knows nothing
- * else of a task: neither its family nor its reference. The same seed and messages give the same answer.
+ * A worker reads the question, its subtask and the answers it may see, finds out which parts of the question to work
+ * on, and solves them with the solver of their family, with its own habits and slips. It knows neither the family nor
+ * the reference of a task. The same seed and messages give the same answer.
  */
 import type { Message } from "@divisi/core/Task"
 import type { Pricing } from "@divisi/core/Usage"
@@ -22,7 +22,7 @@ import * as Draw from "./internal/draw.ts"
 /** How well a worker does a family. Without habits and slips it is exact. */
 export interface Skill {
   readonly habits?: Habits | undefined
-  /** The share of answers that are wrong by carelessness, 0 to 1; another seed slips elsewhere. */
+  /** The share of answers that are wrong by carelessness, 0 to 1; with another seed, others are wrong. */
   readonly slips?: number | undefined
 }
 
@@ -33,15 +33,15 @@ export interface Profile {
   readonly pricing: Pricing
   /** The families it does; it declines the rest. */
   readonly skills: { readonly [Name in FamilyName]?: Skill | undefined }
-  /** Whether it weighs the answers of others and makes plans when it is told to. */
+  /** Whether it compares answers of others and makes plans when asked to. */
   readonly generalist?: boolean | undefined
-  /** Whether it only says which of the answers it sees is right. */
+  /** Whether it only says which of the answers that it sees is right. */
   readonly checksOnly?: boolean | undefined
-  /** How many parts of a composite question it reads when it is asked for several; all when absent. */
+  /** How many parts of a composite question it reads when asked for several; all when absent. */
   readonly partsRead?: number | undefined
-  /** To how many digits it rounds its own answer to a part before going on with it. */
+  /** To how many digits it rounds its answer to a part before using it in the next. */
   readonly carriedDigits?: number | undefined
-  /** The share of calls that fail as overloaded, 0 to 1; the same call tried again goes through. */
+  /** The share of calls that fail as overloaded, 0 to 1; a retry of the same call succeeds. */
   readonly failures?: number | undefined
   /** Whether it thinks aloud: more output tokens, for the same answer. */
   readonly thorough?: boolean | undefined
@@ -53,7 +53,7 @@ export interface Profile {
 export interface Options {
   /** How long an answer takes at a pace of 1, in milliseconds; 0 answers at once. */
   readonly latencyMillis?: number | undefined
-  /** The share of questions for which a worker is out of reach, however often it is called; 0 by default. */
+  /** The share of questions for which a worker cannot be reached, however often it is called; 0 by default. */
   readonly outages?: number | undefined
 }
 
@@ -66,7 +66,7 @@ const tokensPerMessage = 3
 
 const tokensOf = (text: string): number => Math.ceil(text.length / charactersPerToken)
 
-/** Of every worker. Answers are short, and so a budget has to set little aside for a call. */
+/** The limits of every worker. Answers are short, so a budget reserves little for a call. */
 const limits = { contextTokens: 8_192, maxOutputTokens: 512 }
 
 const countInputTokens = (messages: ReadonlyArray<Message>): number =>
@@ -111,8 +111,7 @@ const spread = (parts: ReadonlyArray<WorkerPart>, millis: number): Stream.Stream
 }
 
 /**
- * Whether an answer says that there is none: the worker could not do what it was asked, or a checker has found no answer
- * to be right.
+ * Whether a text declines to answer: the worker could not do what it was asked, or a checker found no right answer.
  *
  * **Example**
  *
@@ -130,8 +129,8 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  *
  * **Details**
  *
- * It streams its thoughts as reasoning where its profile is thorough, then its answer, then what it used, at four
- * characters a token. What it cannot do it declines in a sentence that begins with "I cannot do this". Solvers, and the
+ * It streams its thoughts as reasoning if its profile is thorough, then its answer, then its usage, at four characters
+ * per token. It declines what it cannot do in a sentence that begins with "I cannot do this". Solvers, and the
  * libraries they need, are loaded on the first call.
  *
  * **Example**
@@ -151,7 +150,7 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
   const { failures = 0, id, pace = 1 } = profile
   const { outages = 0 } = options
   const millis = (options.latencyMillis ?? 0) * pace
-  /** Calls that failed and were not tried again yet: a retry is the same request, and it has to go through. */
+  /** Calls that failed and were not retried yet: a retry is the same request, and it must succeed. */
   const failed = new Set<number>()
 
   const fails = (seed: number): boolean => {

@@ -1,14 +1,14 @@
 /**
- * Habits: the human-like limits that a worker solves questions with. Each is a mistake that a person makes, always in
- * the same way; a worker without habits in a family is exact in it.
+ * Habits: the human-like limits of a worker. Each is a mistake that a person makes, always in the same way; a worker
+ * without habits in a family is exact in it.
  */
 
-/** Mistakes, by the family that they show in. An absent habit is not had. */
+/** Mistakes, by the family that they affect. The worker does not have an absent habit. */
 export interface Habits {
   // Arithmetic
-  /** Works from left to right, whatever binds first. */
+  /** Works from left to right, ignoring precedence. */
   readonly leftToRight?: boolean | undefined
-  /** Keeps only so many leading digits of every intermediate result. */
+  /** Keeps only this many leading digits of every intermediate result. */
   readonly significantDigits?: number | undefined
 
   // Algebra
@@ -34,7 +34,7 @@ export interface Habits {
   // Text
   /** Overlooks capital letters when counting. */
   readonly overlooksCapitals?: boolean | undefined
-  /** Reads only so many words of a quotation. */
+  /** Reads only this many words of a quotation. */
   readonly wordsRead?: number | undefined
 
   // Logic
@@ -42,7 +42,7 @@ export interface Habits {
   readonly exclusiveOr?: boolean | undefined
   /** Takes "implies" to mean "and". */
   readonly impliesMeansAnd?: boolean | undefined
-  /** Reads only so many clues. */
+  /** Reads only this many clues. */
   readonly cluesRead?: number | undefined
 
   // Statistics
@@ -52,8 +52,8 @@ export interface Habits {
   readonly sampleDeviation?: boolean | undefined
 
   // Program
-  /** Runs a loop with `<=` once too few. */
+  /** Runs a loop with `<=` one time too few. */
   readonly stopsLoopsEarly?: boolean | undefined
-  /** Reads only so many lines of a program, and gives up on a longer one. */
+  /** Reads only this many lines of a program, and gives up on a longer one. */
   readonly linesRead?: number | undefined
 }

@@ -1,9 +1,9 @@
 /**
- * The oracle: a policy that plans with full knowledge, and so says how much there is to gain in the gym.
+ * The oracle: a policy that plans with full knowledge, and so shows how much there is to gain in the gym.
  *
- * It reads the structure of a question from the task's metadata and knows what each worker is good at; it does not know
- * the answer. It gives each part to the best worker for its family, shows it the answers that it needs and no others,
- * and has a careless worker try twice and be checked where the pool has a checker.
+ * It reads the structure of a question from the task's metadata and knows what each worker is good at, but not the
+ * answer. It gives each part to the best worker for its family, shows it only the answers that it needs, and has a
+ * careless worker try several times and be checked if the pool has a checker.
  */
 import * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
@@ -14,7 +14,7 @@ import * as Gym from "./Gym.ts"
 import * as GymPool from "./GymPool.ts"
 import type { Profile } from "./GymWorker.ts"
 
-/** What the oracle knows of the workers. */
+/** What the oracle knows about the workers. */
 export interface Options {
   /** The profiles of the pool's workers, by id; those of the gym by default. */
   readonly profiles?: ReadonlyArray<Profile> | undefined
@@ -32,7 +32,7 @@ const known = (pool: WorkerPool, profiles: ReadonlyArray<Profile>): ReadonlyArra
     return profile === undefined ? [] : [{ ordinal, profile }]
   })
 
-/** The worker that is expected to be right most often; the cheaper one where two are. */
+/** The worker that is expected to be right most often; of equals, the cheaper one. */
 const best = (workers: ReadonlyArray<Known>, family: FamilyName): Known =>
   workers.reduce((left, right) => {
     const gain = GymPool.expectedSkill(right.profile, family) - GymPool.expectedSkill(left.profile, family)
@@ -43,7 +43,7 @@ const best = (workers: ReadonlyArray<Known>, family: FamilyName): Known =>
 const checkerFor = (workers: ReadonlyArray<Known>, family: FamilyName): Known | undefined =>
   workers.find(({ profile }) => profile.checksOnly && profile.skills[family] !== undefined)
 
-/** The steps for one part: an attempt, or attempts and a check where that pays and there is room. */
+/** The steps for one part: an attempt, or attempts and a check if that helps and there is room. */
 const stepsFor = (
   part: Gym.Part,
   workers: ReadonlyArray<Known>,

@@ -1,15 +1,15 @@
-/** `adapter_config.json` as PEFT writes it: what is needed of it, and what llama.cpp has no counterpart for. */
+/** Reads PEFT's `adapter_config.json`, and refuses what has no counterpart in llama.cpp. */
 import * as Predicate from "effect/Predicate"
 import * as Errors from "../GgufError.ts"
 
 /** What scales the changes of modules. */
 export interface AdapterConfig {
   readonly rank: number
-  /** Absent where PEFT takes a pattern or all linear layers. */
+  /** Absent if PEFT takes a pattern or all linear layers. */
   readonly targetModules?: ReadonlyArray<string> | undefined
-  /** What the change of a module of some rank is multiplied by, times that rank. */
+  /** The alpha of a module of some rank: `alpha / rank` multiplies its change. */
   readonly alphaOf: (module: string, rank: number) => number
-  /** Whether modules have ranks of their own. */
+  /** Whether single modules have their own ranks. */
   readonly hasRankPattern: boolean
   readonly baseModel?: string | undefined
 }
@@ -22,7 +22,7 @@ const corrupt = (detail: string) => Errors.make({ _tag: "Corrupt", detail })
 const isSet = (value: unknown) =>
   value === true || (typeof value === "object" && value !== null && Object.keys(value).length > 0)
 
-/** Throws where the adapter is of a kind that changes more than a product of two matrices can say. */
+/** Throws if the adapter is of a kind that a product of two matrices cannot express. */
 const checkKind = (fields: Fields) => {
   const { bias = "none", peft_type: kind } = fields
   if (kind !== "LORA") throw unsupported(`It is an adapter of the kind "${kind}"; LORA can be converted.`)
@@ -54,7 +54,7 @@ const fieldsOf = (text: string): Fields => {
   throw corrupt("it is no JSON object.")
 }
 
-/** Reads the text of the file. Throws a `GgufError` where it is none, or of a kind that cannot be converted. */
+/** Reads the text of the file. Throws a `GgufError` if it is invalid or of a kind that cannot be converted. */
 export const parse = (text: string): AdapterConfig => {
   const fields = fieldsOf(text)
   checkKind(fields)

@@ -1,17 +1,17 @@
-/** Little-endian values taken from bytes, one after another. */
+/** Reads little-endian values from bytes, one after another. */
 
-/** Says that the bytes end before the value; with more of them it may be there. */
+/** The bytes end before the value does; it may be complete with more of them. */
 export class EndOfBytes extends Error {}
 
-/** Takes values in their order. Every verb throws {@link EndOfBytes} when too few bytes are left. */
+/** Reads values in order. Every method throws {@link EndOfBytes} when too few bytes are left. */
 export interface ByteReader {
   readonly take: <A>(size: number, get: (view: DataView, at: number) => A) => A
   readonly uint32: () => number
-  /** Numbers above 2^53 lose their last digits: none of them can be a length or a place in a file. */
+  /** Numbers above 2^53 lose their last digits, but no length or offset is that large. */
   readonly uint64: () => number
-  /** A length in bytes, then that many bytes of UTF-8; not a text at all when they are none. */
+  /** A length in bytes, then that many bytes of UTF-8; fails if they are not UTF-8. */
   readonly string: () => string
-  /** Bytes taken so far. */
+  /** Bytes read so far. */
   readonly position: () => number
 }
 

@@ -1,6 +1,6 @@
-/** Little-endian values appended to a growing array of bytes. */
+/** Appends little-endian values to a growing array of bytes. */
 
-/** Takes values in their order; `bytes` is all of them so far. */
+/** Appends values in order; `bytes` is all of them so far. */
 export interface ByteWriter {
   readonly put: (size: number, set: (view: DataView, at: number) => void) => void
   readonly uint32: (value: number) => void
@@ -19,7 +19,7 @@ export const make = (): ByteWriter => {
   let view = new DataView(bytes.buffer)
   let length = 0
 
-  /** Makes room for `size` more bytes, and says where they begin. */
+  /** Makes room for `size` more bytes, and returns where they begin. */
   const reserve = (size: number): number => {
     const at = length
     length += size

@@ -1,4 +1,4 @@
-/** Reads what stands before the tensors of a GGUF file. */
+/** Reads what precedes the tensors of a GGUF file. */
 import type { GgufError } from "../GgufError.ts"
 import * as Errors from "../GgufError.ts"
 import type { ArrayValue, Metadata, Scalar, Type, Value } from "../Metadata.ts"
@@ -37,7 +37,7 @@ const takers: { readonly [type in Exclude<Type, "array">]: (bytes: ByteReader.By
   float64: (bytes) => bytes.take(8, (view, at) => view.getFloat64(at, true))
 }
 
-/** Arrays of arrays of arrays ... are a trap, not metadata. */
+/** Deeper arrays of arrays are no metadata but an attack. */
 const maximumDepth = 4
 
 const takeArray = (bytes: ByteReader.ByteReader, key: string, fileSize: number, depth: number): ArrayValue => {
@@ -79,7 +79,7 @@ const alignmentOf = (metadata: Metadata): number => {
   throw corrupt(`its alignment is ${value}, not a positive multiple of 8.`)
 }
 
-/** Throws `EndOfBytes` when the header is longer than the bytes, a `GgufError` when it is none. */
+/** Throws `EndOfBytes` when the header is longer than the bytes, a `GgufError` when it is invalid. */
 export const decode = (prefix: Uint8Array, fileSize: number): Decoded => {
   const bytes = ByteReader.make(prefix)
   checkPreamble(bytes)

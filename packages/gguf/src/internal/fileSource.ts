@@ -1,4 +1,4 @@
-/** Files read in ranges: small parts whole, numbers in pieces. */
+/** Reads ranges of files: small parts whole, numbers in pieces. */
 
 import fs from "node:fs/promises"
 import * as Effect from "effect/Effect"
@@ -54,7 +54,7 @@ export const decoders = {
   }
 } as const
 
-/** Numbers that are read at a time. */
+/** How many numbers are read at a time. */
 const countAtATime = 1 << 18
 
 /** `count` numbers from `position` on, in pieces. The file is open only while they are read. */

@@ -1,19 +1,19 @@
-/** Half precision: written and read without `Float16Array`, which Node 22 does not have. */
+/** Half precision, without `Float16Array`, which Node 22 does not have. */
 
 const float = new Float32Array(1)
 const bits = new Uint32Array(float.buffer)
 
-/** The largest number of half precision; what rounds to more has none. */
+/** The largest finite number of half precision. */
 export const largest = 65504
 
-/** A half below its smallest normal number: adding 0.5 puts its last bit where single precision ends, and rounds. */
+/** A subnormal half: adding 0.5 moves its last bit to the end of single precision, which rounds it. */
 const subnormal = (magnitude: number): number => {
   bits[0] = magnitude
   float[0] = float[0]! + 0.5
   return bits[0]! - 0x3f000000
 }
 
-/** The half nearest to the single whose bits are given, ties to even; infinite where that is too large. */
+/** The half nearest to the single with these bits, ties to even; infinite if that is too large. */
 const encodeBits = (value: number): number => {
   const sign = (value >>> 16) & 0x8000
   const magnitude = value & 0x7fffffff
@@ -23,7 +23,7 @@ const encodeBits = (value: number): number => {
   return sign | ((magnitude - 0x38000000 + 0xfff + ((magnitude >>> 13) & 1)) >>> 13)
 }
 
-/** Writes `values` as halves to `into`, and gives the index of the first finite one that a half cannot hold, or -1. */
+/** Writes `values` as halves to `into`; returns the index of the first finite one that a half cannot hold, or -1. */
 export const encode = (values: Float32Array, into: Uint16Array): number => {
   const source = new Uint32Array(values.buffer, values.byteOffset, values.length)
   let lost = -1
@@ -45,7 +45,7 @@ const decodeOne = (half: number): number => {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
 }
 
-/** Every half there is, as a single. */
+/** All halves as singles. */
 const table = Float32Array.from({ length: 65536 }, (_, half) => decodeOne(half))
 
 /** Halves as singles. */

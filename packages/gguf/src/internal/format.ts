@@ -1,4 +1,4 @@
-/** Numbers of the GGUF format, version 3, that its reader and its writer share. */
+/** Constants of the GGUF format, version 3, for its reader and its writer. */
 import type { Type } from "../Metadata.ts"
 
 /** "GGUF" as a little-endian number. */
@@ -9,13 +9,13 @@ export const version = 3
 /** Tensor data begins, and each tensor in it, at a multiple of this many bytes, unless the metadata says otherwise. */
 export const defaultAlignment = 32
 
-/** Dimensions of a tensor that llama.cpp can read. */
+/** The most dimensions of a tensor that llama.cpp can read. */
 export const maximumDimensions = 4
 
-/** Bytes of a tensor's name that llama.cpp can read. */
+/** The most bytes of a tensor's name that llama.cpp can read. */
 export const longestName = 63
 
-/** The metadata types by the number that stands for them. */
+/** The metadata types by their number in the format. */
 export const valueTypes: ReadonlyArray<Type> = [
   "uint8",
   "int8",

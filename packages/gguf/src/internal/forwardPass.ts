@@ -30,7 +30,7 @@ const multiply = (weight: Float32Array, input: Float32Array, bias?: Float32Array
   return output
 }
 
-/** Turns each head by its position: number `i` of the first half is paired with number `i` of the second. */
+/** Rotates each head by its position: number `i` of the first half is paired with number `i` of the second. */
 const rotate = (vector: Float32Array, position: number, headSize: number, theta: number): void => {
   const half = headSize / 2
   for (let head = 0; head < vector.length; head += headSize) {
@@ -57,7 +57,7 @@ const dot = (left: Float32Array, right: Float32Array): number => {
   return sum
 }
 
-/** What the queries of one position take from the keys and values up to it; each group of heads shares one of those. */
+/** Attention of one position over the keys and values up to it; each group of query heads shares one head of those. */
 const attend = (
   query: Float32Array,
   keys: ReadonlyArray<Float32Array>,
@@ -107,7 +107,7 @@ const block = (config: Config, tensors: Tensors, layer: number, states: Readonly
   })
 }
 
-/** The logits behind every token. Throws a `GgufError` when a tensor is missing or a token is not in the vocabulary. */
+/** The logits after every token. Throws a `GgufError` when a tensor is missing or a token is not in the vocabulary. */
 export const forwardPass = (
   config: Config,
   tensors: Tensors,

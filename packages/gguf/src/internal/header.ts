@@ -1,4 +1,4 @@
-/** What stands before the tensors of a GGUF file: metadata, and where each tensor is. */
+/** What precedes the tensors of a GGUF file: metadata, and where each tensor is. */
 import type { GgufError } from "../GgufError.ts"
 import * as Errors from "../GgufError.ts"
 import type { ArrayValue, BigType, Metadata, NumberType, Scalar, Value } from "../Metadata.ts"
@@ -78,7 +78,7 @@ const putValue = (bytes: ByteWriter.ByteWriter, key: string, value: Value): void
   else putScalar(bytes, key, value)
 }
 
-/** The bytes up to where tensor data begins. Throws a `GgufError` where a value does not fit its type. */
+/** The bytes up to where tensor data begins. Throws a `GgufError` if a value does not fit its type. */
 export const encode = (metadata: Metadata, entries: ReadonlyArray<Entry>, alignment: number): Uint8Array => {
   const bytes = ByteWriter.make()
   const values = Object.entries(metadata)

@@ -1,4 +1,4 @@
-/** Which tensors a model has: their names in both worlds and their shapes. */
+/** Which tensors a model has: their names in Hugging Face's layout and in GGUF, and their shapes. */
 import type { Architecture, Config } from "../Model.ts"
 
 /** A tensor that a model must have. */
@@ -8,7 +8,7 @@ export interface Slot {
   /** Its name in GGUF. */
   readonly target: string
   readonly shape: ReadonlyArray<number>
-  /** Set where llama.cpp wants the rows of each head in another order: how many rows a head has. */
+  /** The rows of a head, if llama.cpp wants its rows in another order. */
   readonly headRows?: number | undefined
 }
 
@@ -22,7 +22,7 @@ export const sizes = (config: Config) => {
   }
 }
 
-/** The linear layers of a block by their names in Hugging Face's layout, and what GGUF calls them. */
+/** The linear layers of a block: their names in Hugging Face's layout, and in GGUF. */
 const linearTargets = {
   "self_attn.q_proj": "attn_q",
   "self_attn.k_proj": "attn_k",
@@ -51,8 +51,8 @@ const linearShapes = (config: Config): { readonly [name in Linear]: readonly [nu
 }
 
 /**
- * Whether the rows of a tensor stand in another order in GGUF: llama's rotary embedding pairs neighbours in llama.cpp but
- * halves in PyTorch, so its queries and keys are reordered.
+ * Whether the rows of a tensor are in another order in GGUF. For llama, the rotary embedding pairs neighbours in
+ * llama.cpp but halves in PyTorch, so its queries and keys are reordered.
  */
 export const isReordered = (architecture: Architecture, target: string): boolean =>
   architecture === "llama" && /\.attn_[qk]\.weight$/.test(target)

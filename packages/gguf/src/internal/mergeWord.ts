@@ -1,7 +1,7 @@
-/** Merges the tokens of one word, in the order in which llama.cpp does: the most urgent pair, then the leftmost. */
+/** Merges the tokens of one word in llama.cpp's order: by priority, then from the left. */
 import TinyQueue from "tinyqueue"
 
-/** What two tokens become, by the left one's id, then the right one's. */
+/** The merge of two tokens, by the left one's id, then the right one's. */
 export type Merges = ReadonlyMap<number, ReadonlyMap<number, { readonly rank: number; readonly id: number }>>
 
 /** Two neighbours that could become one, as they were when they were found. */
@@ -15,9 +15,9 @@ interface Candidate {
 
 const inOrder = (left: Candidate, right: Candidate) => left.rank - right.rank || left.at - right.at
 
-/** The tokens that are left when no two neighbours can become one. Takes time n log n. */
+/** The tokens that are left when no two neighbours can be merged. Takes time n log n. */
 export const mergeWord = (bytes: ReadonlyArray<number>, merges: Merges): ReadonlyArray<number> => {
-  // Tokens stand where their first byte stood; those that were swallowed are -1. `next` and `previous` skip them.
+  // A token is at the index of its first byte; merged ones are -1. `next` and `previous` skip these.
   const tokens = bytes.slice()
   const next = bytes.map((_, at) => at + 1)
   const previous = bytes.map((_, at) => at - 1)

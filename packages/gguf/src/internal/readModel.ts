@@ -1,4 +1,4 @@
-/** Takes a model out of a GGUF file that this package, or one like it, has written. */
+/** Reads a model from a GGUF file that this package, or a similar one, has written. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { GgufError } from "../GgufError.ts"
@@ -80,7 +80,7 @@ const readTensor = (file: File, { headRows, shape, target }: Slot) =>
     return { shape: tensor.shape, data: headRows === undefined ? data : separate(data, headRows, width) }
   })
 
-/** The whole model; what is wrong with it, the caller's check says. */
+/** Reads the whole model; the caller checks it. */
 export const readModel = (path: string): Effect.Effect<DenseModel, GgufError> =>
   Effect.gen(function* () {
     const file = yield* GgufReader.read(path)

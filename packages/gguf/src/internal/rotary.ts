@@ -26,8 +26,8 @@ export const separate = (numbers: Float32Array, rows: number, width: number): Fl
 /**
  * Reorders the rows of every head, one head in memory at a time.
  *
- * `rows` is the number of rows of a head and `width` the numbers of a row. What is left over of a source that is too
- * short is passed on, so that the writer can say so.
+ * `rows` is the number of rows of a head and `width` the numbers of a row. An incomplete last head is passed on as it
+ * is, so that the writer can report it.
  */
 export async function* interleave(chunks: Chunks, rows: number, width: number): AsyncGenerator<Float32Array> {
   const head = new Float32Array(rows * width)

@@ -1,4 +1,4 @@
-/** How llama.cpp stores numbers: in blocks of so many, each of so many bytes. */
+/** How llama.cpp stores numbers: in blocks of some length and size in bytes. */
 
 export interface TensorType {
   readonly name: string
@@ -8,7 +8,7 @@ export interface TensorType {
 
 const type = (name: string, blockSize: number, blockBytes: number): TensorType => ({ name, blockSize, blockBytes })
 
-/** By the number that stands for them. Numbers that are missing were given up or are newer than this list. */
+/** The types by their number in the format. Missing numbers were removed, or are newer than this list. */
 export const tensorTypes: { readonly [id: number]: TensorType } = {
   0: type("F32", 1, 4),
   1: type("F16", 1, 2),

@@ -1,8 +1,8 @@
-/** A tokenizer as llama.cpp reads it. */
+/** A tokenizer as metadata that llama.cpp reads. */
 import * as Metadata from "../Metadata.ts"
 import type { Tokenizer } from "../Tokenizer.ts"
 
-/** What llama.cpp calls the kinds of tokens. */
+/** llama.cpp's numbers for the kinds of tokens. */
 export const kinds = { normal: 1, control: 3, unused: 5 }
 
 /** The keys under `tokenizer`, with unused tokens up to `size`. */

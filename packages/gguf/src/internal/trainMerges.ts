@@ -24,7 +24,7 @@ const wordsOf = (texts: Iterable<string>): ReadonlyArray<Word> => {
   return Array.from(counts, ([word, count]) => ({ count, tokens: Array.from(utf8.encode(word)) }))
 }
 
-/** Adds a word's pairs, or with `sign` -1 takes them away. */
+/** Adds a word's pairs, or subtracts them with `sign` -1. */
 const tally = (pairs: Map<string, Pair>, word: Word, sign: 1 | -1) => {
   for (let at = 0; at + 1 < word.tokens.length; at++) {
     const left = word.tokens[at]!

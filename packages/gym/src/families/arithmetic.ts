@@ -71,7 +71,7 @@ const instruction = (draw: Draw, difficulty: Difficulty): Problem => {
   return problem(`${text} ${draw.pick(closings)}`, value)
 }
 
-/** Some speak of measures and time although nothing is to be converted. */
+/** Some mention measures and time although nothing has to be converted. */
 const settings = [
   { holder: "A warehouse holds", container: "crates", item: "bottles", loses: "are broken", gains: "more arrive" },
   { holder: "A library has", container: "shelves", item: "books", loses: "are lent out", gains: "more are bought" },

@@ -1,4 +1,4 @@
-/** Calendar: weekdays, dates some days away, days between dates, and how often a weekday comes. Gregorian. */
+/** Calendar: weekdays, dates some days away, days between dates, and how often a weekday occurs. Gregorian. */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import { integerWithin, number, ordinal } from "../internal/wording.ts"

@@ -1,6 +1,6 @@
 /**
- * Program output: what a short JavaScript program prints. Each program has its twin here, written as a function, that
- * says what it prints; nothing is evaluated.
+ * Program output: what a short JavaScript program prints. Beside each program stands a function that computes what it
+ * prints; no program is evaluated.
  */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
@@ -11,7 +11,7 @@ import { words } from "../internal/words.ts"
 interface Program {
   readonly source: string
   readonly prints: (n: number) => string | number
-  /** The largest `n` that it is asked for. */
+  /** The largest `n` that questions use. */
   readonly upTo: number
 }
 

@@ -10,7 +10,7 @@ const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => t
 
 const shownDecimals = (value: number): string => String(Number(value.toFixed(2)))
 
-/** Halves of the last place shown are rounded differently by different people: they are not asked. */
+/** People round halves of the last place differently, so such questions are not asked. */
 const isTie = (value: number): boolean => Math.abs(((value * 100) % 1) - 0.5) < 1e-6
 
 const numeric = (value: number): Pick<Problem, "answer" | "kind"> => ({
@@ -24,7 +24,7 @@ const median = (values: ReadonlyArray<number>): number => {
   return order.length % 2 === 1 ? order[middle]! : (order[middle - 1]! + order[middle]!) / 2
 }
 
-/** The one value that comes most often, where there is one. */
+/** The most frequent value, if there is only one. */
 const mode = (values: ReadonlyArray<number>): number | undefined => {
   const counts = new Map<number, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)

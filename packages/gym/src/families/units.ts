@@ -55,7 +55,7 @@ const groups = {
   3: [...Object.values(hard), mixed.length, mixed.mass]
 } as const
 
-/** A fraction to so many decimals, or `undefined` where it lies half way between two, which people round differently. */
+/** A fraction to some decimals; `undefined` half way between two, which people round differently. */
 const rounded = (numerator: bigint, denominator: bigint, decimals: number): string | undefined => {
   const scaled = numerator * 10n ** BigInt(decimals) * 2n
   const [quotient, rest] = [scaled / denominator, scaled % denominator]
@@ -77,7 +77,7 @@ const ask = (draw: Draw, amount: string, from: string, to: string): string =>
     `Express ${amount} ${from} in ${to}.`
   ])
 
-/** The answer where it has at most three decimals; else a request to round, and the rounded answer. */
+/** The answer if it has at most three decimals; else a request to round, and the rounded answer. */
 const convert = (
   draw: Draw,
   amount: { readonly text: string; readonly numerator: bigint; readonly denominator: bigint },

@@ -1,4 +1,4 @@
-/** What a worker is asked to do: its messages read as a question, earlier turns, and an assignment. */
+/** Reads from a worker's messages what it is asked to do: a question, earlier turns, and an assignment. */
 import type { Message } from "@divisi/core/Task"
 import { finalAnswer, normalise } from "../GymGrader.ts"
 import type { Part } from "./parts.ts"
@@ -23,7 +23,7 @@ export interface Assignment {
   readonly parts: ReadonlyArray<number>
   /** A question of its own that the subtask asks instead. */
   readonly own?: string | undefined
-  /** Whether earlier answers to the same are to be weighed. */
+  /** Whether to compare earlier answers to the same question. */
   readonly weigh: boolean
   /** Whether only a plan is wanted. */
   readonly plan: boolean
@@ -49,7 +49,7 @@ export const read = (messages: ReadonlyArray<Message>): Reading => {
     : { question: last.slice(heading.length, cut), subtask: last.slice(cut + separator.length).trim(), turns }
 }
 
-/** Whether an answer says that there is none. */
+/** Whether a text declines to answer. */
 export const isDecline = (answer: string): boolean =>
   /^(?:I cannot|I can't|I do not know|This step (?:failed|was not run)|The answer to this step was empty)/.test(
     answer.trim()
@@ -61,15 +61,15 @@ export const isDecline = (answer: string): boolean =>
 
 const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "")
 
-/** Fewer letters than this could stand in any text. */
+/** Shorter quotations could occur in any text. */
 const tellingLength = 12
 
-/** How much of a part's words a subtask has to hold to be about it, when it does not quote it to the letter. */
+/** The share of a part's words that a subtask must contain to be about it, if it does not quote it exactly. */
 const telling = 0.9
 
 const tokens = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[a-z]+|\d+/g) ?? []
 
-/** The share of a part's words that stand in a subtask, each word counted as often as it comes. */
+/** The share of a part's words that are in a subtask, each counted as often as it occurs. */
 const coverage = (part: string, subtask: string): number => {
   const left = new Map<string, number>()
   for (const token of tokens(subtask)) left.set(token, (left.get(token) ?? 0) + 1)
@@ -82,7 +82,7 @@ const coverage = (part: string, subtask: string): number => {
   return wanted.length === 0 ? 0 : found.length / wanted.length
 }
 
-/** The parts whose text stands in the subtask, nearly so at least, or the part that the subtask is a piece of. */
+/** The parts that the subtask quotes, at least nearly, or the part that contains the subtask. */
 const quoted = (parts: ReadonlyArray<Part>, subtask: string): ReadonlyArray<number> => {
   const wanted = letters(subtask)
   const held = parts.flatMap(({ text }, index) => (wanted.includes(letters(text)) ? [index] : []))
@@ -112,7 +112,7 @@ const weighing =
 const planning =
   /\b(?:make a plan|plan (?:the|how|what)|outline|break (?:it|this|the question) (?:down|into)|decompose|list the (?:steps|parts))\b/i
 
-/** The names under which a subtask may speak of the kind of a part. */
+/** The names by which a subtask may refer to the kind of a part. */
 const kinds: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:conver\w+|units?)\b/i, "units"],
   [/\b(?:dates?|calendar|weekday|days between)\b/i, "calendar"],
@@ -136,7 +136,7 @@ const byKind = (
 /** All parts. */
 const whole = (parts: ReadonlyArray<Part>): ReadonlyArray<number> => parts.map((_, index) => index)
 
-/** What a subtask asks for. `familyOf` says which kind of question a text is, if it is one. */
+/** What a subtask asks for. `familyOf` returns the family of a question, if a text is one. */
 export const assign = (
   parts: ReadonlyArray<Part>,
   subtask: string,
@@ -154,7 +154,7 @@ export const assign = (
   return { parts: kind.length === 1 ? kind : whole(parts), weigh, plan: false }
 }
 
-/** The value that an answer gives, for a later part to go on with. */
+/** The value in an answer, for a later part to use. */
 export const valueOf = (answer: string): string => {
   const value = finalAnswer(answer)
   return /^[-−+]?\d/.test(value) ? normalise(value) : value

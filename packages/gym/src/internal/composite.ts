@@ -25,12 +25,12 @@ interface Link {
 }
 
 const attempts = 40
-/** Letters that no family uses, and that are no words. */
+/** Letters that no family uses and that are not words. */
 const letters = ["M", "N"]
 
 type Form = "sequence" | "numbered" | "named" | "plain"
 
-/** How a part speaks of the part at an index. */
+/** How a part refers to the part at an index. */
 const given = (form: Form, { answer, kind }: Problem, index: number, joining: boolean): Given => {
   if (form === "named") return { value: answer, kind, noun: letters[index]!, many: letters[index]! }
   if (joining) {
@@ -118,7 +118,7 @@ const word = (form: Form, draw: Draw, texts: ReadonlyArray<string>): string => {
   }
 }
 
-/** A composite of the given families, or `undefined` when none was found in so many tries. */
+/** A composite of the given families, or `undefined` when the tries found none. */
 export const generate = (
   draw: Draw,
   names: ReadonlyArray<FamilyName>,

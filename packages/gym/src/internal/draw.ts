@@ -1,4 +1,4 @@
-/** Seeded draws for generators: pure-rand's generator with the few verbs that a generator needs. */
+/** Seeded draws for generators, on pure-rand. */
 import * as Hash from "effect/Hash"
 import { uniformInt } from "pure-rand/distribution/uniformInt"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"

@@ -1,16 +1,16 @@
 /**
  * The parts of a composite question as a worker reads them, and how a part refers to an earlier answer.
  *
- * Numbered lines, "First, ... Then, ...", "Call the answer M.", and sentences that speak of "that number" begin parts.
+ * Parts begin at numbered lines, "First, ... Then, ...", "Call the answer M.", and sentences with "that number".
  */
 
-/** A part, and which earlier parts' answers it speaks of. */
+/** A part, and the earlier parts whose answers it mentions. */
 export interface Part {
   readonly text: string
   readonly needs: ReadonlyArray<number>
 }
 
-/** Hides code and quotations behind a filler of the same length, so that positions stay what they are. */
+/** Replaces code and quotations by a filler of the same length, so that positions stay the same. */
 const hidden = (text: string): string =>
   text.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"|“[^”\n]*”/g, (held) => "\uE000".repeat(held.length))
 
@@ -29,14 +29,14 @@ const starts =
 
 const opener = /^\s*(?:\d[.)] |(?:First|Secondly?|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? )/
 
-/** How a clause may begin that is a part only when it refers back. */
+/** The beginning of a clause that is a part only if it refers back. */
 const clause = /^,? ?(?:and )?then /
 
 const closing = /\s*(?:Give|Answer with|Reply with|Report) only the (?:last|final) answer\.\s*$/
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Cuts a question where a part begins: at a marker, after a naming, at a sentence that refers back. */
+/** Cuts a question where parts begin: at a marker, after a naming, at a sentence that refers back. */
 const pieces = (question: string): ReadonlyArray<string> => {
   const mask = hidden(question)
   const cuts = [...mask.matchAll(starts)]
@@ -89,7 +89,7 @@ export const namesIn = (question: string): ReadonlyMap<string, number> => {
   return names
 }
 
-/** A part with the earlier answers in the place of the words that stand for them. */
+/** A part with earlier answers in place of the words that refer to them. */
 export const substitute = (
   text: string,
   value: (part: number | "previous") => string | undefined,

@@ -1,4 +1,4 @@
-/** How a worker with skills works on what it was assigned. */
+/** How a worker with skills works on its assignment. */
 import type { FamilyName } from "../Family.ts"
 import { normalise } from "../GymGrader.ts"
 import type { Profile } from "../GymWorker.ts"
@@ -8,7 +8,7 @@ import * as Draw from "./draw.ts"
 import { namesIn, type Part, split, substitute } from "./parts.ts"
 import { slip } from "./slip.ts"
 
-/** What a worker says: its answer, and what it thought on the way. */
+/** A worker's reply: its answer, and its thoughts. */
 export interface Reply {
   readonly text: string
   readonly thoughts: ReadonlyArray<string>
@@ -21,7 +21,7 @@ const entries = Object.entries(solvers) as ReadonlyArray<readonly [FamilyName, (
 
 type Names = ReadonlyMap<string, number>
 
-/** The family whose question a text is. A number or a word stands in for an earlier answer that it speaks of. */
+/** The family of a question. A number or a word stands in for an earlier answer that the question mentions. */
 const familyOf =
   (names: Names) =>
   (text: string): FamilyName | undefined => {
@@ -33,7 +33,7 @@ const familyOf =
     return undefined
   }
 
-/** One call of a worker, while it works. */
+/** The state of one call of a worker. */
 interface Call {
   readonly profile: Profile
   readonly reading: Reading
@@ -43,7 +43,7 @@ interface Call {
   readonly thoughts: Array<string>
   /** The answers of parts: seen in earlier turns, or worked out in this call. */
   readonly known: Map<number, string>
-  /** Earlier turns with what they were assigned. */
+  /** Earlier turns with their assignments. */
   readonly seen: ReadonlyArray<{ readonly turn: Turn; readonly assignment: Assignment }>
 }
 
@@ -51,7 +51,7 @@ interface Call {
 // One question
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Answers a question that needs nothing else, as well as the worker can. */
+/** Answers a question that needs no earlier answer, as well as the worker can. */
 const solveText = async ({ names, profile, seed, thoughts }: Call, text: string): Promise<Found> => {
   const family = familyOf(names)(text)
   if (family === undefined) return { because: "I do not understand the question" }
@@ -73,7 +73,7 @@ const solveText = async ({ names, profile, seed, thoughts }: Call, text: string)
 const rounded = (value: string, digits: number | undefined): string =>
   digits === undefined || !/^-?\d+(?:\.\d+)?$/.test(value) ? value : String(Number(Number(value).toPrecision(digits)))
 
-/** Keeps its own answer to a part as well as it carries one. */
+/** Remembers the worker's own answer to a part, rounded as it carries digits. */
 const remember = ({ known, profile }: Call, index: number, value: string): string => {
   const kept = rounded(value, profile.carriedDigits)
   known.set(index, kept)
@@ -95,7 +95,7 @@ const solvePart = async (call: Call, index: number): Promise<Found> => {
   return solveText(call, substitute(text, value, call.names))
 }
 
-/** Works on the assigned parts in order; a worker that reads only so many parts stops there. */
+/** Works on the assigned parts in order, up to as many as the worker reads. */
 const solveParts = async (call: Call, assigned: ReadonlyArray<number>): Promise<Found> => {
   let found: Found = { because: "there is nothing to do" }
   let read = 0
@@ -116,13 +116,13 @@ const solveParts = async (call: Call, assigned: ReadonlyArray<number>): Promise<
 
 const last = (assignment: Assignment): number | undefined => assignment.parts.at(-1)
 
-/** Earlier answers to what is assigned now. */
+/** Earlier answers to the current assignment. */
 const rivals = ({ seen }: Call, assignment: Assignment): ReadonlyArray<string> =>
   seen.flatMap(({ assignment: earlier, turn }) =>
     !earlier.plan && !isDecline(turn.answer) && last(earlier) === last(assignment) ? [valueOf(turn.answer)] : []
   )
 
-/** What most of the answers say; its own where it is among those that tie, else the latest. */
+/** The most common answer; on a tie the worker's own if it is among them, else the latest. */
 const mostCommon = (answers: ReadonlyArray<string>, own: string | undefined): string | undefined => {
   const votes = new Map<string, number>()
   const all = own === undefined ? answers : [...answers, own]
@@ -140,7 +140,7 @@ const weigh = (call: Call, assignment: Assignment, own: Found): Found => {
   return value === undefined ? own : { value }
 }
 
-/** A checker works a part out only to compare, and lets through what stands up. */
+/** A checker works a part out only to compare, and returns the answer that agrees. */
 const check = async (call: Call, assignment: Assignment): Promise<Found> => {
   const answers = rivals(call, assignment)
   if (answers.length === 0) return { because: "I only check the answers of others, and there is none to check" }
@@ -158,7 +158,7 @@ const check = async (call: Call, assignment: Assignment): Promise<Found> => {
 const planOf = ({ names, parts }: Call): string =>
   parts.map(({ text }, index) => `${index + 1}. (${familyOf(names)(text) ?? "unclear"}) ${text}`).join("\n")
 
-/** A question of the subtask's own may speak of parts, or of an answer before it: that is the latest. */
+/** Answers the subtask's own question, which may mention parts or the answer before it: the latest one. */
 const solveOwn = (call: Call, text: string): Promise<Found> => {
   const latest = call.seen.findLast(({ turn }) => !isDecline(turn.answer))
   const value = (part: number | "previous") =>
@@ -182,14 +182,14 @@ const start = (profile: Profile, reading: Reading, seed: number): Call => {
 const work = async (call: Call, assignment: Assignment): Promise<Found> => {
   if (call.profile.checksOnly) return check(call, assignment)
   if (assignment.own !== undefined) return solveOwn(call, assignment.own)
-  // A part that was assigned is done anew even where an answer to it is seen; what it needs is not.
+  // An assigned part is worked out again even if an answer to it is visible; the parts that it needs are not.
   if (assignment.parts.length === 1) call.known.delete(assignment.parts[0]!)
   const own = await solveParts(call, assignment.parts)
   const trusted = !call.profile.generalist
   return assignment.weigh && !trusted ? weigh(call, assignment, own) : own
 }
 
-/** What a worker says to its messages. The same seed and messages give the same reply. */
+/** A worker's reply to its messages. The same seed and messages give the same reply. */
 export const reply = async (profile: Profile, reading: Reading, seed: number): Promise<Reply> => {
   const call = start(profile, reading, seed)
   const assignment = assign(call.parts, reading.subtask, familyOf(call.names))

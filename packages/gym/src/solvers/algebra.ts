@@ -1,4 +1,4 @@
-/** Reads equations, in symbols or in words, and has them solved exactly. */
+/** Reads equations, in symbols or in words, and solves them exactly. */
 import type { Habits } from "../Habits.ts"
 import { withAlgebra } from "./nerdamer.ts"
 import { plain, solver } from "./reading.ts"
@@ -81,7 +81,7 @@ const asNumber = (value: string): ReadonlyArray<number> => {
   return Number.isFinite(number) ? [number] : []
 }
 
-/** The roots of a polynomial of degree 1 or 2; none of any other, and none that are no fractions. */
+/** The rational roots of a polynomial of degree 1 or 2; none for other degrees. */
 const roots = async ({ equations, unknown }: Read): Promise<ReadonlyArray<number>> => {
   const found = await withAlgebra((algebra) => {
     const value = (expression: string) => algebra(expression).toString()

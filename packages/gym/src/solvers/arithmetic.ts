@@ -1,9 +1,9 @@
-/** Reads arithmetic in symbols, instructions and stories as one expression, and has it evaluated exactly. */
+/** Reads arithmetic in symbols, instructions and stories as one expression, and evaluates it exactly. */
 import type { Habits } from "../Habits.ts"
 import { withAlgebra } from "./nerdamer.ts"
 import { decimalsAsked, plain, shown, solver } from "./reading.ts"
 
-/** What the other families ask about. */
+/** Words of the other families' questions. */
 const foreign =
   /=|"|```|\d-\d\d-\d|\b(?:average|mean|median|mode|range|deviation|list|values|digits?|letters?|vowels|words?|backwards|true|false|unknown|(?:a|my|two) numbers?|dates?|days?|weekday|degrees|convert|express)\b/i
 

@@ -1,4 +1,4 @@
-/** Reads dates, spans and weekdays, and reckons with them. */
+/** Reads dates, spans and weekdays, and computes with them. */
 import type { Temporal } from "temporal-polyfill"
 import type { Habits } from "../Habits.ts"
 import { plain, solver } from "./reading.ts"
@@ -107,7 +107,7 @@ const exact = (dates: Dates): Reckoning => {
 
 const monthLengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Every year like the last one, counted from a Saturday that is known: 1 January 2000. */
+/** All years alike, counted from a known Saturday: 1 January 2000. */
 const uniform = (lengths: ReadonlyArray<number>): Reckoning => {
   const year = lengths.reduce((sum, length) => sum + length, 0)
   const before = (month: number) => lengths.slice(0, month - 1).reduce((sum, length) => sum + length, 0)

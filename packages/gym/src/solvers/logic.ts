@@ -37,7 +37,7 @@ const readOrder = (text: string): Read | undefined => {
   return undefined
 }
 
-/** The names from the top down; where the clues leave a choice, the one that was named first. */
+/** The names from the top down; if the clues leave a choice, the one named first. */
 const ranking = (
   names: ReadonlyArray<string>,
   clues: ReadonlyArray<readonly [string, string]>

@@ -11,8 +11,8 @@ const load = (): Promise<Nerdamer> => {
 }
 
 /**
- * Uses the library and forgets what it remembers of it: it keeps every expression otherwise. `undefined` when it cannot
- * read an expression or finds no answer: it throws then, and what it throws has no common type.
+ * Uses the library, then clears the expressions that it would keep for ever. Returns `undefined` when the library
+ * throws, as it does for an expression that it cannot read or solve; its errors have no common type.
  */
 export const withAlgebra = async <A>(use: (algebra: Nerdamer) => A): Promise<A | undefined> => {
   const algebra = await load()

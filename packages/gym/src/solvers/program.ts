@@ -1,4 +1,4 @@
-/** Finds the program in a question and runs it in a sandbox, QuickJS compiled to WebAssembly: it has no way out. */
+/** Finds the program in a question and runs it in a sandbox: QuickJS compiled to WebAssembly, without any access. */
 import type { QuickJSWASMModule } from "quickjs-emscripten-core"
 import type { Habits } from "../Habits.ts"
 import { solver } from "./reading.ts"
@@ -23,7 +23,7 @@ const load = (): Promise<QuickJSWASMModule> => {
   return loading
 }
 
-/** How often the sandbox may ask whether to go on: about a second of work. */
+/** How many interrupt checks a program may run: about a second of work. */
 const patience = 2_000
 const memoryBytes = 16 * 1024 * 1024
 

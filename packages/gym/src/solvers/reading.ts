@@ -1,15 +1,15 @@
-/** What all solvers do first: bring a text to one spelling. */
+/** What all solvers do first: normalise the spelling of a text. */
 import type { Habits } from "../Habits.ts"
 
-/** Reads questions of one family and computes their answers. */
+/** Reads the questions of one family and computes their answers. */
 export interface Solver {
   /** Whether this is a question of the family. Cheap: it loads nothing. */
   readonly reads: (question: string) => boolean
-  /** The answer, or `undefined` when this is no question of the family, or one beyond the habits. */
+  /** The answer, or `undefined` when this is no question of the family, or the habits prevent an answer. */
   readonly solve: (question: string, habits: Habits) => Promise<string | undefined>
 }
 
-/** A solver from how a question is read and how what was read is computed. */
+/** A solver from a function that reads a question and one that computes the answer. */
 export const solver = <Read>(
   read: (question: string) => Read | undefined,
   compute: (read: Read, habits: Habits) => Promise<string | undefined> | string | undefined
@@ -41,6 +41,6 @@ export const decimalsAsked = (question: string): number | undefined => {
   return word < 0 ? Number(found) : word
 }
 
-/** A number as it is answered: rounded as asked, or to what a double can be trusted with; no zeros at the end. */
+/** A number as an answer: rounded as asked, else to 12 significant digits; without trailing zeros. */
 export const shown = (value: number, decimals: number | undefined): string =>
   String(Number(decimals === undefined ? value.toPrecision(12) : value.toFixed(decimals)))

@@ -1,4 +1,4 @@
-/** Reads lists of numbers and the measure that is asked for, and has it computed. */
+/** Reads lists of numbers and the measure that is asked for, and computes it. */
 import type { Habits } from "../Habits.ts"
 import { withAlgebra } from "./nerdamer.ts"
 import { decimalsAsked, plain, shown, solver } from "./reading.ts"

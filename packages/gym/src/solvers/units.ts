@@ -1,4 +1,4 @@
-/** Reads amounts and the unit that is asked for, and has them converted. */
+/** Reads amounts and the unit that is asked for, and converts them. */
 import type Quantity from "js-quantities"
 import type { Habits } from "../Habits.ts"
 import { decimalsAsked, plain, shown, solver } from "./reading.ts"
@@ -104,7 +104,7 @@ const convertOne = (
   return value * (habits.roundsFactors ? Number(factor.toPrecision(2)) : factor)
 }
 
-/** A whole number where the library's doubles miss it by a hair. */
+/** Rounds to a whole number what the library's doubles miss only slightly. */
 const settled = (value: number): number => {
   const whole = Math.round(value)
   return Math.abs(value - whole) <= Math.abs(value) * 1e-10 ? whole : value
