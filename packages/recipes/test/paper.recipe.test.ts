@@ -13,7 +13,7 @@ describe("the paper's recipe", () => {
   it("has the paper's numbers", () => {
     const [conductor, adaptive, recursion] = phasesOf(whole, 7)
     expect(conductor).toMatchObject({ iterations: 200, questions: 4, groupSize: 64, pool: { type: "fixed" } })
-    expect(conductor!.rollouts).toMatchObject({ maxSteps: 5, maxTokens: 1024 })
+    expect(conductor!.rollouts).toMatchObject({ run: { maxSteps: 5 }, maxTokens: 1024 })
     expect(conductor!.optimizer).toMatchObject({
       beta1: 0.9,
       beta2: 0.999,

@@ -171,7 +171,7 @@ const isOverall = (error: unknown, options: Options): error is Usage.BudgetExcee
   error instanceof Usage.BudgetExceeded &&
   error.limit === "costUsd" &&
   error.allowed === options.ledger.limits.costUsd &&
-  error.allowed !== options.config.budget.costUsd
+  error.allowed !== options.config.run.budget?.costUsd
 
 // -------------------------------------------------------------------------------------------------------------------
 // Grades
@@ -277,13 +277,8 @@ const run = Effect.fnUntraced(function* (
   const conductor = Conductor.make({
     policy,
     pool: question.pool,
-    maxSteps: config.maxSteps,
-    recursion: question.extraRounds,
-    budget: config.budget,
-    worker: config.worker,
-    retry: { maxAttempts: config.failures.attempts, baseDelayMillis: config.failures.waitMillis },
-    reassign: config.failures.reassign,
-    onStepFailure: config.failures.step
+    ...config.run,
+    recursion: question.extraRounds
   })
   const result = yield* conductor
     .run(question.task, {

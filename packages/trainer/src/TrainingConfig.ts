@@ -6,7 +6,9 @@
  * by name. A run is a list of phases, each with its own settings; the defaults are the paper's. Left out of the textbook
  * method: a critic network, and a reference model that is synchronised (paper section 2: no KL term).
  */
+
 import type { ConductorOptions } from "@divisi/core/Prompt"
+import type { RunSettings } from "@divisi/core/RunSettings"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Optimiser
@@ -84,16 +86,20 @@ export interface ObjectiveConfig {
 // Rollouts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a failed call of a worker does to a rollout, after the retries of the call itself. */
+/**
+ * How the runs of rollouts go. Rounds and seeds are the training's own matter; a critic, and a function that reassigns,
+ * are no JSON, which is what a training is written down as.
+ */
+export interface RolloutRunSettings
+  extends Omit<RunSettings, "maxSteps" | "reassign" | "recursion" | "seed" | "self" | "critic" | "threshold"> {
+  /** The most steps of a workflow. */
+  readonly maxSteps: number
+  /** Whether another worker takes over a step that failed for good. */
+  readonly reassign?: "never" | "next" | undefined
+}
+
+/** What a rollout without an answer counts as, once its calls were retried and its steps reassigned. */
 export interface FailureConfig {
-  /** Attempts of each call, the first included. */
-  readonly attempts: number
-  /** What is waited before the second attempt, in milliseconds; twice that before the third, and so on. */
-  readonly waitMillis: number
-  /** Whether another worker takes a failed step over. */
-  readonly reassign: "never" | "next"
-  /** Whether a step that failed for good is reported to the steps that see it, or ends the run. */
-  readonly step: "report" | "end"
   /**
    * What a round without an answer counts as: wrong; or, with its whole rollout, nothing at all; or the rollout is run
    * again (`retries` times, then dropped).
@@ -115,26 +121,14 @@ export interface PenaltyConfig {
 export interface RolloutConfig {
   /** The paper's setting and its ablations: examples, subtasks, access, descriptions, or another template. */
   readonly prompt: ConductorOptions
-  /** The most steps of a workflow. */
-  readonly maxSteps: number
+  /** Steps, limits, workers' settings, retries. A budget is one rollout's, the policy's own calls and tokens included. */
+  readonly run: RolloutRunSettings
   /** The most tokens of a completion. One that reaches the limit is not read. */
   readonly maxTokens: number
   /** Whether the rollouts of a group ask workers with the same seeds, so that equal calls have equal answers. */
   readonly sharedAnswers: boolean
-  /** The settings of a worker's call. */
-  readonly worker: {
-    readonly maxOutputTokens?: number | undefined
-    readonly temperature?: number | undefined
-    readonly timeoutMillis?: number | undefined
-  }
   readonly failures: FailureConfig
   readonly penalties: PenaltyConfig
-  /** Limits of a single rollout, the policy's own calls and tokens included. */
-  readonly budget: {
-    readonly costUsd?: number | undefined
-    readonly tokens?: number | undefined
-    readonly calls?: number | undefined
-  }
   /** Groups that are sampled at once. */
   readonly samplingConcurrency: number
   /** Rollouts whose workflows run at once. Sampling waits when as many more groups are sampled and not yet run. */
@@ -289,13 +283,16 @@ export const defaultObjective: ObjectiveConfig = {
 /** Rollouts as in the paper's controlled setting. */
 export const defaultRollouts: RolloutConfig = {
   prompt: {},
-  maxSteps: 5,
+  run: {
+    maxSteps: 5,
+    worker: { maxOutputTokens: 4096, temperature: 0.2 },
+    retry: { maxAttempts: 3, baseDelayMillis: 500 },
+    budget: {}
+  },
   maxTokens: 1024,
   sharedAnswers: false,
-  worker: { maxOutputTokens: 4096, temperature: 0.2 },
-  failures: { attempts: 3, waitMillis: 500, reassign: "never", step: "report", lost: "wrong", retries: 1 },
+  failures: { lost: "wrong", retries: 1 },
   penalties: { perCall: 0, perSecond: 0, perUsd: 0 },
-  budget: {},
   samplingConcurrency: 8,
   runConcurrency: 64
 }

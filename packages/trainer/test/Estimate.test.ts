@@ -23,7 +23,7 @@ const phase = (changes: Partial<GrpoConfig> = {}): GrpoConfig =>
       equalBy: "reward",
       recursionDiscount: 0.25
     },
-    rollouts: { maxSteps: 1, maxTokens: 100, runConcurrency: 4, worker: {} },
+    rollouts: { run: { maxSteps: 1, worker: {} }, maxTokens: 100, runConcurrency: 4 },
     recursion: { share: 0, rounds: 0 },
     ...changes
   }) as GrpoConfig
@@ -98,7 +98,7 @@ describe("an estimate", () => {
     const width = (estimate: Estimate.Estimate) => estimate.costUsd.workers.high / estimate.costUsd.workers.low
     const samples = options().samples
     const assumed = Estimate.make(options({ samples: { ...samples, tokens: "assumed" } }))
-    const longer = phase({ rollouts: { ...phase().rollouts, maxSteps: 5 } })
+    const longer = phase({ rollouts: { ...phase().rollouts, run: { ...phase().rollouts.run, maxSteps: 5 } } })
     assert.isAbove(width(assumed), 1.5 * width(Estimate.make(options())))
     assert.isAbove(Estimate.make(options({ config: config([longer]) })).calls.high, 320 * 2)
   })
@@ -163,11 +163,11 @@ describe("an estimate", () => {
 
 describe("a rehearsal", () => {
   const plan = (input: Parameters<typeof grpo>[0] = {}) =>
-    grpo({ ...input, rollouts: { maxSteps: 3, ...input.rollouts } })
+    grpo({ ...input, rollouts: { ...input.rollouts, run: { maxSteps: 3, ...input.rollouts?.run } } })
 
   it.effect("asks nobody, within the limits of the config", () =>
     Effect.gen(function* () {
-      const phase = plan({ rollouts: { worker: { maxOutputTokens: 120 } } })
+      const phase = plan({ rollouts: { run: { worker: { maxOutputTokens: 120 } } } })
       const silent = WorkerPool.makeUnsafe(
         pool.workers.map((worker) => ({ ...worker, generate: () => Stream.die(new Error("Somebody asked.")) }))
       )

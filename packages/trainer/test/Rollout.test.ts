@@ -75,11 +75,12 @@ const options = Effect.fnUntraced(function* (
 })
 
 const failures = (lost: RolloutConfig["failures"]["lost"], retries = 1): RolloutConfig["failures"] => ({
-  ...defaultRollouts.failures,
-  attempts: 1,
   lost,
   retries
 })
+
+/** Calls are not tried again, so that what is lost is lost at once. */
+const once: RolloutConfig["run"] = { ...defaultRollouts.run, retry: { maxAttempts: 1 } }
 
 describe("Rollout", () => {
   it.effect("samples a group in one request and gives each completion what the paper gives", () =>
@@ -137,7 +138,7 @@ describe("Rollout", () => {
   it.effect("goes on to a later round where the first has no answer", () =>
     Effect.gen(function* () {
       const { sampler } = scripted([lists(1)], [lists(0)])
-      const config = { failures: failures("wrong") }
+      const config = { failures: failures("wrong"), run: once }
       const group = yield* Rollout.group(question([right, broken()], 1), yield* options(sampler, 1, config))
       const [{ rounds }] = group.rollouts as [Rollout.Rollout]
       assert.deepStrictEqual(
@@ -160,7 +161,10 @@ describe("Rollout", () => {
         config: RolloutConfig["failures"]
       ) {
         const { sampler } = scripted([lists(0)])
-        const group = yield* Rollout.group(question([worker]), yield* options(sampler, 1, { failures: config }))
+        const group = yield* Rollout.group(
+          question([worker]),
+          yield* options(sampler, 1, { failures: config, run: once })
+        )
         return group.rollouts[0]!
       })
       const counted = yield* one(broken(), failures("wrong"))
@@ -248,7 +252,7 @@ describe("Rollout", () => {
       const own = scripted([lists(0)])
       const group = yield* Rollout.group(
         question([right]),
-        yield* options(own.sampler, 1, { budget: { costUsd: 0.001 } })
+        yield* options(own.sampler, 1, { run: { ...defaultRollouts.run, budget: { costUsd: 0.001 } } })
       )
       assert.strictEqual(group.rollouts[0]!.rounds[0]!.outcome, "wrong")
     })

@@ -340,7 +340,7 @@ describe("TrainingConfig", () => {
     assert.deepStrictEqual(phase.optimizer.schedule, { type: "constant", warmUpRatio: 0 })
     assert.strictEqual(phase.optimizer.beta2, 0.999)
     assert.deepStrictEqual(phase.rollouts.prompt, { examples: [], descriptions: true })
-    assert.strictEqual(phase.rollouts.failures.attempts, 3)
+    assert.strictEqual(phase.rollouts.run.retry?.maxAttempts, 3)
     assert.deepStrictEqual(JSON.parse(JSON.stringify(phase)), phase)
   })
 })

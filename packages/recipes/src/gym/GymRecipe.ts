@@ -91,8 +91,7 @@ const falling = (warmUpRatio: number) => ({ type: "cosine", warmUpRatio, finalRa
 const rollouts: GrpoInput["rollouts"] = {
   prompt: TinyPrompt.options,
   maxTokens: 96,
-  maxSteps: WarmStart.maxSteps,
-  failures: { attempts: 3, waitMillis: 0 }
+  run: { maxSteps: WarmStart.maxSteps, retry: { maxAttempts: 3, baseDelayMillis: 0 } }
 }
 
 const plansFor = (min: number, max: number) =>

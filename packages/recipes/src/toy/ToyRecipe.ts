@@ -68,7 +68,7 @@ export const toy: Recipe = ({ seed }) => {
         questions: 6,
         groupSize: 8,
         optimizer: { learningRate: 0.2, schedule: steady },
-        rollouts: { prompt: { template, examples: [] }, maxTokens: 24, maxSteps: 3 }
+        rollouts: { prompt: { template, examples: [] }, maxTokens: 24, run: { maxSteps: 3 } }
       })
     ],
     dryRun: { asksWorkers: true, secondsPerCall: { low: 0, high: 0.001 } }

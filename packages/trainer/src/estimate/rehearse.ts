@@ -66,7 +66,7 @@ const subtasks = [
   "Work out what is asked, check it once more, and say what it comes to."
 ]
 
-const random = (size: number, { maxSteps }: GrpoConfig["rollouts"], draw: Seed.Draw): Workflow => ({
+const random = (size: number, { run: { maxSteps } }: GrpoConfig["rollouts"], draw: Seed.Draw): Workflow => ({
   steps: Array.from({ length: 1 + Math.floor(draw() * maxSteps) }, (_, step) => ({
     worker: Math.floor(draw() * size),
     subtask: subtasks[Math.floor(draw() * subtasks.length)]!,
@@ -137,9 +137,9 @@ export const rehearse = Effect.fnUntraced(function* (
   const conductor = Conductor.make({
     policy,
     pool: cast,
-    maxSteps: phase.rollouts.maxSteps,
-    worker: phase.rollouts.worker,
-    retry: { maxAttempts: phase.rollouts.failures.attempts, baseDelayMillis: 0, jitter: false }
+    maxSteps: phase.rollouts.run.maxSteps,
+    worker: phase.rollouts.run.worker,
+    retry: { ...phase.rollouts.run.retry, baseDelayMillis: 0, jitter: false }
   })
   const source = parts.tasks?.[phase.tasks]
   const rollouts: Array<Samples.RolloutSample> = []

@@ -75,7 +75,7 @@ const price = ({ calls, completionTokens }: RolloutSample, pricing: Options["wor
 }
 
 const mostSteps = ({ phases }: TrainingConfig): number =>
-  Math.max(1, ...phases.map((phase) => (phase.type === "grpo" ? phase.rollouts.maxSteps : 1)))
+  Math.max(1, ...phases.map((phase) => (phase.type === "grpo" ? phase.rollouts.run.maxSteps : 1)))
 
 const drawUnknowns = ({ config, samples, secondsPerCall }: Options, draw: Seed.Draw): Unknowns => {
   const { rollouts } = samples
