@@ -3,6 +3,7 @@
  * matters: this file loads them all, the schemas of `Wire` included.
  */
 
+export * as Fields from "./Fields.ts"
 export * as Baselines from "./policy/Baselines.ts"
 export * as LanguagePolicy from "./policy/LanguagePolicy.ts"
 export * as Policy from "./policy/Policy.ts"

@@ -3,6 +3,7 @@
  *
  * Every grader here is one of core's. Its verdict also says which text it took for the answer, and what decided.
  */
+import { defined } from "@divisi/core/Fields"
 import type { Grade, Grader, GraderError } from "@divisi/core/Grader"
 import { GraderError as NoVerdict } from "@divisi/core/Grader"
 import type { Task } from "@divisi/core/Task"
@@ -27,13 +28,14 @@ export const make = (parts: {
   readonly rung: string
   readonly extracted?: string | undefined
   readonly explanation?: string | undefined
-}): Verdict => ({
-  correct: parts.correct,
-  score: parts.correct ? 1 : 0,
-  rung: parts.rung,
-  extracted: parts.extracted,
-  ...(parts.explanation === undefined ? {} : { explanation: parts.explanation })
-})
+}): Verdict =>
+  defined({
+    correct: parts.correct,
+    score: parts.correct ? 1 : 0,
+    rung: parts.rung,
+    extracted: parts.extracted,
+    explanation: parts.explanation
+  })
 
 /** The verdict on a text that gives no answer: wrong, with the rung `unparsed`. */
 export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explanation: "the text gives no answer" })

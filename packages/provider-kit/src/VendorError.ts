@@ -5,6 +5,7 @@
  * The status decides, if there is one. Codes and words distinguish refusals that share a status, and are all there is
  * for an error inside a stream. A provider that knows its vendor's codes looks at them first.
  */
+import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -153,10 +154,7 @@ const sizes = (message: string) => {
     text
   )
   const neededTokens = count(/(\d[\d,]{2,}) tokens? >|(?:resulted in|requested) (\d[\d,]{2,})/i, text)
-  return {
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(neededTokens === undefined ? {} : { neededTokens })
-  }
+  return { contextTokens, neededTokens }
 }
 
 /**
@@ -176,11 +174,11 @@ const sizes = (message: string) => {
 export const fromRefusal = (refusal: Refusal, { nowMillis, secrets }: Surroundings): WorkerErrorReason => {
   const _tag = tagOf(refusal)
   const said = detail(refusal.message, secrets)
-  const shown = said === "" ? {} : { detail: said }
-  if (_tag === "ContextTooLong") return { _tag, ...sizes(refusal.message), ...shown }
-  if (_tag !== "RateLimited" && _tag !== "Overloaded") return { _tag, ...shown }
+  const shown = said === "" ? undefined : said
+  if (_tag === "ContextTooLong") return defined({ _tag, ...sizes(refusal.message), detail: shown })
+  if (_tag !== "RateLimited" && _tag !== "Overloaded") return defined({ _tag, detail: shown })
   const millis = refusal.header === undefined ? undefined : retryAfterMillis(refusal.header, nowMillis)
-  return { _tag, ...(millis === undefined ? {} : { retryAfterMillis: millis }), ...shown }
+  return defined({ _tag, retryAfterMillis: millis, detail: shown })
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -42,9 +42,9 @@ const defaultsOf = ({ maxOutputTokens, reasoning, stopSequences, temperature }: 
 })
 
 /** A worker never writes more than its own default, unless a request asks for more. */
-const workerLimits = (model: string, { limits, maxOutputTokens }: AnthropicOptions): Limits => ({
-  ...(limits ?? limitsOf(model)),
-  ...(maxOutputTokens === undefined ? {} : { maxOutputTokens })
+const workerLimits = (model: string, { limits = limitsOf(model), maxOutputTokens }: AnthropicOptions): Limits => ({
+  ...limits,
+  maxOutputTokens: maxOutputTokens ?? limits?.maxOutputTokens
 })
 
 const targetOf = (model: string, options: AnthropicOptions, limits: Limits): Target => ({

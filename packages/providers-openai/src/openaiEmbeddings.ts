@@ -1,5 +1,6 @@
 /** Embeds texts with a model of OpenAI, or of any server that has its embeddings endpoint. */
 
+import { defined } from "@divisi/core/Fields"
 import { WorkerError } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import * as Redacted from "effect/Redacted"
@@ -64,14 +65,14 @@ export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {})
     }
     try {
       const { data } = await client.embeddings.create(
-        {
+        defined({
           model,
           // An empty text is refused.
           input: texts.map((text) => text.slice(0, maxCharacters) || " "),
           encoding_format: "float",
           // The SDK's types allow no undefined parameters.
-          ...(dimensions === undefined ? {} : { dimensions })
-        },
+          dimensions
+        }),
         { maxRetries, timeout: timeoutMillis(options), signal }
       )
       return [...data].sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)

@@ -2,6 +2,7 @@
  * A sampler as a worker: present weights wherever a model is wanted, such as in the policy of a held-out evaluation.
  */
 
+import { defined } from "@divisi/core/Fields"
 import { free } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -23,11 +24,7 @@ export interface Options {
 const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
   switch (reason._tag) {
     case "RateLimited":
-      return {
-        _tag: "RateLimited",
-        detail: message,
-        ...(reason.retryAfterMillis === undefined ? {} : { retryAfterMillis: reason.retryAfterMillis })
-      }
+      return defined({ _tag: "RateLimited", detail: message, retryAfterMillis: reason.retryAfterMillis })
     case "Unreachable":
       return { _tag: "Network", detail: message }
     case "Authentication":

@@ -238,7 +238,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
   const parts: Parts = {
     ...given,
     engine: prepared(given.engine),
-    ...(given.reference === undefined ? {} : { reference: prepared(given.reference) })
+    reference: given.reference && prepared(given.reference)
   }
   const emit: Session.Session["emit"] = (event) =>
     Effect.flatMap(Clock.currentTimeMillis, (at) => Effect.sync(() => options.listener?.({ ...event, at })))

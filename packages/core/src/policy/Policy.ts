@@ -134,7 +134,7 @@ export const withFallback = (
   const longest = Math.max(policy.maxSteps ?? 0, fallback.maxSteps ?? 0)
   return {
     name: policy.name,
-    ...(longest === 0 ? {} : { maxSteps: longest }),
+    maxSteps: longest === 0 ? undefined : longest,
     propose: (context) => {
       const why = options.declines?.(context)
       if (why !== undefined) return standIn(context, why)

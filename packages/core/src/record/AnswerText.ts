@@ -6,6 +6,7 @@
  * emitted, the text of the retry is compared with it and emitted only from where it is new.
  */
 
+import { defined } from "../Fields.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import type { Of, RunEvent } from "./RunEvent.ts"
 
@@ -147,15 +148,16 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The facts of a run besides its answer, as JSON, for the metadata of a response. */
-export const summary = ({ rounds, workers }: AnswerText, event: Of<"run-finished">) => ({
-  runId: event.runId,
-  outcome: event.outcome,
-  // Models publish it as JSON, whose types know no undefined.
-  ...(event.detail === undefined ? {} : { detail: event.detail }),
-  costUsd: event.spend.costUsd,
-  unpricedCalls: event.spend.unpricedCalls,
-  calls: event.spend.calls,
-  rounds,
-  workers: [...workers],
-  durationMillis: event.durationMillis
-})
+export const summary = ({ rounds, workers }: AnswerText, event: Of<"run-finished">) =>
+  defined({
+    runId: event.runId,
+    outcome: event.outcome,
+    // Absent where there is none: models publish it as JSON, whose types have no `undefined`.
+    detail: event.detail,
+    costUsd: event.spend.costUsd,
+    unpricedCalls: event.spend.unpricedCalls,
+    calls: event.spend.calls,
+    rounds,
+    workers: [...workers],
+    durationMillis: event.durationMillis
+  })

@@ -7,6 +7,7 @@
  * completion or a grade.
  */
 
+import { defined } from "../Fields.ts"
 import type { Grade } from "../task/Grader.ts"
 import type { Task } from "../task/Task.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
@@ -248,36 +249,37 @@ const stepAt = (step: StepRecord, time: number): StepRecord => {
     return nested === undefined ? step : { ...step, nested }
   }
   const isStarted = step.startedAt !== undefined && step.startedAt <= time
-  return {
+  return defined({
     step: step.step,
     worker: step.reassigned[reassigned.length]?.from ?? step.worker,
     state: isStarted ? "running" : "waiting",
-    ...(isStarted ? { startedAt: step.startedAt! } : {}),
+    startedAt: isStarted ? step.startedAt : undefined,
     text: "",
     reasoning: "",
     lost,
     reassigned,
-    ...(nested === undefined ? {} : { nested })
-  }
+    nested
+  })
 }
 
 const roundAt = (round: RoundRecord, time: number): RoundRecord => {
   const { answer, endedAt, grade, plannedAt, planningMillis, policy, workflow, ...rest } = round
   const isPlanned = plannedAt !== undefined && plannedAt <= time
-  return {
+  const isEnded = endedAt !== undefined && endedAt <= time
+  return defined({
     ...rest,
     completions: round.completions.filter(
       (completion) => completion.endedAt !== undefined && completion.endedAt <= time
     ),
     lost: round.lost.filter((call) => call.at <= time),
-    ...(isPlanned ? { policy: policy!, plannedAt, planningMillis: planningMillis!, workflow: workflow! } : {}),
+    ...(isPlanned ? { policy, plannedAt, planningMillis, workflow } : {}),
     notes: isPlanned ? round.notes : [],
     steps: isPlanned ? round.steps.map((step) => stepAt(step, time)) : [],
-    ...(grade === undefined || grade.at > time ? {} : { grade }),
-    ...(endedAt === undefined || endedAt > time
-      ? { confirmed: false }
-      : { endedAt, ...(answer === undefined ? {} : { answer }), confirmed: round.confirmed })
-  }
+    grade: grade === undefined || grade.at > time ? undefined : grade,
+    endedAt: isEnded ? endedAt : undefined,
+    answer: isEnded ? answer : undefined,
+    confirmed: isEnded && round.confirmed
+  })
 }
 
 /**

@@ -1,10 +1,12 @@
 /** The loop of a run: propose, check, execute, grade, repeat; and the events of its beginning and end. */
+
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
+import { defined } from "../Fields.ts"
 import * as Policy from "../policy/Policy.ts"
 import * as RunEvent from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
@@ -282,13 +284,7 @@ const grade = Effect.fnUntraced(function* (
   })
   // The answer stands, ungraded, when the critic fails or is interrupted.
   const { paid, ...grade } = yield* Effect.onError(scored, () => Effect.sync(() => state.rounds.push(done)))
-  context.emit?.({
-    type: "answer-graded",
-    round,
-    critic: critic.name,
-    grade,
-    ...(paid === undefined ? {} : { paid })
-  })
+  context.emit?.(defined({ type: "answer-graded", round, critic: critic.name, grade, paid }))
   ended(state, round, { ...done, grade })
   return grade.score >= threshold
 })
@@ -332,24 +328,21 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
 // -------------------------------------------------------------------------------------------------------------------
 
 const started = ({ context, options, pool, seed, task }: State, parent: RunEvent.Parent | undefined) =>
-  context.emit?.({
-    type: "run-started",
-    version: RunEvent.version,
-    task,
-    pool: pool.workers.map(({ description, id }) => (description === undefined ? { id } : { id, description })),
-    policy: options.policy.name,
-    seed,
-    ...(parent === undefined ? {} : { parent })
-  })
+  context.emit?.(
+    defined({
+      type: "run-started",
+      version: RunEvent.version,
+      task,
+      pool: pool.workers.map(({ description, id }) => defined({ id, description })),
+      policy: options.policy.name,
+      seed,
+      parent
+    })
+  )
 
 const ended = ({ context, rounds }: State, round: number, done: Round): void => {
   rounds.push(done)
-  context.emit?.({
-    type: "round-finished",
-    round,
-    ...(done.answer === undefined ? {} : { answer: done.answer }),
-    confirmed: done.confirmed
-  })
+  context.emit?.(defined({ type: "round-finished", round, answer: done.answer, confirmed: done.confirmed }))
 }
 
 /** The run's answer: the last, or the best where a critic scored them. */
@@ -387,13 +380,6 @@ const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunErro
   const { detail, error, outcome } = outcomeOf(state, exit)
   const spend = context.ledger.spent()
   const durationMillis = context.clock.currentTimeMillisUnsafe() - startedAt
-  context.emit?.({
-    type: "run-finished",
-    outcome,
-    ...(answer === undefined ? {} : { answer }),
-    ...(detail === undefined ? {} : { detail }),
-    spend,
-    durationMillis
-  })
+  context.emit?.(defined({ type: "run-finished", outcome, answer, detail, spend, durationMillis }))
   return { runId, outcome, answer, detail, error, spend, durationMillis, rounds }
 }

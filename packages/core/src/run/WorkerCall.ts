@@ -5,11 +5,13 @@
  * steps, policies and critics are counted, limited and retried alike. A call is charged to the run's own budget and,
  * if there is a payer, to the payer's account: the worst case is reserved on both before the call starts.
  */
+
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
+import { defined } from "../Fields.ts"
 import type { Emit } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { Allowance } from "../task/Allowance.ts"
@@ -280,14 +282,16 @@ const fitted = (call: Call, { ledger, payer }: CallContext): Call => {
 
 const failed = (context: CallContext, { round, step, worker }: Call, attempt: number, failure: Failure, paid: Paid) =>
   context.emit?.({
-    type: "call-failed",
-    round,
-    ...(step === undefined ? {} : { step }),
-    worker: worker.id,
-    attempt,
-    reason: failure.reason,
-    message: failure.message,
-    ...(failure.retryInMillis === undefined ? {} : { retryInMillis: failure.retryInMillis }),
+    ...defined({
+      type: "call-failed",
+      round,
+      step,
+      worker: worker.id,
+      attempt,
+      reason: failure.reason,
+      message: failure.message,
+      retryInMillis: failure.retryInMillis
+    }),
     ...paid
   })
 
@@ -312,14 +316,14 @@ const make = <A>(
       if (Exit.isSuccess(exit)) {
         if (key === undefined) return payer?.onPaid?.(paid)
         const durationMillis = clock.currentTimeMillisUnsafe() - since
-        entry = { ...exit.value, durationMillis, ...(failures.length === 0 ? {} : { failures }) }
+        entry = { ...exit.value, durationMillis, failures: failures.length === 0 ? undefined : failures }
         payer?.onPaid?.({ ...paid, answered: { key, entry } })
         return
       }
       payer?.onPaid?.(paid)
       if (!Exit.hasInterrupts(exit)) return
       const { round, step, worker } = call
-      emit?.({ type: "call-interrupted", round, ...(step === undefined ? {} : { step }), worker: worker.id, ...paid })
+      emit?.({ ...defined({ type: "call-interrupted", round, step, worker: worker.id }), ...paid })
     }
     return Effect.matchEffect(attempt(context, call, settled), {
       onSuccess: (answer) => Effect.succeed(hand(entry ?? answer, paid)),

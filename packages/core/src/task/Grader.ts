@@ -1,8 +1,10 @@
 /**
  * Graders: they say whether an answer is right. Training, evaluation and critics meet in this one interface.
  */
+
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { defined } from "../Fields.ts"
 import type { Task } from "./Task.ts"
 
 /** A verdict on one answer. */
@@ -32,11 +34,8 @@ export class GraderError extends Data.TaggedError("GraderError")<{
 }
 
 /** The verdict `correct`, with a score of 1 or 0. */
-export const verdict = (correct: boolean, explanation?: string): Grade => ({
-  correct,
-  score: correct ? 1 : 0,
-  ...(explanation === undefined ? {} : { explanation })
-})
+export const verdict = (correct: boolean, explanation?: string): Grade =>
+  defined({ correct, score: correct ? 1 : 0, explanation })
 
 /**
  * A grader from a comparison of the answer with the task's reference. A task without a reference is a `GraderError`.

@@ -4,8 +4,10 @@
  * A task is plain data. Policies plan for it, workers see its messages, graders compare an answer with its
  * `reference`. Nothing in a task says how it is to be solved.
  */
+
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Hash from "effect/Hash"
+import { defined } from "../Fields.ts"
 
 /** One turn of a conversation, as every chat model takes it. */
 export interface Message {
@@ -62,12 +64,12 @@ export const make = (input: Input): Task => {
   const user: Message = { role: "user", content: input.question }
   const messages: NonEmptyReadonlyArray<Message> =
     input.system === undefined ? [user] : [{ role: "system", content: input.system }, user]
-  return {
+  return defined({
     id: input.id ?? idOf(messages),
     messages,
-    ...(input.reference === undefined ? {} : { reference: input.reference }),
-    ...(input.metadata === undefined ? {} : { metadata: input.metadata })
-  }
+    reference: input.reference,
+    metadata: input.metadata
+  })
 }
 
 /**

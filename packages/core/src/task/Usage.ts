@@ -1,7 +1,9 @@
 /**
  * What calls use and what that costs: tokens, list prices, spending, and the error when a limit would be exceeded.
  */
+
 import * as Data from "effect/Data"
+import { defined } from "../Fields.ts"
 import type { Message } from "./Task.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -108,17 +110,14 @@ export const estimateUsage = (messages: ReadonlyArray<Message>, text: string): U
 
 /** Adds the tokens of two calls. */
 export const addUsage = (left: Usage, right: Usage): Usage => {
-  const cachedInputTokens = addOptional(left.cachedInputTokens, right.cachedInputTokens)
-  const cacheWriteTokens = addOptional(left.cacheWriteTokens, right.cacheWriteTokens)
-  const reasoningTokens = addOptional(left.reasoningTokens, right.reasoningTokens)
-  return {
+  return defined({
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
-    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
-    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
-    ...(left.estimated || right.estimated ? { estimated: true } : {})
-  }
+    cachedInputTokens: addOptional(left.cachedInputTokens, right.cachedInputTokens),
+    cacheWriteTokens: addOptional(left.cacheWriteTokens, right.cacheWriteTokens),
+    reasoningTokens: addOptional(left.reasoningTokens, right.reasoningTokens),
+    estimated: left.estimated || right.estimated ? true : undefined
+  })
 }
 
 /**

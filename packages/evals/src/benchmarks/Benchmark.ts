@@ -126,7 +126,7 @@ const filesOf = (benchmark: Benchmark, options: LoadOptions) => {
 /** A benchmark's checksums hold for its own revision only. */
 const pinned = ({ sha256, ...source }: Dataset.HubFiles, revision = source.revision): Dataset.HubFiles => ({
   ...source,
-  ...(revision === undefined ? {} : { revision }),
+  revision,
   sha256: sha256 === undefined || revision !== source.revision ? undefined : sha256
 })
 

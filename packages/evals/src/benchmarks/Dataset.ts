@@ -160,7 +160,7 @@ const download = Effect.fnUntraced(function* (hub: HubFiles, name: string, optio
   )
   const commit = fresh === undefined ? yield* noted(target, "commit") : fresh.commit
   const recorded = yield* noted(target, "sha256")
-  const file: LocalFile = { ...(yield* local(target)), name, ...(commit !== undefined && { commit }) }
+  const file: LocalFile = { ...(yield* local(target)), name, commit }
   if (fresh === undefined && recorded !== undefined) return yield* checked(file, target, expected ?? recorded)
   yield* note(target, "sha256", file.sha256)
   if (commit !== undefined) yield* note(target, "commit", commit)

@@ -110,8 +110,8 @@ const observed = (step: StepRecord, run: Omit<Observation, "worker" | "isAnswere
   ...run,
   worker: step.worker,
   isAnswered: step.state === "answered",
-  ...(step.durationMillis === undefined ? {} : { millis: step.durationMillis }),
-  ...(step.paid?.costUsd === undefined ? {} : { costUsd: step.paid.costUsd })
+  millis: step.durationMillis,
+  costUsd: step.paid?.costUsd
 })
 
 /**

@@ -1,4 +1,5 @@
 /** One completion: tokens are sampled on a sequence until something ends them. */
+import { defined } from "@divisi/core/Fields"
 import type { FinishReason, WorkflowFormat } from "@divisi/core/Worker"
 import type { LlamaGrammarEvaluationState, LlamaModel, Token } from "node-llama-cpp"
 import * as WorkflowGrammar from "../WorkflowGrammar.ts"
@@ -132,13 +133,13 @@ export const run = async (
   const sampled = slot.sequence.evaluateWithMetadata(
     rest as Array<Token>,
     { confidence: request.probabilities === true } as { readonly confidence: true },
-    {
+    defined({
       ...request.sampling,
       seed: request.seed,
       yieldEogToken: true,
       // node-llama-cpp's types allow no undefined options.
-      ...(grammar === undefined ? {} : { grammarEvaluationState: grammar.state })
-    }
+      grammarEvaluationState: grammar?.state
+    })
   )
   self.counts.evaluated += rest.length
   if (!signal.aborted) {

@@ -1,5 +1,7 @@
 /** A context: the memory in which a model's sequences live, for one set of adapters. */
+
 import fs from "node:fs/promises"
+import { defined } from "@divisi/core/Fields"
 import type { LlamaContext } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"
 import type { Weights } from "./weights.ts"
@@ -38,14 +40,16 @@ const needsOf = async ({ model }: Weights, options: ContextOptions) => {
   const isCountable = options.contextTokens * options.sequences <= countable
   const contextSize = isCountable ? options.contextTokens : 4096
   const sequences = isCountable ? options.sequences : 1
-  const { cpuRam, gpuVram } = await model.fileInsights.estimateContextResourceRequirementsV2({
-    contextSize,
-    sequences,
-    modelGpuLayers: model.gpuLayers,
-    flashAttention: options.flashAttention,
-    // node-llama-cpp's types allow no undefined options.
-    ...(options.batchTokens === undefined ? {} : { batchSize: options.batchTokens })
-  })
+  const { cpuRam, gpuVram } = await model.fileInsights.estimateContextResourceRequirementsV2(
+    defined({
+      contextSize,
+      sequences,
+      modelGpuLayers: model.gpuLayers,
+      flashAttention: options.flashAttention,
+      // node-llama-cpp's types allow no undefined options.
+      batchSize: options.batchTokens
+    })
+  )
   const times = (options.contextTokens * options.sequences) / (contextSize * sequences)
   return { cpuRam: cpuRam * times, gpuVram: gpuVram * times }
 }
@@ -100,19 +104,22 @@ export const make = async (weights: Weights, options: ContextOptions): Promise<L
   await checkMemory(weights, options)
   weights.backend.log.length = 0
   try {
-    return await weights.model.createContext({
-      contextSize: options.contextTokens,
-      sequences: options.sequences,
-      threads: options.threads,
-      flashAttention: options.flashAttention,
-      experimentalKvCacheKeyType: options.keyValueType,
-      experimentalKvCacheValueType: options.keyValueType,
-      failedCreationRemedy: false,
-      ...(options.batchTokens === undefined ? {} : { batchSize: options.batchTokens }),
-      ...(options.adapters.length === 0
-        ? {}
-        : { lora: { adapters: options.adapters.map(({ path: filePath, scale = 1 }) => ({ filePath, scale })) } })
-    })
+    return await weights.model.createContext(
+      defined({
+        contextSize: options.contextTokens,
+        sequences: options.sequences,
+        threads: options.threads,
+        flashAttention: options.flashAttention,
+        experimentalKvCacheKeyType: options.keyValueType,
+        experimentalKvCacheValueType: options.keyValueType,
+        failedCreationRemedy: false,
+        batchSize: options.batchTokens,
+        lora:
+          options.adapters.length === 0
+            ? undefined
+            : { adapters: options.adapters.map(({ path: filePath, scale = 1 }) => ({ filePath, scale })) }
+      })
+    )
   } catch (cause) {
     throw explain(weights, options, cause)
   }

@@ -1,5 +1,6 @@
 /** A model as a core worker. */
 
+import { defined } from "@divisi/core/Fields"
 import { free, type Usage } from "@divisi/core/Usage"
 import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -122,11 +123,8 @@ const requestOf = (
   }
 }
 
-const usageOf = ({ prompt }: Completion.Request, { reused, tokens }: Completion.Completed): Usage => ({
-  inputTokens: prompt.length,
-  outputTokens: tokens.length,
-  ...(reused === 0 ? {} : { cachedInputTokens: reused })
-})
+const usageOf = ({ prompt }: Completion.Request, { reused, tokens }: Completion.Completed): Usage =>
+  defined({ inputTokens: prompt.length, outputTokens: tokens.length, cachedInputTokens: reused || undefined })
 
 /** Whether the template has already begun the model's thinking. */
 const isThinking = ({ llama }: LlamaCppModel, { prompt }: Completion.Request): boolean =>

@@ -1,5 +1,6 @@
 /** Maps Google's refusals (status, body and headers) to a `WorkerErrorReason`: one pure function. */
 
+import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as VendorError from "../VendorError.ts"
 
@@ -75,10 +76,7 @@ const retryAfterMillis = ({ body, headers, nowMillis = 0 }: Facts): number | und
 /** "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." */
 const contextOf = (message: string) => {
   const [needed, context] = [...message.matchAll(/\((\d+)\)/g)].map(([, digits]) => Number(digits))
-  return {
-    ...(needed === undefined ? {} : { neededTokens: needed }),
-    ...(context === undefined ? {} : { contextTokens: context })
-  }
+  return defined({ neededTokens: needed, contextTokens: context })
 }
 
 /** The reason of a refusal. */
@@ -88,9 +86,8 @@ export const reasonOf = (facts: Facts): WorkerErrorReason => {
   const _tag = tagOf(status, body)
   const detail = `${status} ${body.message ?? body.status ?? ""}`
   if (_tag === "ContextTooLong") return { _tag, detail, ...contextOf(body.message ?? "") }
-  const after = retryAfterMillis(facts)
-  return (_tag === "RateLimited" || _tag === "Overloaded") && after !== undefined
-    ? { _tag, detail, retryAfterMillis: after }
+  return _tag === "RateLimited" || _tag === "Overloaded"
+    ? defined({ _tag, detail, retryAfterMillis: retryAfterMillis(facts) })
     : { _tag, detail }
 }
 

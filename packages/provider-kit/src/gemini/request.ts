@@ -1,4 +1,5 @@
 /** A worker's request as a body of `generateContent`. */
+import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Task"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
@@ -119,11 +120,11 @@ export const toBody = (request: WorkerRequest, target: Target): Result.Result<Bo
   Result.map(thinkingOf(target, request.reasoning), (thinkingConfig) => ({
     contents: turnsOf(request.messages),
     ...systemOf(request.messages),
-    generationConfig: {
+    generationConfig: defined({
       maxOutputTokens: request.maxOutputTokens,
       temperature: request.temperature,
       seed: request.seed,
       stopSequences: request.stopSequences && [...request.stopSequences],
       thinkingConfig
-    }
+    })
   }))

@@ -1,5 +1,6 @@
 /** Answers of `generateContent`, piece by piece, as parts of a worker's answer: a pure fold. */
 
+import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import type { Protocol, Step } from "../VendorStream.ts"
@@ -47,12 +48,12 @@ export interface State {
 const usageOf = ({ usage }: State): Usage | undefined => {
   if (usage?.promptTokenCount === undefined) return undefined
   const { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts } = usage
-  return {
+  return defined({
     inputTokens: usage.promptTokenCount + (usage.toolUsePromptTokenCount ?? 0),
     outputTokens: (usage.candidatesTokenCount ?? 0) + (thoughts ?? 0),
-    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
-    ...(thoughts === undefined ? {} : { reasoningTokens: thoughts })
-  }
+    cachedInputTokens: cached,
+    reasoningTokens: thoughts
+  })
 }
 
 const reasons: Readonly<Record<string, FinishReason>> = {

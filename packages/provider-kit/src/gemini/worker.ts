@@ -61,7 +61,7 @@ const generator = (worker: string, target: Target, options: GeminiOptions, sdk: 
 export const makeWorker = (model: string, options: GeminiOptions, sdk: Sdk): Worker => {
   const id = options.id ?? `${sdk.name}:${model}`
   const pricing = options.pricing ?? priceOf(model)
-  const { maxOutputTokens } = options
+  const limits = options.limits ?? limitsOf(model)
   const target = {
     model,
     capabilities: capabilitiesOf(model, options.capabilities),
@@ -73,10 +73,7 @@ export const makeWorker = (model: string, options: GeminiOptions, sdk: Sdk): Wor
     description: options.description,
     settings: { baseURL: options.baseURL, ...defaultsOf(options) },
     pricing,
-    limits: {
-      ...(options.limits ?? limitsOf(model)),
-      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens })
-    },
+    limits: { ...limits, maxOutputTokens: options.maxOutputTokens ?? limits?.maxOutputTokens },
     generate: generator(id, target, options, sdk)
   }
 }

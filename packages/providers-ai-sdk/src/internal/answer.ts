@@ -1,4 +1,5 @@
 /** Turns the events of a run into the parts of a model's stream: one step of a fold, without side effects. */
+
 import {
   AISDKError,
   type LanguageModelV4Content,
@@ -9,6 +10,7 @@ import {
   type SharedV4Warning
 } from "@ai-sdk/provider"
 import * as AnswerText from "@divisi/core/AnswerText"
+import { defined } from "@divisi/core/Fields"
 import type { Of, Outcome, RunEvent } from "@divisi/core/RunEvent"
 import { noSpend, type Spend } from "@divisi/core/Usage"
 import type { FinishReason } from "@divisi/core/Worker"
@@ -187,12 +189,13 @@ export const whole = (parts: Parts): LanguageModelV4GenerateResult => {
   if (end === undefined || response === undefined) throw new Error("A run has ended without saying so.")
   const { finishReason, providerMetadata, usage } = end
   const { id, modelId, timestamp } = response
-  return {
-    content: [...joined(parts, "reasoning"), ...joined(parts, "text")],
+  const content = [...joined(parts, "reasoning"), ...joined(parts, "text")]
+  return defined({
+    content,
     finishReason,
     usage,
     warnings: one("stream-start")?.warnings ?? [],
     response: { id, modelId, timestamp } as NonNullable<LanguageModelV4GenerateResult["response"]>,
-    ...(providerMetadata === undefined ? {} : { providerMetadata })
-  }
+    providerMetadata
+  })
 }

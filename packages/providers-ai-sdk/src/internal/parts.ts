@@ -1,4 +1,5 @@
 /** Turns the parts of a model's stream into those of a worker's answer: one step of a fold, without side effects. */
+
 import {
   InvalidResponseDataError,
   type LanguageModelV4StreamPart,
@@ -7,6 +8,7 @@ import {
   TypeValidationError,
   UnsupportedFunctionalityError
 } from "@ai-sdk/provider"
+import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Task"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
@@ -103,11 +105,11 @@ const reasons: { readonly [Unified in Finish["finishReason"]["unified"]]?: Finis
 const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage, hasWritten: boolean): Usage | undefined => {
   if (!inputTokens.total || outputTokens.total === undefined) return undefined
   if (hasWritten && outputTokens.total === 0) return undefined
-  return {
+  return defined({
     inputTokens: inputTokens.total,
     outputTokens: outputTokens.total,
-    ...(inputTokens.cacheRead === undefined ? {} : { cachedInputTokens: inputTokens.cacheRead }),
-    ...(inputTokens.cacheWrite === undefined ? {} : { cacheWriteTokens: inputTokens.cacheWrite }),
-    ...(outputTokens.reasoning === undefined ? {} : { reasoningTokens: outputTokens.reasoning })
-  }
+    cachedInputTokens: inputTokens.cacheRead,
+    cacheWriteTokens: inputTokens.cacheWrite,
+    reasoningTokens: outputTokens.reasoning
+  })
 }

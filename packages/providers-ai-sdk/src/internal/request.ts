@@ -1,5 +1,7 @@
 /** Turns a worker's request into call options of an AI SDK model. Pure: a setting that cannot be sent is a failure. */
+
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Task"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
@@ -35,7 +37,7 @@ const reasoningOf = (
   const own = reasoning === undefined ? undefined : reasoningOptions?.(reasoning)
   const all = merged(providerOptions, own)
   // The SDK's types allow no undefined options, here and below.
-  const sent: Sent = all === undefined ? {} : { providerOptions: all }
+  const sent: Sent = defined({ providerOptions: all })
   if (reasoning === undefined || own !== undefined) return Result.succeed(sent)
   if (version === "v4" && reasoning.type === "effort") return Result.succeed({ ...sent, reasoning: reasoning.effort })
   if (version === "v4" && reasoning.type === "off") return Result.succeed({ ...sent, reasoning: "none" })
@@ -56,13 +58,15 @@ export const callOptions = (
   const temperature = request.temperature ?? defaults.temperature
   const { seed, stopSequences } = request
   const prompt = request.messages.map(message)
-  return Result.map(reasoningOf(version, defaults, request.reasoning ?? defaults.reasoning), (reasoning) => ({
-    prompt,
-    ...reasoning,
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
-    ...(defaults.headers === undefined ? {} : { headers: { ...defaults.headers } })
-  }))
+  return Result.map(reasoningOf(version, defaults, request.reasoning ?? defaults.reasoning), (reasoning) =>
+    defined({
+      prompt,
+      ...reasoning,
+      maxOutputTokens,
+      temperature,
+      seed,
+      stopSequences: stopSequences?.slice(),
+      headers: defaults.headers && { ...defaults.headers }
+    })
+  )
 }

@@ -1,5 +1,7 @@
 /** A worker's request as a body of the Messages API. */
+
 import type { MessageCreateParamsStreaming, MessageParam, TextBlockParam } from "@anthropic-ai/sdk/resources/messages"
+import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Task"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
@@ -73,8 +75,7 @@ const conversationOf = (messages: ReadonlyArray<Message>, cache: PromptCache) =>
     const before = turns.flatMap(({ content }) => content).at(-2)
     mark(before, cache)
   }
-  // The SDK's types allow no undefined parameters, here and below.
-  return { messages: turns, ...(system.length === 0 ? {} : { system }) }
+  return { messages: turns, system: system.length === 0 ? undefined : system }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -158,13 +159,16 @@ export const toBody = (request: WorkerRequest, target: Target): Result.Result<Bo
     return refused("seed: the Messages API has no such parameter")
   }
   const maxTokens = request.maxOutputTokens ?? target.maxTokens
-  return Result.map(settingsOf(target, request, maxTokens), (settings) => ({
-    model: target.model,
-    max_tokens: maxTokens,
-    ...conversationOf(request.messages, target.promptCache),
-    ...settings,
-    ...(request.stopSequences === undefined ? {} : { stop_sequences: [...request.stopSequences] }),
-    ...target.body,
-    stream: true
-  }))
+  return Result.map(settingsOf(target, request, maxTokens), (settings) =>
+    // The SDK's types have no parameter that is undefined.
+    defined({
+      model: target.model,
+      max_tokens: maxTokens,
+      ...conversationOf(request.messages, target.promptCache),
+      ...settings,
+      stop_sequences: request.stopSequences?.slice(),
+      ...target.body,
+      stream: true
+    })
+  )
 }

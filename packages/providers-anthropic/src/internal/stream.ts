@@ -1,5 +1,7 @@
 /** Events of the Messages API as parts of a worker's answer: a pure fold. */
+
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
+import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
@@ -58,13 +60,13 @@ const usageOf = ({ counts }: State): Usage | undefined => {
   const { cacheRead, cacheWrite, input, output, thinking } = counts
   const inputTokens = input + cacheRead + cacheWrite
   if (inputTokens === 0) return undefined
-  return {
+  return defined({
     inputTokens,
     outputTokens: output,
-    ...(cacheRead === 0 ? {} : { cachedInputTokens: cacheRead }),
-    ...(cacheWrite === 0 ? {} : { cacheWriteTokens: cacheWrite }),
-    ...(thinking === undefined ? {} : { reasoningTokens: thinking })
-  }
+    cachedInputTokens: cacheRead || undefined,
+    cacheWriteTokens: cacheWrite || undefined,
+    reasoningTokens: thinking
+  })
 }
 
 const reasons: Readonly<Record<string, FinishReason>> = {

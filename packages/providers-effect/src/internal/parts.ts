@@ -1,4 +1,5 @@
 /** Turns the parts of a `LanguageModel`'s stream into those of a worker's answer: one step of a fold. */
+import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Task"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
@@ -72,11 +73,11 @@ const finished = (state: State, { reason, usage }: Response.FinishPart, messages
 /** `undefined` if the model did not report it. */
 const usageOf = ({ inputTokens, outputTokens }: Response.Usage): Usage | undefined => {
   if (inputTokens.total === undefined || outputTokens.total === undefined) return undefined
-  return {
+  return defined({
     inputTokens: inputTokens.total,
     outputTokens: outputTokens.total,
-    ...(inputTokens.cacheRead === undefined ? {} : { cachedInputTokens: inputTokens.cacheRead }),
-    ...(inputTokens.cacheWrite === undefined ? {} : { cacheWriteTokens: inputTokens.cacheWrite }),
-    ...(outputTokens.reasoning === undefined ? {} : { reasoningTokens: outputTokens.reasoning })
-  }
+    cachedInputTokens: inputTokens.cacheRead,
+    cacheWriteTokens: inputTokens.cacheWrite,
+    reasoningTokens: outputTokens.reasoning
+  })
 }

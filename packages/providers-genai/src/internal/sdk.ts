@@ -1,5 +1,6 @@
 /** How `@google/genai` sends a body, and what it throws. */
 
+import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Body, Chunk, Sdk } from "@divisi/provider-kit/Gemini"
 import { type ErrorBody, ofConnection, reasonOf } from "@divisi/provider-kit/Gemini"
@@ -37,11 +38,8 @@ const makeClient = (key: string, { baseURL, headers }: GenaiOptions) =>
     apiKey: key,
     // The key is for the Gemini API, whatever the environment says.
     enterprise: false,
-    httpOptions: {
-      // The SDK's types allow no undefined options.
-      ...(baseURL === undefined ? {} : { baseUrl: baseURL }),
-      ...(headers === undefined ? {} : { headers: { ...headers } })
-    }
+    // The SDK's types accept no option that is undefined.
+    httpOptions: defined({ baseUrl: baseURL, headers: headers && { ...headers } })
   })
 
 /** The SDK as workers use it. */

@@ -1,5 +1,6 @@
 /** How `@google/generative-ai` sends a body, and what it throws. */
 
+import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Body, Chunk, Sdk } from "@divisi/provider-kit/Gemini"
 import { type ErrorBody, ofConnection, reasonOf } from "@divisi/provider-kit/Gemini"
@@ -39,12 +40,9 @@ export const sdk = (model: string, options: GoogleOptions): Sdk => ({
   toReason,
   connect: (key) => {
     const client = new GoogleGenerativeAI(key).getGenerativeModel(
-      // The SDK's types allow no undefined options.
-      { model, ...(options.safetySettings === undefined ? {} : { safetySettings: [...options.safetySettings] }) },
-      {
-        ...(options.baseURL === undefined ? {} : { baseUrl: options.baseURL }),
-        ...(options.headers === undefined ? {} : { customHeaders: { ...options.headers } })
-      }
+      // The SDK's types accept no option that is undefined.
+      defined({ model, safetySettings: options.safetySettings?.slice() }),
+      defined({ baseUrl: options.baseURL, customHeaders: options.headers && { ...options.headers } })
     )
     return async (body: Body, signal): Promise<AsyncIterable<Chunk>> => {
       // The SDK's types have neither seeds nor thinking, but it sends what it is given.

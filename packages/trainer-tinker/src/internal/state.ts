@@ -1,4 +1,5 @@
 /** The state of an engine: its session, its model, and whether the model's weights can be trusted. */
+import { defined } from "@divisi/core/Fields"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -120,7 +121,7 @@ export const create = (state: State, rank?: number): Effect.Effect<TinkerClient.
     const { baseModel, lora, metadata } = state.options
     const options: TinkerClient.ModelOptions = {
       baseModel,
-      lora: { train_unembed: false, ...lora, ...(rank === undefined ? {} : { rank }) },
+      lora: defined({ train_unembed: false, ...lora, rank: rank ?? lora?.rank }),
       metadata
     }
     if (state.dialect?.leavesGradients) yield* wash(state, options)

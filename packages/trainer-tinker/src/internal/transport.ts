@@ -5,6 +5,7 @@
  * lost may belong to a request that was carried out, so it is remembered whether that happened: see
  * {@link Errors.TinkerError.afterLostReply}.
  */
+import { defined } from "@divisi/core/Fields"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -86,12 +87,13 @@ const causeOf = (cause: unknown): string => {
   return inner?.code ?? inner?.message ?? message ?? String(cause)
 }
 
-const headersOf = (outgoing: Outgoing, key: Redacted.Redacted<string> | undefined) => ({
-  accept: outgoing.accept ?? "application/json",
-  ...(outgoing.body === undefined ? {} : { "content-type": outgoing.contentType ?? "application/json" }),
-  ...(key === undefined ? {} : { "x-api-key": Redacted.value(key) }),
-  ...outgoing.headers
-})
+const headersOf = (outgoing: Outgoing, key: Redacted.Redacted<string> | undefined) =>
+  defined({
+    accept: outgoing.accept ?? "application/json",
+    "content-type": outgoing.body && (outgoing.contentType ?? "application/json"),
+    "x-api-key": key && Redacted.value(key),
+    ...outgoing.headers
+  })
 
 /** Sends once. Fails only where nobody answered, or not in time. */
 export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<Reply, Errors.TinkerError> =>

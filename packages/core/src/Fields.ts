@@ -1,0 +1,34 @@
+/**
+ * Fields of records that say by a key's absence that there is no value: what is written as JSON and must equal what is
+ * read back, the types of vendors' SDKs, headers.
+ */
+
+/** A record whose fields are absent where they may be `undefined`. */
+export type Defined<A> = A extends unknown
+  ? { [K in keyof A as undefined extends A[K] ? never : K]: A[K] } & {
+      [K in keyof A as undefined extends A[K] ? K : never]?: Exclude<A[K], undefined>
+    }
+  : never
+
+/**
+ * The record without the keys whose value is `undefined`; the record itself where there is none.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Fields from "@divisi/core/Fields"
+ *
+ * const seed: number | undefined = undefined
+ * Fields.defined({ model: "a-model", seed }) // => { model: "a-model" }
+ * ```
+ */
+export const defined = <const A extends object>(record: A): Defined<A> => {
+  for (const key in record) if (record[key] === undefined) return copied(record) as Defined<A>
+  return record as unknown as Defined<A>
+}
+
+const copied = (record: object): object => {
+  const copy: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(record)) if (value !== undefined) copy[key] = value
+  return copy
+}
