@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import type * as GraderModels from "../../task/Grader.ts"
 import type * as UsageModels from "../../task/Usage.ts"
 import type * as WorkerModels from "../../task/Worker.ts"
-import { NumberOrUndefined, oneOf, optional, schemaOf } from "./schemaOf.ts"
+import { NumberOrUndefined, oneOf, schemaOf } from "./schemaOf.ts"
 
 /** Why a worker stopped. */
 export const FinishReason = schemaOf<WorkerModels.FinishReason>()(
@@ -15,16 +15,16 @@ export const Usage = schemaOf<UsageModels.Usage>()(
   Schema.Struct({
     inputTokens: Schema.Finite,
     outputTokens: Schema.Finite,
-    cachedInputTokens: optional(Schema.Finite),
-    cacheWriteTokens: optional(Schema.Finite),
-    reasoningTokens: optional(Schema.Finite),
-    estimated: optional(Schema.Boolean)
+    cachedInputTokens: Schema.optionalKey(Schema.Finite),
+    cacheWriteTokens: Schema.optionalKey(Schema.Finite),
+    reasoningTokens: Schema.optionalKey(Schema.Finite),
+    estimated: Schema.optionalKey(Schema.Boolean)
   })
 )
 
-const detail = { detail: optional(Schema.String) }
+const detail = { detail: Schema.optionalKey(Schema.String) }
 
-const retryAfter = { retryAfterMillis: optional(Schema.Finite), ...detail }
+const retryAfter = { retryAfterMillis: Schema.optionalKey(Schema.Finite), ...detail }
 
 const reason = <Tag extends string, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>
   Schema.Struct({ _tag: Schema.Literal(tag), ...fields })
@@ -32,7 +32,7 @@ const reason = <Tag extends string, Fields extends Schema.Struct.Fields>(tag: Ta
 const reasons = [
   reason("RateLimited", retryAfter),
   reason("Overloaded", retryAfter),
-  reason("Timeout", { afterMillis: optional(Schema.Finite), ...detail }),
+  reason("Timeout", { afterMillis: Schema.optionalKey(Schema.Finite), ...detail }),
   reason("Network", detail),
   reason("Malformed", detail),
   reason("InvalidRequest", detail),
@@ -40,8 +40,8 @@ const reasons = [
   reason("Quota", detail),
   reason("ContentFiltered", detail),
   reason("ContextTooLong", {
-    contextTokens: optional(Schema.Finite),
-    neededTokens: optional(Schema.Finite),
+    contextTokens: Schema.optionalKey(Schema.Finite),
+    neededTokens: Schema.optionalKey(Schema.Finite),
     ...detail
   })
 ] as const
@@ -69,5 +69,5 @@ export const Paid = schemaOf<UsageModels.Paid>()(Schema.Struct(paid))
 
 /** A verdict on an answer. */
 export const Grade = schemaOf<GraderModels.Grade>()(
-  Schema.Struct({ correct: Schema.Boolean, score: Schema.Finite, explanation: optional(Schema.String) })
+  Schema.Struct({ correct: Schema.Boolean, score: Schema.Finite, explanation: Schema.optionalKey(Schema.String) })
 )

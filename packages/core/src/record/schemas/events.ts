@@ -2,12 +2,12 @@
 import * as Schema from "effect/Schema"
 import * as RunEventModels from "../RunEvent.ts"
 import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason } from "./calls.ts"
-import { oneOf, optional, schemaOf } from "./schemaOf.ts"
+import { oneOf, schemaOf } from "./schemaOf.ts"
 import { Task, Workflow } from "./tasks.ts"
 
 /** A worker as a transcript names it. */
 export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
-  Schema.Struct({ id: Schema.String, description: optional(Schema.String) })
+  Schema.Struct({ id: Schema.String, description: Schema.optionalKey(Schema.String) })
 )
 
 /** Where a nested run belongs. */
@@ -34,7 +34,7 @@ const events = [
     pool: Schema.Array(PoolMember),
     policy: Schema.String,
     seed: Schema.Finite,
-    parent: optional(Parent)
+    parent: Schema.optionalKey(Parent)
   }),
   event("round-started", inRound),
   event("completion-delta", { ...inRound, attempt: Schema.Int, ...delta }),
@@ -42,7 +42,7 @@ const events = [
     ...inRound,
     attempt: Schema.Int,
     completion: Schema.String,
-    error: optional(Schema.String),
+    error: Schema.optionalKey(Schema.String),
     cached: Schema.Boolean,
     ...paid
   }),
@@ -57,15 +57,15 @@ const events = [
   event("step-delta", { ...inStep, ...delta }),
   event("call-failed", {
     ...inRound,
-    step: optional(Schema.Int),
+    step: Schema.optionalKey(Schema.Int),
     worker: Schema.String,
     attempt: Schema.Int,
     reason: WorkerErrorReason,
     message: Schema.String,
-    retryInMillis: optional(Schema.Finite),
+    retryInMillis: Schema.optionalKey(Schema.Finite),
     ...paid
   }),
-  event("call-interrupted", { ...inRound, step: optional(Schema.Int), worker: Schema.String, ...paid }),
+  event("call-interrupted", { ...inRound, step: Schema.optionalKey(Schema.Int), worker: Schema.String, ...paid }),
   event("step-reassigned", { ...inStep, from: Schema.String, to: Schema.String }),
   event("step-finished", {
     ...inStep,
@@ -87,12 +87,12 @@ const events = [
     worker: Schema.String,
     reason: Schema.Literals(["unseen", "budget"])
   }),
-  event("answer-graded", { ...inRound, critic: Schema.String, grade: Grade, paid: optional(Paid) }),
-  event("round-finished", { ...inRound, answer: optional(Schema.String), confirmed: Schema.Boolean }),
+  event("answer-graded", { ...inRound, critic: Schema.String, grade: Grade, paid: Schema.optionalKey(Paid) }),
+  event("round-finished", { ...inRound, answer: Schema.optionalKey(Schema.String), confirmed: Schema.Boolean }),
   event("run-finished", {
     outcome: Outcome,
-    answer: optional(Schema.String),
-    detail: optional(Schema.String),
+    answer: Schema.optionalKey(Schema.String),
+    detail: Schema.optionalKey(Schema.String),
     spend: Spend,
     durationMillis: Schema.Finite
   })

@@ -19,11 +19,8 @@ export const schemaOf =
   ): Of<A> =>
     schema as unknown as Of<A>
 
-/** A field that may be left out, and is never `undefined`. */
-export const optional = Schema.optionalKey
-
 /** A number that may be `undefined`. JSON has no `undefined`: the field is left out, and reads back as `undefined`. */
-export const NumberOrUndefined = optional(Schema.Finite).pipe(
+export const NumberOrUndefined = Schema.optionalKey(Schema.Finite).pipe(
   Schema.decodeTo(Schema.UndefinedOr(Schema.Finite), {
     decode: SchemaGetter.transformOptional((number) => Option.orElse(number, () => Option.some(undefined))),
     encode: SchemaGetter.transformOptional(Option.filter((number) => number !== undefined))

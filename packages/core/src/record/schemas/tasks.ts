@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import type * as TaskModels from "../../task/Task.ts"
 import type * as WorkflowModels from "../../workflow/Workflow.ts"
-import { optional, schemaOf } from "./schemaOf.ts"
+import { schemaOf } from "./schemaOf.ts"
 
 /** A turn of a conversation. */
 export const Message = schemaOf<TaskModels.Message>()(
@@ -14,8 +14,8 @@ export const Task = schemaOf<TaskModels.Task>()(
   Schema.Struct({
     id: Schema.String,
     messages: Schema.NonEmptyArray(Message),
-    reference: optional(Schema.String),
-    metadata: optional(Schema.Record(Schema.String, Schema.Unknown))
+    reference: Schema.optionalKey(Schema.String),
+    metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
   })
 )
 
@@ -29,5 +29,5 @@ export const Step = schemaOf<WorkflowModels.Step>()(
 
 /** A workflow, by its form alone: `Workflow.check` holds it to its rules. */
 export const Workflow = schemaOf<WorkflowModels.Workflow>()(
-  Schema.Struct({ steps: Schema.Array(Step), answer: optional(Schema.Literal("majority")) })
+  Schema.Struct({ steps: Schema.Array(Step), answer: Schema.optionalKey(Schema.Literal("majority")) })
 )

@@ -4,7 +4,7 @@ import { version } from "../RunEvent.ts"
 import type * as TranscriptModels from "../Transcript.ts"
 import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason } from "./calls.ts"
 import { Outcome, Parent, PoolMember } from "./events.ts"
-import { type Of, optional, schemaOf } from "./schemaOf.ts"
+import { type Of, schemaOf } from "./schemaOf.ts"
 import { Task, Workflow } from "./tasks.ts"
 
 /** A call that failed or was interrupted. */
@@ -12,9 +12,9 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
   Schema.Struct({
     worker: Schema.String,
     at: Schema.Finite,
-    reason: optional(WorkerErrorReason),
-    message: optional(Schema.String),
-    retryInMillis: optional(Schema.Finite),
+    reason: Schema.optionalKey(WorkerErrorReason),
+    message: Schema.optionalKey(Schema.String),
+    retryInMillis: Schema.optionalKey(Schema.Finite),
     ...paid
   })
 )
@@ -25,18 +25,18 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
     step: Schema.Int,
     worker: Schema.String,
     state: Schema.Literals(["waiting", "running", "answered", "failed", "skipped"]),
-    startedAt: optional(Schema.Finite),
-    endedAt: optional(Schema.Finite),
-    durationMillis: optional(Schema.Finite),
+    startedAt: Schema.optionalKey(Schema.Finite),
+    endedAt: Schema.optionalKey(Schema.Finite),
+    durationMillis: Schema.optionalKey(Schema.Finite),
     text: Schema.String,
     reasoning: Schema.String,
-    finishReason: optional(FinishReason),
-    cached: optional(Schema.Boolean),
-    paid: optional(Paid),
+    finishReason: Schema.optionalKey(FinishReason),
+    cached: Schema.optionalKey(Schema.Boolean),
+    paid: Schema.optionalKey(Paid),
     lost: Schema.Array(LostCall),
     reassigned: Schema.Array(Schema.Struct({ from: Schema.String, at: Schema.Finite })),
-    detail: optional(Schema.String),
-    nested: optional(Schema.suspend((): Of<TranscriptModels.Transcript> => Transcript))
+    detail: Schema.optionalKey(Schema.String),
+    nested: Schema.optionalKey(Schema.suspend((): Of<TranscriptModels.Transcript> => Transcript))
   })
 )
 
@@ -44,12 +44,12 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
 export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
   Schema.Struct({
     attempt: Schema.Int,
-    endedAt: optional(Schema.Finite),
+    endedAt: Schema.optionalKey(Schema.Finite),
     text: Schema.String,
     reasoning: Schema.String,
-    error: optional(Schema.String),
-    cached: optional(Schema.Boolean),
-    paid: optional(Paid)
+    error: Schema.optionalKey(Schema.String),
+    cached: Schema.optionalKey(Schema.Boolean),
+    paid: Schema.optionalKey(Paid)
   })
 )
 
@@ -60,15 +60,17 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
     startedAt: Schema.Finite,
     completions: Schema.Array(CompletionRecord),
     lost: Schema.Array(LostCall),
-    policy: optional(Schema.String),
-    plannedAt: optional(Schema.Finite),
-    planningMillis: optional(Schema.Finite),
-    workflow: optional(Workflow),
+    policy: Schema.optionalKey(Schema.String),
+    plannedAt: Schema.optionalKey(Schema.Finite),
+    planningMillis: Schema.optionalKey(Schema.Finite),
+    workflow: Schema.optionalKey(Workflow),
     notes: Schema.Array(Schema.String),
     steps: Schema.Array(StepRecord),
-    grade: optional(Schema.Struct({ at: Schema.Finite, critic: Schema.String, grade: Grade, paid: optional(Paid) })),
-    endedAt: optional(Schema.Finite),
-    answer: optional(Schema.String),
+    grade: Schema.optionalKey(
+      Schema.Struct({ at: Schema.Finite, critic: Schema.String, grade: Grade, paid: Schema.optionalKey(Paid) })
+    ),
+    endedAt: Schema.optionalKey(Schema.Finite),
+    answer: Schema.optionalKey(Schema.String),
     confirmed: Schema.Boolean
   })
 )
@@ -83,12 +85,12 @@ export const Transcript: Of<TranscriptModels.Transcript> = schemaOf<TranscriptMo
     policy: Schema.String,
     seed: Schema.Finite,
     startedAt: Schema.Finite,
-    parent: optional(Parent),
+    parent: Schema.optionalKey(Parent),
     rounds: Schema.Array(RoundRecord),
-    outcome: optional(Outcome),
-    answer: optional(Schema.String),
-    detail: optional(Schema.String),
-    spend: optional(Spend),
-    durationMillis: optional(Schema.Finite)
+    outcome: Schema.optionalKey(Outcome),
+    answer: Schema.optionalKey(Schema.String),
+    detail: Schema.optionalKey(Schema.String),
+    spend: Schema.optionalKey(Spend),
+    durationMillis: Schema.optionalKey(Schema.Finite)
   })
 )
