@@ -9,7 +9,7 @@ export interface ByteReader {
   readonly uint32: () => number
   /** Numbers above 2^53 lose their last digits, but no length or offset is that large. */
   readonly uint64: () => number
-  /** A length in bytes, then that many bytes of UTF-8; fails if they are not UTF-8. */
+  /** A length in bytes, then that many bytes of UTF-8. */
   readonly string: () => string
   /** Bytes read so far. */
   readonly position: () => number
