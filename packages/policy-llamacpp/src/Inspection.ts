@@ -3,9 +3,10 @@
  */
 import os from "node:os"
 import * as Effect from "effect/Effect"
+import { attempt } from "./internal/attempt.ts"
 import * as Backend from "./internal/backend.ts"
 import * as Weights from "./internal/weights.ts"
-import * as Errors from "./LlamaCppError.ts"
+import type * as Errors from "./LlamaCppError.ts"
 import * as ModelStore from "./ModelStore.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -53,15 +54,6 @@ export interface Diagnosis {
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
-
-const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, Errors.LlamaCppError> =>
-  Effect.tryPromise({
-    try: run,
-    catch: (cause) =>
-      cause instanceof Errors.LlamaCppError
-        ? cause
-        : Errors.make(name, { _tag: "Failed", detail: Errors.detailOf(cause) })
-  })
 
 const inspectFile = async (path: string, gpu: Backend.Gpu): Promise<Inspection> => {
   const { llama } = await Backend.shared(gpu, false)

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as RcMap from "effect/RcMap"
 import * as Scope from "effect/Scope"
 import type { LlamaModel, Token } from "node-llama-cpp"
+import { attempt } from "./internal/attempt.ts"
 import * as Backend from "./internal/backend.ts"
 import type { Grammars } from "./internal/completion.ts"
 import * as Context from "./internal/context.ts"
@@ -111,15 +112,6 @@ interface Key extends Context.ContextOptions {
 // -------------------------------------------------------------------------------------------------------------------
 // What is shared
 // -------------------------------------------------------------------------------------------------------------------
-
-const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, Errors.LlamaCppError> =>
-  Effect.tryPromise({
-    try: run,
-    catch: (cause) =>
-      cause instanceof Errors.LlamaCppError
-        ? cause
-        : Errors.make(name, { _tag: "Failed", detail: Errors.detailOf(cause) })
-  })
 
 type WeightsKey = Pick<Key, "path" | "version" | "gpu" | "gpuRequired" | "gpuLayers" | "contextTokens">
 

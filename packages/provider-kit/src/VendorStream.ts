@@ -329,3 +329,16 @@ export const make = <Event, State>(call: Call<Event, State>): Stream.Stream<Work
       return Effect.as(Scope.addFinalizer(scope, reader.close), reader.pull)
     })
   )
+
+/** The parts of a stream whose reader waits at most so long for each; a longer silence is a `Timeout`. */
+export const limitSilence = (
+  worker: string,
+  afterMillis: number | undefined,
+  parts: Stream.Stream<WorkerPart, WorkerError>
+): Stream.Stream<WorkerPart, WorkerError> =>
+  afterMillis === undefined
+    ? parts
+    : Stream.timeoutOrElse(parts, {
+        duration: afterMillis,
+        orElse: () => Stream.fail(new WorkerError({ worker, reason: { _tag: "Timeout", afterMillis } }))
+      })

@@ -9,6 +9,7 @@ import type { HeaderNames } from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
 import { WorkerError, type WorkerPart } from "@divisi/core/Worker"
+import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -129,7 +130,8 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
     limits,
     takesSeed,
     settings: settingsOf(options),
-    generate: (request) => limitWait(worker, options.timeoutMillis, call(model, worker, options, request, failure))
+    generate: (request) =>
+      VendorStream.limitSilence(worker, options.timeoutMillis, call(model, worker, options, request, failure))
   }
 }
 
@@ -167,15 +169,3 @@ const call = (
     )
     return Stream.concat(Stream.fromArray(left), parts)
   }).pipe(Stream.unwrap)
-
-const limitWait = (
-  worker: string,
-  afterMillis: number | undefined,
-  parts: Stream.Stream<WorkerPart, WorkerError>
-): Stream.Stream<WorkerPart, WorkerError> =>
-  afterMillis === undefined
-    ? parts
-    : Stream.timeoutOrElse(parts, {
-        duration: afterMillis,
-        orElse: () => Stream.fail(new WorkerError({ worker, reason: { _tag: "Timeout", afterMillis } }))
-      })

@@ -1,8 +1,7 @@
 /** The options of a worker. */
 
-import type { Pricing } from "@divisi/core/Usage"
-import type { Limits, WorkerRequest } from "@divisi/core/Worker"
-import type { ApiKey } from "@divisi/provider-kit/ApiKey"
+import type { WorkerRequest } from "@divisi/core/Worker"
+import type { ProviderOptions } from "@divisi/provider-kit/ProviderOptions"
 import type { Capabilities } from "./capabilities.ts"
 
 /** A worker's settings for requests that do not set them. */
@@ -14,28 +13,15 @@ export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "
  * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
  * variable.
  */
-export interface AnthropicOptions extends Defaults {
+export interface AnthropicOptions extends Defaults, ProviderOptions<Capabilities> {
   /** `ANTHROPIC_API_KEY` of the environment by default. */
-  readonly apiKey?: ApiKey | undefined
+  readonly apiKey?: ProviderOptions<Capabilities>["apiKey"]
   /** Where the API is, without a version: `ANTHROPIC_BASE_URL`, else Anthropic itself. */
   readonly baseURL?: string | undefined
   /** Unique within a pool; `anthropic:` and the model by default. */
   readonly id?: string | undefined
-  readonly description?: string | undefined
   /** The key under which rate limits are shared; `anthropic` by default. */
   readonly provider?: string | undefined
-  /** Replaces the list price. */
-  readonly pricing?: Pricing | undefined
-  /** Replaces the known limits of the model. */
-  readonly limits?: Limits | undefined
-  /** Overrides what is known about the model. */
-  readonly capabilities?: Partial<Capabilities> | undefined
-  /**
-   * The longest silence in milliseconds, before and within an answer; 600,000 by default. A longer one is a `Timeout`.
-   */
-  readonly timeoutMillis?: number | undefined
-  /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Fields of the vendor's own that are added to every request's body, e.g. `service_tier`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
   /** Instead of the global `fetch`: for a proxy, or to look at headers. */
@@ -48,9 +34,4 @@ export interface AnthropicOptions extends Defaults {
   readonly promptCache?: "system" | "conversation" | "none" | undefined
   /** How long the cache lives after its last use; 5 minutes by default. Writing for an hour costs twice the input price. */
   readonly promptCacheFor?: "5m" | "1h" | undefined
-  /**
-   * What happens to a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
-   * default), or the setting is left out.
-   */
-  readonly unsupported?: "reject" | "omit" | undefined
 }

@@ -14,6 +14,7 @@ import {
   type WorkerRequest,
   withDefaults
 } from "@divisi/core/Worker"
+import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import type * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
@@ -112,7 +113,12 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
     limits,
     takesSeed: options.settings?.names.includes("seed") === true,
     settings: defaults,
-    generate: (request) => limitWait(options, call(model, options, secrets, withDefaults(request, defaults)))
+    generate: (request) =>
+      VendorStream.limitSilence(
+        id,
+        options.timeoutMillis,
+        call(model, options, secrets, withDefaults(request, defaults))
+      )
   }
 }
 
@@ -172,14 +178,3 @@ const call = (
       )
     )
   }).pipe(Stream.unwrap)
-
-const limitWait = (
-  { id: worker, timeoutMillis: afterMillis }: Options,
-  parts: Stream.Stream<WorkerPart, WorkerError>
-): Stream.Stream<WorkerPart, WorkerError> =>
-  afterMillis === undefined
-    ? parts
-    : Stream.timeoutOrElse(parts, {
-        duration: afterMillis,
-        orElse: () => Stream.fail(new WorkerError({ worker, reason: { _tag: "Timeout", afterMillis } }))
-      })

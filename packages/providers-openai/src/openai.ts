@@ -1,14 +1,12 @@
 /** A model of OpenAI as a worker, through the Responses API. */
 
 import type { Worker } from "@divisi/core/Worker"
-import * as ApiKey from "@divisi/provider-kit/ApiKey"
-import { capabilitiesOf, limitsOf } from "./capabilities.ts"
-import { rateLimitHeaders } from "./internal/client.ts"
+import { capabilitiesOf } from "./capabilities.ts"
+import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
 import * as Request from "./internal/responsesRequest.ts"
 import { protocol } from "./internal/responsesStream.ts"
 import { makeWorker } from "./internal/worker.ts"
 import type { OpenAiOptions } from "./options.ts"
-import { priceOf } from "./prices.ts"
 
 /** The options of a worker over the Responses API. */
 export interface ResponsesOptions extends OpenAiOptions {
@@ -36,17 +34,7 @@ export interface ResponsesOptions extends OpenAiOptions {
  */
 export const openai = (model: string, options: ResponsesOptions = {}): Worker => {
   const capabilities = { ...capabilitiesOf(model), ...Request.lacking, ...options.capabilities }
-  const about = {
-    id: options.id ?? `openai:${model}`,
-    provider: options.provider ?? "openai",
-    pricing: options.pricing ?? priceOf(model),
-    limits: options.limits ?? limitsOf(model),
-    key: ApiKey.resolve(options.apiKey, ["OPENAI_API_KEY"]),
-    rateLimitHeaders,
-    takesSeed: capabilities.seed,
-    identity: { organization: options.organization, project: options.project }
-  }
-  return makeWorker(options, about, {
+  return makeWorker(options, aboutOpenAi("openai", model, options, capabilities), {
     toBody: (request) => Request.toBody(model, request, options, capabilities),
     send: (client, body, settings) => client.responses.create(body, settings),
     protocol

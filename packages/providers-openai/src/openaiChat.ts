@@ -1,14 +1,12 @@
 /** A model of OpenAI as a worker, through Chat Completions. */
 
 import type { Worker } from "@divisi/core/Worker"
-import * as ApiKey from "@divisi/provider-kit/ApiKey"
-import { capabilitiesOf, limitsOf } from "./capabilities.ts"
+import { capabilitiesOf } from "./capabilities.ts"
+import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
-import { rateLimitHeaders } from "./internal/client.ts"
 import { makeWorker } from "./internal/worker.ts"
 import type { OpenAiOptions } from "./options.ts"
-import { priceOf } from "./prices.ts"
 
 const dialect: Dialect = {
   usage: "stream-options",
@@ -41,17 +39,7 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
     systemRole: options.systemRole ?? "developer",
     store: options.store ?? false
   }
-  const about = {
-    id: options.id ?? `openai-chat:${model}`,
-    provider: options.provider ?? "openai",
-    pricing: options.pricing ?? priceOf(model),
-    limits: options.limits ?? limitsOf(model),
-    key: ApiKey.resolve(options.apiKey, ["OPENAI_API_KEY"]),
-    rateLimitHeaders,
-    takesSeed: capabilities.seed,
-    identity: { organization: options.organization, project: options.project }
-  }
-  return makeWorker(options, about, {
+  return makeWorker(options, aboutOpenAi("openai-chat", model, options, capabilities), {
     toBody: (request) => toBody(model, request, settings, capabilities),
     send: (client, body, call) => client.chat.completions.create(body, call),
     protocol: () => protocol(dialect)

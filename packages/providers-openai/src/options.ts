@@ -1,8 +1,6 @@
 /** The options that all workers of this package share. */
 
-import type { Pricing } from "@divisi/core/Usage"
-import type { Limits } from "@divisi/core/Worker"
-import type { ApiKey } from "@divisi/provider-kit/ApiKey"
+import type { ProviderOptions } from "@divisi/provider-kit/ProviderOptions"
 import type { Capabilities } from "./capabilities.ts"
 import type { Defaults } from "./internal/settings.ts"
 
@@ -12,37 +10,15 @@ import type { Defaults } from "./internal/settings.ts"
  * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
  * variable.
  */
-export interface WorkerOptions extends Defaults {
+export interface WorkerOptions extends Defaults, ProviderOptions<Capabilities> {
   /** `OPENAI_API_KEY` of the environment by default. */
-  readonly apiKey?: ApiKey | undefined
+  readonly apiKey?: ProviderOptions<Capabilities>["apiKey"]
   /** Where the API is, with its version: `OPENAI_BASE_URL`, else OpenAI itself. */
   readonly baseURL?: string | undefined
-  /** Unique within a pool. */
-  readonly id?: string | undefined
-  readonly description?: string | undefined
-  /** The key under which rate limits are shared. */
-  readonly provider?: string | undefined
-  /** Replaces the list price. */
-  readonly pricing?: Pricing | undefined
-  /** Replaces the known limits of the model. */
-  readonly limits?: Limits | undefined
-  /** Overrides what is known about the model. */
-  readonly capabilities?: Partial<Capabilities> | undefined
-  /**
-   * The longest silence in milliseconds, before and within an answer; 600,000 by default. A longer one is a `Timeout`.
-   */
-  readonly timeoutMillis?: number | undefined
-  /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Fields of the vendor's own that are added to every request's body, e.g. `service_tier`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
   /** Instead of the global `fetch`: for a proxy, or to look at headers. */
   readonly fetch?: typeof globalThis.fetch | undefined
-  /**
-   * What happens to a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
-   * default), or the setting is left out.
-   */
-  readonly unsupported?: "reject" | "omit" | undefined
 }
 
 /** The further options of a worker over OpenAI's own APIs. */

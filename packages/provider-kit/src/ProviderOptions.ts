@@ -1,0 +1,39 @@
+/** The options that workers of all vendors share. */
+import type { Pricing } from "@divisi/core/Usage"
+import type { Limits } from "@divisi/core/Worker"
+import type { ApiKey } from "./ApiKey.ts"
+
+/**
+ * The options that workers of all vendors share. `Capabilities` is what a vendor's models differ in.
+ *
+ * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
+ * variable.
+ */
+export interface ProviderOptions<Capabilities> {
+  /** The vendor's own variable of the environment by default. */
+  readonly apiKey?: ApiKey | undefined
+  /** Where the API is; the vendor itself by default. */
+  readonly baseURL?: string | undefined
+  /** Unique within a pool. */
+  readonly id?: string | undefined
+  readonly description?: string | undefined
+  /** The key under which rate limits are shared. */
+  readonly provider?: string | undefined
+  /** Replaces the list price. */
+  readonly pricing?: Pricing | undefined
+  /** Replaces the known limits of the model. */
+  readonly limits?: Limits | undefined
+  /** Overrides what is known about the model. */
+  readonly capabilities?: Partial<Capabilities> | undefined
+  /**
+   * The longest silence in milliseconds, before and within an answer; 600,000 by default. A longer one is a `Timeout`.
+   */
+  readonly timeoutMillis?: number | undefined
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * What happens to a setting that the model does not have: the call fails with an `InvalidRequest` that names it (the
+   * default), or the setting is left out.
+   */
+  readonly unsupported?: "reject" | "omit" | undefined
+}
