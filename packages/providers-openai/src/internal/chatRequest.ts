@@ -1,10 +1,11 @@
 /** A request as a body of Chat Completions, in a server's dialect. */
+import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import type { Capabilities } from "../capabilities.ts"
 import type { WorkerOptions } from "../options.ts"
-import { check, type Defaults, merge, some } from "./settings.ts"
+import { check, type Defaults, merge } from "./settings.ts"
 
 /** The ways in which servers differ. */
 export interface Dialect {
@@ -77,19 +78,19 @@ export const toBody = (
   return Result.map(
     check(target, merge(options, request)),
     (settings) =>
-      ({
+      defined({
         model,
         messages: request.messages.map(({ content, role }) => ({
           role: role === "system" ? options.systemRole : role,
           content
         })),
         stream: true,
-        ...some("stream_options", options.usage === "stream-options" ? { include_usage: true } : undefined),
-        ...some("store", options.store),
-        ...some(options.outputLimit, settings.maxOutputTokens),
-        ...some("temperature", settings.temperature),
-        ...some("seed", settings.seed),
-        ...some("stop", settings.stopSequences),
+        stream_options: options.usage === "stream-options" ? { include_usage: true } : undefined,
+        store: options.store,
+        [options.outputLimit]: settings.maxOutputTokens,
+        temperature: settings.temperature,
+        seed: settings.seed,
+        stop: settings.stopSequences?.slice(),
         ...reasoningOf(settings, fields),
         ...options.body
       }) as ChatCompletionCreateParamsStreaming

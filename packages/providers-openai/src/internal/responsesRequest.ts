@@ -1,10 +1,11 @@
 /** A request as a body of the Responses API. */
+import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
 import type { Capabilities } from "../capabilities.ts"
 import type { OpenAiOptions } from "../options.ts"
-import { check, type Defaults, merge, some } from "./settings.ts"
+import { check, type Defaults, merge } from "./settings.ts"
 
 /** Settings that the Responses API has no parameter for, whatever the model. */
 export const lacking: Partial<Capabilities> = { seed: false, maxStopSequences: 0 }
@@ -17,7 +18,7 @@ const reasoningOf = (
   summary: "auto" | "concise" | "detailed" | undefined
 ) => {
   const effort = reasoning?.type === "effort" ? reasoning.effort : reasoning?.type === "off" ? "none" : undefined
-  const fields = { ...some("effort", effort), ...some("summary", efforts.length > 0 ? summary : undefined) }
+  const fields = defined({ effort, summary: efforts.length > 0 ? summary : undefined })
   return Object.keys(fields).length === 0 ? undefined : fields
 }
 
@@ -32,15 +33,15 @@ export const toBody = (
     check({ model, capabilities, missing, omitUnsupported: options.unsupported === "omit" }, merge(options, request)),
     (settings) => {
       const systemRole = options.systemRole ?? "developer"
-      return {
+      return defined({
         model,
         input: request.messages.map(({ content, role }) => ({ role: role === "system" ? systemRole : role, content })),
         stream: true,
         store: options.store ?? false,
-        ...some("max_output_tokens", settings.maxOutputTokens),
-        ...some("temperature", settings.temperature),
-        ...some("reasoning", reasoningOf(settings, capabilities, options.reasoningSummary)),
+        max_output_tokens: settings.maxOutputTokens,
+        temperature: settings.temperature,
+        reasoning: reasoningOf(settings, capabilities, options.reasoningSummary),
         ...options.body
-      } as ResponseCreateParamsStreaming
+      }) as ResponseCreateParamsStreaming
     }
   )

@@ -1,4 +1,5 @@
 /** The settings of a call: the request's, then the worker's, checked against what the model can do. */
+import { defined } from "@divisi/core/Fields"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
@@ -18,18 +19,14 @@ export interface Defaults {
 /** The settings of one call. */
 export const merge = (defaults: Defaults, request: WorkerRequest): Defaults => {
   const pick = <Key extends keyof Defaults>(key: Key) => request[key] ?? defaults[key]
-  return {
-    ...some("maxOutputTokens", pick("maxOutputTokens")),
-    ...some("temperature", pick("temperature")),
-    ...some("reasoning", pick("reasoning")),
-    ...some("seed", pick("seed")),
-    ...some("stopSequences", pick("stopSequences")?.length ? pick("stopSequences") : undefined)
-  } as Defaults
+  return defined({
+    maxOutputTokens: pick("maxOutputTokens"),
+    temperature: pick("temperature"),
+    reasoning: pick("reasoning"),
+    seed: pick("seed"),
+    stopSequences: pick("stopSequences")?.length ? pick("stopSequences") : undefined
+  })
 }
-
-/** A record with one entry, or none where there is no value. */
-export const some = (key: string, value: unknown): Readonly<Record<string, unknown>> =>
-  value === undefined ? {} : { [key]: value }
 
 /** What settings are checked against. */
 export interface Target {
@@ -104,8 +101,8 @@ export const check = (target: Target, settings: Defaults): Result.Result<Default
     const stopSequences = yield* stopSequencesOf(target, settings)
     const reasoning = yield* reasoningOf(target, settings)
     return {
-      ...some("maxOutputTokens", maxOutputTokens),
-      ...(yield* temperatureOf(target, { ...reasoning, ...some("temperature", temperature) })),
+      ...defined({ maxOutputTokens }),
+      ...(yield* temperatureOf(target, { ...reasoning, temperature })),
       ...seed,
       ...stopSequences,
       ...reasoning
