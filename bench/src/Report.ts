@@ -58,7 +58,7 @@ export const versions = (ids: ReadonlyArray<ContenderId>): Report["contenders"] 
 
 const decimals: Readonly<Record<Row["unit"], number>> = { us: 1, ratio: 3, KB: 1, B: 0, ms: 1 }
 
-/** A figure in the row's unit. Less than 10 bytes a run, either way, is below what can be told from nothing. */
+/** A figure in the row's unit. Less than 10 bytes a run, either way, is within the noise. */
 export const figure = (value: number, { unit }: Row): string => {
   if (unit === "B") return Math.abs(value) < 10 ? "0 B" : `${value.toFixed(0)} B`
   return unit === "ratio" ? value.toFixed(decimals.ratio) : `${value.toFixed(decimals[unit])} ${unit}`

@@ -46,7 +46,7 @@ export const fullSettings: Settings = {
   runsInFlight: 10_000
 }
 
-/** Small enough for a smoke check: the figures say little. */
+/** Small enough for a smoke check: the figures mean little. */
 export const quickSettings: Settings = {
   rounds: 2,
   memoryRounds: 1,

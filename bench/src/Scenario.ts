@@ -1,6 +1,6 @@
 /**
  * The stress check: many runs at once over one ledger and one provider gate, with workers that fail at times and runs
- * that are stopped half-way. Every call is counted by four parties that do not know of each other (the workers, the
+ * that are stopped half-way. Every call is counted by four independent parties (the workers, the
  * events, the runs' results, the ledger), and they must agree to the last call and token.
  */
 import * as Budget from "@divisi/core/Budget"
@@ -166,7 +166,7 @@ const makeWorker = (scenario: Scenario, books: Books, step: number): Worker => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** What the events said. */
-interface Told {
+interface Tally {
   answered: number
   failed: number
   interrupted: number
@@ -175,25 +175,25 @@ interface Told {
   readonly answersOf: Map<string, number>
 }
 
-const listen = (told: Told, run: number) => (event: RunEvent) => {
+const listen = (tally: Tally, run: number) => (event: RunEvent) => {
   switch (event.type) {
     case "step-finished":
-      told.answered += 1
-      bump(told.answersOf, `run ${run}, step ${event.step}`)
+      tally.answered += 1
+      bump(tally.answersOf, `run ${run}, step ${event.step}`)
       break
     case "call-failed":
-      told.failed += 1
+      tally.failed += 1
       break
     case "call-interrupted":
-      told.interrupted += 1
+      tally.interrupted += 1
       break
     case "run-finished":
-      told.finishedRuns += 1
+      tally.finishedRuns += 1
       return
     default:
       return
   }
-  told.tokens += event.usage.inputTokens + event.usage.outputTokens
+  tally.tokens += event.usage.inputTokens + event.usage.outputTokens
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ const settled = (ledger: Budget.Ledger, limits: Budget.Limits): boolean => {
 const checks = (
   scenario: Scenario,
   books: Books,
-  told: Told,
+  tally: Tally,
   ledger: Budget.Ledger,
   results: ReadonlyArray<Conductor.RunResult>
 ): ReadonlyArray<Check> => {
@@ -265,20 +265,20 @@ const checks = (
   const complete = results.filter(({ outcome, rounds }) => outcome === "answered" && rounds.length === 1).length
   return [
     equal("every run gave a result", results.length, runs),
-    equal("every run told its end once", told.finishedRuns, runs),
+    equal("every run has one end", tally.finishedRuns, runs),
     equal("no worker still runs", books.running, 0),
-    equal("calls of the events = calls of the workers", told.answered + told.failed + told.interrupted, books.calls),
+    equal("calls of the events = calls of the workers", tally.answered + tally.failed + tally.interrupted, books.calls),
     equal("calls of the ledger = calls of the workers", spent.calls, books.calls),
     equal("calls of the results = calls of the workers", sum(spends.map(({ calls }) => calls)), books.calls),
-    equal("failures of the events = failures of the workers", told.failed, books.failures),
+    equal("failures of the events = failures of the workers", tally.failed, books.failures),
     equal(
       "no step is answered twice",
       odd(books.answersOf, () => 1),
       0
     ),
     equal(
-      "no step is told twice",
-      odd(told.answersOf, () => 1),
+      "no step ends twice",
+      odd(tally.answersOf, () => 1),
       0
     ),
     equal(
@@ -287,10 +287,10 @@ const checks = (
       0
     ),
     equal("answered runs have one round", complete, answered),
-    atMost("answered runs have all of their steps", 5 * answered, told.answered),
+    atMost("answered runs have all of their steps", 5 * answered, tally.answered),
     equal(
       "tokens of the events = tokens of the ledger",
-      told.tokens,
+      tally.tokens,
       spent.usage.inputTokens + spent.usage.outputTokens
     ),
     atMost("cost", spent.costUsd, budget.costUsd ?? Number.POSITIVE_INFINITY),
@@ -326,14 +326,17 @@ const makeConductor = (scenario: Scenario, books: Books) =>
 /** Runs all runs at once, and counts. */
 export const run = Effect.fnUntraced(function* (scenario: Scenario) {
   const books = openBooks()
-  const told: Told = { answered: 0, failed: 0, interrupted: 0, tokens: 0, finishedRuns: 0, answersOf: new Map() }
+  const tally: Tally = { answered: 0, failed: 0, interrupted: 0, tokens: 0, finishedRuns: 0, answersOf: new Map() }
   const ledger = Budget.make(scenario.budget)
   const conductor = makeConductor(scenario, books)
   const start = performance.now()
   let expectedMillis = 1
 
   const one = Effect.fnUntraced(function* (index: number) {
-    const run = yield* conductor.start(`What is the answer of run ${index}?`, { ledger, listener: listen(told, index) })
+    const run = yield* conductor.start(`What is the answer of run ${index}?`, {
+      ledger,
+      listener: listen(tally, index)
+    })
     if (chance(index, "interrupted") >= scenario.interrupted) return yield* run.result
     const stopper = yield* Effect.forkChild(
       // Most calls are made early, so most interruptions are early, too.
@@ -358,10 +361,10 @@ export const run = Effect.fnUntraced(function* (scenario: Scenario) {
         .map(([outcome, of]) => [outcome, of.length])
     ),
     calls: books.calls,
-    failedCalls: told.failed,
-    interruptedCalls: told.interrupted,
+    failedCalls: tally.failed,
+    interruptedCalls: tally.interrupted,
     wallMillis: Math.round(performance.now() - start),
-    checks: checks(scenario, books, told, ledger, results)
+    checks: checks(scenario, books, tally, ledger, results)
   }
   return outcome
 })

@@ -1,5 +1,5 @@
 /**
- * The process of one contender. It prepares one row and then takes a sample each time it is asked, until it is told to
+ * The process of one contender. It prepares one row and then takes a sample each time it is asked, until it has to
  * end; between its samples it is idle while the other contenders have their turn.
  */
 import { type ContenderId, load } from "./Contender.ts"

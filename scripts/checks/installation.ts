@@ -75,7 +75,7 @@ const size = (folder: string): number =>
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + fs.statSync(path.join(entry.parentPath, entry.name)).size, 0)
 
-/** What stands in a tree besides the SDKs that may. Says how big the tree is. */
+/** Reports SDKs in a tree that must not be there, and the size of the tree. */
 const strangers = (name: string, modules: string, sdks: ReadonlyArray<string>): ReadonlyArray<string> => {
   process.stdout.write(`installation: ${name}: ${(size(modules) / 1024 / 1024).toFixed(1)} MB installed\n`)
   const installed = vendorSdks.filter((sdk) => fs.existsSync(path.join(modules, sdk)))

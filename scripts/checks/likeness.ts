@@ -90,7 +90,7 @@ const exportProblems = ({ files, index, manifest, name }: Subject) => {
   return [...unnamed, ...("." in entries ? [] : [`${where}: "exports" must name ".".`]), ...wrong, ...hidden]
 }
 
-/** Everything in which a package differs from its siblings without need. */
+/** All unneeded differences of a package from its siblings. */
 export const differences = (subject: Subject, engines: unknown): ReadonlyArray<string> => [
   ...files
     .filter((file) => !subject.files.includes(file))

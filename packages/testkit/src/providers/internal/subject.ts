@@ -59,7 +59,7 @@ export interface Options {
 }
 
 /** How a call ended. */
-export interface Outcome {
+export interface CallResult {
   readonly parts: ReadonlyArray<WorkerPart>
   readonly text: string
   readonly reasoning: string
@@ -74,7 +74,7 @@ export interface Call {
   /** Resolves when there are so many parts. */
   readonly received: (count: number) => Promise<void>
   readonly interrupt: () => Promise<void>
-  readonly outcome: Promise<Outcome>
+  readonly outcome: Promise<CallResult>
 }
 
 /** What a case works with. */
@@ -85,14 +85,14 @@ export interface Subject {
   /** A worker that calls a server, or an address. */
   readonly worker: (at: WireServer.WireServer | string, settings?: Omit<Connection, "baseURL" | "apiKey">) => Worker
   /** Calls until the end, and holds the outcome to what is true of all calls. */
-  readonly call: (worker: Worker, request?: Partial<WorkerRequest>) => Promise<Outcome>
+  readonly call: (worker: Worker, request?: Partial<WorkerRequest>) => Promise<CallResult>
   readonly start: (worker: Worker, request?: Partial<WorkerRequest>) => Call
   /** Serves, makes a worker and calls it once. */
   readonly ask: (scripts: WireServer.Scripts, request?: Partial<WorkerRequest>) => Promise<Asked>
 }
 
 /** An outcome with the server that it came from. */
-export interface Asked extends Outcome {
+export interface Asked extends CallResult {
   readonly server: WireServer.WireServer
 }
 
@@ -109,7 +109,7 @@ export const hello: WorkerRequest = { messages: [{ role: "user", content: "Say h
 const joined = (parts: ReadonlyArray<WorkerPart>, type: "text" | "reasoning") =>
   parts.map((part) => (part.type === type ? part.text : "")).join("")
 
-const outcomeOf = (parts: ReadonlyArray<WorkerPart>, exit: Exit.Exit<void, WorkerError>): Outcome => {
+const resultOf = (parts: ReadonlyArray<WorkerPart>, exit: Exit.Exit<void, WorkerError>): CallResult => {
   let error: WorkerError | undefined
   if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) {
     const failure = exit.cause.reasons.find(Cause.isFailReason)
@@ -122,7 +122,7 @@ const outcomeOf = (parts: ReadonlyArray<WorkerPart>, exit: Exit.Exit<void, Worke
 }
 
 /** What is true of every outcome: one finish, at the end, and only where the call did not fail. */
-const hold = (outcome: Outcome, isInterrupted: boolean): Outcome => {
+const hold = (outcome: CallResult, isInterrupted: boolean): CallResult => {
   const finishes = outcome.parts.filter((part) => part.type === "finish").length
   if (outcome.error !== undefined) assert.equal(finishes, 0, "A failed call finished, too.")
   else if (!isInterrupted) {
@@ -146,7 +146,7 @@ const start = (worker: Worker, request: Partial<WorkerRequest> = {}): Call => {
     })
   const fiber = Effect.runFork(Stream.runForEach(worker.generate({ ...hello, ...request }), take))
   let isInterrupted = false
-  const outcome = Effect.runPromise(Fiber.await(fiber)).then((exit) => hold(outcomeOf(parts, exit), isInterrupted))
+  const outcome = Effect.runPromise(Fiber.await(fiber)).then((exit) => hold(resultOf(parts, exit), isInterrupted))
   outcome.catch(() => undefined)
   const received = (count: number) =>
     new Promise<void>((resolve, reject) => {
@@ -206,7 +206,7 @@ export const assertHidden = (value: unknown, secret: string): void => {
 }
 
 /** The error of a call that had to fail in one of these ways. */
-export const assertFails = (outcome: Outcome, ...tags: ReadonlyArray<string>): WorkerError => {
+export const assertFails = (outcome: CallResult, ...tags: ReadonlyArray<string>): WorkerError => {
   assert.ok(outcome.error, `The call must fail with ${tags.join(" or ")}, but it ended well: ${inspect(outcome.parts)}`)
   const tag = outcome.error.reason._tag
   assert.ok(tags.includes(tag), `The call must fail with ${tags.join(" or ")}, not ${tag}: ${outcome.error.message}`)
@@ -214,7 +214,7 @@ export const assertFails = (outcome: Outcome, ...tags: ReadonlyArray<string>): W
 }
 
 /** Fails when a call did not end well. */
-export const assertSucceeds = (outcome: Outcome): Required<Pick<Outcome, "finish">> & Outcome => {
+export const assertSucceeds = (outcome: CallResult): Required<Pick<CallResult, "finish">> & CallResult => {
   assert.equal(outcome.error, undefined, `The call failed: ${outcome.error?.message}`)
   assert.ok(outcome.finish, "The call has no finish.")
   return { ...outcome, finish: outcome.finish }
