@@ -97,7 +97,7 @@ const evaluate = Effect.gen(function* () {
     pool,
     folder,
     epochs: Number(values.epochs),
-    seed,
+    run: { seed },
     concurrency
   })
   return { ...evaluated, folder }

@@ -354,7 +354,7 @@ describe.concurrent("divisi gym", () => {
   it("prints what was done when it is interrupted", async () => {
     const { code, output } = await divisi(["gym", "solve", "--tasks", "2", "--json", "--config", config("talking")], {
       onOutput: (text, child) => {
-        if (text.includes("asked")) child.kill("SIGINT")
+        if (!child.killed && text.includes("asked")) child.kill("SIGINT")
       }
     })
     assert.strictEqual(code, 130)

@@ -89,6 +89,15 @@ describe("the settings of a run", () => {
     seed: Option.none()
   }
 
+  /** What nobody has set. */
+  const unset = {
+    maxSteps: undefined,
+    recursion: undefined,
+    seed: undefined,
+    worker: { maxOutputTokens: undefined },
+    budget: { costUsd: undefined, durationMillis: undefined }
+  }
+
   it("come from the flags, then from the config", () => {
     const config = defineConfig({ maxSteps: 3, seed: 1, budget: { costUsd: 1, tokens: 5 }, reassign: "next" })
     assert.deepStrictEqual(
@@ -98,23 +107,29 @@ describe("the settings of a run", () => {
         maxCost: Option.some(0.1),
         timeout: Option.none()
       }),
-      { maxSteps: 2, seed: 1, budget: { costUsd: 0.1, tokens: 5 }, reassign: "next" }
+      {
+        ...unset,
+        maxSteps: 2,
+        seed: 1,
+        budget: { costUsd: 0.1, tokens: 5, durationMillis: undefined },
+        reassign: "next"
+      }
     )
   })
 
   it("hold answers to the length that the flags say, and keep the other settings of calls", () => {
     const config = defineConfig({ worker: { temperature: 0.2, maxOutputTokens: 9 }, cache: "a", limits: {} })
     assert.deepStrictEqual(RunOptions.settings(config, { ...none, maxOutputTokens: Option.some(500) }), {
-      worker: { temperature: 0.2, maxOutputTokens: 500 },
-      budget: {}
+      ...unset,
+      worker: { temperature: 0.2, maxOutputTokens: 500 }
     })
     assert.deepStrictEqual(RunOptions.settings(config, none), {
-      worker: { temperature: 0.2, maxOutputTokens: 9 },
-      budget: {}
+      ...unset,
+      worker: { temperature: 0.2, maxOutputTokens: 9 }
     })
   })
 
   it("leave to the Conductor what nobody has set", () => {
-    assert.deepStrictEqual(RunOptions.settings({}, none), { budget: {} })
+    assert.deepStrictEqual(RunOptions.settings({}, none), unset)
   })
 })

@@ -68,8 +68,8 @@ const evaluate = (options: Partial<Evaluation.Options> & Pick<Evaluation.Options
     Evaluation.run({
       suites: [suite(6)],
       policies: [{ policy: Baselines.single(0) }],
-      retry: { baseDelayMillis: 0, jitter: false },
-      ...options
+      ...options,
+      run: { retry: { baseDelayMillis: 0, jitter: false }, ...options.run }
     }).pipe(Effect.map(({ report }) => report))
   )
 
@@ -155,7 +155,12 @@ describe("failures", () => {
 
   const only = async (options: Partial<Evaluation.Options> & Pick<Evaluation.Options, "pool">) => {
     const at = folder()
-    const report = await evaluate({ suites: [suite(1)], retry: noRetry, ...options, folder: at })
+    const report = await evaluate({
+      suites: [suite(1)],
+      ...options,
+      run: { retry: noRetry, ...options.run },
+      folder: at
+    })
     return { sample: (await samplesOf(at))[0]!, score: report.cells[0]!.score }
   }
 
@@ -172,7 +177,7 @@ describe("failures", () => {
     const lazy = Policy.fixed("lazy", () => ({ steps: [] }))
     const planless = await only({ pool: failing(["0"]), policies: [{ policy: lazy }] })
     expect(planless.sample).toMatchObject({ score: 0, rung: "no-answer", shape: "empty" })
-    const poor = await only({ pool: failing(["0"]), perQuestion: { costUsd: 0.000001 } })
+    const poor = await only({ pool: failing(["0"]), run: { budget: { costUsd: 0.000001 } } })
     expect(poor.sample).toMatchObject({ score: 0, rung: "no-answer", outcome: "budget", calls: 0 })
     expect(poor.score).toMatchObject({ mean: 0, samples: 1, missing: 0, unanswered: 1 })
   })
@@ -243,7 +248,7 @@ describe("going on", () => {
     })
     expect([a.calls.length, b.calls.length]).toEqual([6, 6])
     expect(more.comparisons).toHaveLength(1)
-    expect(await fails({ pool, folder: at, seed: 1 })).toContain("another seed")
+    expect(await fails({ pool, folder: at, run: { seed: 1 } })).toContain("another seed")
     expect(await fails({ pool, folder: at, suites: [suite(6, { grader: "math" })] })).toContain("grader of doubles")
     expect(await fails({ pool, folder: at, policies: [] })).toContain("at least one policy")
   })
@@ -252,7 +257,7 @@ describe("going on", () => {
     const at = folder()
     const replies: ReadonlyArray<ScriptedWorker.Reply> = [{ fail: { _tag: "Network" } }, "0"]
     const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", pricing: price, replies })])
-    const terms = { pool, folder: at, suites: [suite(1)], retry: noRetry }
+    const terms = { pool, folder: at, suites: [suite(1)], run: { retry: noRetry } }
     expect((await evaluate(terms)).cells[0]!.score.missing).toBe(1)
     expect((await evaluate(terms)).cells[0]!.score.missing).toBe(1)
     expect((await evaluate({ ...terms, retryMissing: true })).cells[0]!.score).toMatchObject({ missing: 0, mean: 1 })
@@ -310,17 +315,17 @@ describe("a critic", () => {
       pool: WorkerPool.makeUnsafe([worker]),
       folder: at,
       suites: [suite(3)],
-      settings: { critic: Critic.fromWorker(judge) }
+      run: { critic: Critic.fromWorker(judge) }
     }
     const first = await evaluate(terms)
     expect(first.cells[0]!.calls.total).toBe(6)
     expect(first.progress.paidUsd).toBeCloseTo(first.cells[0]!.costUsd.total)
-    expect(first.config.settings).toMatchObject({ critic: terms.settings.critic.name })
+    expect(first.config.settings).toMatchObject({ critic: terms.run.critic.name })
     fs.rmSync(path.join(at, "journal.jsonl"))
     const second = await evaluate(terms)
     expect([judge.calls.length, worker.calls.length]).toEqual([3, 3])
     expect(second.cells[0]!.costUsd).toEqual(first.cells[0]!.costUsd)
-    expect(await fails({ ...terms, settings: {} })).toContain("another recursion, settings")
+    expect(await fails({ ...terms, run: {} })).toContain("another recursion, settings")
   })
 })
 

@@ -41,8 +41,8 @@ describe("an evaluation", () => {
       const pool = WorkerPool.makeUnsafe([{ ...worker, limits: { maxOutputTokens: 10 } }])
       const at = folder()
       const policies = [{ policy: Baselines.single("a") }]
-      const retry = { maxAttempts: 1 }
-      const options = { suites: [suite], policies, pool, folder: at, maxCostUsd: 1000, retry }
+      const run = { retry: { maxAttempts: 1 } }
+      const options = { suites: [suite], policies, pool, folder: at, maxCostUsd: 1000, run }
       const { report, samples } = yield* Evaluation.run(options)
       assert.isAbove(samples[0]!.costUsd, 0)
       assert.strictEqual(report.progress.paidUsd, samples[0]!.costUsd)

@@ -1,7 +1,9 @@
 /** `divisi eval`: policies on benchmarks, to a report. */
+
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import type * as ResponseCache from "@divisi/core/ResponseCache"
+import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Transcript } from "@divisi/core/Transcript"
 import * as Benchmark from "@divisi/evals/Benchmark"
 import * as Benchmarks from "@divisi/evals/Benchmarks"
@@ -20,7 +22,6 @@ import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
-import * as View from "../view/View.ts"
 import * as Contenders from "./Contenders.ts"
 import * as Embedders from "./Embedders.ts"
 import type { EvalInput } from "./flags.ts"
@@ -84,7 +85,7 @@ const contendersOf = (
   shared: {
     readonly pool: Evaluation.Options["pool"]
     readonly isGym: boolean
-    readonly settings: Settings
+    readonly settings: RunSettings
     readonly environment: Environment
     readonly store: ResponseCache.Store
   },
@@ -110,36 +111,6 @@ const contendersOf = (
     })
     return { entries: Contenders.join(policies, baselines.entries), paidUsd: baselines.paidUsd }
   })
-
-type Settings = ReturnType<typeof RunOptions.settings>
-
-/** What else the config says of a run. */
-const furtherOf = ({ critic, onStepFailure, self, skipUnseen, threshold, worker }: Settings): Evaluation.Settings => ({
-  critic,
-  onStepFailure,
-  self,
-  skipUnseen,
-  threshold,
-  reasoning: worker?.reasoning,
-  timeoutMillis: worker?.timeoutMillis
-})
-
-const termsOf = (input: EvalInput, settings: Settings) => {
-  const { budget, maxSteps, reassign, recursion, retry, seed, worker } = settings
-  const limits = Object.fromEntries(Object.entries(budget ?? {}).filter(([, limit]) => limit !== undefined))
-  return {
-    epochs: input.epochs,
-    seed: seed ?? 0,
-    perQuestion: limits,
-    settings: furtherOf(settings),
-    maxSteps,
-    recursion,
-    maxOutputTokens: worker?.maxOutputTokens,
-    temperature: worker?.temperature,
-    retry,
-    reassign
-  }
-}
 
 /** Keeps each run's whole record in a file of its own. It holds all texts, also of confidential questions. */
 const keeper = (folder: string) => {
@@ -179,7 +150,8 @@ const evaluateAll = (
     const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
     return yield* Effect.mapError(
       Evaluation.run({
-        ...termsOf(input, settings),
+        epochs: input.epochs,
+        run: settings,
         suites,
         policies: entries,
         pool,
@@ -217,7 +189,7 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
   if (Option.isSome(input.offline)) yield* Offline.check(input.offline.value)
   const suites = yield* suitesOf(input)
   notices(suites, input.epochs)
-  const progress = Progress.make(process.stderr, View.isLive(process.stderr, process.env), Date.now)
+  const progress = Progress.make()
   const services = {
     ...Services.of(config, input),
     cache: cacheOf(input, config),

@@ -1,20 +1,8 @@
-/** How far an evaluation is, with the time and the money that are left: a bar on a terminal, else a line now and then. */
+/** How far an evaluation is, with the time and the money that are left. */
 import type * as Evaluation from "@divisi/evals/Evaluation"
-import { bar } from "../gym/Progress.ts"
 import * as Format from "../view/Format.ts"
-import { cut } from "../view/Line.ts"
-import type { Output } from "../view/View.ts"
-
-/** Is told how far it is. */
-export interface Progress {
-  readonly show: (progress: Evaluation.Progress) => void
-  /** Takes the bar away. */
-  readonly close: () => void
-}
-
-const barWidth = 24
-const barMillis = 100
-const lineMillis = 5_000
+import { make as makeProgress } from "../view/Progress.ts"
+import * as View from "../view/View.ts"
 
 /** The text of the progress, without the bar. */
 export const describe = (progress: Evaluation.Progress): string => {
@@ -29,24 +17,15 @@ export const describe = (progress: Evaluation.Progress): string => {
   ].join(", ")
 }
 
-/** Progress on the error output. `now` is in milliseconds. */
-export const make = (output: Output, isLive: boolean, now: () => number): Progress => {
-  let last = Number.NEGATIVE_INFINITY
-  let hasBar = false
+/** A bar on the error output where that is a terminal, else a line every five seconds. */
+export const make = () => {
+  const isLive = View.isLive(process.stderr, process.env)
+  const progress = makeProgress(process.stderr, { isLive, now: Date.now, plainMillis: 5_000, hasBar: true })
   return {
-    show: (progress) => {
-      const isLast = progress.done === progress.planned
-      if (!isLast && now() - last < (isLive ? barMillis : lineMillis)) return
-      last = now()
-      const text = describe(progress)
-      if (!isLive) return void output.write(`${text}\n`)
-      hasBar = true
-      const filled = bar(progress.done, progress.planned, barWidth)
-      output.write(`\r${cut(`▕${filled}▏ ${text}`, (output.columns ?? 80) - 1)}\u001b[K`)
-    },
-    close: () => {
-      if (hasBar) output.write("\r\u001b[K")
-      hasBar = false
-    }
+    show: (state: Evaluation.Progress): void =>
+      progress.show({ done: state.done, total: state.planned, text: describe(state) }),
+    close: progress.close
   }
 }
+
+export type Progress = ReturnType<typeof make>

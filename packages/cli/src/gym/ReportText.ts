@@ -1,29 +1,29 @@
 /** The figures of policies, for people. */
 import * as Format from "../view/Format.ts"
 import { table } from "../view/Table.ts"
-import type { Report, Tally } from "./Tally.ts"
+import type { Figures, Gaps } from "./Figures.ts"
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
-const accuracy = ({ accuracy, standardError }: Report): string =>
+const accuracy = ({ accuracy, standardError }: Figures): string =>
   `${percent(accuracy)} ± ${(100 * standardError).toFixed(1)}`
 
-const perTask = ({ costUsd, tasks }: Report): number => (tasks === 0 ? 0 : costUsd / tasks)
+const perTask = ({ costUsd, tasks }: Figures): number => (tasks === 0 ? 0 : costUsd / tasks)
 
 /** One policy. */
-export const one = (report: Report, tally: Tally): string =>
+export const one = (report: Figures, gaps: Gaps): string =>
   [
     `policy    ${report.policy}`,
     `tasks     ${report.tasks.toLocaleString("en-US")}`,
     `accuracy  ${accuracy(report)}`,
     `cost      ${Format.cost(report.costUsd)}, ${Format.cost(perTask(report))} per task`,
     `steps     ${report.meanSteps.toFixed(2)} per task`,
-    ...(tally.unanswered === 0 ? [] : [`          ${Format.count(tally.unanswered, "task")} without an answer`]),
-    ...(tally.unpricedCalls === 0 ? [] : [`          ${Format.count(tally.unpricedCalls, "call")} of unknown price`])
+    ...(gaps.unanswered === 0 ? [] : [`          ${Format.count(gaps.unanswered, "task")} without an answer`]),
+    ...(gaps.unpricedCalls === 0 ? [] : [`          ${Format.count(gaps.unpricedCalls, "call")} of unknown price`])
   ].join("\n")
 
 /** Several policies, as a table. */
-export const several = (reports: ReadonlyArray<Report>): string => {
+export const several = (reports: ReadonlyArray<Figures>): string => {
   const rows = [
     ["policy", "accuracy", "cost per task", "steps"],
     ...reports.map((report) => [

@@ -1,36 +1,30 @@
-/** `divisi gym solve`: policies over tasks whose answers are known. */
-import * as Conductor from "@divisi/core/Conductor"
-import type { Policy } from "@divisi/core/Policy"
-import type { Task } from "@divisi/core/Task"
+/** `divisi gym solve`: an evaluation on generated tasks, of which only the figures are wanted. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import type { Store } from "@divisi/core/ResponseCache"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Evaluation from "@divisi/evals/Evaluation"
+import type { Sample } from "@divisi/evals/Report"
+import * as DiskCache from "@divisi/files/DiskCache"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
-import * as PolicyName from "../conductor/PolicyName.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import type { Config } from "../config.ts"
-import { type Failure, failed } from "../invocation/Failure.ts"
-import * as View from "../view/View.ts"
+import * as Contenders from "../eval/Contenders.ts"
+import * as Progress from "../eval/Progress.ts"
+import * as Suites from "../eval/Suites.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Figures from "./Figures.ts"
 import type { SolveInput } from "./flags.ts"
-import * as Progress from "./Progress.ts"
 import * as ReportText from "./ReportText.ts"
-import * as Tally from "./Tally.ts"
 
 /** The policies of `--policy all`, after every worker alone. */
 const compared = ["random", "best-of:3", "self-consistency:5", "self-reflection:5", "moa", "lexical"]
-
-interface Contender {
-  readonly name: string
-  readonly policy: Policy
-}
-
-const contender = (name: string, pool: WorkerPool.WorkerPool): Effect.Effect<Contender, Failure, Scope.Scope> =>
-  name === "oracle"
-    ? Effect.succeed({ name, policy: OfflineGym.oracle })
-    : Effect.map(PolicyName.resolve(name, pool), (policy) => ({ name, policy }))
 
 /** What is known of the gym's workers is known of no others. */
 const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string> => [
@@ -41,79 +35,70 @@ const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string
 ]
 
 const contenders = (input: SolveInput, config: Config, pool: WorkerPool.WorkerPool) => {
-  const named = Option.getOrElse(input.policy, () => config.policy ?? RunOptions.measuredPolicy)
-  if (typeof named !== "string") return Effect.succeed([{ name: named.name, policy: named }])
-  const names = named === "all" ? all(pool, config.pool === undefined) : [named]
-  return Effect.forEach(names, (name) => contender(name, pool))
+  const named = Option.getOrUndefined(input.policy) ?? (config.policy === "all" ? "all" : undefined)
+  const names = named === "all" ? all(pool, config.pool === undefined).join(",") : named
+  // The tasks are the gym's, whoever answers: the oracle knows them.
+  return Contenders.policies(names, config, { pool, isGym: true })
 }
 
-/** Runs a policy over the tasks; `onTally` is told the sums after each. */
-const measure = (
-  options: Conductor.Options,
-  tasks: ReadonlyArray<Task>,
-  concurrency: number,
-  onTally: (tally: Tally.Tally) => void
-): Effect.Effect<void, Failure> => {
-  const conductor = Conductor.make(options)
-  let tally = Tally.empty
-  onTally(tally)
-  const solve = (task: Task) =>
-    Effect.gen(function* () {
-      const result = yield* conductor.run(task)
-      const { answer } = result
-      const isCorrect =
-        answer !== undefined &&
-        (yield* Effect.mapError(OfflineGym.grader.grade(task, answer), (error) => failed(error.message))).correct
-      tally = Tally.add(tally, result, isCorrect)
-      onTally(tally)
-    })
-  return Effect.forEach(tasks, solve, { concurrency, discard: true })
+/** A folder that is there for as long as the scope is open. */
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(path.join(tmpdir(), "divisi-gym-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** Nothing is kept: the next call asks again. */
+const nothingKept: Store = { get: () => Effect.succeed(undefined), set: () => Effect.void }
+
+const storeOf = (cache: Config["cache"]): Effect.Effect<Store, Failure, Scope.Scope> =>
+  cache === undefined
+    ? Effect.succeed(nothingKept)
+    : Effect.mapError(DiskCache.store(typeof cache === "string" ? { file: cache } : cache), (error) =>
+        usage(error.message)
+      )
+
+const print = (policies: ReadonlyArray<Evaluation.Entry>, samples: ReadonlyArray<Sample>, json: boolean): void => {
+  const found = policies.map(({ policy: { name } }) => ({ name, own: samples.filter(({ policy }) => policy === name) }))
+  const begun = found.filter(({ own }, index) => own.length > 0 || index === 0)
+  const figures = begun.map(({ name, own }) => Figures.of(name, own))
+  const text =
+    figures.length === 1 ? ReportText.one(figures[0]!, Figures.gaps(begun[0]!.own)) : ReportText.several(figures)
+  process.stdout.write(`${json ? figures.map((one) => JSON.stringify(one)).join("\n") : text}\n`)
 }
 
-/** What is known of each contender: filled in as it runs, so that an interruption loses nothing. */
-type Standing = Map<Contender, Tally.Tally>
+/** Measures the policies, and prints their figures: also those so far when it is interrupted. */
+export const solve = (input: SolveInput): Effect.Effect<void, Failure> => Effect.scoped(measure(input))
 
-const print = (standing: Standing, json: boolean): void => {
-  const reports = [...standing].map(([{ name }, tally]) => Tally.report(name, tally))
-  const tallies = [...standing.values()]
-  const lines = json
-    ? reports.map((report) => JSON.stringify(report))
-    : [reports.length === 1 ? ReportText.one(reports[0]!, tallies[0]!) : ReportText.several(reports)]
-  if (reports.length > 0) process.stdout.write(`${lines.join("\n")}\n`)
-}
-
-/** Measures the policies one after another, and prints their figures: also those so far when it is interrupted. */
-export const solve = (input: SolveInput): Effect.Effect<void, Failure> => Effect.scoped(measureAll(input))
-
-const measureAll = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure, Scope.Scope> {
+const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const isOurs = RunOptions.isGym(config, input)
   const pool = yield* RunOptions.resolvePool(isOurs ? { pool: OfflineGym.fastPool() } : config, input)
   const settings = { retry: isOurs ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, input) }
   const seed = Option.getOrElse(input.seed, () => 0)
-  const tasks = yield* OfflineGym.tasks({ split: input.split, count: input.tasks, seed })
-  const list = yield* contenders(input, config, pool)
-  const progress = Progress.make(process.stderr, View.isLive(process.stderr, process.env), Date.now)
-  const standing: Standing = new Map()
-  const run = Effect.forEach(
-    list,
-    (one) =>
-      measure(
-        { ...settings, seed: settings.seed ?? 0, policy: one.policy, pool },
-        tasks,
-        input.concurrency,
-        (tally) => {
-          standing.set(one, tally)
-          progress.show(one.name, tally, tasks.length)
-        }
-      ),
-    { discard: true }
-  )
+  const suite = yield* Suites.one("gym", { limit: input.tasks, seed, split: input.split })
+  const policies = yield* contenders(input, config, pool)
+  const services = { ...Services.of(config, input), isGym: isOurs }
+  const progress = Progress.make()
+  const samples: Array<Sample> = []
+  const run = Evaluation.run({
+    run: settings,
+    // Every run has the one seed, as a run of the question by itself.
+    sampleSeed: () => settings.seed ?? 0,
+    suites: [suite],
+    policies,
+    pool,
+    folder: yield* temporaryFolder,
+    concurrency: input.concurrency,
+    store: yield* storeOf(services.cache),
+    onProgress: progress.show,
+    onTranscript: (_, sample) => void samples.push(sample)
+  })
+  const told = Effect.mapError(run, (error) => failed(error.message))
   yield* Effect.ensuring(
-    Services.provide(run, { ...Services.of(config, input), isGym: isOurs }),
+    Services.provide(told, services),
     Effect.sync(() => {
       progress.close()
-      print(standing, input.json)
+      print(policies, samples, input.json)
     })
   )
 })

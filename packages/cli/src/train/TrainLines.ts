@@ -1,9 +1,9 @@
 /** A training run as lines of a terminal: a block that is drawn again and again, and plain lines for everywhere else. */
 import type { GrpoMetrics, Metrics, WarmStartMetrics } from "@divisi/trainer/Metrics"
 import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
-import { bar } from "../gym/Progress.ts"
 import * as Format from "../view/Format.ts"
 import { blank, clean, fit, type Line, line, span } from "../view/Line.ts"
+import { bar } from "../view/Progress.ts"
 import { left, shares, type TrainView } from "./TrainView.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -7,11 +7,9 @@
  */
 import path from "node:path"
 import * as Budget from "@divisi/core/Budget"
-import type * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
-import type { Reassign, Retry } from "@divisi/core/Resilience"
 import * as ResponseCache from "@divisi/core/ResponseCache"
-import type { WorkerSettings } from "@divisi/core/RunSettings"
+import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Task } from "@divisi/core/Task"
 import type * as Transcript from "@divisi/core/Transcript"
 import type * as Usage from "@divisi/core/Usage"
@@ -50,28 +48,16 @@ export interface Entry {
   readonly outputTokensFactor?: number | undefined
 }
 
-/** Further settings of the Conductor, and of its calls. */
-export interface Settings
-  extends Pick<Conductor.Options, "self" | "critic" | "threshold" | "onStepFailure" | "skipUnseen">,
-    Pick<WorkerSettings, "reasoning" | "timeoutMillis"> {}
-
 /** What is the same for every policy. */
 export interface Terms {
   /** Answers of every policy to every task; 1 by default. */
   readonly epochs?: number | undefined
-  /** 0 by default. */
-  readonly seed?: number | undefined
-  /** The budget of one question; none by default. */
-  readonly perQuestion?: Budget.Limits | undefined
-  /** The most steps of a workflow; 5 by default. Baselines with a fixed number of steps may have more. */
-  readonly maxSteps?: number | undefined
-  /** Rounds after the first; 0 by default, 2 with a critic. */
-  readonly recursion?: number | undefined
-  /** The most output tokens of a call; by default what each worker can write, and 4096 where that is unknown. */
-  readonly maxOutputTokens?: number | undefined
-  readonly temperature?: number | undefined
-  /** Whatever else is chosen for the Conductor. A critic sees the answers; one that knows the references tells them. */
-  readonly settings?: Settings | undefined
+  /**
+   * How a run goes. Its budget is that of one question; its `seed`, 0 by default, is what the seeds of all samples follow
+   * from. Without `maxOutputTokens` a call may write what its worker can, and 4,096 tokens where that is unknown. A critic
+   * sees the answers: one that knows the references gives them away.
+   */
+  readonly run?: RunSettings | undefined
   /** Of the intervals; 0.95 by default. */
   readonly confidence?: number | undefined
 }
@@ -92,12 +78,12 @@ export interface Options extends Terms {
   readonly paidElsewhereUsd?: number | undefined
   /** Whether samples that the infrastructure lost before are tried again; false by default. */
   readonly retryMissing?: boolean | undefined
-  readonly retry?: Retry | undefined
-  readonly reassign?: Reassign | undefined
   /** Where answers are kept; `answers.sqlite` in the folder by default. One that evaluations share saves calls. */
   readonly store?: ResponseCache.Store | undefined
   /** Whether no call is made: samples that the store has not every answer of are missing. False by default. */
   readonly isOffline?: boolean | undefined
+  /** The seed of a sample; by default one that follows from the seed of `run`, the task and the epoch. */
+  readonly sampleSeed?: ((sample: Pick<Report.Sample, "benchmark" | "task" | "epoch">) => number) | undefined
   /** Versions of what answers, for the report. */
   readonly versions?: Readonly<Record<string, string>> | undefined
   /** Is told at the beginning and after each sample. */

@@ -5,12 +5,10 @@ import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunEvent } from "@divisi/core/RunEvent"
 import type { Task } from "@divisi/core/Task"
 import * as Transcript from "@divisi/core/Transcript"
-import { defaultMaxSteps } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import { fraction } from "../internal/digest.ts"
 import * as Report from "../report/Report.ts"
 import type { Entry, Options, Suite } from "./Evaluation.ts"
-import { recursionOf } from "./plan.ts"
 import { lost, sampleOf } from "./sampling.ts"
 import { unrecorded } from "./unrecorded.ts"
 
@@ -43,33 +41,23 @@ const seedOf = (seed: number, { epoch, suite, task }: Job): number =>
   Math.floor(fraction(String(seed), suite.record.benchmark, task.id, String(epoch)) * 2 ** 31)
 
 /** Who runs a policy: the same for all but the output tokens that a baseline may have more of. */
-export const conductorOf = (options: Options, entry: Entry): Conductor.Conductor["Service"] => {
-  const { maxOutputTokens, perQuestion, reassign, retry, settings = {}, temperature } = options
-  const { critic, reasoning, timeoutMillis, ...conductor } = settings
-  const { outputTokensFactor: factor } = entry
-  const tokens = factor === undefined ? maxOutputTokens : Math.round((maxOutputTokens ?? 4096) * factor)
+export const conductorOf = ({ pool, run = {} }: Options, entry: Entry): Conductor.Conductor["Service"] => {
+  const { budget, worker } = run
+  const { outputTokensFactor: factor, policy } = entry
+  const tokens = worker?.maxOutputTokens
   return Conductor.make({
-    ...conductor,
-    critic,
-    policy: entry.policy,
-    pool: options.pool,
-    maxSteps: options.maxSteps ?? defaultMaxSteps,
-    recursion: recursionOf(options),
-    worker: {
-      maxOutputTokens: tokens,
-      temperature,
-      reasoning,
-      timeoutMillis
-    },
-    budget: perQuestion?.durationMillis === undefined ? undefined : { durationMillis: perQuestion.durationMillis },
-    retry,
-    reassign
+    ...run,
+    policy,
+    pool,
+    worker: { ...worker, maxOutputTokens: factor === undefined ? tokens : Math.round((tokens ?? 4096) * factor) },
+    // The rest of it is an account of its own.
+    budget: budget?.durationMillis === undefined ? undefined : { durationMillis: budget.durationMillis }
   })
 }
 
 /** The account of one question: its time limit is the Conductor's. */
-const accountOf = ({ perQuestion = {} }: Options): Budget.Ledger => {
-  const { durationMillis: _, ...limits } = perQuestion
+const accountOf = ({ run }: Options): Budget.Ledger => {
+  const { durationMillis: _, ...limits } = run?.budget ?? {}
   return Budget.make(limits)
 }
 
@@ -84,8 +72,8 @@ export interface Shared {
 /** Makes a sample; `undefined` when it needed a call that the cost limit refused. */
 export const run = Effect.fnUntraced(function* (shared: Shared, job: Job) {
   const { entry, epoch, suite, task } = job
-  const { isOffline = false, seed: baseSeed = 0 } = shared.options
-  const seed = seedOf(baseSeed, job)
+  const { isOffline = false, run: settings, sampleSeed } = shared.options
+  const seed = sampleSeed?.(nameOf(job)) ?? seedOf(settings?.seed ?? 0, job)
   const ledger = accountOf(shared.options)
   const recorder = Transcript.recorder()
   const runId = Report.runId({ ...nameOf(job), seed })

@@ -1,9 +1,10 @@
 /** The plan of an evaluation: how its report states it, whether it can be done, and whether it is the one that began. */
+import type { RunSettings } from "@divisi/core/RunSettings"
 import { defaultMaxSteps } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Report from "../report/Report.ts"
-import type { Options, Settings, Terms } from "./Evaluation.ts"
+import type { Options } from "./Evaluation.ts"
 
 /** Why an evaluation cannot be made. */
 export class EvaluationError extends Data.TaggedError("EvaluationError")<{
@@ -25,29 +26,29 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
 }
 
 /** With a critic, two more rounds. */
-export const recursionOf = ({ recursion, settings }: Terms): number =>
-  recursion ?? (settings?.critic === undefined ? 0 : 2)
+const recursionOf = ({ critic, recursion }: RunSettings): number => recursion ?? (critic === undefined ? 0 : 2)
 
-/** Settings as a report holds them: a critic by its name. */
-const recordOf = ({ critic, ...settings }: Settings = {}): Pick<Report.Config, "settings"> => {
-  const given = { ...settings, critic: critic?.name }
+/** Further settings as a report holds them: a critic by its name. */
+const recordOf = ({ critic, onStepFailure, self, skipUnseen, threshold, worker }: RunSettings) => {
+  const { reasoning, timeoutMillis } = worker ?? {}
+  const given = { self, threshold, onStepFailure, skipUnseen, reasoning, timeoutMillis, critic: critic?.name }
   return Object.values(given).every((value) => value === undefined) ? {} : { settings: given }
 }
 
 /** What is known of an evaluation before it starts. */
 export const planOf = (options: Options): Report.Plan => {
-  const { maxOutputTokens, policies, pool, suites, temperature } = options
+  const { policies, pool, run = {}, suites } = options
   return {
     config: {
       policies: policies.map(({ isBaseline = false, policy }) => ({ name: policy.name, isBaseline })),
       epochs: options.epochs ?? 1,
-      seed: options.seed ?? 0,
-      perQuestion: options.perQuestion ?? {},
-      maxSteps: options.maxSteps ?? defaultMaxSteps,
-      recursion: recursionOf(options),
-      maxOutputTokens,
-      temperature,
-      ...recordOf(options.settings),
+      seed: run.seed ?? 0,
+      perQuestion: run.budget ?? {},
+      maxSteps: run.maxSteps ?? defaultMaxSteps,
+      recursion: recursionOf(run),
+      maxOutputTokens: run.worker?.maxOutputTokens,
+      temperature: run.worker?.temperature,
+      ...recordOf(run),
       confidence: options.confidence ?? 0.95
     },
     benchmarks: suites.map(({ record }) => record),

@@ -1,0 +1,45 @@
+/** What a policy has done over tasks of the gym, from the samples of an evaluation. */
+import { Statistics } from "@divisi/evals"
+import type { Sample } from "@divisi/evals/Report"
+
+/** The figures that are reported. */
+export interface Figures {
+  readonly policy: string
+  /** The share of tasks that were answered correctly, 0 to 1. Runs without an answer count as wrong. */
+  readonly accuracy: number
+  /** Of the accuracy, as an estimate for all tasks like these; 0 where one task says nothing. */
+  readonly standardError: number
+  /** USD, over all tasks. */
+  readonly costUsd: number
+  /** Steps of the plans, over all rounds, for each task. */
+  readonly meanSteps: number
+  readonly tasks: number
+}
+
+/** What is missing from the figures, or counts as wrong in them. */
+export interface Gaps {
+  readonly unanswered: number
+  /** Calls whose price is unknown, and so are missing from the cost. */
+  readonly unpricedCalls: number
+}
+
+const mean = (values: ReadonlyArray<number>): number => (values.length === 0 ? 0 : Statistics.mean(values))
+
+/** The figures of a policy's samples. */
+export const of = (policy: string, samples: ReadonlyArray<Sample>): Figures => {
+  const scores = samples.map(({ correct }) => (correct === true ? 1 : 0))
+  return {
+    policy,
+    accuracy: mean(scores),
+    standardError: scores.length < 2 ? 0 : Statistics.standardError(scores),
+    costUsd: samples.reduce((sum, { costUsd }) => sum + costUsd, 0),
+    meanSteps: mean(samples.map(({ steps }) => steps.length)),
+    tasks: samples.length
+  }
+}
+
+/** What the figures lack. */
+export const gaps = (samples: ReadonlyArray<Sample>): Gaps => ({
+  unanswered: samples.filter(({ missing, rung }) => missing !== undefined || rung === "no-answer").length,
+  unpricedCalls: samples.reduce((sum, { unpricedCalls }) => sum + unpricedCalls, 0)
+})

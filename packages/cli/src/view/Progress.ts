@@ -1,0 +1,65 @@
+/** How far a long command is: a line that is drawn again and again on a terminal, and elsewhere a line now and then. */
+import { cut } from "./Line.ts"
+import type { Output } from "./View.ts"
+
+/** How far it is. */
+export interface State {
+  readonly done: number
+  /** `undefined` where nobody knows. */
+  readonly total: number | undefined
+  readonly text: string
+}
+
+/** A line of progress. */
+export interface Progress {
+  readonly show: (state: State) => void
+  /** Takes the line away. */
+  readonly close: () => void
+}
+
+/** How progress is shown. Times are in milliseconds. */
+export interface Options {
+  readonly isLive: boolean
+  readonly now: () => number
+  /** Between two lines where they cannot be drawn again. */
+  readonly plainMillis: number
+  /** Whether a bar stands before the text on a terminal; otherwise the last text stays. */
+  readonly hasBar: boolean
+}
+
+const barWidth = 24
+const liveMillis = 100
+const eraseToEnd = "\u001b[K"
+
+/** A bar, filled by eighths of a column. */
+export const bar = (done: number, total: number, width = barWidth): string => {
+  const eighths = total === 0 ? 0 : Math.floor((done / total) * width * 8)
+  const rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]!
+  return `${"█".repeat(Math.floor(eighths / 8))}${rest}`.padEnd(width)
+}
+
+/** Progress on an output. The last state is always shown. */
+export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Options): Progress => {
+  let last = Number.NEGATIVE_INFINITY
+  let isDrawn = false
+  const draw = ({ done, text, total }: State) => {
+    const filled = hasBar && total !== undefined ? `▕${bar(done, total)}▏ ` : ""
+    // Without a bar the last text stays.
+    const isKept = done === total && !hasBar
+    output.write(`\r${cut(`${filled}${text}`, (output.columns ?? 80) - 1)}${eraseToEnd}${isKept ? "\n" : ""}`)
+    isDrawn = !isKept
+  }
+  return {
+    show: (state) => {
+      const isEnd = state.done === state.total
+      if (!isEnd && now() - last < (isLive ? liveMillis : plainMillis)) return
+      last = now()
+      if (!isLive) return void output.write(`${state.text}\n`)
+      draw(state)
+    },
+    close: () => {
+      if (isDrawn) output.write(`\r${eraseToEnd}`)
+      isDrawn = false
+    }
+  }
+}
