@@ -34,7 +34,7 @@ const paidFor = (at: string): ReadonlyArray<string> =>
     .split("\n")
     .slice(0, -1)
     .map((line) => JSON.parse(line))
-    .flatMap((line) => (line.type === "paid" && line.answer !== undefined ? [line.answer.key] : []))
+    .flatMap((line) => (line.type === "paid" && line.answered !== undefined ? [line.answered.key] : []))
 
 const bytes = (at: string, name: string) => fs.readFileSync(path.join(at, name), "utf8")
 

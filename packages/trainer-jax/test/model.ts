@@ -7,13 +7,9 @@ import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
 import type * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import * as Effect from "effect/Effect"
-import { vi } from "vitest"
 import type * as Operations from "../src/internal/operations.ts"
 import * as State from "../src/internal/state.ts"
 import * as Threads from "../src/internal/threads.ts"
-
-// Every engine compiles its kernels for each shape that it meets.
-vi.setConfig({ testTimeout: 120_000 })
 
 export const tokenizer = Tokenizer.train(
   ['0 alpha solves sums\n1 beta writes code\n2 gamma checks\nmodel_id = [0, 1]\nsubtasks = ["a"]\n'],
