@@ -202,16 +202,16 @@ export const make = (context: CallContext, plan: Plan): Execution => {
         skip(step, "budget")
         return drive(released(step))
       }
-      const started = startStep(context, plan, answers, step)
-      return Effect.matchEffect(started.answer, {
+      const running = start(context, plan, step)
+      return Effect.matchEffect(ask(context, plan, answers, running), {
         onSuccess: (answer) => {
           answers[step] = { type: "answered", text: answer.text }
-          started.finished(answer)
+          finish(context, plan, running, answer)
           return drive(released(step))
         },
         onFailure: (error) => {
           answers[step] = { type: "failed", message: error.message }
-          started.failed(error)
+          fail(context, plan, running, error.message)
           if (error._tag === "BudgetExceeded") stopped ??= error
           else if (settings.onStepFailure === "end") return Effect.fail(error)
           return drive(released(step))
@@ -234,52 +234,50 @@ export const make = (context: CallContext, plan: Plan): Execution => {
 
 type StepAnswers = ReadonlyArray<StepAnswer | undefined>
 
-/** A step that has begun: its answer, and how to record its end. */
-interface Started {
-  readonly answer: Effect.Effect<Answered, StepFailure | BudgetExceeded>
-  readonly finished: (answer: Answered) => void
-  readonly failed: (error: StepFailure | BudgetExceeded) => void
+/** A step that is being answered. One small object, as there are many at once. */
+interface Running {
+  readonly step: number
+  readonly startedAt: number
+  /** Who answers it: another once it was reassigned. */
+  worker: string
 }
 
-const startStep = (context: CallContext, plan: Plan, answers: StepAnswers, step: number): Started => {
-  const { clock, emit } = context
-  const { round, workflow } = plan
-  const startedAt = clock.currentTimeMillisUnsafe()
-  const elapsed = () => clock.currentTimeMillisUnsafe() - startedAt
-  let worker = workerName(plan, workflow.steps[step]!.worker)
-
-  emit?.({ type: "step-started", round, step, worker })
-  return {
-    answer: ask(context, plan, answers, step, (name) => {
-      emit?.({ type: "step-reassigned", round, step, from: worker, to: name })
-      worker = name
-    }),
-    finished: ({ addedMillis, cached, costUsd, finishReason, text, usage }) =>
-      emit?.({
-        type: "step-finished",
-        round,
-        step,
-        worker,
-        answer: text,
-        finishReason,
-        durationMillis: elapsed() + addedMillis,
-        cached,
-        usage,
-        costUsd
-      }),
-    failed: ({ message }) => emit?.({ type: "step-failed", round, step, worker, message, durationMillis: elapsed() })
-  }
+const start = ({ clock, emit }: CallContext, plan: Plan, step: number): Running => {
+  const worker = workerName(plan, plan.workflow.steps[step]!.worker)
+  emit?.({ type: "step-started", round: plan.round, step, worker })
+  return { step, startedAt: clock.currentTimeMillisUnsafe(), worker }
 }
+
+const finish = (
+  { clock, emit }: CallContext,
+  { round }: Plan,
+  { startedAt, step, worker }: Running,
+  given: Answered
+) => {
+  const { addedMillis, cached, costUsd, finishReason, text: answer, usage } = given
+  const durationMillis = clock.currentTimeMillisUnsafe() - startedAt + addedMillis
+  emit?.({ type: "step-finished", round, step, worker, answer, finishReason, durationMillis, cached, usage, costUsd })
+}
+
+const fail = ({ clock, emit }: CallContext, { round }: Plan, { startedAt, step, worker }: Running, message: string) =>
+  emit?.({
+    type: "step-failed",
+    round,
+    step,
+    worker,
+    message,
+    durationMillis: clock.currentTimeMillisUnsafe() - startedAt
+  })
 
 /** Asks the worker of a step, and those that take over from it. */
 const ask = (
   context: CallContext,
   plan: Plan,
   answers: StepAnswers,
-  step: number,
-  onReassign: (worker: string) => void
+  running: Running
 ): Effect.Effect<Answered, StepFailure | BudgetExceeded> => {
   const { delegate, pool, previous, round, seed, settings, task, workflow } = plan
+  const { step } = running
   const { worker: ordinal } = workflow.steps[step]!
   const messages = workerMessages({ task, workflow, step, answers, previous })
   if (ordinal === pool.workers.length && delegate !== undefined) return delegate(step, messages)
@@ -304,7 +302,9 @@ const ask = (
     return Effect.catchTag(answered, "WorkerError", (error) => {
       const next = reassign(settings.reassign, { pool, failed: at, tried, error })
       if (next === undefined) return Effect.fail(error)
-      onReassign(pool.workers[next]!.id)
+      const { id: to } = pool.workers[next]!
+      emit?.({ type: "step-reassigned", round, step, from: running.worker, to })
+      running.worker = to
       return from(next, [...tried, next])
     })
   }
