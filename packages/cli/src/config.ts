@@ -13,7 +13,10 @@ import type { Recipe } from "@divisi/recipes"
 
 export type { DryRunFacts, Recipe, RecipeOptions, Training } from "@divisi/recipes"
 
-/** The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its default. */
+/**
+ * The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its
+ * default.
+ */
 export interface Config extends RunSettings {
   /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker> | undefined

@@ -1,8 +1,8 @@
 /**
  * The response cache on disk: answers of workers in one file, for this process, those beside it and those after it.
  *
- * It is a store of the {@link ResponseCache}, over Node's own SQLite, which is loaded when a file is opened. Answers are found by the SHA-256 of their key, so the file holds what workers
- * said and not what they were asked.
+ * It is a store of the {@link ResponseCache}, over Node's own SQLite, which is loaded when a file is opened. Answers
+ * are found by the SHA-256 of their key, so the file holds what workers said and not what they were asked.
  */
 import { createHash } from "node:crypto"
 import fs from "node:fs"
@@ -24,13 +24,15 @@ import * as Sqlite from "./Sqlite.ts"
 
 /** Where answers are kept, and how many. Those that were not used for longest make room. */
 export interface Options {
-  /** The file; it and its folder are made when they are not there. Two more, `-wal` and `-shm`, stand beside it in use. */
+  /**
+   * The file; it and its folder are made when they are not there. Two more, `-wal` and `-shm`, stand beside it in use.
+   */
   readonly file: string
   /** No bound by default. */
   readonly maxEntries?: number | undefined
   /**
-   * Of answers as JSON, with 128 bytes for each; 1 GiB by default. The file itself may take up to twice that, and stays as
-   * large as it ever had to be.
+   * Of answers as JSON, with 128 bytes for each; 1 GiB by default. The file itself may take up to twice that, and stays
+   * as large as it ever had to be.
    */
   readonly maxBytes?: number | undefined
   /** How long an answer is kept after it was made; for ever by default. A number is in milliseconds. */
@@ -141,14 +143,15 @@ const open = ({ file }: Options) =>
  *
  * **Details**
  *
- * Several processes may use one file at once. An answer that two of them make at the same time is kept from the one that
- * ends last. A process that is killed loses no answer that was kept, and leaves the file whole. When the file cannot be
- * reached any more (a full disk), answers are not kept or not found; that is logged once, and no call fails for it.
+ * Several processes may use one file at once. An answer that two of them make at the same time is kept from the one
+ * that ends last. A process that is killed loses no answer that was kept, and leaves the file whole. When the file
+ * cannot be reached any more (a full disk), answers are not kept or not found; that is logged once, and no call fails
+ * for it.
  *
  * **Gotchas**
  *
- * The file is not encrypted: whoever can read it can read the answers. It belongs on a disk of this machine; file systems
- * of a network do not lock as SQLite needs it.
+ * The file is not encrypted: whoever can read it can read the answers. It belongs on a disk of this machine; file
+ * systems of a network do not lock as SQLite needs it.
  */
 export const store = Effect.fnUntraced(function* (
   options: Options

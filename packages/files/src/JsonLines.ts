@@ -1,8 +1,8 @@
 /**
  * Lines of JSON: appended in whole, read one at a time.
  *
- * A process may be killed, and a disk may fill, between any two bytes of a line. What lies behind the last end of line is
- * no line: it is left out when a file is read, and cut off when the file is opened to go on.
+ * A process may be killed, and a disk may fill, between any two bytes of a line. What lies behind the last end of line
+ * is no line: it is left out when a file is read, and cut off when the file is opened to go on.
  */
 import fs from "node:fs"
 import { constants, createGunzip } from "node:zlib"
@@ -201,8 +201,8 @@ const openNow = (file: string, options: WriteOptions) => {
 }
 
 /**
- * Opens a file to append to, and makes it where it is not there. A torn last line is cut off. The file is brought to the
- * disk and closed with the scope.
+ * Opens a file to append to, and makes it where it is not there. A torn last line is cut off. The file is brought to
+ * the disk and closed with the scope.
  *
  * **Gotchas**
  *

@@ -2,8 +2,8 @@
  * A lock between processes that the system frees when its holder ends, however it ends.
  *
  * It is an exclusive transaction on an empty SQLite database: SQLite takes the system's own lock on the file, on Linux,
- * macOS and Windows, and the kernel frees it with the process. A lock that is a file or folder has to be judged by others
- * after a crash, by the age of its holder's last sign of life or by a process id that may be another's by now.
+ * macOS and Windows, and the kernel frees it with the process. A lock that is a file or folder has to be judged by
+ * others after a crash, by the age of its holder's last sign of life or by a process id that may be another's by now.
  */
 import fs from "node:fs"
 import os from "node:os"

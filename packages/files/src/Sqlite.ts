@@ -20,8 +20,8 @@ export const codeOf = (error: unknown): number | undefined => {
  *
  * **Details**
  *
- * Node 22 warns that SQLite is experimental. This package has decided to trust it, so users are not told; other warnings
- * pass.
+ * Node 22 warns that SQLite is experimental. This package has decided to trust it, so users are not told; other
+ * warnings pass.
  */
 export const load = (): typeof sqlite | undefined => {
   const { emitWarning } = process

@@ -20,8 +20,8 @@ export type Content = string | Uint8Array | Iterable<string | Uint8Array>
 /** How a file is written. */
 export interface Options {
   /**
-   * Whether to wait until the content is on the disk; true by default. A file that does not wait survives a process that
-   * is killed, but perhaps no loss of power: {@link sync} makes up for it.
+   * Whether to wait until the content is on the disk; true by default. A file that does not wait survives a process
+   * that is killed, but perhaps no loss of power: {@link sync} makes up for it.
    */
   readonly isDurable?: boolean | undefined
 }
@@ -133,8 +133,8 @@ const remove = (file: string) => Effect.promise(() => fs.rm(file, { force: true 
  * **Details**
  *
  * Nothing appears under the name before the function has ended. When it fails or is interrupted, what was there stays.
- * The file keeps its permissions, and a link stays a link to it. The content lies in `<file>.<random>.partial` meanwhile;
- * a process that is killed leaves that behind. The error's `cause` is what the function threw.
+ * The file keeps its permissions, and a link stays a link to it. The content lies in `<file>.<random>.partial`
+ * meanwhile; a process that is killed leaves that behind. The error's `cause` is what the function threw.
  */
 export const writeWith = Effect.fnUntraced(function* (
   file: string,

@@ -5,8 +5,8 @@ import * as DiskCache from "./DiskCache.ts"
 
 /**
  * Opens a file that keeps workers' answers, so that equal calls are paid for once: by this process, those beside it and
- * those after it. It is closed by `await using`, or never. The promise is rejected with a `DiskCacheError` when the file
- * cannot be used.
+ * those after it. It is closed by `await using`, or never. The promise is rejected with a `DiskCacheError` when the
+ * file cannot be used.
  *
  * **Example**
  *

@@ -32,6 +32,8 @@ export interface AnthropicOptions extends Defaults, ProviderOptions<Capabilities
    * some hundred tokens (thousands for older models) is not cached and costs nothing extra.
    */
   readonly promptCache?: "system" | "conversation" | "none" | undefined
-  /** How long the cache lives after its last use; 5 minutes by default. Writing for an hour costs twice the input price. */
+  /**
+   * How long the cache lives after its last use; 5 minutes by default. Writing for an hour costs twice the input price.
+   */
   readonly promptCacheFor?: "5m" | "1h" | undefined
 }

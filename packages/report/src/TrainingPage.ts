@@ -1,8 +1,8 @@
 /**
  * The page of a training run: what was learned, by whom the work was done, and what was written.
  *
- * It is one HTML file that asks for nothing else, in print, on a phone, by day and by night. Under each picture stand its
- * figures. What models wrote is shown, never run: the page allows no scripts at all.
+ * It is one HTML file that asks for nothing else, in print, on a phone, by day and by night. Under each picture stand
+ * its figures. What models wrote is shown, never run: the page allows no scripts at all.
  */
 import { page } from "./page/Page.ts"
 import { once } from "./training/Curves.ts"
@@ -16,8 +16,8 @@ import { workerSection } from "./training/workers.ts"
 export type * from "./training/Training.ts"
 
 /**
- * The iterations whose rollouts the page draws its samples from: some of the beginning, and some of the end. A run of any
- * length has sixteen of them at most.
+ * The iterations whose rollouts the page draws its samples from: some of the beginning, and some of the end. A run of
+ * any length has sixteen of them at most.
  */
 export const sampled = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<number> => {
   const compared = Windows.make(metrics)
@@ -31,8 +31,8 @@ export const sampled = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<number> 
  *
  * **Details**
  *
- * The same training gives the same text. Its length does not grow with the run: neighbouring iterations of a long one are
- * drawn together.
+ * The same training gives the same text. Its length does not grow with the run: neighbouring iterations of a long one
+ * are drawn together.
  */
 export const render = ({ config, metrics, rollouts = [] }: Training): string => {
   const done = once(metrics)

@@ -1,6 +1,6 @@
 /**
- * Workflow pictures: a workflow as an SVG file that follows the reader's light or dark theme. The text stays text: it can
- * be selected, and a screen reader reads the steps in their order.
+ * Workflow pictures: a workflow as an SVG file that follows the reader's light or dark theme. The text stays text: it
+ * can be selected, and a screen reader reads the steps in their order.
  */
 import type { Access, Workflow } from "@divisi/core/Workflow"
 import wrapAnsi from "wrap-ansi"

@@ -52,15 +52,15 @@ export interface Settings {
   /** Threads that compute: as many as there are processors by default, at most 4. Their number changes no bit. */
   readonly threads?: number | undefined
   /**
-   * What samples: `"embedded"`, the default, is this engine itself, whose tokens are the same bits however requests come;
-   * `"llamacpp"` is the runtime that the model is served by, whose rounding depends on what else it evaluates.
+   * What samples: `"embedded"`, the default, is this engine itself, whose tokens are the same bits however requests
+   * come; `"llamacpp"` is the runtime that the model is served by, whose rounding depends on what else it evaluates.
    */
   readonly sampling?: "embedded" | "llamacpp" | undefined
   /** Completions that llama.cpp samples at once; 16 by default. */
   readonly sequences?: number | undefined
   /**
-   * About how much memory a pass may take, in bytes; 0.5 GB by default. Larger requests are cut into several passes, and
-   * a thread, which computes one at a time, never holds much more than three times as much.
+   * About how much memory a pass may take, in bytes; 0.5 GB by default. Larger requests are cut into several passes,
+   * and a thread, which computes one at a time, never holds much more than three times as much.
    */
   readonly memoryBytes?: number | undefined
   /** Completions of one prompt that are computed together; 16 by default. */

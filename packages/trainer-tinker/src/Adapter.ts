@@ -1,9 +1,9 @@
 /**
- * Downloads the adapters that a server trained: takes them out of their archive with care, and puts them into the form that
- * PEFT, vLLM and llama.cpp load.
+ * Downloads the adapters that a server trained: takes them out of their archive with care, and puts them into the form
+ * that PEFT, vLLM and llama.cpp load.
  *
- * Archives differ: gzip or not whatever the name, a folder called `/`, an adapter or a whole model. Two files are taken by
- * name and nothing else is written, so that no path in an archive leads anywhere.
+ * Archives differ: gzip or not whatever the name, a folder called `/`, an adapter or a whole model. Two files are taken
+ * by name and nothing else is written, so that no path in an archive leads anywhere.
  */
 import { randomUUID } from "node:crypto"
 import fs from "node:fs"

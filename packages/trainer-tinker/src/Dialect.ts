@@ -1,9 +1,9 @@
 /**
  * How servers of the Tinker API differ, as data.
  *
- * One protocol, three ways of keeping it: the hosted service, SkyRL's JAX engine, and SkyRL's FSDP and Megatron engines.
- * The client behaves alike towards all three and looks here for what to send. {@link detect} tells them apart as far as
- * they can be; whoever knows the server says so.
+ * One protocol, three ways of keeping it: the hosted service, SkyRL's JAX engine, and SkyRL's FSDP and Megatron
+ * engines. The client behaves alike towards all three and looks here for what to send. {@link detect} tells them apart
+ * as far as they can be; whoever knows the server says so.
  */
 import type { LossName, OptimizerSettings } from "@divisi/trainer/Engine"
 

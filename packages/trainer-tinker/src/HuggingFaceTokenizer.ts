@@ -1,9 +1,9 @@
 /**
  * A base model's own tokenizer and chat template, from the files that come with it on Hugging Face.
  *
- * Servers of the Tinker API take token ids and nothing else, so text becomes tokens here, by `@huggingface/tokenizers` and
- * `@huggingface/jinja`: the reference's own ports, in plain JavaScript, without its runtimes. Parity with the reference
- * is tested on a corpus.
+ * Servers of the Tinker API take token ids and nothing else, so text becomes tokens here, by `@huggingface/tokenizers`
+ * and `@huggingface/jinja`: the reference's own ports, in plain JavaScript, without its runtimes. Parity with the
+ * reference is tested on a corpus.
  */
 import fs from "node:fs/promises"
 import path from "node:path"

@@ -1,9 +1,9 @@
 /**
  * A client of the Tinker API: sessions, models that are trained, samplers and checkpoints of one server.
  *
- * It keeps the protocol's promises for its callers: a session is kept alive by heartbeats, a model's requests are sent in
- * order and carried out once however many replies are lost, results are waited for by long polls, and what is opened is
- * closed with the scope. It knows nothing of engines: {@link @divisi/trainer-tinker/TinkerEngine} makes one of it.
+ * It keeps the protocol's promises for its callers: a session is kept alive by heartbeats, a model's requests are sent
+ * in order and carried out once however many replies are lost, results are waited for by long polls, and what is opened
+ * is closed with the scope. It knows nothing of engines: {@link @divisi/trainer-tinker/TinkerEngine} makes one of it.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

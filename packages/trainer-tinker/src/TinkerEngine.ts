@@ -1,9 +1,9 @@
 /**
  * The distributed engine: a model that a server of the Tinker API trains, as an `Engine` of the trainer.
  *
- * The trainer's losses are sums; what a server makes of them is undone before it is sent. Samplers whose weights a server
- * no longer has refuse to sample, rather than to sample others. And where a lost reply leaves open whether the gradient
- * or a step was taken, nothing more is trained until a saved state is loaded: nothing is lost or done twice.
+ * The trainer's losses are sums; what a server makes of them is undone before it is sent. Samplers whose weights a
+ * server no longer has refuse to sample, rather than to sample others. And where a lost reply leaves open whether the
+ * gradient or a step was taken, nothing more is trained until a saved state is loaded: nothing is lost or done twice.
  */
 import { type Capabilities, type Engine, EngineError, type LossName, type Tokenizer } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
@@ -136,8 +136,8 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
  *
  * **Details**
  *
- * The model is created when it is first needed, and not at all where a saved state is loaded at once. `save` answers with
- * an address at the server; the folder is not written to.
+ * The model is created when it is first needed, and not at all where a saved state is loaded at once. `save` answers
+ * with an address at the server; the folder is not written to.
  *
  * **Gotchas**
  *

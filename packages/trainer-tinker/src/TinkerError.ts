@@ -1,8 +1,8 @@
 /**
  * What goes wrong between this client and a server of the Tinker API.
  *
- * One error for the whole protocol, with a closed set of reasons; each says whether sending the same again can help. The
- * engine's callers see it as core's `EngineError`: {@link toEngineError}.
+ * One error for the whole protocol, with a closed set of reasons; each says whether sending the same again can help.
+ * The engine's callers see it as core's `EngineError`: {@link toEngineError}.
  */
 import { EngineError, type EngineErrorReason } from "@divisi/trainer/Engine"
 import * as Data from "effect/Data"

@@ -72,9 +72,9 @@ export const ofGroup = (
  *
  * **Details**
  *
- * Each round is normalised by itself, over the rollouts that had it. The first round of a group with recursive rounds is
- * multiplied by `recursionDiscount`. The factor is on the advantages: on the rewards it would cancel out in the division by
- * their deviation.
+ * Each round is normalised by itself, over the rollouts that had it. The first round of a group with recursive rounds
+ * is multiplied by `recursionDiscount`. The factor is on the advantages: on the rewards it would cancel out in the
+ * division by their deviation.
  *
  * **Example**
  *

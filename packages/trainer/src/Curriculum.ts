@@ -63,8 +63,8 @@ const nameOf = (ids: ReadonlyArray<string>) => [...ids].sort().join("\n")
  *
  * **Details**
  *
- * With `"random"`, how many workers is drawn first, evenly from `min` to `max` (and at most all), then which and in what
- * order. A set that is held out is drawn again, in whatever order it came.
+ * With `"random"`, how many workers is drawn first, evenly from `min` to `max` (and at most all), then which and in
+ * what order. A set that is held out is drawn again, in whatever order it came.
  *
  * **Example**
  *

@@ -1,9 +1,9 @@
 /**
  * Engines: they hold the weights of a policy in training.
  *
- * An engine does four things, those of the Tinker API: it samples, it computes gradients, it steps the optimiser, and it
- * saves and loads. Everything else (groups, rewards, advantages, schedules, curricula) is the trainer's, and the same for
- * every engine, be it in this process or a cluster away.
+ * An engine does four things, those of the Tinker API: it samples, it computes gradients, it steps the optimiser, and
+ * it saves and loads. Everything else (groups, rewards, advantages, schedules, curricula) is the trainer's, and the
+ * same for every engine, be it in this process or a cluster away.
  */
 import type { Message } from "@divisi/core/Task"
 import * as Data from "effect/Data"
@@ -82,7 +82,8 @@ export type Loss =
   /** `-r A`: REINFORCE, corrected for the distance to the sampler. */
   | { readonly type: "importanceSampling" }
   /**
-   * `-min(r A, clip(r, 1 - low, 1 + high) A)`: PPO's and GRPO's objective (paper section 2). The clips are distances from
+   * `-min(r A, clip(r, 1 - low, 1 + high) A)`: PPO's and GRPO's objective (paper section 2). The clips are distances
+   * from
    * 1. With `entropy` above 0, that many times the entropy of the policy's distribution at each token is added to the
    * objective.
    */

@@ -2,8 +2,8 @@
  * Estimates: what a training run will cost and how long it will take, before anything is spent.
  *
  * A run is simulated many times, from what a few rollouts take and from price tables. What nobody knows yet (how long
- * workflows become, how many recursive rounds are run) is drawn anew each time, so the result is a range. A price that is
- * unknown is said, and never counted as 0.
+ * workflows become, how many recursive rounds are run) is drawn anew each time, so the result is a range. A price that
+ * is unknown is said, and never counted as 0.
  */
 
 import * as Seed from "@divisi/core/Seed"
@@ -102,8 +102,8 @@ const timed = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<{ readonly valu
 
 /**
  * Measures how quick an engine is, for those that cost nothing: it samples a group of completions of a prompt and
- * computes a gradient, each twice, of which the first (where an engine may compile) does not count. No step is made; but
- * the gradient stays with the engine, so use one that is thrown away.
+ * computes a gradient, each twice, of which the first (where an engine may compile) does not count. No step is made;
+ * but the gradient stays with the engine, so use one that is thrown away.
  */
 export const measureSpeed = (
   engine: Engine,
@@ -170,10 +170,10 @@ const check = ({ samples, simulations = 1 }: Options): void => {
  *
  * **Details**
  *
- * The same options give the same estimate. In each simulation it is drawn how many steps workflows have on average (1 to
- * the most that is allowed), how many can be read at the beginning, how far token counts are off, which share of recursive
- * rounds and of further groups is used, and how long calls take. The limit of cost of the config stops a simulation as it would stop the run; as
- * there, an engine's bill counts towards it where it has prices.
+ * The same options give the same estimate. In each simulation it is drawn how many steps workflows have on average (1
+ * to the most that is allowed), how many can be read at the beginning, how far token counts are off, which share of
+ * recursive rounds and of further groups is used, and how long calls take. The limit of cost of the config stops a
+ * simulation as it would stop the run; as there, an engine's bill counts towards it where it has prices.
  *
  * **Gotchas**
  *

@@ -1,6 +1,6 @@
 /**
- * The losses of `Engine` in plain numbers: what every engine computes, as a reference to test one against, and the inside
- * of `ToyEngine`.
+ * The losses of `Engine` in plain numbers: what every engine computes, as a reference to test one against, and the
+ * inside of `ToyEngine`.
  *
  * Shapes are in the names: `T` the tokens of one completion.
  */

@@ -1,8 +1,8 @@
 /**
  * Metrics: the results of an iteration. One record per iteration, one JSON line each in the run's folder.
  *
- * Everything but `seconds`, `at` and `criticalPathSeconds` is the same for the same run, killed and resumed or not. (With a
- * response cache that outlives the process, what was asked before costs nothing the second time.)
+ * Everything but `seconds`, `at` and `criticalPathSeconds` is the same for the same run, killed and resumed or not.
+ * (With a response cache that outlives the process, what was asked before costs nothing the second time.)
  */
 
 /** The fields of all records. */
@@ -28,7 +28,9 @@ interface Base {
   readonly engineCostUsd?: number | undefined
   /** Milliseconds since 1970. */
   readonly at: number
-  /** The time of the iteration, in total and by kind of work. Kinds overlap, so they can add up to more than the total. */
+  /**
+   * The time of the iteration, in total and by kind of work. Kinds overlap, so they can add up to more than the total.
+   */
   readonly seconds: Readonly<Record<string, number>> & { readonly total: number }
   /** The results of the held-out evaluation, where there was one. */
   readonly evaluation?: Readonly<Record<string, number>> | undefined

@@ -1,8 +1,8 @@
 /**
  * Objectives: they turn settings into the loss and the weights that an engine minimises.
  *
- * An engine sums over tokens; every mean is in the weights that are made here. Shapes are in the names: `N` completions of
- * one optimiser step, `T` the tokens of each.
+ * An engine sums over tokens; every mean is in the weights that are made here. Shapes are in the names: `N` completions
+ * of one optimiser step, `T` the tokens of each.
  */
 import type { Capabilities, Datum, Loss, PerToken } from "./Engine.ts"
 import * as LossTerms from "./LossTerms.ts"
@@ -70,8 +70,8 @@ export interface Weighed {
  *
  * **Details**
  *
- * They add up to 1. With `"completion"` every completion gets the same sum, with `"token"` every token of the same part gets
- * the same weight. The setting gives the ratio of the parts (thought and lists).
+ * They add up to 1. With `"completion"` every completion gets the same sum, with `"token"` every token of the same part
+ * gets the same weight. The setting gives the ratio of the parts (thought and lists).
  *
  * **Example**
  *
@@ -102,8 +102,8 @@ export const weights = (
 }
 
 /**
- * The advantage of each token of a completion, with the penalty for leaving the reference where `kl` is not 0: that many
- * times `log q - log p_reference` is taken off at each token.
+ * The advantage of each token of a completion, with the penalty for leaving the reference where `kl` is not 0: that
+ * many times `log q - log p_reference` is taken off at each token.
  *
  * **Example**
  *

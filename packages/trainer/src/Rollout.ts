@@ -1,8 +1,8 @@
 /**
  * Rollouts: runs of the Conductor to learn from.
  *
- * A rollout is one run with a language policy whose model is the engine's sampler, graded and rewarded round by round. The
- * response cache, budgets, retries and reassignment are core's. A group is the rollouts of one question.
+ * A rollout is one run with a language policy whose model is the engine's sampler, graded and rewarded round by round.
+ * The response cache, budgets, retries and reassignment are core's. A group is the rollouts of one question.
  */
 import type * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"

@@ -1,8 +1,9 @@
 /**
  * The folder of a training run: written so that it can be killed at any moment, and read by whatever shows a run.
  *
- * A checkpoint is a folder that is there in whole or not at all; metrics are appended, and those behind the last checkpoint
- * are cut off when the run is resumed; the rollouts of an iteration are one file. `RunLayout` says what lies where.
+ * A checkpoint is a folder that is there in whole or not at all; metrics are appended, and those behind the last
+ * checkpoint are cut off when the run is resumed; the rollouts of an iteration are one file. `RunLayout` says what lies
+ * where.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -127,7 +128,10 @@ const checkpointPattern = /^(\d{6,})$/
 export const rolloutIterations = (folder: string): Effect.Effect<ReadonlyArray<number>, RunFolderError> =>
   attempt(folder, () => numbered(path.join(folder, Layout.rollouts), rolloutPattern))
 
-/** The rollouts of one iteration: groups, each before its completions. A file that a crash has cut is read as far as it goes. */
+/**
+ * The rollouts of one iteration: groups, each before its completions. A file that a crash has cut is read as far as it
+ * goes.
+ */
 export const readRollouts = (
   folder: string,
   iteration: number

@@ -142,8 +142,8 @@ export const mix = (shares: ReadonlyArray<Share>): TaskSource => {
  *
  * **Gotchas**
  *
- * After `maxDraws` draws (100 by default) the last one is taken, wanted or not: a filter that wants nothing does not hang
- * a run.
+ * After `maxDraws` draws (100 by default) the last one is taken, wanted or not: a filter that wants nothing does not
+ * hang a run.
  */
 export const filter = (source: TaskSource, isWanted: (task: Task) => boolean, maxDraws = 100): TaskSource => ({
   ...source,

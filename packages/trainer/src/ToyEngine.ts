@@ -3,8 +3,8 @@
  *
  * The logits of a token are the sum of two rows: one for the last few tokens, and one for these together with the whole
  * prompt. The first learns the form of completions, the second the answer to a prompt. Gradients are exact, sums are in
- * double precision and everything is deterministic. It is to engines what `ScriptedWorker` is to workers, and keeps their
- * contract (`@divisi/testkit/engines`).
+ * double precision and everything is deterministic. It is to engines what `ScriptedWorker` is to workers, and keeps
+ * their contract (`@divisi/testkit/engines`).
  */
 import * as fs from "node:fs/promises"
 import * as path from "node:path"

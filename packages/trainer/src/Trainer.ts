@@ -1,8 +1,8 @@
 /**
  * The trainer: it runs the phases of a training over an engine and keeps the run in a folder.
  *
- * A run can be stopped, killed or run out of money at any moment. Resumed from its last checkpoint, it comes to the same
- * result. It reports its progress only through its events (`TrainingEvent`).
+ * A run can be stopped, killed or run out of money at any moment. Resumed from its last checkpoint, it comes to the
+ * same result. It reports its progress only through its events (`TrainingEvent`).
  */
 import * as Budget from "@divisi/core/Budget"
 import type { Grader } from "@divisi/core/Grader"
@@ -56,7 +56,10 @@ export interface Parts {
   readonly policy?: ((model: Worker, phase: Extract<PhaseConfig, { readonly type: "grpo" }>) => Policy) | undefined
   /** Parts of the pool that are held out for tests. The ids are in alphabetical order. */
   readonly isHeldOut?: ((ids: ReadonlyArray<string>) => boolean) | undefined
-  /** An engine that holds the reference of a KL penalty. Without one the engine's own first weights are kept and exchanged. */
+  /**
+   * An engine that holds the reference of a KL penalty. Without one the engine's own first weights are kept and
+   * exchanged.
+   */
   readonly reference?: Engine | undefined
   /** Any measures of the present weights, every `evaluateEvery` iterations. */
   readonly evaluate?:
@@ -324,8 +327,8 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
  *
  * **Gotchas**
  *
- * Give the parts that the run was started with: the same sources, engine and workers. Their names and the workers' ids are
- * checked; what they do cannot be.
+ * Give the parts that the run was started with: the same sources, engine and workers. Their names and the workers' ids
+ * are checked; what they do cannot be.
  *
  * **Example**
  *

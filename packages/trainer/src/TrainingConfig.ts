@@ -3,8 +3,8 @@
  * folder before the first step.
  *
  * What cannot be data (the engine, the pool, the tasks, the grader) is handed to the trainer beside it and stands here
- * by name. A run is a list of phases, each with its own settings; the defaults are the paper's. Left out of the textbook
- * method: a critic network, and a reference model that is synchronised (paper section 2: no KL term).
+ * by name. A run is a list of phases, each with its own settings; the defaults are the paper's. Left out of the
+ * textbook method: a critic network, and a reference model that is synchronised (paper section 2: no KL term).
  */
 
 import type { ConductorOptions } from "@divisi/core/Prompt"
@@ -55,9 +55,10 @@ export interface AdvantageConfig {
   readonly divideByStd: boolean
   readonly zeroVariance: ZeroVariance
   /**
-   * Which groups count as equal: those of equal rewards, or also those whose answers are all right or all wrong, however
-   * many of them could not be read (the filter of DAPO, Yu et al. 2025). `"correctness"` is for policies that still write
-   * much that cannot be read: where no plan is right yet, rewards prefer the shortest, as it goes wrong in fewer places.
+   * Which groups count as equal: those of equal rewards, or also those whose answers are all right or all wrong,
+   * however many of them could not be read (the filter of DAPO, Yu et al. 2025). `"correctness"` is for policies that
+   * still write much that cannot be read: where no plan is right yet, rewards prefer the shortest, as it goes wrong in
+   * fewer places.
    */
   readonly equalBy: "reward" | "correctness"
   /** What the advantages of a first round are multiplied by where a recursive round follows it. */
@@ -72,7 +73,9 @@ export interface ObjectiveConfig {
     | { readonly type: "sequenceRatio"; readonly low: number; readonly high: number }
     /** The ratio without a clip: REINFORCE. */
     | { readonly type: "importanceSampling" }
-  /** What the mean is taken over: the tokens of each completion and then completions, or all tokens of a step at once. */
+  /**
+   * What the mean is taken over: the tokens of each completion and then completions, or all tokens of a step at once.
+   */
   readonly mean: "completion" | "token"
   /** Times the entropy of the policy, added to the objective; 0 for none. */
   readonly entropy: number
@@ -121,7 +124,9 @@ export interface PenaltyConfig {
 export interface RolloutConfig {
   /** The paper's setting and its ablations: examples, subtasks, access, descriptions, or another template. */
   readonly prompt: ConductorOptions
-  /** Steps, limits, workers' settings, retries. A budget is one rollout's, the policy's own calls and tokens included. */
+  /**
+   * Steps, limits, workers' settings, retries. A budget is one rollout's, the policy's own calls and tokens included.
+   */
   readonly run: RolloutRunSettings
   /** The most tokens of a completion. One that reaches the limit is not read. */
   readonly maxTokens: number
@@ -156,8 +161,9 @@ export interface RecursionConfig {
   /** Rounds after the first. */
   readonly rounds: number
   /**
-   * The share of workers, 0 to 1, that are out of reach in questions with recursive rounds, though the prompt lists them:
-   * a policy learns to ask others where a round has no answer. The same for all rollouts of a question; 0 by default.
+   * The share of workers, 0 to 1, that are out of reach in questions with recursive rounds, though the prompt lists
+   * them: a policy learns to ask others where a round has no answer. The same for all rollouts of a question; 0 by
+   * default.
    */
   readonly outages?: number | undefined
 }
@@ -193,7 +199,9 @@ export interface GrpoConfig {
   readonly groupSize: number
   /** Optimiser steps of an iteration, each over its share of the groups. */
   readonly minibatches: number
-  /** By how many optimiser steps the sampler of an iteration may be behind when its first step is made; 0 is on-policy. */
+  /**
+   * By how many optimiser steps the sampler of an iteration may be behind when its first step is made; 0 is on-policy.
+   */
   readonly offPolicySteps: number
   readonly optimizer: OptimizerConfig
   readonly advantage: AdvantageConfig
@@ -234,7 +242,9 @@ export interface TrainingConfig {
   readonly evaluateEvery: number
   /** Whether rollouts are written into the folder. */
   readonly recordRollouts: boolean
-  /** USD that the run may cost in all. What reaches it stops at a checkpoint. Raised when a run is resumed with more. */
+  /**
+   * USD that the run may cost in all. What reaches it stops at a checkpoint. Raised when a run is resumed with more.
+   */
   readonly maxCostUsd?: number | undefined
   /** Versions of what wrote the run: packages and Node. */
   readonly versions: Readonly<Record<string, string>>
@@ -321,8 +331,8 @@ export type GrpoInput = Settings<Omit<GrpoConfig, "type">>
  * **Details**
  *
  * 200 iterations of 4 questions with 64 completions each, one optimiser step per iteration, strictly on-policy. That is
- * the default because overlap only pays where workers are slower than the engine and the engine's machine is not theirs;
- * the embedded engine samples on the cores that compute its gradients.
+ * the default because overlap only pays where workers are slower than the engine and the engine's machine is not
+ * theirs; the embedded engine samples on the cores that compute its gradients.
  *
  * **Example**
  *

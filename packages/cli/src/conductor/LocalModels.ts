@@ -1,4 +1,6 @@
-/** The package that runs local models. It brings llama.cpp, so it is installed by those who want that, and no one else. */
+/**
+ * The package that runs local models. It brings llama.cpp, so it is installed by those who want that, and no one else.
+ */
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"

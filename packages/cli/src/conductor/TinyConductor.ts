@@ -1,7 +1,7 @@
 /**
  * The tiny Conductor as the command line uses it. A run loads it with its first plan, when the run is on the screen
- * already, and has the lexical policy in its stead where it cannot be loaded. What measures policies has no such stand-in:
- * it would be measured under another's name.
+ * already, and has the lexical policy in its stead where it cannot be loaded. What measures policies has no such
+ * stand-in: it would be measured under another's name.
  */
 
 import * as Policy from "@divisi/core/Policy"

@@ -55,7 +55,9 @@ export const manifestOf = (text: string, name: string, version: string): string 
 const template = () =>
   fileURLToPath(new URL("dist/templates/provider", import.meta.resolve("@divisi/cli/package.json")))
 
-/** What the manifest is called in the template: a `package.json` inside of a package would be taken for one of its own. */
+/**
+ * What the manifest is called in the template: a `package.json` inside of a package would be taken for one of its own.
+ */
 const storedManifest = "package.json.template"
 
 /** Whose licence it is, is for its author to say. */

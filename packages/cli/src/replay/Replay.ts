@@ -18,7 +18,9 @@ const readText = (file: string): Effect.Effect<string, Failure> =>
         catch: (error) => usage(`Cannot read the recording: ${messageOf(error)}.`)
       })
 
-/** Prints what happened, each thing when it is its turn: `speed` times as fast as it was, or at once where that is 0. */
+/**
+ * Prints what happened, each thing when it is its turn: `speed` times as fast as it was, or at once where that is 0.
+ */
 const print = Effect.fnUntraced(function* ({ run }: Recording.Recording, speed: number) {
   let shown = run.startedAt
   for (const { at, lines } of PlainView.entries(run)) {

@@ -20,7 +20,10 @@ const layer = Effect.promise(async () => {
   )
 })
 
-/** Runs what is given a listener, and sends what the listener hears while it runs. Without an endpoint nothing is loaded. */
+/**
+ * Runs what is given a listener, and sends what the listener hears while it runs. Without an endpoint nothing is
+ * loaded.
+ */
 export const provide = <A, E>(use: (listener: Listener | undefined) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.gen(function* () {
     if (!isWanted(process.env)) return yield* use(undefined)

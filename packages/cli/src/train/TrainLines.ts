@@ -1,4 +1,6 @@
-/** A training run as lines of a terminal: a block that is drawn again and again, and plain lines for everywhere else. */
+/**
+ * A training run as lines of a terminal: a block that is drawn again and again, and plain lines for everywhere else.
+ */
 import type { GrpoMetrics, Metrics, WarmStartMetrics } from "@divisi/trainer/Metrics"
 import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
 import * as Format from "../view/Format.ts"

@@ -2,8 +2,8 @@
 import { widthOf } from "./Line.ts"
 
 /**
- * The rows as text, columns three spaces apart. The columns that `isRight` names are set to the right; by default all but
- * the first.
+ * The rows as text, columns three spaces apart. The columns that `isRight` names are set to the right; by default all
+ * but the first.
  */
 export const table = (
   rows: ReadonlyArray<ReadonlyArray<string>>,

@@ -1,8 +1,8 @@
 /**
  * Completions by the thousand: one JSON string per line in, one JSON result per line out.
  *
- * Works chunk by chunk: however large the input, what is held is one chunk and the line it ends in, and a slow reader of
- * the output slows the reading down.
+ * Works chunk by chunk: however large the input, what is held is one chunk and the line it ends in, and a slow reader
+ * of the output slows the reading down.
  */
 
 import { once } from "node:events"

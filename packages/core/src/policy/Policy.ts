@@ -41,7 +41,9 @@ export interface Context {
   readonly self: boolean
   /** 0 for the first round. */
   readonly round: number
-  /** Present in recursive rounds. There, a workflow without steps lets the previous answer stand, where there is one. */
+  /**
+   * Present in recursive rounds. There, a workflow without steps lets the previous answer stand, where there is one.
+   */
   readonly previous?: Previous | undefined
   /** The policy's own seed for this round; the same run gives the same seeds. */
   readonly seed: number
@@ -73,7 +75,9 @@ export interface Proposal {
 /** What writes workflows. */
 export interface Policy {
   readonly name: string
-  /** The longest workflow it writes, where that is more than the Conductor's limit: a baseline that is always as long. */
+  /**
+   * The longest workflow it writes, where that is more than the Conductor's limit: a baseline that is always as long.
+   */
   readonly maxSteps?: number | undefined
   readonly propose: (context: Context) => Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded>
 }

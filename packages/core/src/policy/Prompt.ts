@@ -36,8 +36,8 @@ export interface Example {
 }
 
 /**
- * The wording of the prompt. Words in braces are filled in; the comment on each text lists those it may use, and it need
- * not use them all. An empty text, or an empty list of rules, leaves its section out.
+ * The wording of the prompt. Words in braces are filled in; the comment on each text lists those it may use, and it
+ * need not use them all. An empty text, or an empty list of rules, leaves its section out.
  */
 export interface Template {
   /** What a Conductor is. */

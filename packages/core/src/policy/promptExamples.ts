@@ -1,4 +1,6 @@
-/** The few-shot examples that come with the prompt, as data: each set shows a single call, attempts, a chain, a tree. */
+/**
+ * The few-shot examples that come with the prompt, as data: each set shows a single call, attempts, a chain, a tree.
+ */
 import type { Example } from "./Prompt.ts"
 
 const idiom: Example = {

@@ -17,7 +17,9 @@ import type { Of, RunEvent } from "./RunEvent.ts"
 /** How much of a run's answer has been emitted. */
 export interface AnswerText {
   readonly emitted: string
-  /** The run's answer differs from the emitted text: a call failed in the middle, and its retry answered differently. */
+  /**
+   * The run's answer differs from the emitted text: a call failed in the middle, and its retry answered differently.
+   */
   readonly isContradicted: boolean
   /** Whether text is emitted before the run has ended. */
   readonly isLive: boolean
@@ -43,7 +45,8 @@ export interface AnswerText {
  * **Details**
  *
  * `maxRounds` is the Conductor's own. With one round, the text of the step that answers is emitted as it comes. With
- * more rounds any answer may be a draft, and where steps vote the winner is not known yet: the text then comes at the end.
+ * more rounds any answer may be a draft, and where steps vote the winner is not known yet: the text then comes at the
+ * end.
  */
 export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText => ({
   emitted: "",

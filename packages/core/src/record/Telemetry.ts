@@ -2,8 +2,8 @@
  * Telemetry: the events of runs as spans of Effect's `Tracer`, which OpenTelemetry exporters read.
  *
  * Each run, round, completion of a policy and step is a span, named and attributed by the semantic conventions for
- * generative AI (`gen_ai.*`; `invoke_workflow`, `plan` and `chat` operations). Attributes they do not define stand under
- * `divisi.*`. Texts of people and models are left out unless `content` is true.
+ * generative AI (`gen_ai.*`; `invoke_workflow`, `plan` and `chat` operations). Attributes they do not define stand
+ * under `divisi.*`. Texts of people and models are left out unless `content` is true.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,10 +1,10 @@
 /**
  * Transcripts: the whole record of a run, folded from its events.
  *
- * A transcript is plain JSON. It can be taken at any moment of a run, and what has not happened yet is absent from it. It
- * says when each thing happened, so a finished run can be shown as it was at any time ({@link at}): a view is a function
- * of a transcript and a time. Every dollar and token of `spend` is in exactly one place: an answer, a failed call, a
- * completion or a grade.
+ * A transcript is plain JSON. It can be taken at any moment of a run, and what has not happened yet is absent from it.
+ * It says when each thing happened, so a finished run can be shown as it was at any time ({@link at}): a view is a
+ * function of a transcript and a time. Every dollar and token of `spend` is in exactly one place: an answer, a failed
+ * call, a completion or a grade.
  */
 
 import { defined } from "../Fields.ts"
@@ -144,8 +144,8 @@ export interface Recorder {
  *
  * **Details**
  *
- * Each event changes the record in place; a transcript is copied out of it when it is asked for. So a recorder holds what
- * the transcript holds, and no events. Asked again without an event in between, it gives the same transcript.
+ * Each event changes the record in place; a transcript is copied out of it when it is asked for. So a recorder holds
+ * what the transcript holds, and no events. Asked again without an event in between, it gives the same transcript.
  */
 export const recorder: () => Recorder = fold
 

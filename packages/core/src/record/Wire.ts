@@ -1,9 +1,9 @@
 /**
  * The wire: the schemas of what is written to disk or sent elsewhere, and how it is read back.
  *
- * Models are plain interfaces elsewhere so that a first run need not load Effect's schemas; the schema of each stands in
- * `schemas/`, held equal to its interface by the compiler. What is written carries {@link version}: unknown fields are
- * ignored on reading, so fields may be added within a version; another version is refused.
+ * Models are plain interfaces elsewhere so that a first run need not load Effect's schemas; the schema of each stands
+ * in `schemas/`, held equal to its interface by the compiler. What is written carries {@link version}: unknown fields
+ * are ignored on reading, so fields may be added within a version; another version is refused.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"

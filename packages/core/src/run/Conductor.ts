@@ -48,8 +48,8 @@ export interface RunOptions {
   readonly payer?: Budget.Payer | undefined
   /**
    * What an answer from the response cache costs: nothing (`"free"`, the default), or what it cost when it was made
-   * (`"as-made"`). In the second case the run's own budget is charged for it and for the attempts that failed before it,
-   * its time counts, and the payer pays nothing.
+   * (`"as-made"`). In the second case the run's own budget is charged for it and for the attempts that failed before
+   * it, its time counts, and the payer pays nothing.
    */
   readonly found?: "free" | "as-made" | undefined
   /** Instead of the Conductor's. */

@@ -27,8 +27,8 @@ export interface Retry {
   /** The longest wait by this schedule, in milliseconds; 30,000 by default. */
   readonly maxDelayMillis?: number | undefined
   /**
-   * The longest retry-after of a vendor that is obeyed, in milliseconds; 120,000 by default. When a vendor asks for more,
-   * the call is not retried, since an earlier retry would fail.
+   * The longest retry-after of a vendor that is obeyed, in milliseconds; 120,000 by default. When a vendor asks for
+   * more, the call is not retried, since an earlier retry would fail.
    */
   readonly maxRetryAfterMillis?: number | undefined
   /** Whether waits are spread at random, the same for the same seed; true by default. */
@@ -46,8 +46,8 @@ export interface Failure {
 }
 
 /**
- * Which worker takes over a step whose worker has failed for good: none, the next worker of the pool (after the last, the
- * first) that has not been tried, or the one that a function returns (`undefined` for none).
+ * Which worker takes over a step whose worker has failed for good: none, the next worker of the pool (after the last,
+ * the first) that has not been tried, or the one that a function returns (`undefined` for none).
  */
 export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined)
 

@@ -106,9 +106,9 @@ const canonical = (value: unknown): string =>
  * **Details**
  *
  * A deterministic request (`temperature` 0, or a `seed`) has one answer. For any other, each sample has its own key:
- * `sample` counts a run's equal requests from 0, so a repeated run finds the same samples, and no two samples of one run
- * are the same. A worker's own `settings` are part of the key, because other defaults give other answers. The key is
- * readable text, as long as the request; a store that wants short keys hashes it.
+ * `sample` counts a run's equal requests from 0, so a repeated run finds the same samples, and no two samples of one
+ * run are the same. A worker's own `settings` are part of the key, because other defaults give other answers. The key
+ * is readable text, as long as the request; a store that wants short keys hashes it.
  *
  * **Example**
  *

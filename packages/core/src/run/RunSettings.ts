@@ -1,6 +1,6 @@
 /**
- * How a run goes, whoever plans it: rounds, limits, calls, failures. One value with one schema, which a config file, the
- * flags of a command, an evaluation and a training embed whole.
+ * How a run goes, whoever plans it: rounds, limits, calls, failures. One value with one schema, which a config file,
+ * the flags of a command, an evaluation and a training embed whole.
  *
  * `Conductor` uses the types alone, so a run loads no schema.
  */
@@ -27,8 +27,8 @@ export interface RunSettings {
   readonly maxSteps?: number | undefined
   /**
    * The most recursive rounds after the first, in which the policy sees its previous workflow and answer; 0 by default,
-   * 2 with a critic. The run ends earlier when the policy lets the previous answer stand. A round without an answer (its
-   * last step failed for good) ends the run only when it was the last one allowed.
+   * 2 with a critic. The run ends earlier when the policy lets the previous answer stand. A round without an answer
+   * (its last step failed for good) ends the run only when it was the last one allowed.
    */
   readonly recursion?: number | undefined
   /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
@@ -41,7 +41,9 @@ export interface RunSettings {
   readonly retry?: Retry | undefined
   /** Which worker takes over a step whose worker failed for good; `"never"` by default. */
   readonly reassign?: Reassign | undefined
-  /** What happens when a step fails for good: the steps that see it are shown the failure (default), or the run ends. */
+  /**
+   * What happens when a step fails for good: the steps that see it are shown the failure (default), or the run ends.
+   */
   readonly onStepFailure?: "report" | "end" | undefined
   /** Whether steps whose answer nobody sees are skipped; true by default. */
   readonly skipUnseen?: boolean | undefined
@@ -72,7 +74,8 @@ const isCritic = (value: unknown): value is Critic =>
 
 /**
  * The fields of {@link schema}, for schemas that embed the settings beside others. They check what they are given and
- * change nothing; a setting is there or absent, and not `undefined`. A critic and a function that reassigns are values of the program and have no JSON.
+ * change nothing; a setting is there or absent, and not `undefined`. A critic and a function that reassigns are values
+ * of the program and have no JSON.
  */
 export const fields = {
   maxSteps: optional(whole(1)),

@@ -1,9 +1,9 @@
 /**
  * One metered call of a worker: the only place where a worker's `generate` is run.
  *
- * Response cache, retries, accounts, provider gate and time limit stand here, in this order from the outside in, so that
- * steps, policies and critics are counted, limited and retried alike. A call is charged to the run's own budget and,
- * if there is a payer, to the payer's account: the worst case is reserved on both before the call starts.
+ * Response cache, retries, accounts, provider gate and time limit stand here, in this order from the outside in, so
+ * that steps, policies and critics are counted, limited and retried alike. A call is charged to the run's own budget
+ * and, if there is a payer, to the payer's account: the worst case is reserved on both before the call starts.
  */
 
 import * as Cause from "effect/Cause"
@@ -41,7 +41,9 @@ export interface CallContext {
   readonly timeoutMillis: number | undefined
 }
 
-/** One call. `sample` distinguishes calls that repeat a request on purpose; it is the same in every run with one seed. */
+/**
+ * One call. `sample` distinguishes calls that repeat a request on purpose; it is the same in every run with one seed.
+ */
 export interface Call {
   readonly worker: Worker
   readonly request: WorkerRequest
@@ -268,8 +270,8 @@ const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => requ
 
 /**
  * Fits a call to its worker and its accounts: drops the seed if the worker takes none, and sets an output limit if an
- * account is limited, since a worst case holds only if the worker is held to it. With a payer it always sets one, so that
- * the cache key of a call does not depend on the limits.
+ * account is limited, since a worst case holds only if the worker is held to it. With a payer it always sets one, so
+ * that the cache key of a call does not depend on the limits.
  */
 const fitted = (call: Call, { ledger, payer }: CallContext): Call => {
   const { request, worker } = call

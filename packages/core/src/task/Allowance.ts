@@ -2,8 +2,8 @@
  * An allowance: what a vendor says is left of its rate limits.
  *
  * Vendors say it in the headers of every answer. A worker passes it on as a part of its stream, and the `ProviderGate`
- * then holds calls back before the vendor has to refuse them. Header names differ by vendor, so workers know them; their
- * values are read in one way for all vendors, here.
+ * then holds calls back before the vendor has to refuse them. Header names differ by vendor, so workers know them;
+ * their values are read in one way for all vendors, here.
  */
 
 /** What is left of one limit. */

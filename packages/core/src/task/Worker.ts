@@ -35,8 +35,8 @@ export interface WorkflowFormat {
 }
 
 /**
- * One call of a worker. Settings that are absent or `undefined` are the worker's own defaults: {@link withDefaults} puts
- * those in, where a plain spread would put `undefined` over them.
+ * One call of a worker. Settings that are absent or `undefined` are the worker's own defaults: {@link withDefaults}
+ * puts those in, where a plain spread would put `undefined` over them.
  */
 export interface WorkerRequest {
   readonly messages: ReadonlyArray<Message>

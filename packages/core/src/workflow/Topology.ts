@@ -53,7 +53,9 @@ export interface Layout {
   readonly lanes: number
   /** The position of each step, by index. */
   readonly steps: ReadonlyArray<Position>
-  /** The edges of the reduction. `points` has one position in each layer from `from` to `to`: no step stands on them. */
+  /**
+   * The edges of the reduction. `points` has one position in each layer from `from` to `to`: no step stands on them.
+   */
   readonly edges: ReadonlyArray<{
     readonly from: number
     readonly to: number

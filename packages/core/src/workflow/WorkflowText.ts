@@ -171,15 +171,15 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
  *
  * *Tolerant* reading takes whatever strict reading takes, with the same result. Otherwise it finds the lists in prose,
  * code fences and JSON, and takes the last complete set: lists that stand together before lists that have prose between
- * them. It forgives other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly quotes, quotes and
- * line breaks that should be escaped, escapes that strict reading refuses (they stay as text), a missing last bracket
- * where the list plainly ends, `"Model 1"` for `1`, and `["all"]`, `all`, `true`, `none`, `null` or `false` as an access
- * list. `notes` lists what it forgave.
+ * them. It forgives other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly quotes, quotes
+ * and line breaks that should be escaped, escapes that strict reading refuses (they stay as text), a missing last
+ * bracket where the list plainly ends, `"Model 1"` for `1`, and `["all"]`, `all`, `true`, `none`, `null` or `false` as
+ * an access list. `notes` lists what it forgave.
  *
  * **Gotchas**
  *
- * JavaScript has no way to tell `"\ud83d\ude00"` (two halves) from `"\U0001f600"` (one character); Python has. Three empty
- * lists are valid only where the rules allow an empty workflow.
+ * JavaScript has no way to tell `"\ud83d\ude00"` (two halves) from `"\U0001f600"` (one character); Python has. Three
+ * empty lists are valid only where the rules allow an empty workflow.
  *
  * **Example**
  *

@@ -295,8 +295,8 @@ const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<voi
  *
  * **Details**
  *
- * Single workers are recorded once, if `record` is there, and shared by all. The same seed, samples and embedder give the
- * same policies. A learned policy knows workers by their ids: it works with any part of the pool.
+ * Single workers are recorded once, if `record` is there, and shared by all. The same seed, samples and embedder give
+ * the same policies. A learned policy knows workers by their ids: it works with any part of the pool.
  *
  * **Example**
  *

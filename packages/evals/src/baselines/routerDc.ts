@@ -1,15 +1,16 @@
 /**
- * RouterDC in a light form (after Chen et al., "RouterDC: Query-Based Router by Dual Contrastive Learning for Assembling
- * Large Language Models", NeurIPS 2024).
+ * RouterDC in a light form (after Chen et al., "RouterDC: Query-Based Router by Dual Contrastive Learning for
+ * Assembling Large Language Models", NeurIPS 2024).
  *
- * As in the paper: a question and each worker are points, the worker at the highest cosine is asked; both are learned by
- * gradient descent on two contrastive losses. The first pulls a question to each of its best workers and away from its
- * worst ones (3 and 3; workers with a score above one half are never pushed away, those without any are never pulled);
- * the second pulls it to another question of its cluster and away from 3 of other clusters (5 clusters by k-means).
+ * As in the paper: a question and each worker are points, the worker at the highest cosine is asked; both are learned
+ * by gradient descent on two contrastive losses. The first pulls a question to each of its best workers and away from
+ * its worst ones (3 and 3; workers with a score above one half are never pushed away, those without any are never
+ * pulled); the second pulls it to another question of its cluster and away from 3 of other clusters (5 clusters by
+ * k-means).
  *
  * Not as in the paper, hence light: the paper fine-tunes mDeBERTaV3-base as its encoder. Here the encoder stays as it
- * is, any embedder, and one linear map on top of it is learned. Clusters are those of the embeddings themselves, without
- * t-SNE; Adam instead of AdamW; the last parameters are kept, not the best on some validation set.
+ * is, any embedder, and one linear map on top of it is learned. Clusters are those of the embeddings themselves,
+ * without t-SNE; Adam instead of AdamW; the last parameters are kept, not the best on some validation set.
  */
 import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
@@ -101,7 +102,8 @@ interface Node {
 const node = (value: Float64Array): Node => ({ value, gradient: new Float64Array(value.length) })
 
 /**
- * `-log softmax` of the cosine to `positive` among those to it and to `negatives`; the gradient is added to all of them.
+ * `-log softmax` of the cosine to `positive` among those to it and to `negatives`; the gradient is added to all of
+ * them.
  */
 const contrast = (
   anchor: Node,

@@ -1,9 +1,9 @@
 /**
  * Benchmarks: where records come from, how a record becomes a task, and who grades the answers.
  *
- * Loading a benchmark gives its tasks and all that is needed to load the very same ones again: files with checksums, the
- * seed, and a hash of the ids. It also gives the licence and terms, to be shown. Tasks of a confidential benchmark may be
- * run, but {@link shareable} keeps their text out of everything that is shared.
+ * Loading a benchmark gives its tasks and all that is needed to load the very same ones again: files with checksums,
+ * the seed, and a hash of the ids. It also gives the licence and terms, to be shown. Tasks of a confidential benchmark
+ * may be run, but {@link shareable} keeps their text out of everything that is shared.
  */
 import * as Task from "@divisi/core/Task"
 import type { AnswerGrader } from "@divisi/graders/Verdict"

@@ -38,7 +38,10 @@ export interface HubFiles {
 
 /** How files are found and kept. */
 export interface Options {
-  /** Where files of a hub are kept; `DIVISI_DATASETS`, or `divisi/datasets` in the cache folder of this user, by default. */
+  /**
+   * Where files of a hub are kept; `DIVISI_DATASETS`, or `divisi/datasets` in the cache folder of this user, by
+   * default.
+   */
   readonly cacheFolder?: string | undefined
   /** Sent to the hub alone. `HF_TOKEN` of the environment by default. */
   readonly token?: string | undefined

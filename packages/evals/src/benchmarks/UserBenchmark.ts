@@ -1,6 +1,6 @@
 /**
- * Your own benchmarks: a file of JSON lines with `question`, `answer` and, unless one grader is for all, `grader`. Lines
- * may also have `id`, `system` and `subject`.
+ * Your own benchmarks: a file of JSON lines with `question`, `answer` and, unless one grader is for all, `grader`.
+ * Lines may also have `id`, `system` and `subject`.
  */
 import path from "node:path"
 import * as Task from "@divisi/core/Task"

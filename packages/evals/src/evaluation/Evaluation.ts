@@ -1,9 +1,10 @@
 /**
  * Evaluations: policies on the same tasks, at equal terms, to a report.
  *
- * Every sample is one run of a Conductor, with a seed that follows from task and epoch and is the same for every policy,
- * and with the same budget. What has been answered is kept as it arrives: an evaluation that was killed, or stopped by
- * its cost limit, goes on where it was when it is run again in the same folder, and pays for no answer twice.
+ * Every sample is one run of a Conductor, with a seed that follows from task and epoch and is the same for every
+ * policy, and with the same budget. What has been answered is kept as it arrives: an evaluation that was killed, or
+ * stopped by its cost limit, goes on where it was when it is run again in the same folder, and pays for no answer
+ * twice.
  */
 import path from "node:path"
 import * as Budget from "@divisi/core/Budget"
@@ -53,9 +54,9 @@ export interface Terms {
   /** Answers of every policy to every task; 1 by default. */
   readonly epochs?: number | undefined
   /**
-   * How a run goes. Its budget is that of one question; its `seed`, 0 by default, is what the seeds of all samples follow
-   * from. Without `maxOutputTokens` a call may write what its worker can, and 4,096 tokens where that is unknown. A critic
-   * sees the answers: one that knows the references gives them away.
+   * How a run goes. Its budget is that of one question; its `seed`, 0 by default, is what the seeds of all samples
+   * follow from. Without `maxOutputTokens` a call may write what its worker can, and 4,096 tokens where that is
+   * unknown. A critic sees the answers: one that knows the references gives them away.
    */
   readonly run?: RunSettings | undefined
   /** Of the intervals; 0.95 by default. */
@@ -297,9 +298,9 @@ export type RunError = Plan.EvaluationError | Journal.JournalError | DiskCache.D
  *
  * **Details**
  *
- * Run again in the same folder, it goes on: policies, benchmarks and epochs may be added then, and the cost limit raised.
- * The report of an evaluation that was killed and went on is the one it would have had, measured times aside. When it
- * is interrupted, or its cost limit is reached, the report is of the samples that there are.
+ * Run again in the same folder, it goes on: policies, benchmarks and epochs may be added then, and the cost limit
+ * raised. The report of an evaluation that was killed and went on is the one it would have had, measured times aside.
+ * When it is interrupted, or its cost limit is reached, the report is of the samples that there are.
  *
  * **Gotchas**
  *

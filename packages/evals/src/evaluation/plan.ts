@@ -1,4 +1,6 @@
-/** The plan of an evaluation: how its report states it, whether it can be done, and whether it is the one that began. */
+/**
+ * The plan of an evaluation: how its report states it, whether it can be done, and whether it is the one that began.
+ */
 import type { RunSettings } from "@divisi/core/RunSettings"
 import { defaultMaxSteps } from "@divisi/core/Workflow"
 import * as Data from "effect/Data"

@@ -115,7 +115,8 @@ const observed = (step: StepRecord, run: Omit<Observation, "worker" | "isAnswere
 })
 
 /**
- * What transcripts tell of workers; a grader says which runs were right, and without one only times and prices are told.
+ * What transcripts tell of workers; a grader says which runs were right, and without one only times and prices are
+ * told.
  *
  * **Details**
  *

@@ -57,7 +57,9 @@ const linearShapes = (config: Config): { readonly [name in Linear]: readonly [nu
 export const isReordered = (architecture: Architecture, target: string): boolean =>
   architecture === "llama" && /\.attn_[qk]\.weight$/.test(target)
 
-/** A linear layer of a block or the output layer, as a module of Hugging Face's layout, by its tensor's name in GGUF. */
+/**
+ * A linear layer of a block or the output layer, as a module of Hugging Face's layout, by its tensor's name in GGUF.
+ */
 export const targetOf = (module: string): string | undefined => {
   if (module === "lm_head") return "output.weight"
   const [, block, name = ""] = /^model\.layers\.(\d+)\.(.+)$/.exec(module) ?? []

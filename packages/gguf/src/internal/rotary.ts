@@ -1,4 +1,6 @@
-/** The order of rows in a head: halves, as PyTorch's rotary embedding pairs them, or neighbours, as llama.cpp's does. */
+/**
+ * The order of rows in a head: halves, as PyTorch's rotary embedding pairs them, or neighbours, as llama.cpp's does.
+ */
 import type { Chunks } from "../Tensor.ts"
 
 /** Row `j * half + i` of a head goes to row `2 * i + j`: numbers of one head, `width` to a row. */

@@ -175,8 +175,8 @@ const missingLibrary = (execution: Sandbox.Execution | undefined): string | unde
  * **Details**
  *
  * Of a task of the benchmark the tests are its own; of any other task, its reference must be a record of the data set
- * as JSON, of which `public_test_cases` is enough (and `metadata` with `func_name` for functions). The verdict's rung is
- * `tests`, or what the first failing test ran into: `wrong-answer`, `runtime-error`, `time-limit`, `memory-limit`,
+ * as JSON, of which `public_test_cases` is enough (and `metadata` with `func_name` for functions). The verdict's rung
+ * is `tests`, or what the first failing test ran into: `wrong-answer`, `runtime-error`, `time-limit`, `memory-limit`,
  * `output-limit`; `unparsed` when the answer has no fenced program. How this differs from the official runner is in
  * docs/evals-sandbox.md.
  *

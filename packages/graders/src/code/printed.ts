@@ -1,4 +1,6 @@
-/** Compares what a program printed with what it should have, by LiveCodeBench's rules: line by line, numbers exactly. */
+/**
+ * Compares what a program printed with what it should have, by LiveCodeBench's rules: line by line, numbers exactly.
+ */
 
 /** A number in the one spelling that all equal numbers share; `undefined` when it is none. */
 const canonical = (word: string): string | undefined => {

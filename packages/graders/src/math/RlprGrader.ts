@@ -1,9 +1,9 @@
 /**
  * Grades RLPR's short answers by two rules.
  *
- * `paper` is the rule in a supplement to related work by the paper's authors, step by step. It is very lenient: it takes
- * 1/2 for 1/3 and 10^3 for 10^5, because it compares the first numbers. `strict` compares numbers only where each side
- * is one number with at most a unit. Reports should show both.
+ * `paper` is the rule in a supplement to related work by the paper's authors, step by step. It is very lenient: it
+ * takes 1/2 for 1/3 and 10^3 for 10^5, because it compares the first numbers. `strict` compares numbers only where each
+ * side is one number with at most a unit. Reports should show both.
  */
 
 import * as Verdict from "../Verdict.ts"

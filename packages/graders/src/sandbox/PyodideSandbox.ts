@@ -2,8 +2,8 @@
  * The default sandbox: Python in WebAssembly (Pyodide), in processes of its own.
  *
  * Every program gets a process in which nothing has run and which serves no other: what a program does to its
- * interpreter ends with it. That is cheap because a process starts from a snapshot of an interpreter's memory, made once
- * for each sandbox, and because spare processes stand ready.
+ * interpreter ends with it. That is cheap because a process starts from a snapshot of an interpreter's memory, made
+ * once for each sandbox, and because spare processes stand ready.
  *
  * Pyodide (13 MB) is installed by those who grade programs: `npm install pyodide`. Nothing is downloaded when it runs.
  */

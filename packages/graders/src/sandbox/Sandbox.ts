@@ -62,8 +62,8 @@ export interface Sandbox {
   /** How many times slower than a plain interpreter it computes: graders stretch time limits by it. */
   readonly slowdown: number
   /**
-   * Runs a program on its inputs, in their order, and stops after the first execution that `goesOn` refuses; by default,
-   * after one that is not `finished` with exit code 0.
+   * Runs a program on its inputs, in their order, and stops after the first execution that `goesOn` refuses; by
+   * default, after one that is not `finished` with exit code 0.
    *
    * The first input finds an interpreter in which nothing has run. Later inputs of the same program may find it again,
    * with a new namespace; another program never does.

@@ -52,7 +52,9 @@ const makers = (name: string, options: Options): Effect.Effect<Sandbox, SandboxE
   }
 }
 
-/** A sandbox that is made when it first runs a program, once. When that fails, every later program fails the same way. */
+/**
+ * A sandbox that is made when it first runs a program, once. When that fails, every later program fails the same way.
+ */
 const lazy = (name: string, make: Effect.Effect<Sandbox, SandboxError, Scope.Scope>) =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
@@ -65,8 +67,8 @@ const lazy = (name: string, make: Effect.Effect<Sandbox, SandboxError, Scope.Sco
   })
 
 /**
- * The default sandbox, WebAssembly. It starts with the first program, keeps no process alive, and ends with this process.
- * To end one earlier, make it in a scope of your own.
+ * The default sandbox, WebAssembly. It starts with the first program, keeps no process alive, and ends with this
+ * process. To end one earlier, make it in a scope of your own.
  */
 export const shared: Sandbox = Effect.runSync(
   Effect.provideService(lazy("pyodide", PyodideSandbox.make()), Scope.Scope, Scope.makeUnsafe())

@@ -14,8 +14,8 @@ export type Effort = "minimal" | "low" | "medium" | "high"
 /** What a model accepts. */
 export interface Capabilities {
   /**
-   * How its thinking is set: by a level (`thinkingLevel`), by a number of tokens (`thinkingBudget`) that then stands for
-   * an effort as well, or not at all.
+   * How its thinking is set: by a level (`thinkingLevel`), by a number of tokens (`thinkingBudget`) that then stands
+   * for an effort as well, or not at all.
    */
   readonly thinking: "level" | "budget" | "none"
   /** The efforts that it accepts. */

@@ -10,9 +10,8 @@ import { check, type Defaults, merge } from "./settings.ts"
 /** The ways in which servers differ. */
 export interface Dialect {
   /**
-   * How usage is reported: in a last chunk when the request asks for it (`stream-options`), without asking (`final`), or
-   * not
-   * at all (`none`): then it is estimated.
+   * How usage is reported: in a last chunk when the request asks for it (`stream-options`), without asking (`final`),
+   * or not at all (`none`): then it is estimated.
    */
   readonly usage: "stream-options" | "final" | "none"
   /** The field of a delta that holds reasoning; none when absent. */

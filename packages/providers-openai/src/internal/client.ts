@@ -3,7 +3,9 @@ import type { HeaderNames } from "@divisi/core/Allowance"
 import OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
 
-/** OpenAI's limits refill evenly. Source: https://platform.openai.com/docs/guides/rate-limits, read in November 2026. */
+/**
+ * OpenAI's limits refill evenly. Source: https://platform.openai.com/docs/guides/rate-limits, read in November 2026.
+ */
 export const rateLimitHeaders: HeaderNames = {
   requests: {
     limit: "x-ratelimit-limit-requests",

@@ -1,4 +1,7 @@
-/** Where random choices for examples come from: a generator of its own, which the shipped model's examples were drawn by. */
+/**
+ * Where random choices for examples come from: a generator of its own, which the shipped model's examples were drawn
+ * by.
+ */
 import type * as Seed from "@divisi/core/Seed"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 

@@ -1,5 +1,6 @@
 /**
- * The gym recipe: a Conductor of under a million weights, trained from nothing in the offline gym on two processor cores.
+ * The gym recipe: a Conductor of under a million weights, trained from nothing in the offline gym on two processor
+ * cores.
  */
 
 import * as Tokenizer from "@divisi/gguf/Tokenizer"

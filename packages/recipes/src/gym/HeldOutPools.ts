@@ -1,4 +1,6 @@
-/** Pools that the gym recipe never trains with, so that it can be measured what the tiny Conductor makes of new ones. */
+/**
+ * Pools that the gym recipe never trains with, so that it can be measured what the tiny Conductor makes of new ones.
+ */
 import * as Seed from "@divisi/core/Seed"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as Draw from "./Draw.ts"
@@ -13,7 +15,9 @@ const some = <A>(draw: Seed.Draw, items: ReadonlyArray<A>, count: number): Reado
   return Array.from({ length: count }, () => left.splice(Seed.below(draw, left.length), 1)[0]!)
 }
 
-/** The ids of the workers of 30 pools, no two of the same workers: three of each size from 3 to 12, in order of size. */
+/**
+ * The ids of the workers of 30 pools, no two of the same workers: three of each size from 3 to 12, in order of size.
+ */
 export const heldOutPools: ReadonlyArray<ReadonlyArray<string>> = sizes.flatMap((size, row) =>
   Array.from({ length: poolsOfSize }, (_, column) =>
     some(

@@ -25,8 +25,8 @@ export const titleOf = (pool: WorkerPool, worker: number): string =>
   /^\w+/.exec(pool.workers[worker]!.description ?? "")?.[0] ?? ""
 
 /**
- * The words by which descriptions speak of a kind, letter by letter, so that they can be found there. Thoughts name a kind
- * by the first, which begins somebody's description where one does.
+ * The words by which descriptions speak of a kind, letter by letter, so that they can be found there. Thoughts name a
+ * kind by the first, which begins somebody's description where one does.
  */
 export const words = {
   arithmetic: ["arithmetic", "mathematics"],

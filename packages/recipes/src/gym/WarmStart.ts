@@ -3,8 +3,8 @@
  * worker in the list.
  *
  * Examples are real questions of the gym's training split with plans for them in which attempts and checks are drawn by
- * lot, and so are workers, mostly of those whose descriptions speak of the kind: who of them is right how often, and what
- * pays, is in none of them.
+ * lot, and so are workers, mostly of those whose descriptions speak of the kind: who of them is right how often, and
+ * what pays, is in none of them.
  */
 
 import * as Conductor from "@divisi/core/Conductor"
@@ -42,10 +42,14 @@ export const maxSteps = 5
 const checked = 0.3
 const attemptedTwice = 0.5
 
-/** The share of attempts by the nearest of those who are described by a word for the kind, and of the rest by the next. */
+/**
+ * The share of attempts by the nearest of those who are described by a word for the kind, and of the rest by the next.
+ */
 const near = 0.7
 
-/** The share of answers that a second round lets stand, and of the rest the share for which the whole is planned again. */
+/**
+ * The share of answers that a second round lets stand, and of the rest the share for which the whole is planned again.
+ */
 const stands = 0.5
 const wholeAgain = 0.5
 
@@ -103,8 +107,8 @@ export const planByLot = (
 }
 
 /**
- * A plan by lot for a second round: none, which lets the answer stand where there is one; another for the whole question;
- * or another for the last part, whose steps see the answer before.
+ * A plan by lot for a second round: none, which lets the answer stand where there is one; another for the whole
+ * question; or another for the last part, whose steps see the answer before.
  */
 const secondByLot = (
   draw: Seed.Draw,

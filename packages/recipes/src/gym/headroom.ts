@@ -1,6 +1,7 @@
 /**
  * How much there is to gain in the gym: the accuracy of every single worker, of the usual baselines, of a majority of
- * all, of the lexical policy and of the oracle on test tasks. One JSON line for each; with `--table`, a table in Markdown.
+ * all, of the lexical policy and of the oracle on test tasks. One JSON line for each; with `--table`, a table in
+ * Markdown.
  *
  *   pnpm --filter @divisi/recipes headroom [--tasks 500] [--seed 0] [--families] [--table]
  */

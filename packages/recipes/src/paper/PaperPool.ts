@@ -35,8 +35,8 @@ export interface PaperPoolOptions {
   /** Other names of models, by worker: what your server calls them, or a model that takes the seat. */
   readonly models?: Readonly<Record<string, string>> | undefined
   /**
-   * Whether the model that a vendor recommends takes the seat of one that the vendor has shut down; false by default, as
-   * it is then another pool than the paper's.
+   * Whether the model that a vendor recommends takes the seat of one that the vendor has shut down; false by default,
+   * as it is then another pool than the paper's.
    */
   readonly successors?: boolean | undefined
   /** Prices by worker, before those of the tables: open models on a server have none there. */
@@ -136,15 +136,15 @@ const tell = (notice: string): void => void process.stderr.write(`divisi: ${noti
  * **Details**
  *
  * The seven, in the paper's order: `gemini-2.5-pro`, `claude-sonnet-4`, `gpt-5`, `deepseek-r1-distill-qwen-32b`,
- * `gemma-3-27b-it`, `qwen3-32b-thinking`, `qwen3-32b`. The open ones are called on a server of yours (`VLLM_BASE_URL`, or
- * `baseURLs` by worker), else at OpenRouter. In the controlled setting, reasoning is a budget of 128 tokens, off, or of
- * minimal effort, whichever a model has at the least.
+ * `gemma-3-27b-it`, `qwen3-32b-thinking`, `qwen3-32b`. The open ones are called on a server of yours (`VLLM_BASE_URL`,
+ * or `baseURLs` by worker), else at OpenRouter. In the controlled setting, reasoning is a budget of 128 tokens, off, or
+ * of minimal effort, whichever a model has at the least.
  *
  * **Gotchas**
  *
  * Vendors shut models down: those that are gone are left out like those without a key, unless `successors` or `models`
- * fill their seats. The promise is rejected with a {@link PaperPoolError} when `required` is set and a worker is missing,
- * or when none is left.
+ * fill their seats. The promise is rejected with a {@link PaperPoolError} when `required` is set and a worker is
+ * missing, or when none is left.
  *
  * **Example**
  *

@@ -1,9 +1,9 @@
 /**
- * The paper's run: a model of 7B learns to conduct the pool of seven on mathematics, knowledge, reasoning and code; then
- * two short phases, for pools of any subset and for a recursive round.
+ * The paper's run: a model of 7B learns to conduct the pool of seven on mathematics, knowledge, reasoning and code;
+ * then two short phases, for pools of any subset and for a recursive round.
  *
- * The hyperparameters are the paper's but for the learning rate: 1e-6 is for all weights, and LoRA wants about ten times
- * that. The paper does not say how its 960 problems are divided; here each benchmark gives a quarter.
+ * The hyperparameters are the paper's but for the learning rate: 1e-6 is for all weights, and LoRA wants about ten
+ * times that. The paper does not say how its 960 problems are divided; here each benchmark gives a quarter.
  */
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { EngineError, type Tokenizer } from "@divisi/trainer/Engine"

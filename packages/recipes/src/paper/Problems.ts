@@ -1,4 +1,6 @@
-/** The problems of the paper's run: those of four benchmarks, from files of this machine or from where they are kept. */
+/**
+ * The problems of the paper's run: those of four benchmarks, from files of this machine or from where they are kept.
+ */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import type * as Grader from "@divisi/core/Grader"

@@ -1,6 +1,6 @@
 /**
- * The toy recipe: twelve questions of the gym, three of its workers, and a table of numbers that learns by heart whom to
- * ask. It needs nothing that is not installed, and shows in seconds what a training run is.
+ * The toy recipe: twelve questions of the gym, three of its workers, and a table of numbers that learns by heart whom
+ * to ask. It needs nothing that is not installed, and shows in seconds what a training run is.
  */
 import * as Prompt from "@divisi/core/Prompt"
 import * as WorkerPool from "@divisi/core/WorkerPool"

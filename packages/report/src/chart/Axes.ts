@@ -27,7 +27,9 @@ export const whole = (from: number, to: number, range: Range = inner, count = 5)
   return { at: scale, ticks: ticks.length === 0 ? [from] : ticks }
 }
 
-/** A share of the width. Across, pictures are laid out in percent: they fit any screen, and their text never shrinks. */
+/**
+ * A share of the width. Across, pictures are laid out in percent: they fit any screen, and their text never shrinks.
+ */
 export const across = (share: number): string => `${(100 * share).toFixed(2)}%`
 
 /** A place in pixels. */

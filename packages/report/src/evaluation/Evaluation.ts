@@ -1,6 +1,6 @@
 /**
- * What an evaluation's page and tables show, as plain data. `Report`, `Sample` and `Profiles` of `@divisi/evals` are such
- * values; so is whatever else has these fields.
+ * What an evaluation's page and tables show, as plain data. `Report`, `Sample` and `Profiles` of `@divisi/evals` are
+ * such values; so is whatever else has these fields.
  */
 import type { Limits } from "@divisi/core/Budget"
 import type { Figure } from "../page/Numbers.ts"

@@ -102,7 +102,9 @@ const sides = [
   [-15, -9]
 ] as const
 
-/** The width in pixels that numbers are kept apart at: that of a phone, so that they are apart on wider screens, too. */
+/**
+ * The width in pixels that numbers are kept apart at: that of a phone, so that they are apart on wider screens, too.
+ */
 const narrow = 360
 
 interface Spot {

@@ -1,6 +1,6 @@
 /**
- * Templates for HTML and SVG. Whatever goes into a template is escaped, unless a template made it: pages hold what models
- * wrote, and models may write anything.
+ * Templates for HTML and SVG. Whatever goes into a template is escaped, unless a template made it: pages hold what
+ * models wrote, and models may write anything.
  */
 import { html as template, raw as trusted } from "hono/html"
 import type { HtmlEscapedString } from "hono/utils/html"

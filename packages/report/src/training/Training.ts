@@ -1,6 +1,6 @@
 /**
- * What a training's page shows, as plain data. `TrainingConfig`, `Metrics` and `RolloutRecord` of `@divisi/trainer`, which
- * the folder of a run holds, are such values.
+ * What a training's page shows, as plain data. `TrainingConfig`, `Metrics` and `RolloutRecord` of `@divisi/trainer`,
+ * which the folder of a run holds, are such values.
  */
 import type { Message } from "@divisi/core/Task"
 import type { Workflow } from "@divisi/core/Workflow"

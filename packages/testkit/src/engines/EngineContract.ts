@@ -2,8 +2,8 @@
  * The contract of an engine: what every engine does, as one suite that each of them runs.
  *
  * Losses and gradients are held to a reference in plain numbers (`LossTerms`), gradients to the fall of the loss along
- * them, samplers to what `forward` finds. What an engine cannot do is declared as a gap with its reason; a gap is run as
- * well, and must still be one.
+ * them, samplers to what `forward` finds. What an engine cannot do is declared as a gap with its reason; a gap is run
+ * as well, and must still be one.
  */
 import { passes } from "./internal/contract/passes.ts"
 import { sampling } from "./internal/contract/samples.ts"
@@ -38,8 +38,8 @@ const checkGap = async (one: Case, shared: Shared, reason: string): Promise<void
  *
  * **Details**
  *
- * One engine is made for all cases and put back to its first weights before each; a second one is made for the case that
- * loads what the first saved. `gaps` names the cases that the engine does not pass, with the reason.
+ * One engine is made for all cases and put back to its first weights before each; a second one is made for the case
+ * that loads what the first saved. `gaps` names the cases that the engine does not pass, with the reason.
  *
  * **Example**
  *

@@ -1,9 +1,10 @@
 /**
- * A server of the Tinker API on this machine, over any engine, with faults on demand: it tests clients through real HTTP.
+ * A server of the Tinker API on this machine, over any engine, with faults on demand: it tests clients through real
+ * HTTP.
  *
- * It does what it is asked for: models learn, samplers keep their weights, checkpoints are files that outlive the server.
- * It behaves as one of the known servers does, traps included: with SkyRL's JAX engine as its dialect it takes means, and
- * turns weights back when an old sampler is used. It listens on the loopback interface only.
+ * It does what it is asked for: models learn, samplers keep their weights, checkpoints are files that outlive the
+ * server. It behaves as one of the known servers does, traps included: with SkyRL's JAX engine as its dialect it takes
+ * means, and turns weights back when an old sampler is used. It listens on the loopback interface only.
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -55,7 +56,9 @@ export interface Options {
   readonly folder: string
   /** What the model is called; what the engine calls it by default. */
   readonly baseModel?: string | undefined
-  /** An adapter that stands for every checkpoint's, as a folder; without it, the engine's own export where it has one. */
+  /**
+   * An adapter that stands for every checkpoint's, as a folder; without it, the engine's own export where it has one.
+   */
   readonly adapter?: string | undefined
   /** Which server's ways it keeps; the hosted one's by default. */
   readonly dialect?: DialectName | undefined

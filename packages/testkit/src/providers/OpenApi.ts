@@ -1,6 +1,6 @@
 /**
- * Holds the requests of a provider to the vendor's published OpenAPI description: every body that it sends must be valid,
- * and may have no field that the description does not know.
+ * Holds the requests of a provider to the vendor's published OpenAPI description: every body that it sends must be
+ * valid, and may have no field that the description does not know.
  */
 import { readFile } from "node:fs/promises"
 import type { WorkerRequest } from "@divisi/core/Worker"

@@ -2,8 +2,8 @@
  * The contract of a provider: what every worker does that stands for a vendor's model, as one suite that every provider
  * runs over real sockets, through the vendor's real SDK, against a server of this machine.
  *
- * A provider that cannot do something says so: a setting that its vendor does not have is declared as rejected, anything
- * else as a gap with its reason. A gap is run as well, and must still be one.
+ * A provider that cannot do something says so: a setting that its vendor does not have is declared as rejected,
+ * anything else as a gap with its reason. A gap is run as well, and must still be one.
  */
 
 import { answers } from "./internal/cases/answers.ts"
@@ -74,8 +74,8 @@ const notes = (expectations: Expectations | undefined, gaps: Gaps): ReadonlyArra
  *
  * **Details**
  *
- * `make` is called once for each case, with the address of a server and a key. `settings` says of each setting whether it
- * is passed on (the default), rejected with an `InvalidRequest` that names it, or need not be sent. `gaps` names the
+ * `make` is called once for each case, with the address of a server and a key. `settings` says of each setting whether
+ * it is passed on (the default), rejected with an `InvalidRequest` that names it, or need not be sent. `gaps` names the
  * cases that the provider does not pass, with the reason; both are listed in the output. A gap that is none any more
  * fails, and so does one that names no case.
  *

@@ -11,7 +11,9 @@ export interface Delta {
   readonly text: string
 }
 
-/** Why an answer ends: by itself, at a stop sequence, at the limit, by a filter, or for a reason that nobody knows yet. */
+/**
+ * Why an answer ends: by itself, at a stop sequence, at the limit, by a filter, or for a reason that nobody knows yet.
+ */
 export type Ending = "stop" | "stop-sequence" | "length" | "content-filter" | "unknown"
 
 /** An answer, streamed or whole, as the request asks. */

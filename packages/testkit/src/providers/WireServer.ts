@@ -180,8 +180,8 @@ const scriptOf = (scripts: Scripts, captured: Captured, index: number): Script |
  *
  * **Details**
  *
- * It answers every path: the dialect reads what is asked for. A script that the dialect cannot write down, and any other
- * mistake in a script, is answered with status 599 and the reason.
+ * It answers every path: the dialect reads what is asked for. A script that the dialect cannot write down, and any
+ * other mistake in a script, is answered with status 599 and the reason.
  *
  * **Example**
  *

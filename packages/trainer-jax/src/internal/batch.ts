@@ -36,7 +36,9 @@ export interface Limits {
 // Shapes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The least size that holds a number: powers of two and what is half-way between them, so at most a third is padding. */
+/**
+ * The least size that holds a number: powers of two and what is half-way between them, so at most a third is padding.
+ */
 export const padded = (count: number, least: number): number => {
   if (count <= least) return least
   const step = Math.max(least, 2 ** (Math.ceil(Math.log2(count)) - 2))
@@ -108,7 +110,9 @@ const rowsOf = (config: Model.Config, data: ReadonlyArray<Datum>, group: Row, li
   })).flatMap((row) => rowsOf(config, data, row, limits))
 }
 
-/** What starting a pass costs, in tokens that could be computed meanwhile: it runs some hundred kernels, however small. */
+/**
+ * What starting a pass costs, in tokens that could be computed meanwhile: it runs some hundred kernels, however small.
+ */
 const tokensPerStart = 400
 
 const maxOf = (left: Shape, right: Shape, prompts_B: number): Shape => ({

@@ -1,7 +1,9 @@
 /** Chooses tokens by their probabilities. */
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 
-/** Spreads the bits of a seed, as neighbouring seeds give this generator neighbouring numbers (MurmurHash3's ending). */
+/**
+ * Spreads the bits of a seed, as neighbouring seeds give this generator neighbouring numbers (MurmurHash3's ending).
+ */
 const spread = (seed: number): number => {
   let bits = seed | 0
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)

@@ -1,6 +1,6 @@
 /**
- * Lookups of embeddings and their gradient, on the processor: a copy of rows, which a compiled pass would do by matrices
- * of ones and zeros.
+ * Lookups of embeddings and their gradient, on the processor: a copy of rows, which a compiled pass would do by
+ * matrices of ones and zeros.
  */
 
 /** The embeddings of tokens, one after another; zeros for -1. */

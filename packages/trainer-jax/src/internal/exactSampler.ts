@@ -79,7 +79,9 @@ export const take = <A extends { readonly part: Part }>(queue: Array<A>, first: 
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What is known of a prompt: keys and values of all layers, `[1, P, H, K]` each, and at the end its padding, `[1, P]`. */
+/**
+ * What is known of a prompt: keys and values of all layers, `[1, P, H, K]` each, and at the end its padding, `[1, P]`.
+ */
 const prefill = (
   decoders: Decoders,
   weights: Weights,

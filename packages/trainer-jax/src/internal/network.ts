@@ -123,7 +123,9 @@ export const causal = (jax: Library, length: number): Jax.Array => {
 // Attention
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Exponentials of scores, whose sums are over the last axis. The largest is taken off first, which changes no share. */
+/**
+ * Exponentials of scores, whose sums are over the last axis. The largest is taken off first, which changes no share.
+ */
 const exponentials = (jax: Library, scores: Jax.Array, largest: Jax.Array) => {
   const values = jax.numpy.exp(scores.ref.sub(largest.ref))
   return { values, sums: values.ref.sum(-1, { keepdims: true }) }
@@ -135,8 +137,8 @@ const largestOf = (jax: Library, scores: Jax.Array): Jax.Array =>
 /**
  * Divides what attention has added up by the sums of its exponentials, and brings heads together: `[B * N, H * R * K]`.
  *
- * The division comes after the change of order, so that its result is stored in the new order: matrices that are read in
- * an order that is not their own are multiplied thirty times more slowly.
+ * The division comes after the change of order, so that its result is stored in the new order: matrices that are read
+ * in an order that is not their own are multiplied thirty times more slowly.
  */
 const gather = (found_BHRNK: Jax.Array, sums_BHRN1: Jax.Array): Jax.Array => {
   const [B, H, R, N, K] = found_BHRNK.shape as [number, number, number, number, number]
@@ -160,7 +162,10 @@ export const attendToSelf = (
   return gather(einsum(jax, "bhrqp,bphk->bhrqk", values, values_BPHK), sums)
 }
 
-/** Tokens of completions look at their prompt and at those before them, with one softmax over both: `[B * N, H * R * K]`. */
+/**
+ * Tokens of completions look at their prompt and at those before them, with one softmax over both: `[B * N, H * R *
+ * K]`.
+ */
 export const attendToBoth = (
   jax: Library,
   queries_BGCHRK: Jax.Array,

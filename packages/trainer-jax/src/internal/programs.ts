@@ -70,7 +70,10 @@ const slopes = (jax: Library, loss: LossName, logProbs: Jax.Array, targets: Targ
 
 const flat = (values: Jax.Array): Jax.Array => values.ref.reshape([values.size, 1])
 
-/** The log-probabilities and entropies `[N, 1]` of tokens from their logits `[N, V]`, and what the gradient needs besides. */
+/**
+ * The log-probabilities and entropies `[N, 1]` of tokens from their logits `[N, V]`, and what the gradient needs
+ * besides.
+ */
 const statistics = (jax: Library, logits_NV: Jax.Array, tokens: Jax.Array) => {
   const np = jax.numpy
   const largest_N1 = np.max(logits_NV.ref, -1, { keepdims: true })

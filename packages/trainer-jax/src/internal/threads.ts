@@ -1,6 +1,6 @@
 /**
- * Threads that compute, each with its own jax-js. A single jax-js that spreads itself over threads waits for all of them
- * at every kernel, and a small model runs thousands of kernels a second.
+ * Threads that compute, each with its own jax-js. A single jax-js that spreads itself over threads waits for all of
+ * them at every kernel, and a small model runs thousands of kernels a second.
  *
  * The result of a task is the same to the bit on every thread.
  */
@@ -24,7 +24,9 @@ export interface Thread {
 export interface Threads {
   readonly count: number
   readonly pool: Pool.Pool<Thread, EngineError>
-  /** A thread that holds more is replaced: jax-js keeps the memory of every shape, and reuses it for equal sizes only. */
+  /**
+   * A thread that holds more is replaced: jax-js keeps the memory of every shape, and reuses it for equal sizes only.
+   */
   readonly mostBytes: number
 }
 

@@ -3,10 +3,10 @@
  *
  * **Details**
  *
- * A mean over all data of a step is undone by a factor, which has to be known when the first data are sent. So the number
- * of data is planned: that of the last step, or of the first call. If fewer come, data without effect fill the step up. If
- * more come, a larger number is planned, and earlier data are sent again for the rest of their factor. The gradient is
- * exact either way. Only the second case costs, and only when the calls of a step grow.
+ * A mean over all data of a step is undone by a factor, which has to be known when the first data are sent. So the
+ * number of data is planned: that of the last step, or of the first call. If fewer come, data without effect fill the
+ * step up. If more come, a larger number is planned, and earlier data are sent again for the rest of their factor. The
+ * gradient is exact either way. Only the second case costs, and only when the calls of a step grow.
  */
 import type { Datum, Loss } from "@divisi/trainer/Engine"
 

@@ -37,7 +37,9 @@ export interface State {
   readonly names: Set<string>
   /** Held while the model is exchanged. */
   readonly creation: Semaphore.Semaphore
-  /** One permit for each sample under way, all of them for a change of the weights, where samplers do not outlast one. */
+  /**
+   * One permit for each sample under way, all of them for a change of the weights, where samplers do not outlast one.
+   */
   readonly sampling: Semaphore.Semaphore
 }
 

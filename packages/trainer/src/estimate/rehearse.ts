@@ -119,8 +119,8 @@ const castOf = ({ answerTokens = defaultAnswerTokens, asksWorkers, parts }: Rehe
  *
  * **Details**
  *
- * The prompts are those of training. Plans are random, as long as they may be. Unless workers are asked, nothing is sent
- * to anybody, and the lengths of answers are assumed.
+ * The prompts are those of training. Plans are random, as long as they may be. Unless workers are asked, nothing is
+ * sent to anybody, and the lengths of answers are assumed.
  */
 export const rehearse = Effect.fnUntraced(function* (
   options: RehearsalOptions

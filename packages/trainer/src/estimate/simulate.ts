@@ -1,4 +1,6 @@
-/** One simulation of a training run: the unknowns are drawn once for the whole run, then its iterations are added up. */
+/**
+ * One simulation of a training run: the unknowns are drawn once for the whole run, then its iterations are added up.
+ */
 
 import * as Seed from "@divisi/core/Seed"
 import * as Usage from "@divisi/core/Usage"

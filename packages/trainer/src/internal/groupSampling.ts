@@ -2,8 +2,8 @@
  * The completions of a group, as the models that its rollouts' policies write with: the one place where sampled tokens
  * are recorded.
  *
- * The first completions of a group have one prompt. They are sampled in one request, when the first of them is asked for.
- * Those of recursive rounds have prompts of their own.
+ * The first completions of a group have one prompt. They are sampled in one request, when the first of them is asked
+ * for. Those of recursive rounds have prompts of their own.
  */
 
 import * as Seed from "@divisi/core/Seed"

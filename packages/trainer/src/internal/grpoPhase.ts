@@ -1,9 +1,10 @@
 /**
- * A phase of reinforcement learning. Each iteration collects rollouts and learns from them. Within the off-policy limit,
- * the next iterations are collected meanwhile.
+ * A phase of reinforcement learning. Each iteration collects rollouts and learns from them. Within the off-policy
+ * limit, the next iterations are collected meanwhile.
  *
- * The number of an iteration alone decides which weights it is sampled from, never how fast anything is. So a run that is
- * killed and resumed is the same run. After a checkpoint, the next iteration is always sampled from the saved weights.
+ * The number of an iteration alone decides which weights it is sampled from, never how fast anything is. So a run that
+ * is killed and resumed is the same run. After a checkpoint, the next iteration is always sampled from the saved
+ * weights.
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"

@@ -142,7 +142,9 @@ const readFloat = (reader: Reader, at: number, written: string): Literal => {
 
 const constants = /(?:None|True|False|null|true|false|all|none)(?![\p{L}\p{N}_])/iuy
 
-/** Reads a constant; a forgiving reader takes JSON's, and words that models leave without quotes, to be checked later. */
+/**
+ * Reads a constant; a forgiving reader takes JSON's, and words that models leave without quotes, to be checked later.
+ */
 const readConstant = (reader: Reader): Literal | undefined => {
   constants.lastIndex = reader.at
   const word = constants.exec(reader.text)?.[0]

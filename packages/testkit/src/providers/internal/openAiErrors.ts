@@ -1,8 +1,8 @@
 /**
  * What OpenAI answers when it refuses, the same for Responses and Chat Completions.
  *
- * Sources: https://platform.openai.com/docs/guides/error-codes, https://platform.openai.com/docs/guides/rate-limits, and the schema `Error` of the published description,
- * https://github.com/openai/openai-openapi.
+ * Sources: https://platform.openai.com/docs/guides/error-codes, https://platform.openai.com/docs/guides/rate-limits,
+ * and the schema `Error` of the published description, https://github.com/openai/openai-openapi.
  */
 import type { Dialect, Reply } from "../Dialect.ts"
 import type { Refusal, RefusalKind } from "../Script.ts"

@@ -1,4 +1,6 @@
-/** What the cases of the contract work with: a provider, servers that end with the case, and calls with their outcome. */
+/**
+ * What the cases of the contract work with: a provider, servers that end with the case, and calls with their outcome.
+ */
 import assert from "node:assert/strict"
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
@@ -221,8 +223,8 @@ export const assertSucceeds = (outcome: CallResult): Required<Pick<CallResult, "
 }
 
 /**
- * Waits for an answer's connection to be closed by the client, for 100 ms. When this process itself is held up, what has
- * happened by then still counts.
+ * Waits for an answer's connection to be closed by the client, for 100 ms. When this process itself is held up, what
+ * has happened by then still counts.
  */
 export const assertClosesSoon = async (exchange: WireServer.Exchange): Promise<void> => {
   const deadline = async () => {

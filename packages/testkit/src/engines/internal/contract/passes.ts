@@ -101,7 +101,9 @@ const entropy: Case = {
   })
 }
 
-/** Goes down the gradient so far that a loss falls by about a share of itself; tells how far the gradient says it does. */
+/**
+ * Goes down the gradient so far that a loss falls by about a share of itself; tells how far the gradient says it does.
+ */
 const descend = Effect.fnUntraced(function* (engine: Engine, data: ReadonlyArray<Datum>, loss: Loss, share: number) {
   const first = yield* engine.forwardBackward(data, loss)
   const { gradientNorm } = yield* engine.step({ ...descent(0), beta1: 0 })

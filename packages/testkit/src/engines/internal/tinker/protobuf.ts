@@ -1,7 +1,7 @@
 /**
- * The protobuf form of training requests and results, as a server reads and writes it. The client of `trainer-tinker` has
- * its own reader and writer: what the two have in common is the generated schema alone, so neither hides a mistake of the
- * other.
+ * The protobuf form of training requests and results, as a server reads and writes it. The client of `trainer-tinker`
+ * has its own reader and writer: what the two have in common is the generated schema alone, so neither hides a mistake
+ * of the other.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf"
 import type { ReceivedBatch } from "./passes.ts"
