@@ -97,7 +97,7 @@ const step = async ({ command, count, cwd = root, name }: Step): Promise<Finishe
   return finished
 }
 
-/** A check made here, of which `problem` is the outcome. */
+/** A check made here, of which `problem` is the ending. */
 const verify = (name: string, problem: string | undefined) =>
   record(name, one(problem === undefined), Date.now(), problem ?? "")
 

@@ -261,8 +261,8 @@ const checks = (
   const { budget, limits, runs } = scenario
   const spent = ledger.spent()
   const spends = results.map(({ spend }) => spend)
-  const answered = results.filter(({ outcome }) => outcome === "answered").length
-  const complete = results.filter(({ outcome, rounds }) => outcome === "answered" && rounds.length === 1).length
+  const answered = results.filter(({ ending }) => ending === "answered").length
+  const complete = results.filter(({ ending, rounds }) => ending === "answered" && rounds.length === 1).length
   return [
     equal("every run gave a result", results.length, runs),
     equal("every run has one end", tally.finishedRuns, runs),
@@ -356,7 +356,7 @@ export const run = Effect.fnUntraced(function* (scenario: Scenario) {
     name: scenario.name,
     runs,
     outcomes: Object.fromEntries(
-      Map.groupBy(results, ({ outcome }) => outcome)
+      Map.groupBy(results, ({ ending }) => ending)
         .entries()
         .map(([outcome, of]) => [outcome, of.length])
     ),

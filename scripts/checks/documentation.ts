@@ -82,13 +82,13 @@ const runProblems = async (prepared: ReadonlyArray<Prepared>): Promise<ReadonlyA
     output
       .split("\n")
       .flatMap(parseOutcome)
-      .map((outcome) => [outcome.file, outcome])
+      .map((ending) => [ending.file, ending])
   )
   return prepared.flatMap(({ example, file }) => {
-    const outcome = outcomes.get(file)
-    if (outcome === undefined)
+    const ending = outcomes.get(file)
+    if (ending === undefined)
       return [`${example.file}:${example.line}: the example ended the process.\n${output.slice(-2000)}`]
-    return outcome.problems.map(({ line, message }) => `${example.file}:${line ?? example.line}: ${message}`)
+    return ending.problems.map(({ line, message }) => `${example.file}:${line ?? example.line}: ${message}`)
   })
 }
 

@@ -12,5 +12,5 @@ const result = await conduct({
   pool: [counter],
   policy: selfReflection({ rounds: 1 })
 })
-console.log(`${result.outcome}: ${result.answer}`)
-if (result.outcome !== "answered") process.exitCode = 1
+console.log(`${result.ending}: ${result.answer}`)
+if (result.ending !== "answered") process.exitCode = 1

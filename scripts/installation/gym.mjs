@@ -8,5 +8,5 @@ import * as Effect from "effect/Effect"
 const conductor = Conductor.make({ policy: LexicalPolicy.make(), pool: GymPool.make({ latencyMillis: 0 }) })
 const [task] = Gym.tasks({ split: "test", count: 1 })
 const result = await Effect.runPromise(conductor.run(task))
-console.log(`${task.messages[0].content}\n${result.outcome}: ${result.answer}`)
-if (result.outcome !== "answered") process.exitCode = 1
+console.log(`${task.messages[0].content}\n${result.ending}: ${result.answer}`)
+if (result.ending !== "answered") process.exitCode = 1

@@ -11,10 +11,10 @@ const program = Effect.gen(function* () {
   const listener = (event) => {
     if (event.type === "workflow-proposed") planners.push(event.policy)
   }
-  const { answer, outcome } = yield* conductor.run("What is 17 times 23?", { listener })
-  return { answer, outcome, planners }
+  const { answer, ending } = yield* conductor.run("What is 17 times 23?", { listener })
+  return { answer, ending, planners }
 }).pipe(Effect.scoped)
 
-const { answer, outcome, planners } = await Effect.runPromise(program)
-console.log(`${TinyConductor.card().name} by ${planners.join()}: ${outcome}: ${answer}`)
+const { answer, ending, planners } = await Effect.runPromise(program)
+console.log(`${TinyConductor.card().name} by ${planners.join()}: ${ending}: ${answer}`)
 if (planners.join() !== "divisi-tiny") process.exitCode = 1

@@ -9,6 +9,6 @@ const question = 'How many words has "the quick brown fox", and what is another 
 const result = await conduct({ question, pool, policy: plan, budget: { costUsd: 0.01 } })
 
 console.log(`${result.answer} (${result.spend.calls} calls, $${result.spend.costUsd.toFixed(6)})`)
-assert.equal(result.outcome, "answered")
+assert.equal(result.ending, "answered")
 assert.equal(result.answer, "4 words; fast")
 assert(result.spend.costUsd > 0 && result.spend.costUsd < 0.01)

@@ -19,7 +19,7 @@ const question = "What is 6 times 7?"
 
 // To wait for: two attempts at once, and a judge that sees both.
 const result = await conduct({ question, pool, policy: bestOf({ n: 2, workers: ["judge", "poet"], judge: "judge" }) })
-console.log(`${result.answer}: ${result.outcome} with ${result.spend.calls} calls`)
+console.log(`${result.answer}: ${result.ending} with ${result.spend.calls} calls`)
 assert.equal(result.answer, "42, by majority")
 
 // To watch: the events of a run, as they happen.
@@ -32,6 +32,6 @@ assert.deepEqual([seen.at(0), seen.at(-1)], ["run-started", "run-finished"])
 
 // To stop: nothing is thrown, and what was done until then is in the result.
 const stopped = await conduct({ question, pool, policy: single("slow"), signal: AbortSignal.timeout(100) })
-console.log(`slow: ${stopped.outcome} after ${Math.round(stopped.durationMillis)} ms`)
-assert.equal(stopped.outcome, "interrupted")
+console.log(`slow: ${stopped.ending} after ${Math.round(stopped.durationMillis)} ms`)
+assert.equal(stopped.ending, "interrupted")
 assert.equal(stopped.transcript.rounds[0]?.steps[0]?.worker, "slow")

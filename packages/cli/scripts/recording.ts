@@ -32,7 +32,7 @@ const framesOf = ({ at: runAt, endedAt, run }: Recording.Recording): ReadonlyArr
   const frames: Array<Frame> = [{ at: 0, lines: [] }]
   for (let at = start; at <= endedAt + frameMillis; at += frameMillis) {
     const now = runAt(at)
-    const isOver = now.outcome !== undefined
+    const isOver = now.ending !== undefined
     const lines = isOver ? BlockView.final(now, columns) : BlockView.live(now, { width: columns, now: at })
     const last = frames.at(-1)!
     if (JSON.stringify(last.lines) !== JSON.stringify(lines)) frames.push({ at: shownAt(at) + frameMillis, lines })

@@ -52,7 +52,7 @@ const eventful: ReadonlyArray<RunEvent> = [
     { type: "step-skipped", round: 0, step: 2, worker: "generalist", reason: "budget" } as Part,
     {
       type: "run-finished",
-      outcome: "budget",
+      ending: "budget",
       detail: "The cost limit is reached.",
       spend: { usage: { inputTokens: 35, outputTokens: 10 }, costUsd: 0.1, calls: 2, unpricedCalls: 0 },
       durationMillis: 2_000

@@ -96,7 +96,7 @@ describe.concurrent("divisi run", () => {
       const { code, output } = await divisi(["run", "Which?", "--config", config("failing"), "--transcript", file])
       assert.strictEqual(code, 1)
       assert.include(output, "refused the credentials")
-      assert.strictEqual(Result.getOrThrow(Wire.decodeTranscript(readFileSync(file, "utf8"))).outcome, "failed")
+      assert.strictEqual(Result.getOrThrow(Wire.decodeTranscript(readFileSync(file, "utf8"))).ending, "failed")
     })
   })
 
@@ -117,7 +117,7 @@ describe.concurrent("divisi run", () => {
         assert.include(output, "answer   done\n")
         assert.include(output, "total    interrupted in")
         const transcript = Result.getOrThrow(Wire.decodeTranscript(readFileSync(file, "utf8")))
-        assert.deepStrictEqual([transcript.outcome, transcript.rounds[0]?.steps[0]?.text], ["interrupted", "done"])
+        assert.deepStrictEqual([transcript.ending, transcript.rounds[0]?.steps[0]?.text], ["interrupted", "done"])
         assert.deepStrictEqual(readdirSync(folder), ["run.json"])
       })
     })

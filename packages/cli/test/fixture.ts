@@ -53,7 +53,7 @@ export const ended: ReadonlyArray<Part> = [
   { type: "round-finished", round: 0, answer: "4320 minutes; it is a Wednesday.", confirmed: false },
   {
     type: "run-finished",
-    outcome: "answered",
+    ending: "answered",
     answer: "4320 minutes; it is a Wednesday.",
     spend: { usage: { inputTokens: 90, outputTokens: 30 }, costUsd: 0.000036, calls: 3, unpricedCalls: 0 },
     durationMillis: 1234

@@ -48,7 +48,7 @@ const ask = async (worker: Worker, isGated: boolean) => {
   // The first call learns what the limits are.
   const program = Effect.andThen(conductor.run("Is it?"), all)
   const results = await Effect.runPromise(isGated ? Effect.provide(program, ProviderGate.layer({})) : program)
-  return results.filter(({ outcome }) => outcome === "answered").length
+  return results.filter(({ ending }) => ending === "answered").length
 }
 
 describe("rate limits over the wire", () => {

@@ -46,7 +46,7 @@ describe.concurrent("divisi train", () => {
       assert.strictEqual(code, 0)
       assert.strictEqual(events[0].type, "training-started")
       assert.strictEqual(events.filter(({ type }) => type === "iteration-finished").length, 23)
-      assert.deepInclude(events.at(-1), { type: "training-finished", outcome: { type: "finished" }, iteration: 23 })
+      assert.deepInclude(events.at(-1), { type: "training-finished", ending: { type: "finished" }, iteration: 23 })
     }))
 
   for (const [what, args, message] of [

@@ -116,7 +116,7 @@ describe("training on a terminal", () => {
       assert.strictEqual(terminal.text().filter((line) => line.startsWith("reward")).length, 1)
       output.stopping()
       assert.include(terminal.text().at(-1), "Ctrl-C again ends at once")
-      output.show(event({ type: "training-finished", outcome: { type: "stopped" }, iteration: 22, costUsd: 0.3 }))
+      output.show(event({ type: "training-finished", ending: { type: "stopped" }, iteration: 22, costUsd: 0.3 }))
       output.close()
       assert.deepStrictEqual(terminal.text().slice(-2), [
         "Stopped after 22 of 24 iterations. Go on with `divisi train resume runs/gym`.",
@@ -144,7 +144,7 @@ describe("training in plain lines", () => {
         ...run,
         event({
           type: "training-finished",
-          outcome: { type: "cost-limit", limitUsd: 2, spentUsd: 2 },
+          ending: { type: "cost-limit", limitUsd: 2, spentUsd: 2 },
           iteration: 22,
           costUsd: 2
         })

@@ -35,7 +35,7 @@ describe.concurrent("three vendors at once", () => {
       assert.include(output, Vendors.answer)
 
       const transcript = readTranscript(file)
-      assert.strictEqual(transcript.outcome, "answered")
+      assert.strictEqual(transcript.ending, "answered")
       assert.strictEqual(transcript.answer, Vendors.answer)
       const round = transcript.rounds[0]!
       assert.strictEqual(round.policy, "openai:gpt-5-mini")

@@ -110,7 +110,7 @@ describe("the final view", () => {
       { type: "step-skipped", round: 0, step: 2, worker: "generalist", reason: "budget" },
       {
         type: "run-finished",
-        outcome: "budget",
+        ending: "budget",
         detail: "The time limit of 1 s is reached.",
         spend: {
           usage: { inputTokens: 30, outputTokens: 100, estimated: true },

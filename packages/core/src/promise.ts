@@ -230,7 +230,7 @@ const start = Effect.fnUntraced(function* (options: ConductOptions, listener: (e
  * **Details**
  *
  * The promise is rejected only for a mistake in the options (an empty pool, two workers with one id). How a run ended
- * is in `outcome`: `answered`, `budget`, `failed` or `interrupted`.
+ * is in `ending`: `answered`, `budget`, `failed` or `interrupted`.
  *
  * **Example**
  *

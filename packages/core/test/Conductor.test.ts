@@ -63,7 +63,7 @@ describe("recursion", () => {
       )
       assert.deepStrictEqual(contexts[1]!.previous!.workflow, ask(0))
       assert.strictEqual(result.answer, "answer of b")
-      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.ending, "answered")
       assert.deepStrictEqual(
         transcript.rounds.map(({ confirmed }) => confirmed),
         [false, false, true]
@@ -100,7 +100,7 @@ describe("recursion", () => {
   it.effect("an empty workflow is no answer in the first round", () =>
     Effect.gen(function* () {
       const { result } = yield* run({ workers: [worker("a")], policy: sequence({ steps: [] }).policy, recursion: 2 })
-      assert.strictEqual(result.outcome, "failed")
+      assert.strictEqual(result.ending, "failed")
       assert.include(result.detail, "no steps")
     })
   )
@@ -110,7 +110,7 @@ describe("recursion", () => {
       const { contexts, policy } = sequence(ask(0), ask(1, "Then you."), { steps: [] })
       const workers = [worker("a", [{ fail: { _tag: "Quota", detail: "none left" } }]), worker("b")]
       const { result, transcript } = yield* run({ workers, policy, recursion: 2 })
-      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.ending, "answered")
       assert.strictEqual(result.answer, "answer of b")
       const [failed, answered] = contexts.slice(1).map(({ previous }) => previous!)
       assert.deepStrictEqual(failed!.workflow, ask(0))
@@ -150,12 +150,12 @@ describe("recursion", () => {
     Effect.gen(function* () {
       const broken = () => [worker("a", [{ fail: { _tag: "Quota" } }])]
       const stands = yield* run({ workers: broken(), policy: sequence(ask(0), { steps: [] }).policy, recursion: 2 })
-      assert.strictEqual(stands.result.outcome, "failed")
+      assert.strictEqual(stands.result.ending, "failed")
       assert.include(stands.result.detail, "no steps")
       const { contexts, policy } = sequence(ask(0), ask(0), ask(0))
       const again = yield* run({ workers: broken(), policy, recursion: 1 })
       assert.strictEqual(contexts.length, 2)
-      assert.strictEqual(again.result.outcome, "failed")
+      assert.strictEqual(again.result.ending, "failed")
       assert.include(again.result.detail, "Step 0, which answers, failed")
     })
   )
@@ -166,7 +166,7 @@ describe("recursion", () => {
       const { contexts, policy } = sequence(ask(0), ask(1), ask(1))
       const { result } = yield* run({ workers, policy, recursion: 2 })
       assert.strictEqual(contexts.length, 3)
-      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.ending, "answered")
       assert.strictEqual(result.answer, "answer of a")
       assert.include(result.detail, "Round 2 failed, the answer before it stands")
     })
@@ -175,7 +175,7 @@ describe("recursion", () => {
   it.effect("an answer survives a later round that fails", () =>
     Effect.gen(function* () {
       const { result } = yield* run({ workers: [worker("a")], policy: sequence(ask(0), ask(9)).policy, recursion: 2 })
-      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.ending, "answered")
       assert.strictEqual(result.answer, "answer of a")
       assert.include(result.detail, "Step 0 names worker 9")
       assert.instanceOf(result.error, Policy.PolicyError)
@@ -201,7 +201,7 @@ describe("self as a worker", () => {
       assert.strictEqual(transcript.rounds[0]!.steps[0]!.worker, "self")
       assert.deepStrictEqual([transcript.runId, child.runId, grandchild.runId], ["run", "run/0.0", "run/0.0/0.0"])
       assert.strictEqual(grandchild.rounds[0]!.steps[0]!.worker, "a")
-      assert.strictEqual(grandchild.outcome, "answered")
+      assert.strictEqual(grandchild.ending, "answered")
       assert.include(JSON.stringify(workers[0]!.calls[0]!.messages), "Why?")
     })
   )
@@ -223,7 +223,7 @@ describe("self as a worker", () => {
       }
       const workers = [worker("a")]
       const { result } = yield* run({ workers, policy: twice, self: { maxDepth: 1 }, budget: { calls: 5 } })
-      assert.strictEqual(result.outcome, "budget")
+      assert.strictEqual(result.ending, "budget")
       assert.strictEqual(workers[0]!.calls.length, 5)
       assert.strictEqual(result.spend.calls, 5)
       assert.strictEqual(result.answer, "answer of a")
@@ -239,7 +239,7 @@ describe("self as a worker", () => {
         self: { maxDepth: 1 },
         budget: { durationMillis: 50 }
       })
-      assert.strictEqual(result.outcome, "budget")
+      assert.strictEqual(result.ending, "budget")
       assert.strictEqual(workers[0]!.running(), 0)
     })
   )
@@ -306,7 +306,7 @@ describe("a critic", () => {
         policy: Baselines.single(0),
         critic: Critic.fromGrader(Grader.exact)
       })
-      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.ending, "answered")
       assert.strictEqual(result.answer, "answer of a")
       assert.include(result.detail, "no reference answer")
     })
@@ -318,7 +318,7 @@ describe("what can go wrong", () => {
     Effect.gen(function* () {
       const policy = Policy.fixed("bad", () => ({ steps: [{ worker: 0, subtask: "x", access: [0] }] }))
       const { result } = yield* run({ workers: [worker("a")], policy })
-      assert.strictEqual(result.outcome, "failed")
+      assert.strictEqual(result.ending, "failed")
       assert.include(result.detail, "The bad policy wrote no workflow: Step 0 lists step 0")
     })
   )
@@ -330,13 +330,13 @@ describe("what can go wrong", () => {
         throw boom
       })
       const { result } = yield* run({ workers: [worker("a")], policy })
-      assert.strictEqual(result.outcome, "failed")
+      assert.strictEqual(result.ending, "failed")
       assert.strictEqual(result.error, boom)
       const throwing = worker("a", () => {
         throw boom
       })
       const thrown = yield* run({ workers: [throwing], policy: Baselines.single(0) })
-      assert.strictEqual(thrown.result.outcome, "failed")
+      assert.strictEqual(thrown.result.ending, "failed")
       assert.strictEqual(thrown.result.detail, "boom")
     })
   )
@@ -361,7 +361,7 @@ describe("what can go wrong", () => {
       assert.strictEqual(result.spend.costUsd, 2)
       assert.strictEqual(transcript.rounds[0]!.completions[0]!.text, "0")
       const broke = yield* run({ workers: [worker("a")], policy, budget: { calls: 0 } })
-      assert.strictEqual(broke.result.outcome, "budget")
+      assert.strictEqual(broke.result.ending, "budget")
       assert.strictEqual(broke.result.answer, undefined)
     })
   )

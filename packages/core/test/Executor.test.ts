@@ -184,7 +184,7 @@ describe("promise 4: a budget is never exceeded", () => {
         worker: { maxOutputTokens: 10 }
       })
       // Each call may cost 10 and costs 2: after two, 4 + 10 is more than 13.
-      assert.strictEqual(result.outcome, "budget")
+      assert.strictEqual(result.ending, "budget")
       assert.strictEqual(result.spend.costUsd, 4)
       assert.strictEqual(result.answer, "one two")
       assert.include(result.detail, "cost limit of 13 USD is reached")
@@ -204,7 +204,7 @@ describe("promise 4: a budget is never exceeded", () => {
         budget: { costUsd: 14.5 },
         worker: { maxOutputTokens: 10 }
       })
-      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.ending, "answered")
       assert.strictEqual(result.spend.costUsd, 6)
       assert.strictEqual(result.durationMillis, 30)
     })
@@ -216,10 +216,10 @@ describe("promise 4: a budget is never exceeded", () => {
       const workers = [unpriced as ScriptedWorker.ScriptedWorker]
       const workflow = { steps: [step(0)] }
       const limited = yield* runWith({ workers, workflow, budget: { costUsd: 1 } })
-      assert.strictEqual(limited.result.outcome, "budget")
+      assert.strictEqual(limited.result.ending, "budget")
       assert.include(limited.result.detail, "unknown price")
       const unlimited = yield* runWith({ workers, workflow, budget: { tokens: 10_000 } })
-      assert.strictEqual(unlimited.result.outcome, "answered")
+      assert.strictEqual(unlimited.result.ending, "answered")
       assert.strictEqual(unlimited.result.spend.unpricedCalls, 1)
     })
   )
@@ -232,7 +232,7 @@ describe("promise 4: a budget is never exceeded", () => {
         workflow: { steps: [step(0), step(1, [0])] },
         budget: { durationMillis: 1000 }
       })
-      assert.strictEqual(result.outcome, "budget")
+      assert.strictEqual(result.ending, "budget")
       assert.strictEqual(result.durationMillis, 1000)
       assert.strictEqual(result.answer, "early")
       assert.strictEqual(workers[1]!.running(), 0)
@@ -259,7 +259,7 @@ describe("promise 5: retried, then reassigned, then reported or ended", () => {
       for (const _tag of tags) {
         const workers = [worker("a", [{ fail: { _tag } }, "never asked"])]
         const { result } = yield* runWith({ workers, workflow: single })
-        assert.strictEqual(result.outcome, "failed")
+        assert.strictEqual(result.ending, "failed")
         assert.strictEqual(workers[0]!.calls.length, 1)
         assert.include(result.detail, "a ")
       }
@@ -313,7 +313,7 @@ describe("promise 5: retried, then reassigned, then reported or ended", () => {
     Effect.gen(function* () {
       const workers = [worker("a", [{ fail: { _tag: "Quota" } }]), worker("b")]
       const { result } = yield* runWith({ workers, workflow: { steps: [step(0), step(1, [0])] } })
-      assert.strictEqual(result.outcome, "answered")
+      assert.strictEqual(result.ending, "answered")
       assert.include(contents(workers[1]!)![1], "This step failed")
     })
   )
@@ -326,7 +326,7 @@ describe("promise 5: retried, then reassigned, then reported or ended", () => {
         workflow: { steps: [step(0), step(1), step(2, "all")] },
         onStepFailure: "end"
       })
-      assert.strictEqual(result.outcome, "failed")
+      assert.strictEqual(result.ending, "failed")
       assert.include(result.detail, "quota")
       assert.strictEqual(result.durationMillis, 0)
       assert.strictEqual(workers[1]!.running(), 0)
@@ -384,10 +384,10 @@ describe("promise 6: interrupting a run stops its calls at once and still yields
             yield* TestClock.adjust(at)
             const result = yield* run.interrupt
             const ended = at >= 45
-            assert.strictEqual(result.outcome, ended ? "answered" : "interrupted")
+            assert.strictEqual(result.ending, ended ? "answered" : "interrupted")
             for (const { running } of workers) assert.strictEqual(running(), 0)
             const transcript = recorder.transcript()!
-            assert.strictEqual(transcript.outcome, result.outcome)
+            assert.strictEqual(transcript.ending, result.ending)
             const answered = transcript.rounds[0]!.steps.filter(({ state }) => state === "answered").length
             assert.strictEqual(answered, [10, 20, 35, 45].filter((time) => time <= at).length)
             assert.strictEqual(result.answer === undefined, answered === 0)
@@ -412,7 +412,7 @@ describe("promise 6: interrupting a run stops its calls at once and still yields
       assert.strictEqual(workers[0]!.running(), 1)
       yield* Fiber.interrupt(fiber)
       assert.strictEqual(workers[0]!.running(), 0)
-      assert.strictEqual(recorder.transcript()!.outcome, "interrupted")
+      assert.strictEqual(recorder.transcript()!.ending, "interrupted")
     })
   )
 })
@@ -457,8 +457,8 @@ describe("ledgers shared by many runs", () => {
       )
       yield* TestClock.adjust("1 minute")
       const results = yield* Fiber.join(fiber)
-      assert.strictEqual(results.filter(({ outcome }) => outcome === "answered").length, 25)
-      assert.strictEqual(results.filter(({ outcome }) => outcome === "budget").length, 15)
+      assert.strictEqual(results.filter(({ ending }) => ending === "answered").length, 25)
+      assert.strictEqual(results.filter(({ ending }) => ending === "budget").length, 15)
       assert.strictEqual(workers[0]!.calls.length, 25)
       assert.strictEqual(ledger.spent().calls, 25)
     })

@@ -81,7 +81,7 @@ describe("recorder", () => {
         "gen_ai.operation.name": "invoke_workflow",
         "gen_ai.workflow.name": "two steps",
         "divisi.run.id": "run-1",
-        "divisi.outcome": "answered",
+        "divisi.ending": "answered",
         "divisi.spend.calls": 2
       })
       expect(first!.kind).toBe("client")
@@ -153,7 +153,7 @@ describe("recorder", () => {
         ["call_failed", "Overloaded"],
         ["call_failed", "Quota"]
       ])
-      expect(attributesOf(named("invoke_workflow two steps"))).toMatchObject({ "divisi.outcome": "interrupted" })
+      expect(attributesOf(named("invoke_workflow two steps"))).toMatchObject({ "divisi.ending": "interrupted" })
       expect(recorder.open()).toBe(0)
     })
   )
@@ -164,7 +164,7 @@ describe("recorder", () => {
         ScriptedWorker.make({ id: "a", replies: [{ fail: { _tag: "Quota" } }] }),
         ScriptedWorker.make({ id: "b", replies: [{ fail: { _tag: "Quota" } }] })
       ])
-      for (const [budget, outcome] of [
+      for (const [budget, ending] of [
         [{}, "failed"],
         [{ calls: 1 }, "budget"]
       ] as const) {
@@ -172,7 +172,7 @@ describe("recorder", () => {
         const recorder = Telemetry.recorder(tracer)
         yield* Conductor.make({ policy: plan, pool, budget }).run("Why?", { listener: recorder.listener })
         expect(endOf(spans[0]!)).toBe("Fail")
-        expect(attributesOf(spans[0]!)).toMatchObject({ "error.type": outcome, "divisi.outcome": outcome })
+        expect(attributesOf(spans[0]!)).toMatchObject({ "error.type": ending, "divisi.ending": ending })
         expect(recorder.open()).toBe(0)
       }
     })

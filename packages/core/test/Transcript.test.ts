@@ -49,7 +49,7 @@ describe("Transcript", () => {
         assert.deepStrictEqual(recorder.transcript(), Transcript.fromEvents(events.slice(0, index + 1)))
       }
       const whole = Transcript.fromEvents(events)!
-      assert.strictEqual(whole.outcome, "answered")
+      assert.strictEqual(whole.ending, "answered")
       assert.deepStrictEqual(
         whole.rounds[0]!.steps.map(({ state }) => state),
         ["failed", "answered"]

@@ -9,7 +9,7 @@ describe("conduct", () => {
   it("answers, with the whole record", async () => {
     const result = await promise.conduct(ask)
     assert.strictEqual(result.answer, "42")
-    assert.strictEqual(result.outcome, "answered")
+    assert.strictEqual(result.ending, "answered")
     assert.strictEqual(result.transcript.rounds[0]?.steps[0]?.text, "42")
     assert.isTrue(result.spend.usage.estimated)
   })
@@ -48,7 +48,7 @@ describe("conduct", () => {
       }
     })
     const failed = await promise.conduct({ ...ask, pool: [broken], policy: promise.single(0) })
-    assert.strictEqual(failed.outcome, "failed")
+    assert.strictEqual(failed.ending, "failed")
     assert.include(failed.detail ?? "", "no such model")
 
     let calls = 0
@@ -93,11 +93,11 @@ describe("conduct", () => {
       })),
       signal: controller.signal
     })
-    assert.strictEqual(result.outcome, "interrupted")
+    assert.strictEqual(result.ending, "interrupted")
     assert.strictEqual(result.answer, "42")
     assert.isTrue(stopped)
     const before = await promise.conduct({ ...ask, signal: AbortSignal.abort() })
-    assert.include(["interrupted", "answered"], before.outcome)
+    assert.include(["interrupted", "answered"], before.ending)
   })
 
   it("keeps answers in a cache that the caller shares", async () => {

@@ -178,7 +178,7 @@ describe("failures", () => {
     const planless = await only({ pool: failing(["0"]), policies: [{ policy: lazy }] })
     expect(planless.sample).toMatchObject({ score: 0, rung: "no-answer", shape: "empty" })
     const poor = await only({ pool: failing(["0"]), run: { budget: { costUsd: 0.000001 } } })
-    expect(poor.sample).toMatchObject({ score: 0, rung: "no-answer", outcome: "budget", calls: 0 })
+    expect(poor.sample).toMatchObject({ score: 0, rung: "no-answer", ending: "budget", calls: 0 })
     expect(poor.score).toMatchObject({ mean: 0, samples: 1, missing: 0, unanswered: 1 })
   })
 

@@ -54,7 +54,7 @@ describe("Replay.pool", () => {
     Effect.gen(function* () {
       const { transcript } = yield* record(Baselines.single("a"), pool())
       const { result, transcript: other } = yield* record(Baselines.single("b"), Replay.pool(pool(), [transcript]))
-      assert.strictEqual(result.outcome, "failed")
+      assert.strictEqual(result.ending, "failed")
       const [call, ...more] = other.rounds[0]!.steps[0]!.lost
       assert.strictEqual(more.length, 0)
       assert.strictEqual(call?.reason?._tag, "InvalidRequest")
@@ -68,7 +68,7 @@ describe("Replay.pool", () => {
       const found = yield* record(Baselines.single("a"), Replay.offline(pool()))
       assert.strictEqual(found.result.answer, "41")
       const lost = yield* record(Baselines.single("a"), Replay.offline(pool()), { seed: 2 })
-      assert.strictEqual(lost.result.outcome, "failed")
+      assert.strictEqual(lost.result.ending, "failed")
     }).pipe(Effect.provide(ResponseCache.layerMemory({ maxEntries: 10 })))
   )
 })

@@ -117,8 +117,8 @@ describe("Headroom", () => {
         const some = Result.getOrThrow(WorkerPool.sample(pool, { count: 1 + (seed % 5), seed }))
         const conductor = Conductor.make({ policy: OraclePolicy.make(), pool: some, retry, seed })
         for (const task of tasks.slice(0, 10)) {
-          const { outcome } = yield* conductor.run(task)
-          assert.strictEqual(outcome, "answered")
+          const { ending } = yield* conductor.run(task)
+          assert.strictEqual(ending, "answered")
         }
       }
     })
@@ -127,8 +127,8 @@ describe("Headroom", () => {
   it.live("the oracle says why it has no plan", () =>
     Effect.gen(function* () {
       const conductor = Conductor.make({ policy: OraclePolicy.make(), pool, retry })
-      const { detail, outcome } = yield* conductor.run("What is 6 times 7?")
-      assert.strictEqual(outcome, "failed")
+      const { detail, ending } = yield* conductor.run("What is 6 times 7?")
+      assert.strictEqual(ending, "failed")
       assert.match(detail ?? "", /not made by the gym/)
     })
   )

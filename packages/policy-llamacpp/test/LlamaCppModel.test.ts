@@ -136,8 +136,8 @@ describe("LlamaCppModel", () => {
         prompt: { examples: [] }
       })
       const result = yield* Conductor.make({ policy, pool, maxSteps: 2, seed: 11 }).run("What is 6 times 7?")
-      const { outcome, spend } = result
-      assert.strictEqual(outcome, "answered", JSON.stringify(result).slice(0, 600))
+      const { ending, spend } = result
+      assert.strictEqual(ending, "answered", JSON.stringify(result).slice(0, 600))
       assert.strictEqual(spend.costUsd, 0)
     })
   )

@@ -88,7 +88,7 @@ describe("many runs at once", () => {
       Effect.gen(function* () {
         const runs = 10_000
         const { answered, results, spent, starts } = yield* runAll(runs, { costUsd: 1 })
-        expect(results.filter((result) => result.outcome === "answered").length).toBe(runs)
+        expect(results.filter((result) => result.ending === "answered").length).toBe(runs)
         expect(answered.size).toBe(2 * runs)
         expect([...answered.values()].every((count) => count === 1)).toBe(true)
         expect(spent.calls).toBe(starts.length)
@@ -105,7 +105,7 @@ describe("many runs at once", () => {
       const { results, spent, starts } = yield* runAll(2_000, { calls: 3_000 })
       expect(starts.length).toBe(3_000)
       expect(spent.calls).toBe(3_000)
-      const outcomes = new Set(results.map((result) => result.outcome))
+      const outcomes = new Set(results.map((result) => result.ending))
       expect([...outcomes].sort()).toEqual(["answered", "budget"])
       expect(results.reduce((sum, result) => sum + result.spend.calls, 0)).toBe(3_000)
     }).pipe(Effect.provide(ProviderGate.layer({ limits: { vendor: limits } })))

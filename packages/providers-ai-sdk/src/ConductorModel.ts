@@ -42,7 +42,7 @@ export interface Options {
  *   (recursion, a critic) that is at the end. If a call fails after some of its text was streamed and its retry answers
  *   differently, the stream fails; it never continues with another text.
  * - Usage is that of the whole run: the policy's and every worker's.
- * - `providerMetadata.divisi` has the run's id, outcome, cost, calls, rounds and workers.
+ * - `providerMetadata.divisi` has the run's id, ending, cost, calls, rounds and workers.
  * - Aborting the call stops the run, and every call of a worker with it.
  * - A run without an answer fails with a {@link ConductorModelError}, which the AI SDK does not retry: the run has
  *   retried what can be.

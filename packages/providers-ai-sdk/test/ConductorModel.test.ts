@@ -68,7 +68,7 @@ describe("generateText over a Conductor", () => {
     const { durationMillis: _, runId, ...metadata } = result.finalStep.providerMetadata?.divisi ?? {}
     assert.strictEqual(result.finalStep.response.id, runId)
     assert.deepStrictEqual(metadata, {
-      outcome: "answered",
+      ending: "answered",
       costUsd: 2.4,
       unpricedCalls: 0,
       calls: 2,
@@ -153,7 +153,7 @@ describe("generateText over a Conductor", () => {
     const worker = editor({ fail: { _tag: "Quota", detail: "empty" } })
     const error = await thrown(generateText({ model: conductorModel(lone(worker)), prompt: "Write." }))
     assert.instanceOf(error, ConductorModel.ConductorModelError)
-    assert.strictEqual(error.outcome, "failed")
+    assert.strictEqual(error.ending, "failed")
     assert.match(error.message, /editor has no quota left/)
     assert.strictEqual(error.spend?.calls, 1)
     assert.strictEqual(worker.calls.length, 1)

@@ -28,7 +28,7 @@ export interface Options {
  * - `streamText` gives the text of the answering step as it is written, once nothing can replace it: with more
  *   than one round (recursion, a critic) that is at the end. If a call fails after some of its text was emitted and its
  *   retry answers differently, the stream fails.
- * - The finish part has the usage of the whole run, and `metadata.divisi` its id, outcome, cost, calls, rounds and workers.
+ * - The finish part has the usage of the whole run, and `metadata.divisi` its id, ending, cost, calls, rounds and workers.
  * - Interrupting stops the run, and every call of a worker with it.
  * - A toolkit, a schema for the answer and files in the prompt fail with an `InvalidRequestError`; a run without an
  *   answer fails with an `UnknownError`, which is not retried: the run has retried what can be.

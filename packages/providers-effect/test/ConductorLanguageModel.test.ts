@@ -46,7 +46,7 @@ describe("ConductorLanguageModel", () => {
       assert.strictEqual(response.usage.inputTokens.cacheRead, 8)
       assert.strictEqual(response.usage.outputTokens.reasoning, 4)
       const finish = response.content.find((part) => part.type === "finish")
-      assert.deepInclude(finish?.metadata.divisi, { outcome: "answered", calls: 2, workers: ["draft", "editor"] })
+      assert.deepInclude(finish?.metadata.divisi, { ending: "answered", calls: 2, workers: ["draft", "editor"] })
     }).pipe(Effect.provide(team(editor(said("the ", "answer")))))
   )
 

@@ -15,7 +15,7 @@ describe("the gym recipe", () => {
       const recipe = Recipe.make(sizes, { seed: 3 })
       const engine = yield* recipe.engine
       const result = yield* Trainer.start({ ...recipe, engine }, { ...recipe, seed: 3 }, { folder })
-      assert.deepStrictEqual(result.outcome, { type: "finished" })
+      assert.deepStrictEqual(result.ending, { type: "finished" })
       const file = path.join(folder, "model.gguf")
       yield* engine.export("gguf", file)
       assert.isBelow(fs.statSync(file).size, 10_000_000)

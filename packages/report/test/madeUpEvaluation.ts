@@ -25,7 +25,7 @@ export const sample = (given: Given): Report.Sample => {
     policy,
     seed: 1,
     promptSha256: "0",
-    outcome: "answered",
+    ending: "answered",
     answer,
     extracted: answer,
     ...verdict,

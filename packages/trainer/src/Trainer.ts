@@ -26,7 +26,7 @@ import * as RunFolder from "./RunFolder.ts"
 import type { TaskSource } from "./TaskSource.ts"
 import { type PhaseConfig, type TrainingConfig, version } from "./TrainingConfig.ts"
 import { ConfigError, type TrainingError } from "./TrainingError.ts"
-import type { Listener, Outcome } from "./TrainingEvent.ts"
+import type { Ending, Listener } from "./TrainingEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -96,7 +96,7 @@ export interface Options {
 
 /** The result of a run. */
 export interface Result {
-  readonly outcome: Outcome
+  readonly ending: Ending
   /** Iterations that are done. */
   readonly iteration: number
   /** USD that the run has spent, lost work included. */
@@ -206,7 +206,7 @@ const runPhase = (session: Session.Session, phase: PhaseConfig) => {
 
 const runPhases = Effect.fnUntraced(function* (
   session: Session.Session
-): Effect.fn.Return<Outcome, TrainingError | Session.StopRequested | CostLimitReached> {
+): Effect.fn.Return<Ending, TrainingError | Session.StopRequested | CostLimitReached> {
   const { config } = session.folder
   while (session.standing.phase < config.phases.length) {
     const index = session.standing.phase
@@ -218,7 +218,7 @@ const runPhases = Effect.fnUntraced(function* (
 })
 
 /** Ends a run early and saves what it did. */
-const cut = (session: Session.Session, outcome: Outcome) => Effect.as(Session.checkpoint(session), outcome)
+const cut = (session: Session.Session, ending: Ending) => Effect.as(Session.checkpoint(session), ending)
 
 const stopSignal = (signal: AbortSignal | undefined, stopped: Deferred.Deferred<void>) =>
   Effect.acquireRelease(
@@ -262,15 +262,15 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
   const iterations = config.phases.reduce((sum, phase) => sum + iterationsOf(phase), 0)
   yield* emit({ type: "training-started", config, folder: folder.folder, iteration: standing.iteration, iterations })
   yield* Session.checkpoint(session)
-  const outcome = yield* Effect.catchTags(runPhases(session), {
+  const ending = yield* Effect.catchTags(runPhases(session), {
     StopRequested: () => cut(session, { type: "stopped" }),
     CostLimitReached: () =>
       cut(session, { type: "cost-limit", limitUsd: config.maxCostUsd ?? 0, spentUsd: Session.spentUsd(session) })
   })
-  const result: Result = { outcome, iteration: session.standing.iteration, spentUsd: Session.spentUsd(session) }
+  const result: Result = { ending, iteration: session.standing.iteration, spentUsd: Session.spentUsd(session) }
   yield* emit({
     type: "training-finished",
-    outcome,
+    ending,
     iteration: result.iteration,
     costUsd: result.spentUsd
   })
@@ -282,7 +282,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
  *
  * **Details**
  *
- * A run that was stopped or reached its limit of cost succeeds with that outcome, and can be resumed.
+ * A run that was stopped or reached its limit of cost succeeds with that ending, and can be resumed.
  *
  * **Example**
  *
@@ -310,7 +310,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
  * const folder = fs.mkdtempSync(path.join(os.tmpdir(), "run-"))
  * const phases = [TrainingConfig.warmStart({ steps: 3, batch: 1 })]
  * const result = await Effect.runPromise(Trainer.start(parts, { phases }, { folder }))
- * result // => { outcome: { type: "finished" }, iteration: 3, spentUsd: 0 }
+ * result // => { ending: { type: "finished" }, iteration: 3, spentUsd: 0 }
  * ```
  */
 export const start = (parts: Parts, input: ConfigInput, options: Options): Effect.Effect<Result, TrainingError> =>

@@ -8,7 +8,7 @@ import type { Metrics } from "./Metrics.ts"
 import type { TrainingConfig } from "./TrainingConfig.ts"
 
 /** Why a training run ended. */
-export type Outcome =
+export type Ending =
   /** All phases are done. */
   | { readonly type: "finished" }
   /** Its signal was aborted. It can be resumed. */
@@ -42,7 +42,7 @@ export type TrainingEvent = { readonly at: number } & (
   | { readonly type: "checkpoint-saved"; readonly iteration: number; readonly isBest: boolean }
   | {
       readonly type: "training-finished"
-      readonly outcome: Outcome
+      readonly ending: Ending
       readonly iteration: number
       readonly costUsd: number
     }

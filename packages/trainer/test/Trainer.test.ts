@@ -79,7 +79,7 @@ describe("Trainer", () => {
   it.effect("learns to write workflows, and then who is right", () =>
     Effect.gen(function* () {
       const { events, folder, grpo: after, metrics, result } = yield* train([warmStart, grpo()])
-      assert.deepStrictEqual(result.outcome, { type: "finished" })
+      assert.deepStrictEqual(result.ending, { type: "finished" })
       const [first, last] = [metrics[0]!, metrics[29]!]
       assert.isTrue(first.type === "warm-start" && last.type === "warm-start")
       if (first.type === "warm-start" && last.type === "warm-start")

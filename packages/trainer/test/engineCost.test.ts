@@ -77,11 +77,11 @@ describe("an engine with prices", () => {
       const whole = yield* run({ pricing }, [{ ...warmStart, steps: 6 }])
       const each = whole.result.spentUsd / 6
       const cut = yield* run({ pricing, maxCostUsd: 2.5 * each }, [{ ...warmStart, steps: 6 }])
-      assert.strictEqual(cut.result.outcome.type, "cost-limit")
+      assert.strictEqual(cut.result.ending.type, "cost-limit")
       assert.isBelow(cut.result.iteration, 6)
       assert.isBelow(cut.result.spentUsd, 4.5 * each)
       const resumed = yield* Trainer.resume(cut.made, { folder: cut.folder, maxCostUsd: 10 * each })
-      assert.deepStrictEqual([resumed.outcome.type, resumed.iteration], ["finished", 6])
+      assert.deepStrictEqual([resumed.ending.type, resumed.iteration], ["finished", 6])
       assert.closeTo(resumed.spentUsd, whole.result.spentUsd, 1e-9)
     })
   )

@@ -144,16 +144,16 @@ describe("a run", () => {
       const [whole, folder] = [yield* temporary, yield* temporary]
       const { spentUsd } = yield* Trainer.start(parts(), input, { folder: whole })
       const limited = yield* Trainer.start(parts(), { ...input, maxCostUsd: spentUsd / 3 }, { folder })
-      assert.strictEqual(limited.outcome.type, "cost-limit")
+      assert.strictEqual(limited.ending.type, "cost-limit")
       assert.isAtMost(limited.spentUsd, spentUsd / 3 + 1e-9)
       assert.isAbove(limited.spentUsd, spentUsd / 3 - 0.1)
       assert.strictEqual((yield* RunFolder.checkpoints(folder)).at(-1), limited.iteration)
       // Resumed with the same limit, it ends at once.
       const again = yield* Trainer.resume(parts(), { folder })
-      assert.strictEqual(again.outcome.type, "cost-limit")
+      assert.strictEqual(again.ending.type, "cost-limit")
       assert.strictEqual(again.iteration, limited.iteration)
       const resumed = yield* Trainer.resume(parts(), { folder, maxCostUsd: 2 * spentUsd })
-      assert.strictEqual(resumed.outcome.type, "finished")
+      assert.strictEqual(resumed.ending.type, "finished")
       // What was lost is paid twice, and counted.
       assert.isAbove(resumed.spentUsd, spentUsd)
       assert.deepStrictEqual(yield* left(folder), yield* left(whole))
@@ -166,7 +166,7 @@ describe("a run", () => {
       yield* Trainer.start(parts(), input, { folder: whole })
       let stops = 0
       let result = yield* stopAfter(1, (options) => Trainer.start(parts(), input, { folder, ...options }))
-      while (result.outcome.type === "stopped") {
+      while (result.ending.type === "stopped") {
         stops += 1
         result = yield* stopAfter(2 + stops, (options) => Trainer.resume(parts(), { folder, ...options }))
       }

@@ -1,6 +1,6 @@
 /** `divisi run`: one question through a Conductor, shown as it happens. */
 import * as Conductor from "@divisi/core/Conductor"
-import type { Outcome, RunEvent } from "@divisi/core/RunEvent"
+import type { Ending, RunEvent } from "@divisi/core/RunEvent"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,7 +15,7 @@ import * as View from "../view/View.ts"
 import type { Input } from "./flags.ts"
 import * as Question from "./Question.ts"
 
-const codes: { readonly [O in Outcome]: number } = {
+const codes: { readonly [O in Ending]: number } = {
   answered: exitCodes.answered,
   failed: exitCodes.failed,
   budget: exitCodes.budget,
@@ -70,6 +70,6 @@ const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void
     }),
     () => finish
   )
-  const code = codes[result.outcome]
+  const code = codes[result.ending]
   if (code !== exitCodes.answered) return yield* silent(code)
 })

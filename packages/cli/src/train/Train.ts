@@ -66,14 +66,14 @@ const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.
         const listener = both(output.show, telemetry)
         return stoppable((signal) => begin(parts, { folder, listener, signal }), output.stopping)
       })
-      const { outcome } = yield* Services.provide(
+      const { ending } = yield* Services.provide(
         Effect.ensuring(Effect.mapError(trained, explain), Effect.sync(output.close)),
         {
           ...Services.of(config, { cache: Option.none() }),
           isGym: training.dryRun?.asksWorkers === true
         }
       )
-      if (outcome.type === "cost-limit") return yield* silent(exitCodes.budget)
+      if (ending.type === "cost-limit") return yield* silent(exitCodes.budget)
     })
   )
 

@@ -173,18 +173,18 @@ export const plain = (view: TrainView, event: TrainingEvent): ReadonlyArray<stri
 
 /** How a run ended, and what can be done next. */
 export const ending = (view: TrainView): ReadonlyArray<string> => {
-  const { folder, iteration, iterations, outcome } = view
+  const { folder, iteration, iterations, ending } = view
   const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd)}`
   const report = `Read it with \`divisi train report ${folder}\`.`
-  if (outcome === undefined || outcome.type === "stopped") {
+  if (ending === undefined || ending.type === "stopped") {
     return [
       `Stopped after ${iteration} of ${iterations} iterations. Go on with \`divisi train resume ${folder}\`.`,
       report
     ]
   }
-  if (outcome.type === "finished") return [`Finished: ${done}. ${report}`]
+  if (ending.type === "finished") return [`Finished: ${done}. ${report}`]
   return [
-    `Stopped by the limit of ${Format.cost(outcome.limitUsd)} after ${iteration} of ${iterations} iterations.`,
+    `Stopped by the limit of ${Format.cost(ending.limitUsd)} after ${iteration} of ${iterations} iterations.`,
     `Go on with \`divisi train resume ${folder} --max-cost <more>\`. ${report}`
   ]
 }

@@ -1,7 +1,7 @@
 /** What is known of a training run while it goes on: a fold of its events. */
 import type { GrpoMetrics, Metrics } from "@divisi/trainer/Metrics"
 import type { TrainingConfig } from "@divisi/trainer/TrainingConfig"
-import type { Outcome, TrainingEvent } from "@divisi/trainer/TrainingEvent"
+import type { Ending, TrainingEvent } from "@divisi/trainer/TrainingEvent"
 
 /** The phase that goes on. */
 export interface PhaseView {
@@ -30,7 +30,7 @@ export interface TrainView {
   readonly costUsd: number
   /** Iterations that are saved. */
   readonly saved: number | undefined
-  readonly outcome: Outcome | undefined
+  readonly ending: Ending | undefined
 }
 
 const kept = 40
@@ -49,7 +49,7 @@ const begin = (event: Extract<TrainingEvent, { readonly type: "training-started"
   costs: [],
   costUsd: 0,
   saved: undefined,
-  outcome: undefined
+  ending: undefined
 })
 
 const more = (values: ReadonlyArray<number>, value: number, most: number): ReadonlyArray<number> =>
@@ -87,7 +87,7 @@ export const apply = (view: TrainView | undefined, event: TrainingEvent): TrainV
     case "checkpoint-saved":
       return { ...view, saved: event.iteration }
     case "training-finished":
-      return { ...view, outcome: event.outcome, costUsd: event.costUsd }
+      return { ...view, ending: event.ending, costUsd: event.costUsd }
   }
 }
 

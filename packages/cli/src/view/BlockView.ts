@@ -209,7 +209,7 @@ const roundLines = (
   detail: Detail
 ): ReadonlyArray<Line> => {
   const { notes, workflow } = round
-  if (workflow === undefined) return run.outcome === undefined ? writing(run, round, width, detail * 3) : []
+  if (workflow === undefined) return run.ending === undefined ? writing(run, round, width, detail * 3) : []
   const isBefore = round.round < run.rounds.length - 1
   const verdict = Records.verdict(round)
   return [
@@ -248,8 +248,8 @@ const draw = (run: Transcript.Transcript, screen: Screen, detail: Detail): Reado
   const lines = [
     ...shown.map((text) => line(text, "bold")),
     ...(detail === 0 ? [] : [blank]),
-    ...rounds(run, width, run.outcome === undefined ? now : undefined, detail),
-    ...(run.outcome === undefined ? [line(Totals.running(run, now), "dim")] : ending(run, width))
+    ...rounds(run, width, run.ending === undefined ? now : undefined, detail),
+    ...(run.ending === undefined ? [line(Totals.running(run, now), "dim")] : ending(run, width))
   ]
   return lines.map((line) => fit(line, width))
 }

@@ -107,7 +107,7 @@ const ofRound = (runId: string, round: Transcript.RoundRecord): ReadonlyArray<En
 }
 
 const ending = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
-  if (run.outcome === undefined) return []
+  if (run.ending === undefined) return []
   const lines = [
     ...(run.answer === undefined ? [] : `${label("answer")}${clean(run.answer).trim()}`.split("\n")),
     ...Totals.lines(run).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗] /, "")}`)

@@ -23,7 +23,7 @@ export const spent = (run: Transcript.Transcript): string => {
 
 /** How a run ended, and why where that needs saying. */
 export const lines = (run: Transcript.Transcript): ReadonlyArray<{ readonly text: string; readonly style: Style }> => {
-  const { style, text } = headings[run.outcome ?? "interrupted"]
+  const { style, text } = headings[run.ending ?? "interrupted"]
   return [
     ...(run.detail === undefined ? [] : [{ text: oneLine(run.detail), style: "plain" as const }]),
     { text: `${text} in ${Format.duration(run.durationMillis ?? 0)} · ${spent(run)}`, style }

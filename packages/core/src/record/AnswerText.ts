@@ -154,7 +154,7 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
 export const summary = ({ rounds, workers }: AnswerText, event: Of<"run-finished">) =>
   defined({
     runId: event.runId,
-    outcome: event.outcome,
+    ending: event.ending,
     // Absent where there is none: models publish it as JSON, whose types have no `undefined`.
     detail: event.detail,
     costUsd: event.spend.costUsd,

@@ -32,7 +32,7 @@ export interface Parent {
 }
 
 /** Why a run ended. */
-export type Outcome =
+export type Ending =
   /** There is an answer. */
   | "answered"
   /** A limit of the budget was reached; there may be an answer. */
@@ -167,7 +167,7 @@ export type Body =
     }
   | {
       readonly type: "run-finished"
-      readonly outcome: Outcome
+      readonly ending: Ending
       readonly answer?: string
       /** For people: the limit or the error that stopped it, or why an answered run has no more rounds. */
       readonly detail?: string

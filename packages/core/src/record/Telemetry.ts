@@ -192,11 +192,11 @@ const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.Exit<vo
 }
 
 const finishRun = (recording: Recording, run: OpenRun, event: Of<"run-finished">) => {
-  const { at, outcome, spend } = event
+  const { at, ending, spend } = event
   const { span } = run
   if (run.round !== undefined) endRound(run, run.round, at, Exit.interrupt())
   recording.runs.delete(event.runId)
-  span.attribute("divisi.outcome", outcome)
+  span.attribute("divisi.ending", ending)
   span.attribute("divisi.spend.cost_usd", spend.costUsd)
   span.attribute("divisi.spend.calls", spend.calls)
   span.attribute("divisi.spend.unpriced_calls", spend.unpricedCalls)
@@ -205,9 +205,9 @@ const finishRun = (recording: Recording, run: OpenRun, event: Of<"run-finished">
   if (recording.content && event.answer !== undefined) {
     span.attribute("gen_ai.output.messages", answerText(event.answer, "stop"))
   }
-  if (outcome === "answered") span.end(nanos(at), Exit.void)
-  else if (outcome === "interrupted") span.end(nanos(at), Exit.interrupt())
-  else fail(span, at, outcome, (recording.content ? event.detail : undefined) ?? `The run ended: ${outcome}.`)
+  if (ending === "answered") span.end(nanos(at), Exit.void)
+  else if (ending === "interrupted") span.end(nanos(at), Exit.interrupt())
+  else fail(span, at, ending, (recording.content ? event.detail : undefined) ?? `The run ended: ${ending}.`)
 }
 
 const onStep = (recording: Recording, round: OpenRound, span: Tracer.Span, event: RunEvent) => {

@@ -15,7 +15,7 @@ import { addUsage, noUsage } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import { recorder as fold } from "./fold.ts"
-import type { Listener, Outcome, Parent, PoolMember, RunEvent, version } from "./RunEvent.ts"
+import type { Ending, Listener, Parent, PoolMember, RunEvent, version } from "./RunEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -120,7 +120,7 @@ export interface Transcript {
   readonly parent?: Parent
   readonly rounds: ReadonlyArray<RoundRecord>
   /** The rest is absent until the run has ended. */
-  readonly outcome?: Outcome
+  readonly ending?: Ending
   readonly answer?: string
   readonly detail?: string
   readonly spend?: Spend
@@ -292,7 +292,7 @@ const roundAt = (round: RoundRecord, time: number): RoundRecord => {
  */
 export const at = (transcript: Transcript, time: number): Transcript => {
   if (time >= endOf(transcript)) return transcript
-  const { answer: _, detail: __, durationMillis: ___, outcome: ____, spend: _____, ...rest } = transcript
+  const { answer: _, detail: __, durationMillis: ___, ending: ____, spend: _____, ...rest } = transcript
   return {
     ...rest,
     rounds: transcript.rounds.filter(({ startedAt }) => startedAt <= time).map((round) => roundAt(round, time))

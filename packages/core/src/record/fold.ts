@@ -185,7 +185,7 @@ const onRound = (round: OpenRound, event: RoundEvent, pool: ReadonlyArray<PoolMe
 }
 
 const finish = (run: OpenRun, event: Of<"run-finished">) => {
-  run.outcome = event.outcome
+  run.ending = event.ending
   if (event.answer !== undefined) run.answer = event.answer
   if (event.detail !== undefined) run.detail = event.detail
   run.spend = event.spend

@@ -75,7 +75,7 @@ export interface Round {
 /** The result of a run. */
 export interface RunResult {
   readonly runId: string
-  readonly outcome: RunEvent.Outcome
+  readonly ending: RunEvent.Ending
   /** The best answer there is, even when the run was cut short. */
   readonly answer: string | undefined
   /** What stopped the run, for people. */

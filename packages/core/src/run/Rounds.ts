@@ -307,8 +307,8 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
     }
     const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context }
     return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Executor.Delegate> => {
-      const { answer, detail, error, outcome } = result
-      if (outcome === "budget" && error instanceof Usage.BudgetExceeded) return Effect.fail(error)
+      const { answer, detail, error, ending } = result
+      if (ending === "budget" && error instanceof Usage.BudgetExceeded) return Effect.fail(error)
       return answer === undefined
         ? Effect.fail(new Executor.DelegateError({ detail: detail ?? "it was interrupted" }))
         : Effect.succeed({
@@ -356,19 +356,19 @@ const answerOf = ({ current, options, rounds }: State): string | undefined => {
   return answered.at(-1)?.answer ?? running
 }
 
-const outcomeOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult, "outcome" | "detail" | "error"> => {
-  if (state.stopped !== undefined) return { outcome: "budget", detail: state.stopped.message, error: state.stopped }
-  if (Exit.isSuccess(exit)) return { outcome: "answered", detail: undefined, error: undefined }
-  if (Cause.hasInterruptsOnly(exit.cause)) return { outcome: "interrupted", detail: undefined, error: undefined }
+const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult, "ending" | "detail" | "error"> => {
+  if (state.stopped !== undefined) return { ending: "budget", detail: state.stopped.message, error: state.stopped }
+  if (Exit.isSuccess(exit)) return { ending: "answered", detail: undefined, error: undefined }
+  if (Cause.hasInterruptsOnly(exit.cause)) return { ending: "interrupted", detail: undefined, error: undefined }
   const error = Cause.squash(exit.cause)
   const message =
     typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error)
-  if (error instanceof Usage.BudgetExceeded) return { outcome: "budget", detail: message, error }
+  if (error instanceof Usage.BudgetExceeded) return { ending: "budget", detail: message, error }
   // What an earlier round answered stands.
   return state.rounds.every((round) => round.answer === undefined)
-    ? { outcome: "failed", detail: message, error }
+    ? { ending: "failed", detail: message, error }
     : {
-        outcome: "answered",
+        ending: "answered",
         detail: `Round ${state.rounds.length} failed, the answer before it stands: ${message}`,
         error
       }
@@ -377,9 +377,9 @@ const outcomeOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResul
 const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
   const { context, rounds, runId } = state
   const answer = answerOf(state)
-  const { detail, error, outcome } = outcomeOf(state, exit)
+  const { detail, error, ending } = endingOf(state, exit)
   const spend = context.ledger.spent()
   const durationMillis = context.clock.currentTimeMillisUnsafe() - startedAt
-  context.emit?.(defined({ type: "run-finished", outcome, answer, detail, spend, durationMillis }))
-  return { runId, outcome, answer, detail, error, spend, durationMillis, rounds }
+  context.emit?.(defined({ type: "run-finished", ending, answer, detail, spend, durationMillis }))
+  return { runId, ending, answer, detail, error, spend, durationMillis, rounds }
 }

@@ -328,7 +328,7 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
  * const again = await Effect.runPromise(conductor.run("6 times 7?"))
  * again.answer // => "42"
  * const other = await Effect.runPromise(conductor.run("7 times 8?"))
- * other.outcome // => "failed"
+ * other.ending // => "failed"
  * ```
  */
 export const pool = (pool: WorkerPool, transcripts: ReadonlyArray<Transcript>): WorkerPool => {

@@ -124,9 +124,9 @@ const lastLost = (transcript: Transcript): LostCall | undefined => {
 }
 
 const missingOf = ({ result, transcript }: Ended): Missing | undefined => {
-  const { detail, error, outcome } = result
+  const { detail, error, ending } = result
   const message = detail ?? "the run ended without an answer"
-  if (outcome === "budget" || error instanceof PolicyError) return undefined
+  if (ending === "budget" || error instanceof PolicyError) return undefined
   const lost = lastLost(transcript)
   const reason = lost?.reason ?? (error instanceof WorkerError ? error.reason : undefined)
   if (reason === undefined) return { cause: "harness", message }
@@ -165,7 +165,7 @@ const verdictsOf = (ended: Ended): Verdicts => {
 /** The sample of a run that has ended. */
 export const sampleOf = (ended: Ended): Sample => {
   const { benchmark, epoch, policy, result, seed, stratum, task } = ended
-  const { answer, detail, outcome } = result
+  const { answer, detail, ending } = result
   return {
     version,
     benchmark,
@@ -175,7 +175,7 @@ export const sampleOf = (ended: Ended): Sample => {
     policy,
     seed,
     promptSha256: sha256(JSON.stringify(task.messages)),
-    outcome,
+    ending,
     answer,
     answerSha256: answer === undefined ? undefined : sha256(answer),
     ...verdictsOf(ended),

@@ -6,7 +6,7 @@
  * Nothing of it quotes a confidential benchmark.
  */
 import type { Limits } from "@divisi/core/Budget"
-import type { Outcome } from "@divisi/core/RunEvent"
+import type { Ending } from "@divisi/core/RunEvent"
 import type { Shape } from "@divisi/core/Topology"
 import type { Pricing } from "@divisi/core/Usage"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
@@ -68,7 +68,7 @@ export interface Sample {
   readonly seed: number
   /** Of the task's messages. */
   readonly promptSha256: string
-  readonly outcome: Outcome
+  readonly ending: Ending
   /** The whole final answer; absent when there is none, and for a confidential benchmark. */
   readonly answer?: string | undefined
   readonly answerSha256?: string | undefined

@@ -11,7 +11,7 @@ import {
 } from "@ai-sdk/provider"
 import * as AnswerText from "@divisi/core/AnswerText"
 import { defined } from "@divisi/core/Fields"
-import type { Of, Outcome, RunEvent } from "@divisi/core/RunEvent"
+import type { Ending, Of, RunEvent } from "@divisi/core/RunEvent"
 import { noSpend, type Spend } from "@divisi/core/Usage"
 import type { FinishReason } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
@@ -44,19 +44,19 @@ export interface CallInfo {
 /** A run that has no answer to give. */
 export class ConductorModelError extends AISDKError {
   readonly runId: string
-  readonly outcome: Outcome
+  readonly ending: Ending
   /** What the run has cost. */
   readonly spend: Spend | undefined
 
   constructor(options: {
     readonly runId: string
-    readonly outcome: Outcome
+    readonly ending: Ending
     readonly message: string
     readonly spend?: Spend | undefined
   }) {
     super({ name: "AI_ConductorModelError", message: options.message })
     this.runId = options.runId
-    this.outcome = options.outcome
+    this.ending = options.ending
     this.spend = options.spend
   }
 }
@@ -116,13 +116,13 @@ const begin = (event: RunEvent, { modelId, warnings }: CallInfo): Parts => [
 // The end of a run
 // -------------------------------------------------------------------------------------------------------------------
 
-const failed = ({ detail, outcome, runId, spend }: Of<"run-finished">) =>
-  new ConductorModelError({ runId, outcome, spend, message: detail ?? `The run has no answer: ${outcome}.` })
+const failed = ({ detail, ending, runId, spend }: Of<"run-finished">) =>
+  new ConductorModelError({ runId, ending, spend, message: detail ?? `The run has no answer: ${ending}.` })
 
 const contradicted = (event: RunEvent) =>
   new ConductorModelError({
     runId: event.runId,
-    outcome: "failed",
+    ending: "failed",
     message: "A call failed in the middle of the answer, and its text so far is void: ask again.",
     spend: event.type === "run-finished" ? event.spend : undefined
   })
@@ -154,8 +154,8 @@ const usageOf = ({ usage }: Spend): LanguageModelV4Usage => {
 const finish = (state: State, event: Of<"run-finished">): LanguageModelV4StreamPart => ({
   type: "finish",
   finishReason: {
-    unified: event.outcome === "answered" ? reasons[state.answer.finishReason] : "other",
-    raw: event.outcome
+    unified: event.ending === "answered" ? reasons[state.answer.finishReason] : "other",
+    raw: event.ending
   },
   usage: usageOf(event.spend),
   providerMetadata: { divisi: AnswerText.summary(state.answer, event) }
@@ -166,7 +166,7 @@ export const broken = (error: unknown): Parts => [
   { type: "error", error },
   {
     type: "finish",
-    finishReason: { unified: "error", raw: error instanceof ConductorModelError ? error.outcome : undefined },
+    finishReason: { unified: "error", raw: error instanceof ConductorModelError ? error.ending : undefined },
     usage: usageOf((error instanceof ConductorModelError ? error.spend : undefined) ?? noSpend)
   }
 ]

@@ -48,8 +48,8 @@ const contradicted = new AiError.InternalProviderError({
 })
 
 /** An error that is not retried: the run has already retried what can be. */
-const failed = ({ detail, outcome }: Of<"run-finished">) =>
-  new AiError.UnknownError({ description: detail ?? `The run has no answer: ${outcome}` })
+const failed = ({ detail, ending }: Of<"run-finished">) =>
+  new AiError.UnknownError({ description: detail ?? `The run has no answer: ${ending}` })
 
 const usageOf = ({ usage }: Spend): Response.FinishPartEncoded["usage"] => {
   const { cachedInputTokens, cacheWriteTokens, inputTokens, outputTokens, reasoningTokens } = usage
@@ -70,7 +70,7 @@ const usageOf = ({ usage }: Spend): Response.FinishPartEncoded["usage"] => {
 
 const finish = ({ answer }: State, event: Of<"run-finished">): Response.FinishPartEncoded => ({
   type: "finish",
-  reason: event.outcome === "answered" ? answer.finishReason : "other",
+  reason: event.ending === "answered" ? answer.finishReason : "other",
   usage: usageOf(event.spend),
   metadata: { divisi: AnswerText.summary(answer, event) }
 })

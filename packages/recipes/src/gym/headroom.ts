@@ -43,7 +43,7 @@ const measure = Effect.fnUntraced(function* (policy: Policy) {
     standardError: standardError(accuracy, tasks.length),
     costUsd: runs.reduce((sum, { run }) => sum + run.spend.costUsd, 0),
     meanSteps: runs.reduce((sum, { run }) => sum + (run.rounds[0]?.workflow.steps.length ?? 0), 0) / runs.length,
-    unanswered: runs.filter(({ run }) => run.outcome !== "answered").length,
+    unanswered: runs.filter(({ run }) => run.ending !== "answered").length,
     families: values.families
       ? Object.fromEntries(
           Object.entries(byFamily).map(([family, group]) => [family, share((group ?? []).map((one) => one.correct))])

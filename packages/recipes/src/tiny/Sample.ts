@@ -76,14 +76,14 @@ export const measure = ({ policy, pool, recursion = 0, tasks }: Setup): Effect.E
   const conductor = Conductor.make({ policy, pool, retry, recursion, seed: 0 })
   const one = Effect.fnUntraced(function* (task: Task, index: number) {
     const { counts, listener } = counter()
-    const { answer, outcome, rounds, spend } = yield* conductor.run(task, { listener, pool: shuffled(pool, index) })
+    const { answer, ending, rounds, spend } = yield* conductor.run(task, { listener, pool: shuffled(pool, index) })
     const grade = yield* Effect.orDie(GymGrader.grader.grade(task, answer ?? ""))
     return {
       task: task.id,
       kind: String(task.metadata?.family),
       parts: Gym.metadata(task)!.parts.length,
       right: answer !== undefined && grade.correct ? 1 : 0,
-      isAnswered: outcome === "answered",
+      isAnswered: ending === "answered",
       costUsd: spend.costUsd,
       ...counts,
       steps: rounds.reduce((sum, { workflow }) => sum + workflow.steps.length, 0),

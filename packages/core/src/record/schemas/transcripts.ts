@@ -87,7 +87,7 @@ export const Transcript: Of<TranscriptModels.Transcript> = schemaOf<TranscriptMo
     startedAt: Schema.Finite,
     parent: Schema.optionalKey(Parent),
     rounds: Schema.Array(RoundRecord),
-    outcome: Schema.optionalKey(Outcome),
+    ending: Schema.optionalKey(Outcome),
     answer: Schema.optionalKey(Schema.String),
     detail: Schema.optionalKey(Schema.String),
     spend: Schema.optionalKey(Spend),
