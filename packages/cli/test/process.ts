@@ -3,10 +3,6 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { vi } from "vitest"
-
-// A process takes seconds to start on a busy machine, most tests start several, and those of a file run side by side.
-vi.setConfig({ testTimeout: 120_000 })
 
 const root = path.resolve(import.meta.dirname, "..")
 
