@@ -59,6 +59,16 @@ const install = () =>
   stage("installing dependencies", () => run([...pnpm(), "install", ...installOptions], root, explainInstall))
 
 /**
+ * The scripts that a package's build runs after tsup, which empties `dist` first: `tsup && node scripts/template.ts`.
+ *
+ * @param {Member} member
+ */
+const afterBuild = ({ manifest }) => {
+  const [, ...commands] = (manifest.scripts?.build ?? "").split(" && ")
+  return commands.map((command) => command.replace(/^node /, ""))
+}
+
+/**
  * Builds packages without their declarations, which only a release needs and which take ten times as long.
  *
  * @param {ReadonlyArray<Member>} stale
@@ -70,6 +80,7 @@ const build = async (stale, built) => {
   const work = async () => {
     for (let member = queue.shift(); member !== undefined; member = queue.shift()) {
       await run([process.execPath, tsup, "--no-dts"], member.folder)
+      for (const script of afterBuild(member)) await run([process.execPath, script], member.folder)
       built(member)
     }
   }

@@ -12,6 +12,7 @@ const summary = (/** @type {number} */ code, /** @type {number} */ since) => {
   const time = `${((Date.now() - since) / 1000).toFixed(0)} s`
   if (!fs.existsSync(report)) return `FAILED: the tests did not run to their end (exit code ${code}, ${time})`
   const { numFailedTests, numPassedTests } = JSON.parse(fs.readFileSync(report, "utf8"))
+  if (numFailedTests + numPassedTests === 0) return `FAILED: no test has this name, or stands in such a file (${time})`
   if (code === 0) return `PASSED: all ${numPassedTests} tests (${time})`
   return `FAILED: ${numFailedTests} of ${numPassedTests + numFailedTests} tests, or the run itself; see above (${time})`
 }
@@ -33,6 +34,8 @@ if (await setUp(closure("@divisi/cli"))) {
   process.on("SIGINT", () => {})
   child.on("close", (code, signal) => {
     process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1)
-    process.stdout.write(`\n${summary(process.exitCode, since)}\n`)
+    const said = summary(process.exitCode, since)
+    if (said.startsWith("FAILED") && process.exitCode === 0) process.exitCode = 1
+    process.stdout.write(`\n${said}\n`)
   })
 }
