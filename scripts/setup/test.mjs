@@ -7,14 +7,19 @@ import { closure, root, stateFolder } from "./workspace.mjs"
 
 const report = path.join(stateFolder, "tests.json")
 
-/** The last line: whether all is well, and how many tests say so. */
-const summary = (/** @type {number} */ code, /** @type {number} */ since) => {
+/**
+ * How the run ended: the last line, which says whether all is well and how many tests say so, and the exit code. A run
+ * in which no test ran has failed, though vitest ends it with 0.
+ */
+const verdict = (/** @type {number} */ code, /** @type {number} */ since) => {
   const time = `${((Date.now() - since) / 1000).toFixed(0)} s`
-  if (!fs.existsSync(report)) return `FAILED: the tests did not run to their end (exit code ${code}, ${time})`
+  const failed = (/** @type {string} */ what) => ({ code: code || 1, line: `FAILED: ${what}` })
+  if (!fs.existsSync(report)) return failed(`the tests did not run to their end (exit code ${code}, ${time})`)
   const { numFailedTests, numPassedTests } = JSON.parse(fs.readFileSync(report, "utf8"))
-  if (numFailedTests + numPassedTests === 0) return `FAILED: no test has this name, or stands in such a file (${time})`
-  if (code === 0) return `PASSED: all ${numPassedTests} tests (${time})`
-  return `FAILED: ${numFailedTests} of ${numPassedTests + numFailedTests} tests, or the run itself; see above (${time})`
+  const all = numFailedTests + numPassedTests
+  if (all === 0) return failed(`no test has this name, or stands in such a file (${time})`)
+  if (code !== 0) return failed(`${numFailedTests} of ${all} tests, or the run itself; see above (${time})`)
+  return { code, line: `PASSED: all ${numPassedTests} tests (${time})` }
 }
 
 // Tests import sources; only those that start the command line need it built.
@@ -33,9 +38,8 @@ if (await setUp(closure("@divisi/cli"))) {
   // A terminal sends Ctrl-C to both: this process waits for vitest to end.
   process.on("SIGINT", () => {})
   child.on("close", (code, signal) => {
-    process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1)
-    const said = summary(process.exitCode, since)
-    if (said.startsWith("FAILED") && process.exitCode === 0) process.exitCode = 1
-    process.stdout.write(`\n${said}\n`)
+    const ended = verdict(code ?? (signal === "SIGINT" ? 130 : 1), since)
+    process.exitCode = ended.code
+    process.stdout.write(`\n${ended.line}\n`)
   })
 }
