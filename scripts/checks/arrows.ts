@@ -44,7 +44,7 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "policy-tiny", to: ["core", "gguf", "gym", "policy-lexical", "policy-llamacpp"] },
   { from: "policy-*", to: ["core", "files", "gguf"] },
   // Its tests measure what a policy without a model gains.
-  { from: "gym", to: ["core", "policy-lexical"] },
+  { from: "gym", to: ["core"], tests: ["policy-lexical"] },
   // The embedded engine samples where its models are served: in llama.cpp.
   { from: "trainer-*", to: ["core", "files", "trainer", "gguf", "policy-llamacpp", "provider-kit"] },
   { from: "trainer", to: ["core", "files"] },
