@@ -56,7 +56,7 @@ describe("divisi eval", () => {
       expect(before).toBeGreaterThan(0)
       expect(before).toBeLessThan(8)
       const report = await json([...small, "--max-cost", "5"], cwd)
-      expect(report.progress).toMatchObject({ status: "complete", samples: 8, maxCostUsd: 5 })
+      expect(report.extent).toMatchObject({ status: "complete", samples: 8, maxCostUsd: 5 })
       expect(report.config).toMatchObject({ seed: 5, epochs: 1, perQuestion: {} })
     }))
 
@@ -116,9 +116,9 @@ describe("divisi eval", () => {
       expect(ended.code).toBe(130)
       expect(ended.errors).toContain("what is done is kept in evaluation")
       const report = JSON.parse(readFileSync(path.join(cwd, "evaluation/results.json"), "utf8")) as Report
-      expect(report.progress.status).toBe("stopped")
-      expect(report.progress.samples).toBeGreaterThan(0)
-      expect(samplesIn(path.join(cwd, "evaluation"))).toHaveLength(report.progress.samples)
+      expect(report.extent.status).toBe("stopped")
+      expect(report.extent.samples).toBeGreaterThan(0)
+      expect(samplesIn(path.join(cwd, "evaluation"))).toHaveLength(report.extent.samples)
     }))
 })
 
@@ -150,7 +150,7 @@ describe("divisi eval, from what was recorded", () => {
       const args = ["eval", "--limit", "6", "--seed", "5", "--learn-limit", "4", ...policies]
       const first = await json(args, cwd)
       const again = await json([...args, "--offline", "evaluation", "--out", "again"], cwd)
-      expect(again.progress).toMatchObject({ status: "complete", samples: 18, paidUsd: 0 })
+      expect(again.extent).toMatchObject({ status: "complete", samples: 18, paidUsd: 0 })
       const known = (report: Report) => report.cells.map(({ costUsd, policy, score }) => ({ policy, score, costUsd }))
       expect(known(again)).toEqual(known(first))
       const texts = (folder: string) => samplesIn(path.join(cwd, folder)).map(({ answer, score }) => [answer, score])

@@ -97,7 +97,7 @@ describe("a report", () => {
       ],
       epochs: 2
     })
-    expect(report.progress).toMatchObject({ status: "complete", samples: 36, planned: 36 })
+    expect(report.extent).toMatchObject({ status: "complete", samples: 36, planned: 36 })
     expect(cell(report, "single:good").score).toMatchObject({ mean: 1, samples: 12, questions: 6, missing: 0 })
     const bad = cell(report, "single:bad")
     expect(bad.score.mean).toBeCloseTo(4 / 6)
@@ -145,7 +145,7 @@ describe("a report", () => {
     expect(worker.calls).toHaveLength(6)
     expect(cell(report, "the same").costUsd.total).toBe(cell(report, "single:a").costUsd.total)
     expect(cell(report, "the same").calls.total).toBe(6)
-    expect(report.progress.paidUsd).toBeCloseTo(cell(report, "single:a").costUsd.total)
+    expect(report.extent.paidUsd).toBeCloseTo(cell(report, "single:a").costUsd.total)
   })
 })
 
@@ -209,15 +209,15 @@ describe("going on", () => {
     const [free, limited] = [pool(), pool()]
     const [a, b] = [folder(), folder()]
     const whole = await evaluate({ ...free, folder: a, policies })
-    const maxCostUsd = whole.progress.paidUsd / 2
+    const maxCostUsd = whole.extent.paidUsd / 2
     const part = await evaluate({ ...limited, folder: b, policies, maxCostUsd, concurrency: 3 })
-    expect(part.progress.status).toBe("stopped")
-    expect(part.progress.samples).toBeGreaterThan(0)
-    expect(part.progress.paidUsd).toBeLessThanOrEqual(maxCostUsd)
+    expect(part.extent.status).toBe("stopped")
+    expect(part.extent.samples).toBeGreaterThan(0)
+    expect(part.extent.paidUsd).toBeLessThanOrEqual(maxCostUsd)
     expect(part.cells.every(({ score }) => score.missing === 0)).toBe(true)
     const rest = await evaluate({ ...limited, folder: b, policies, maxCostUsd: 10 * maxCostUsd })
-    const { maxCostUsd: _, ...progress } = rest.progress
-    expect({ ...rest, progress }).toEqual({ ...whole, cells: expect.anything(), overall: expect.anything() })
+    const { maxCostUsd: _, ...extent } = rest.extent
+    expect({ ...rest, extent }).toEqual({ ...whole, cells: expect.anything(), overall: expect.anything() })
     expect((await samplesOf(b)).map(withoutTimes)).toEqual((await samplesOf(a)).map(withoutTimes))
     const calls = (workers: ReadonlyArray<ScriptedWorker.ScriptedWorker>) =>
       workers.reduce((sum, one) => sum + one.calls.length, 0)
@@ -319,7 +319,7 @@ describe("a critic", () => {
     }
     const first = await evaluate(terms)
     expect(first.cells[0]!.calls.total).toBe(6)
-    expect(first.progress.paidUsd).toBeCloseTo(first.cells[0]!.costUsd.total)
+    expect(first.extent.paidUsd).toBeCloseTo(first.cells[0]!.costUsd.total)
     expect(first.config.settings).toMatchObject({ critic: terms.run.critic.name })
     fs.rmSync(path.join(at, "journal.jsonl"))
     const second = await evaluate(terms)

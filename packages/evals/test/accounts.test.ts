@@ -45,11 +45,11 @@ describe("an evaluation", () => {
       const options = { suites: [suite], policies, pool, folder: at, maxCostUsd: 1000, run }
       const { report, samples } = yield* Evaluation.run(options)
       assert.isAbove(samples[0]!.costUsd, 0)
-      assert.strictEqual(report.progress.paidUsd, samples[0]!.costUsd)
+      assert.strictEqual(report.extent.paidUsd, samples[0]!.costUsd)
       assert.strictEqual((yield* Journal.read(journalOf(at)))?.paidUsd, samples[0]!.costUsd)
       const stopped = yield* Evaluation.run({ ...options, maxCostUsd: 50, retryMissing: true })
       assert.strictEqual(stopped.stoppedBy?.account, "payer")
-      assert.strictEqual(stopped.report.progress.paidUsd, report.progress.paidUsd)
+      assert.strictEqual(stopped.report.extent.paidUsd, report.extent.paidUsd)
     })
   )
 })

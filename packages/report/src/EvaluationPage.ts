@@ -39,19 +39,19 @@ const sections = "scores accuracy cost steps workers shapes differences setting"
 
 const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
-const header = ({ benchmarks, config, overall, progress }: Evaluation, title: string): Html => {
+const header = ({ benchmarks, config, overall, extent }: Evaluation, title: string): Html => {
   const best = overall.toSorted((left, right) => (right.mean ?? -1) - (left.mean ?? -1))[0]
   const questions = benchmarks.reduce((sum, { selected }) => sum + selected, 0)
-  const isStopped = progress.status !== "complete"
+  const isStopped = extent.status !== "complete"
   const policies = config.policies.length === 1 ? "1 policy" : `${count(config.policies.length)} policies`
   return html`<h1>${title}</h1>
-${note(html`${policies} on ${counted(questions, "question")}, ${counted(config.epochs, "answer")} each.${isStopped && ` It was stopped after ${count(progress.samples)} of ${count(progress.planned)}.`}`)}
+${note(html`${policies} on ${counted(questions, "question")}, ${counted(config.epochs, "answer")} each.${isStopped && ` It was stopped after ${count(extent.samples)} of ${count(extent.planned)}.`}`)}
 <nav aria-label="Sections"><ul>${sections.map((id) => html`<li><a href="#${id}">${capitalised(id)}</a></li>`)}</ul></nav>
 ${tiles([
   ...(best === undefined ? [] : [["Best", `${withError(best.mean, best.standardError)} %`, best.policy] as const]),
-  ["Samples", count(progress.samples)],
+  ["Samples", count(extent.samples)],
   ["Missing samples", count(overall.reduce((sum, { missing }) => sum + missing, 0))],
-  ["Paid in all", usd(progress.paidUsd)]
+  ["Paid in all", usd(extent.paidUsd)]
 ])}`
 }
 

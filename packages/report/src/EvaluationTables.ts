@@ -94,9 +94,9 @@ const comparisonTable = ({ comparisons }: Evaluation): string =>
     ])
   )
 
-const notes = ({ benchmarks, config, progress }: Evaluation): string => {
+const notes = ({ benchmarks, config, extent }: Evaluation): string => {
   const questions = benchmarks.map(({ selected, title }) => `${count(selected)} of ${inCell(title)}`).join(", ")
-  const state = progress.status === "complete" ? "complete" : `stopped after ${count(progress.samples)} samples`
+  const state = extent.status === "complete" ? "complete" : `stopped after ${count(extent.samples)} samples`
   return [
     `${questions}; ${config.epochs} ${config.epochs === 1 ? "answer" : "answers"} each; seed ${config.seed}; ${state}.`,
     "Scores in percent ± standard error, clustered by question; answers that could not be read count as wrong, samples that the infrastructure lost are missing. Tokens, USD and time are means per question."

@@ -92,6 +92,6 @@ export const report = (
     pool: [{ id: "a", pricing: { inputPerMillion: 1, outputPerMillion: 2 } }, { id: "b" }],
     versions: { "@divisi/evals": "0.0.0" }
   }
-  const progress = { status: "complete", samples: samples.length, planned: samples.length, paidUsd: 0.5 } as const
-  return Report.make(plan, samples, progress)
+  const extent = { status: "complete", samples: samples.length, planned: samples.length, paidUsd: 0.5 } as const
+  return Report.make(plan, samples, extent)
 }

@@ -145,7 +145,7 @@ const group = (iteration: number, index: number): GroupRecord => ({
 })
 
 const completion = (iteration: number, index: number, rollout: number, draw: () => number): CompletionRecord => {
-  const outcome = draw() < 0.2 ? "unreadable" : draw() < 0.5 ? "wrong" : "correct"
+  const result = draw() < 0.2 ? "unreadable" : draw() < 0.5 ? "wrong" : "correct"
   const steps = [
     { worker: 1, subtask: "Plan it, and name the parts.", access: [] },
     { worker: 2, subtask: "Part 1", access: [0] },
@@ -169,8 +169,8 @@ const completion = (iteration: number, index: number, rollout: number, draw: () 
     tokens: [1, 2, 3],
     logProbs: [-0.1, -0.2, -0.3],
     reason: "stop",
-    outcome,
-    reward: outcome === "unreadable" ? 0 : outcome === "wrong" ? 0.5 : 1,
+    result,
+    reward: result === "unreadable" ? 0 : result === "wrong" ? 0.5 : 1,
     confirmed: false,
     costUsd: 0.00001,
     calls: 1,
@@ -178,7 +178,7 @@ const completion = (iteration: number, index: number, rollout: number, draw: () 
     cachedCalls: 0,
     workerTokens: { input: 10, output: 5 },
     criticalPathMillis: 0,
-    ...(outcome === "unreadable"
+    ...(result === "unreadable"
       ? { detail: "The second list is not closed." }
       : { workflow, workers: workflow.steps.map(({ worker }) => workers[worker]!), answer: `It is 42. ${hostile}` })
   }

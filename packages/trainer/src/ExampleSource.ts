@@ -106,7 +106,7 @@ export const ofRollouts = (
   const found: Array<{ readonly group: GroupRecord; readonly texts: Set<string> }> = []
   for (const record of records) {
     if (record.type === "group") found.push({ group: record, texts: new Set() })
-    else if (record.round === 0 && record.outcome === "correct") found.at(-1)?.texts.add(record.completion)
+    else if (record.round === 0 && record.result === "correct") found.at(-1)?.texts.add(record.completion)
   }
   return found.flatMap(({ group, texts }) =>
     texts.size === 0 ? [] : [{ messages: render(group), completions: Array.from(texts, (text) => ({ text })) }]

@@ -28,13 +28,13 @@ import type { PenaltyConfig, RolloutConfig } from "./TrainingConfig.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One completion of a rollout, with its outcome. */
+/** One completion of a rollout, with its result. */
 export interface Round extends RoundMeasures {
   /** The same array for all completions that were sampled together. */
   readonly prompt: ReadonlyArray<number>
   readonly sample: Sample
   readonly text: string
-  readonly outcome: Grader.Outcome
+  readonly result: Grader.Result
   /** Penalties included. */
   readonly reward: number
   /** Why it could not be read, or why there is no answer. */
@@ -126,13 +126,13 @@ export type RolloutFailure = EngineError | CostLimitReached | RolloutError
  * ```
  */
 export const reward = (
-  outcome: Grader.Outcome,
+  result: Grader.Result,
   spent: Pick<Round, "calls" | "criticalPathMillis" | "costUsd">,
   penalties: PenaltyConfig
 ): number =>
   Math.max(
     0,
-    Grader.reward(outcome) -
+    Grader.reward(result) -
       penalties.perCall * spent.calls -
       penalties.perSecond * (spent.criticalPathMillis / 1000) -
       penalties.perUsd * spent.costUsd
@@ -177,7 +177,7 @@ const isOverall = (error: unknown, options: Options): error is Usage.BudgetExcee
 // Grades
 // -------------------------------------------------------------------------------------------------------------------
 
-type Graded = Pick<Round, "outcome" | "detail" | "grade">
+type Graded = Pick<Round, "result" | "detail" | "grade">
 
 /** A round that shows nothing of the policy: its workers failed, or the grader gave no verdict. */
 class Ungraded extends Data.TaggedError("Ungraded")<{ readonly detail: string; readonly canRetry: boolean }> {}
@@ -191,19 +191,19 @@ const grade = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Graded, Ungraded> {
   const { answer, completions, workflow } = round
   if (workflow === undefined) {
-    return { outcome: "unreadable", detail: completions.at(-1)?.error ?? detail ?? "no workflow" }
+    return { result: "unreadable", detail: completions.at(-1)?.error ?? detail ?? "no workflow" }
   }
   if (answer === undefined) {
     const failure = lastFailure(round)
     const why = failure?.detail ?? detail ?? "no answer"
-    if (failure === undefined || options.config.failures.lost === "wrong") return { outcome: "wrong", detail: why }
+    if (failure === undefined || options.config.failures.lost === "wrong") return { result: "wrong", detail: why }
     return yield* new Ungraded({ detail: why, canRetry: options.config.failures.lost === "retry" })
   }
   const grade = yield* Effect.mapError(
     options.grader.grade(question.task, answer),
     ({ message }) => new Ungraded({ detail: message, canRetry: false })
   )
-  return { outcome: grade.correct ? "correct" : "wrong", grade }
+  return { result: grade.correct ? "correct" : "wrong", grade }
 })
 
 const roundOf = (
@@ -219,7 +219,7 @@ const roundOf = (
     sample,
     text: SamplerWorker.decode(tokenizer, sample),
     ...graded,
-    reward: reward(graded.outcome, measures, config.penalties),
+    reward: reward(graded.result, measures, config.penalties),
     workflow,
     answer,
     confirmed,
@@ -253,7 +253,7 @@ const gradeRounds = Effect.fnUntraced(function* (
       "Ungraded",
       (error) => {
         ungraded ??= error
-        return Effect.succeed<Graded>({ outcome: "wrong" })
+        return Effect.succeed<Graded>({ result: "wrong" })
       }
     )
     rounds.push(roundOf(sampled[index]!, record, graded, options))
@@ -360,7 +360,7 @@ const runUntilGraded = Effect.fnUntraced(function* (
  *   })
  * })
  * const { rollouts } = await Effect.runPromise(Effect.scoped(make))
- * rollouts.map(({ rounds }) => rounds[0]?.outcome) // => ["unreadable", "unreadable", "unreadable", "unreadable"]
+ * rollouts.map(({ rounds }) => rounds[0]?.result) // => ["unreadable", "unreadable", "unreadable", "unreadable"]
  * ```
  */
 export const group = Effect.fnUntraced(function* (

@@ -30,7 +30,7 @@ export interface GroupRecord {
   readonly zeroVariance: boolean
 }
 
-/** One completion with its outcome and reward. */
+/** One completion with its result and reward. */
 export interface CompletionRecord {
   readonly type: "completion"
   readonly iteration: number
@@ -49,7 +49,7 @@ export interface CompletionRecord {
   readonly logProbs: ReadonlyArray<number>
   /** `length` when the completion reached the limit, and was not read. */
   readonly reason: "stop" | "length"
-  readonly outcome: "unreadable" | "wrong" | "correct"
+  readonly result: "unreadable" | "wrong" | "correct"
   /** Penalties included. Absent when the rollout was dropped. */
   readonly reward?: number | undefined
   /** Absent when the rollout or its group was dropped. */

@@ -180,10 +180,10 @@ describe("ExampleSource", () => {
 
   it("makes examples of the right completions of recorded rollouts, each once", () => {
     const group = { type: "group", messages: [{ role: "user", content: "6 x 7?" }] }
-    const completion = (text: string, outcome: string, round = 0) => ({
+    const completion = (text: string, result: string, round = 0) => ({
       type: "completion",
       completion: text,
-      outcome,
+      result,
       round
     })
     const records = [

@@ -91,7 +91,7 @@ describe("Rollout", () => {
       assert.strictEqual(requests[0]!.count, 5)
       const rounds = group.rollouts.map(({ rounds }) => rounds[0]!)
       assert.deepStrictEqual(
-        rounds.map(({ outcome, reward }) => [outcome, reward]),
+        rounds.map(({ result, reward }) => [result, reward]),
         [
           ["correct", 1],
           ["wrong", 0.5],
@@ -142,7 +142,7 @@ describe("Rollout", () => {
       const group = yield* Rollout.group(question([right, broken()], 1), yield* options(sampler, 1, config))
       const [{ rounds }] = group.rollouts as [Rollout.Rollout]
       assert.deepStrictEqual(
-        rounds.map(({ answer, outcome }) => [answer, outcome]),
+        rounds.map(({ answer, result }) => [answer, result]),
         [
           [undefined, "wrong"],
           ["42", "correct"]
@@ -254,7 +254,7 @@ describe("Rollout", () => {
         question([right]),
         yield* options(own.sampler, 1, { run: { ...defaultRollouts.run, budget: { costUsd: 0.001 } } })
       )
-      assert.strictEqual(group.rollouts[0]!.rounds[0]!.outcome, "wrong")
+      assert.strictEqual(group.rollouts[0]!.rounds[0]!.result, "wrong")
     })
   )
 

@@ -117,11 +117,11 @@ describe("Trainer", () => {
       assert.strictEqual(completions.length, 32)
       const last = metrics.at(-1)!
       assert.closeTo(completions.reduce((sum, { reward }) => sum + reward!, 0) / 32, last.rewardMean, 1e-12)
-      for (const { advantage, completion, logProbs, outcome, reward, tokens, workers, workflow } of completions) {
+      for (const { advantage, completion, logProbs, result, reward, tokens, workers, workflow } of completions) {
         assert.strictEqual(tokens.length, logProbs.length)
         assert.strictEqual(ToyEngine.tokenizer(pieces).decode(tokens), completion)
-        assert.strictEqual(reward, outcome === "correct" ? 1 : outcome === "wrong" ? 0.5 : 0)
-        assert.strictEqual(workflow === undefined, outcome === "unreadable")
+        assert.strictEqual(reward, result === "correct" ? 1 : result === "wrong" ? 0.5 : 0)
+        assert.strictEqual(workflow === undefined, result === "unreadable")
         assert.strictEqual(workers?.length, workflow?.steps.length)
         assert.isTrue(advantage === undefined || Math.abs(advantage) < 10)
       }
@@ -225,19 +225,19 @@ describe("Trainer", () => {
   )
 
   it("learns nothing from groups in which nobody is right, where correctness decides", () => {
-    const outcomes = (...outcomes: ReadonlyArray<Grader.Outcome>) =>
+    const results = (...results: ReadonlyArray<Grader.Result>) =>
       ({
         question: { extraRounds: 0 },
-        rollouts: outcomes.map((outcome) => ({ rounds: [{ outcome, reward: Grader.reward(outcome) }] }))
+        rollouts: results.map((result) => ({ rounds: [{ result, reward: Grader.reward(result) }] }))
       }) as unknown as Group
     const advantages = (group: Group, equalBy: TrainingConfig.AdvantageConfig["equalBy"]) => {
       const { advantage: config } = TrainingConfig.grpo({ name: "g", tasks: "t", advantage: { equalBy } })
       return GrpoBatch.advantages(group, config).completions.map(({ advantage }) => advantage)
     }
-    const nobody = outcomes("unreadable", "wrong", "wrong", "unreadable")
+    const nobody = results("unreadable", "wrong", "wrong", "unreadable")
     assert.deepStrictEqual(advantages(nobody, "reward"), [-1, 1, 1, -1])
     assert.deepStrictEqual(advantages(nobody, "correctness"), [undefined, undefined, undefined, undefined])
-    const some = outcomes("unreadable", "correct", "wrong", "wrong")
+    const some = results("unreadable", "correct", "wrong", "wrong")
     assert.deepStrictEqual(advantages(some, "correctness"), advantages(some, "reward"))
     assert.isAbove(advantages(some, "correctness")[1]!, 0)
   })

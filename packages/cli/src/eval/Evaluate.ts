@@ -206,5 +206,5 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
   process.stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report)}\n`)
   if (!input.json) say(`Written to ${path.join(input.out, "report.html")}, and beside it`)
   if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)
-  if (report.progress.status === "stopped") return yield* silent(exitCodes.budget)
+  if (report.extent.status === "stopped") return yield* silent(exitCodes.budget)
 })

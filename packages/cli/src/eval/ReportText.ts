@@ -98,7 +98,7 @@ const failures = (report: Report): ReadonlyArray<string> => {
 
 /** The whole of it. Costs, steps and times are of one answer; `±` are standard errors, clustered by question. */
 export const text = (report: Report): string => {
-  const { paidUsd, planned, samples, status } = report.progress
+  const { paidUsd, planned, samples, status } = report.extent
   return [
     scores(report),
     "",

@@ -19,7 +19,7 @@ import { Transcript } from "./schemas/transcripts.ts"
 import type * as TranscriptModels from "./Transcript.ts"
 
 export { FinishReason, Grade, Paid, Spend, Usage, WorkerErrorReason } from "./schemas/calls.ts"
-export { Outcome, Parent, PoolMember, RunEvent } from "./schemas/events.ts"
+export { Ending, Parent, PoolMember, RunEvent } from "./schemas/events.ts"
 export type { Of } from "./schemas/schemaOf.ts"
 export { Access, Message, Step, Task, Workflow } from "./schemas/tasks.ts"
 export { CompletionRecord, LostCall, RoundRecord, StepRecord, Transcript } from "./schemas/transcripts.ts"

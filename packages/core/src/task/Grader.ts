@@ -66,11 +66,11 @@ const normalise = (text: string) =>
 /** Right when the texts are equal, white space, letter case and a final full stop aside. */
 export const exact: Grader = fromComparison("exact", (answer, reference) => normalise(answer) === normalise(reference))
 
-/** How a rollout ended, as far as the reward is concerned. */
-export type Outcome = "unreadable" | "wrong" | "correct"
+/** What a completion came to, as far as the reward is concerned. */
+export type Result = "unreadable" | "wrong" | "correct"
 
 /**
  * The reward of the paper (section 2): 0 when the completion cannot be read as a workflow, 0.5 when it runs and the
  * final answer is wrong, 1 when it is right.
  */
-export const reward = (outcome: Outcome): number => (outcome === "unreadable" ? 0 : outcome === "wrong" ? 0.5 : 1)
+export const reward = (result: Result): number => (result === "unreadable" ? 0 : result === "wrong" ? 0.5 : 1)

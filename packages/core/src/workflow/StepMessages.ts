@@ -32,7 +32,7 @@ export const background = (task: Task.Task): ReadonlyArray<Task.Message> => {
   return task.messages.filter((_, index) => index !== question)
 }
 
-const outcome = (answer: StepAnswer | undefined): string => {
+const said = (answer: StepAnswer | undefined): string => {
   if (answer === undefined) return "This step was not run, so it has no answer."
   if (answer.type === "failed") return `This step failed, so it has no answer: ${answer.message}`
   return answer.text === "" ? "The answer to this step was empty." : answer.text
@@ -81,10 +81,10 @@ export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Task
   const question = Task.question(task)
   const messages = [...background(task)]
   if (previous !== undefined && access === "all") {
-    messages.push(user("Previous answer:"), assistant(outcome(previous.answer)))
+    messages.push(user("Previous answer:"), assistant(said(previous.answer)))
   }
   for (const index of Workflow.visible(workflow, step)) {
-    messages.push(user(workflow.steps[index]!.subtask || question), assistant(outcome(answers[index])))
+    messages.push(user(workflow.steps[index]!.subtask || question), assistant(said(answers[index])))
   }
   return Arr.append(messages, user(subtask === "" ? question : `Question:\n${question}\n\nSubtask:\n${subtask}`))
 }

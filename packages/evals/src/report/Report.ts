@@ -281,7 +281,7 @@ export interface Comparison {
 }
 
 /** How far an evaluation came. */
-export interface Progress {
+export interface Extent {
   /** `stopped`: by its cost limit, or by a person. */
   readonly status: "complete" | "stopped"
   /** Samples that there are, of those that were planned. */
@@ -296,7 +296,7 @@ export interface Progress {
 /** All that an evaluation found. */
 export interface Report extends Plan {
   readonly version: typeof version
-  readonly progress: Progress
+  readonly extent: Extent
   /** By benchmark, and then by policy. */
   readonly cells: ReadonlyArray<Cell>
   readonly overall: ReadonlyArray<Overall>
@@ -314,7 +314,7 @@ export interface Report extends Plan {
  *
  * Every policy is compared with the first, on each benchmark.
  */
-export const make = (plan: Plan, samples: ReadonlyArray<Sample>, progress: Progress): Report => {
+export const make = (plan: Plan, samples: ReadonlyArray<Sample>, extent: Extent): Report => {
   const { config } = plan
   const ordered = sorted(samples)
   const cells = plan.benchmarks.flatMap(({ benchmark }) =>
@@ -329,7 +329,7 @@ export const make = (plan: Plan, samples: ReadonlyArray<Sample>, progress: Progr
   return {
     version,
     ...plan,
-    progress,
+    extent,
     cells,
     overall: config.policies.map(({ name }) =>
       overallOf(

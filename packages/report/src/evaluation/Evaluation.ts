@@ -112,7 +112,7 @@ export interface Evaluation {
     readonly pricing?: { readonly inputPerMillion: number; readonly outputPerMillion: number } | undefined
   }>
   readonly versions: Readonly<Record<string, string>>
-  readonly progress: {
+  readonly extent: {
     readonly status: "complete" | "stopped"
     readonly samples: number
     readonly planned: number

@@ -16,7 +16,7 @@ const limits = ({ calls, costUsd, durationMillis, tokens }: Limits): string => {
   return said.length === 0 ? "none" : said.join(", ")
 }
 
-const choices = ({ config, progress, versions }: Evaluation): Readonly<Record<string, string | number>> => ({
+const choices = ({ config, extent, versions }: Evaluation): Readonly<Record<string, string | number>> => ({
   "Answers to each question": config.epochs,
   Seed: config.seed,
   "Limits of a question": limits(config.perQuestion),
@@ -24,7 +24,7 @@ const choices = ({ config, progress, versions }: Evaluation): Readonly<Record<st
   "Recursive rounds": config.recursion,
   "Output tokens of a call": config.maxOutputTokens ?? "each worker's own",
   Temperature: config.temperature ?? "each worker's own",
-  "Paid in all": usd(progress.paidUsd),
+  "Paid in all": usd(extent.paidUsd),
   ...versions
 })
 

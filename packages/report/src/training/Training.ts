@@ -91,7 +91,7 @@ export interface CompletionRecord {
   readonly round: number
   readonly kind: string
   readonly completion: string
-  readonly outcome: "unreadable" | "wrong" | "correct"
+  readonly result: "unreadable" | "wrong" | "correct"
   /** Absent when the rollout was dropped. */
   readonly reward?: number | undefined
   /** Why it was dropped, or why it could not be read. */

@@ -82,14 +82,14 @@ const planned = (workflow: Workflow, workers: ReadonlyArray<string>): Html => {
 
 const mostText = 4_000
 
-const outcomes = {
+const results = {
   unreadable: ["unread", "could not be read"],
   wrong: ["wrong", "wrong"],
   correct: ["right", "right"]
 } as const
 
-const verdict = ({ outcome, reward }: CompletionRecord): Html => {
-  const [style, text] = outcomes[outcome]
+const verdict = ({ result, reward }: CompletionRecord): Html => {
+  const [style, text] = results[result]
   return html`<span class="verdict ${style}">${reward === undefined ? "dropped" : `reward ${short(reward)}`}: ${text}</span>`
 }
 

@@ -35,7 +35,7 @@ export interface LearnedCompletion extends Pick<Datum, "prompt" | "completion"> 
 /** Whether the rollouts that have this round were all right in it, or all wrong. */
 const isUndecided = (rollouts: ReadonlyArray<Rollout>, round: number): boolean => {
   const isCorrect_G = rollouts.flatMap(({ rounds }) =>
-    round < rounds.length ? [rounds[round]!.outcome === "correct"] : []
+    round < rounds.length ? [rounds[round]!.result === "correct"] : []
   )
   return new Set(isCorrect_G).size < 2
 }
@@ -71,7 +71,7 @@ export const teachesNothing = ({ isZeroVariance_R }: GroupAdvantages): boolean =
 /** The first token of the three lists, where the parts of a completion are to have weights of their own. */
 const listsFrom = (round: Round, config: GrpoConfig, poolSize: number, tokenizer: Tokenizer): number | undefined => {
   const { lists, thought } = config.objective.weights
-  if (lists === thought || round.outcome === "unreadable") return undefined
+  if (lists === thought || round.result === "unreadable") return undefined
   const reading = WorkflowText.read(round.text, { poolSize, maxSteps: config.rollouts.run.maxSteps, allowEmpty: true })
   if (Result.isFailure(reading)) return undefined
   const { start } = reading.success.span

@@ -103,8 +103,8 @@ const kindMetrics = (rollouts: ReadonlyArray<Rollout>): KindMetrics => {
   return {
     rollouts: rollouts.length,
     rewardMean: mean(last.map(({ reward }) => reward)),
-    parsed: share(last, ({ outcome }) => outcome !== "unreadable"),
-    correct: share(last, ({ outcome }) => outcome === "correct"),
+    parsed: share(last, ({ result }) => result !== "unreadable"),
+    correct: share(last, ({ result }) => result === "correct"),
     steps: mean(stepsOf(rounds)),
     stepCounts: counts(stepsOf(rounds)),
     workers: counts(rounds.flatMap(({ workers, workflow }) => (workflow === undefined ? [] : workers)))
@@ -118,8 +118,8 @@ const roundMetrics = (round: number, of: ReadonlyArray<Round>): RoundMetrics => 
     completions: of.length,
     rewardMean,
     rewardStd,
-    parsed: share(of, ({ outcome }) => outcome !== "unreadable"),
-    correct: share(of, ({ outcome }) => outcome === "correct"),
+    parsed: share(of, ({ result }) => result !== "unreadable"),
+    correct: share(of, ({ result }) => result === "correct"),
     confirmed: share(of, ({ confirmed }) => confirmed)
   }
 }
@@ -146,8 +146,8 @@ export const rolloutMetrics = (groups: ReadonlyArray<GroupAdvantages>, asked: nu
     dropped: all.length - rollouts.length,
     rewardMean,
     rewardStd,
-    parsed: share(last, ({ outcome }) => outcome !== "unreadable"),
-    correct: share(last, ({ outcome }) => outcome === "correct"),
+    parsed: share(last, ({ result }) => result !== "unreadable"),
+    correct: share(last, ({ result }) => result === "correct"),
     rounds: Array.from({ length: most }, (_, round) =>
       roundMetrics(
         round,

@@ -16,7 +16,7 @@ export const Parent = schemaOf<RunEventModels.Parent>()(
 )
 
 /** Why a run ended. */
-export const Outcome = schemaOf<RunEventModels.Ending>()(
+export const Ending = schemaOf<RunEventModels.Ending>()(
   Schema.Literals(["answered", "budget", "failed", "interrupted"])
 )
 
@@ -90,7 +90,7 @@ const events = [
   event("answer-graded", { ...inRound, critic: Schema.String, grade: Grade, paid: Schema.optionalKey(Paid) }),
   event("round-finished", { ...inRound, answer: Schema.optionalKey(Schema.String), confirmed: Schema.Boolean }),
   event("run-finished", {
-    ending: Outcome,
+    ending: Ending,
     answer: Schema.optionalKey(Schema.String),
     detail: Schema.optionalKey(Schema.String),
     spend: Spend,

@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { version } from "../RunEvent.ts"
 import type * as TranscriptModels from "../Transcript.ts"
 import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason } from "./calls.ts"
-import { Outcome, Parent, PoolMember } from "./events.ts"
+import { Ending, Parent, PoolMember } from "./events.ts"
 import { type Of, schemaOf } from "./schemaOf.ts"
 import { Task, Workflow } from "./tasks.ts"
 
@@ -87,7 +87,7 @@ export const Transcript: Of<TranscriptModels.Transcript> = schemaOf<TranscriptMo
     startedAt: Schema.Finite,
     parent: Schema.optionalKey(Parent),
     rounds: Schema.Array(RoundRecord),
-    ending: Schema.optionalKey(Outcome),
+    ending: Schema.optionalKey(Ending),
     answer: Schema.optionalKey(Schema.String),
     detail: Schema.optionalKey(Schema.String),
     spend: Schema.optionalKey(Spend),
