@@ -13,6 +13,15 @@ describe("Grader", () => {
     })
   )
 
+  it.effect("exact reads an answer of a million full stops before anybody loses patience", () =>
+    Effect.gen(function* () {
+      const stops = ".".repeat(1_000_000)
+      const task = Task.make({ question: "?", reference: `x${stops}x` })
+      assert.isTrue((yield* Grader.exact.grade(task, `X${stops}x${stops}`)).correct)
+      assert.isFalse((yield* Grader.exact.grade(task, `x${stops}`)).correct)
+    })
+  )
+
   it.effect("a task that cannot be graded is an error, not a wrong answer", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Grader.exact.grade(Task.make({ question: "Why?", id: "why" }), "Because"))

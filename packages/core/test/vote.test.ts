@@ -35,4 +35,10 @@ describe("votes", () => {
     assert.strictEqual(voteOf("Answer:"), "answer:")
     assert.strictEqual(voteOf("broken \\boxed{4"), "broken \\boxed{4")
   })
+
+  it("of an answer of a million full stops are counted before anybody loses patience", () => {
+    const text = `x${".".repeat(1_000_000)}x`
+    assert.isTrue(voteOf(`${text}. `) === text)
+    assert.strictEqual(voteOf(`"**"${".".repeat(1_000_000)}`), "")
+  })
 })

@@ -57,7 +57,8 @@ const verdictOf = (text: string): boolean | undefined => {
 
 /** The answer stands in a fence that it cannot close, so that it is seen to be quoted. */
 const fenced = (name: string, text: string) => {
-  const fence = "=".repeat(Math.max(5, ...[...text.matchAll(/=+/g)].map(([run]) => run.length + 1)))
+  const longest = text.match(/=+/g)?.reduce((most, run) => Math.max(most, run.length), 0) ?? 0
+  const fence = "=".repeat(Math.max(5, longest + 1))
   return `${name}:\n${fence}\n${text}\n${fence}`
 }
 

@@ -22,6 +22,15 @@ const passAtK = (samples: number, correct: number, k: number) => {
   return 1 - none
 }
 
+describe("texts", () => {
+  it("are taken from their last tags, however many there are", () => {
+    assert.strictEqual(TextGrader.extract("<answer>a <answer>b</ANSWER> </answer> <Answer> c </answer> d"), "c")
+    assert.strictEqual(TextGrader.extract("<answer>a <answer>b</answer> </answer>"), "a <answer>b")
+    assert.strictEqual(TextGrader.extract("</answer><answer>a"), "</answer><answer>a")
+    assert.strictEqual(TextGrader.normalise(`"x${".".repeat(19_000)}x!"`), `x${".".repeat(19_000)}x`)
+  })
+})
+
 describe("letters", () => {
   it.effect("agree with the suite's cases, but for the known ones", () =>
     Effect.gen(function* () {

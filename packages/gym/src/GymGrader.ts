@@ -23,11 +23,15 @@ const marker = /\banswer(?: is|:|\s*=)\s*/i
  */
 export const finalAnswer = (text: string): string => {
   const [before, ...after] = text.split(marker)
-  return (after.at(-1)?.split("\n")[0] ?? before!)
-    .trim()
-    .replace(/^(?:\*\*|["'`“])+|(?:\*\*|["'`”]|[.!])+$/g, "")
-    .replace(/\*\*/g, "")
-    .trim()
+  return (
+    (after.at(-1)?.split("\n")[0] ?? before!)
+      .trim()
+      .replaceAll("**", "")
+      .replace(/^["'`“]+/, "")
+      // Only where a run begins: from each of its characters on, it would take time quadratic in the run.
+      .replace(/(?<!["'`”.!])["'`”.!]+$/, "")
+      .trim()
+  )
 }
 
 const asDate = (text: string): string | undefined => {
@@ -48,7 +52,7 @@ const asNumber = (text: string): string | undefined => {
   const match = /^=?\s*([-+−]?)\s*(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d+))?(?: ?[a-z°²%][a-z°²/ ]*)?$/i.exec(text)
   if (match === null || (match[2] === undefined && match[3] === undefined)) return undefined
   const whole = (match[2] ?? "0").replace(/,/g, "").replace(/^0+(?=\d)/, "")
-  const fraction = (match[3] ?? "").replace(/0+$/, "")
+  const fraction = (match[3] ?? "").replace(/(?<!0)0+$/, "")
   const size = fraction === "" ? whole : `${whole}.${fraction}`
   return (match[1] === "-" || match[1] === "−") && size !== "0" ? `-${size}` : size
 }

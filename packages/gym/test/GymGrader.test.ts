@@ -46,6 +46,15 @@ describe("GymGrader", () => {
     for (const [answer, reference] of wrong) assert.isFalse(GymGrader.isCorrect(answer, reference), answer)
   })
 
+  it("an answer of a million marks is read before anybody loses patience", () => {
+    const many = (text: string) => text.repeat(1_000_000)
+    for (const mark of ["!", '"', "**", "*.", "0", "1,"]) {
+      assert.isFalse(GymGrader.isCorrect(`x${many(mark)}x`, "x"))
+      assert.isFalse(GymGrader.isCorrect(`0.${many(mark)}1`, "0"))
+    }
+    assert.isTrue(GymGrader.isCorrect(`${many("**")}7 days${many("!")}`, "7"))
+  })
+
   it.effect("grades a task, and gives no verdict where there is no reference", () =>
     Effect.gen(function* () {
       const task = Task.make({ question: "What is 6 times 7?", reference: "42" })

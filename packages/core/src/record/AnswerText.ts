@@ -26,8 +26,8 @@ export interface AnswerText {
   readonly runId: string | undefined
   /** The step whose answer is the round's; `undefined` where several vote, or before there is a workflow. */
   readonly step: number | undefined
-  /** What a retry has repeated of the emitted text so far; `undefined` while there is nothing to repeat. */
-  readonly repeated: string | undefined
+  /** How many characters of the emitted text a retry has repeated; `undefined` while there is nothing to repeat. */
+  readonly repeated: number | undefined
   /** Whose answers the run has, in their order, each once; those of nested runs, too. */
   readonly workers: ReadonlyArray<string>
   readonly rounds: number
@@ -75,9 +75,13 @@ const extend = (state: AnswerText, whole: string): Emission => {
 }
 
 const onDelta = (state: AnswerText, text: string): Emission => {
-  if (state.repeated === undefined) return [{ ...state, emitted: state.emitted + text }, text]
-  const repeated = state.repeated + text
-  return state.emitted.startsWith(repeated) ? [{ ...state, repeated }, ""] : extend(state, repeated)
+  const { emitted, repeated } = state
+  if (repeated === undefined) return [{ ...state, emitted: emitted + text }, text]
+  const known = emitted.slice(repeated, repeated + text.length)
+  if (!text.startsWith(known)) return [{ ...state, isContradicted: true }, ""]
+  if (known.length === text.length) return [{ ...state, repeated: repeated + text.length }, ""]
+  const news = text.slice(known.length)
+  return [{ ...state, emitted: emitted + news, repeated: undefined }, news]
 }
 
 /** The state with what an event says about who answered, and how. */
@@ -138,7 +142,7 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
     }
     case "call-failed":
     case "step-reassigned":
-      return event.step === state.step && state.emitted !== "" ? [{ ...state, repeated: "" }, ""] : [state, ""]
+      return event.step === state.step && state.emitted !== "" ? [{ ...state, repeated: 0 }, ""] : [state, ""]
     case "run-finished":
       return event.answer === undefined ? [state, ""] : extend(state, event.answer)
     default:

@@ -28,8 +28,12 @@ const marked = (text: string): string | undefined => {
   return last === undefined ? undefined : text.slice(last.index + last[0].length).split("\n")[0]
 }
 
-/** Without emphasis, dollar signs, brackets and full stops around it. */
-const bare = (text: string): string => text.replace(/^[\s*_$("'`]+|[\s*_$)"'`.!]+$/g, "")
+/**
+ * Without emphasis, dollar signs, brackets and full stops around it. What stands at the end is looked for only where a
+ * run of such characters begins: from each of them on, it would take time quadratic in the run.
+ */
+const bare = (text: string): string =>
+  text.replace(/^[\s*_$("'`]+/, "").replace(/(?<![\s*_$)"'`.!])[\s*_$)"'`.!]+$/, "")
 
 /**
  * The key that a text is counted under: its last box, or what its answer tags hold, or what stands after "answer:" or

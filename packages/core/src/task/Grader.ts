@@ -60,7 +60,8 @@ const normalise = (text: string) =>
   text
     .trim()
     .replace(/\s+/g, " ")
-    .replace(/[.!]+$/, "")
+    // Only where a run begins: from each of its characters on, it would take time quadratic in the run.
+    .replace(/(?<![.!])[.!]+$/, "")
     .toLowerCase()
 
 /** Right when the texts are equal, white space, letter case and a final full stop aside. */

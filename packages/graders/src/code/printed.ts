@@ -2,14 +2,17 @@
  * Compares what a program printed with what it should have, by LiveCodeBench's rules: line by line, numbers exactly.
  */
 
-/** A number in the one spelling that all equal numbers share; `undefined` when it is none. */
+/**
+ * A number in the one spelling that all equal numbers share; `undefined` when it is none, or has an exponent that
+ * Python's decimals have no room for.
+ */
 const canonical = (word: string): string | undefined => {
-  const match = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?$/i.exec(word.replaceAll("_", ""))
+  const match = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d{1,18}))?$/i.exec(word.replaceAll("_", ""))
   if (match === null) return undefined
   const [, sign, whole = "", behind = "", bare = "", exponent = "0"] = match
   const fraction = behind + bare
   const digits = (whole + fraction).replace(/^0+/, "")
-  const short = digits.replace(/0+$/, "")
+  const short = digits.replace(/(?<!0)0+$/, "")
   if (short === "") return "0"
   const scale = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - short.length)
   return `${sign === "-" ? "-" : ""}${short}e${scale}`

@@ -4,10 +4,24 @@ import * as Verdict from "../Verdict.ts"
 
 const label = /(?:final\s+)?answer(?:\*\*)?\s*(?::|is)\s*/gi
 
+/** What the last `<answer>…</answer>` holds. Tags are looked for one by one: a pattern of both takes quadratic time. */
+const lastTagged = (text: string): string | undefined => {
+  let open: number | undefined
+  let last: string | undefined
+  for (const { 0: tag, index } of text.matchAll(/<\/?answer>/gi)) {
+    if (!tag.startsWith("</")) open ??= index + tag.length
+    else if (open !== undefined) {
+      last = text.slice(open, index)
+      open = undefined
+    }
+  }
+  return last
+}
+
 /** The answer in a text: in its `<answer>` tags, boxed, behind its last "Answer:", or all of it. */
 export const extract = (answer: string): string => {
   const text = spoken(answer)
-  const tagged = [...text.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)?.[1]
+  const tagged = lastTagged(text)
   if (tagged !== undefined) return tagged.trim()
   const boxed = [...text.matchAll(/\\boxed\s*\{(?:\\text\s*\{)?([^{}]*)\}/g)].at(-1)?.[1]
   if (boxed !== undefined) return boxed.trim()
@@ -38,7 +52,9 @@ export const normalise = (text: string): string =>
     .replace(/[‘’]/g, "'")
     .replace(/[“”]/g, '"')
     .replace(/\s+/g, " ")
-    .replace(/^[\s"'*_`([{]+|[\s"'*_`)\]}.!?,;:]+$/g, "")
+    .replace(/^[\s"'*_`([{]+/, "")
+    // Only where a run begins: from each of its characters on, it would take time quadratic in the run.
+    .replace(/(?<![\s"'*_`)\]}.!?,;:])[\s"'*_`)\]}.!?,;:]+$/, "")
     .replace(/^(?:an?|the) /, "")
 
 /** Grades answers in words. */
