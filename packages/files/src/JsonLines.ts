@@ -45,15 +45,16 @@ export interface Writer {
   readonly bytes: () => number
 }
 
-/** A line that is no JSON. */
+/** A line that is no JSON, or is too long. */
 export class LineError extends Data.TaggedError("LineError")<{
   readonly file: string
   /** From 1. */
   readonly line: number
-  readonly detail: string
+  /** What is wrong with it, as the rest of a sentence: `is not JSON (…)`. */
+  readonly problem: string
 }> {
   override get message(): string {
-    return `${this.file} cannot be read: line ${this.line} is not JSON (${this.detail}).`
+    return `${this.file} cannot be read: line ${this.line} ${this.problem}.`
   }
 }
 
@@ -66,15 +67,35 @@ export type ReadError = FileError | LineError
 
 const isPacked = (file: string) => file.endsWith(".gz")
 
+/** The most characters of a line, 64 Mi: a file of a few kilobytes can unpack to a line that no memory holds. */
+export const longestLine = 2 ** 26
+
 /** The lines of a text that comes in pieces, and whether each has its end. */
-async function* linesOf(pieces: AsyncIterable<string>) {
-  let rest = ""
-  for await (const piece of pieces) {
-    const lines = (rest + piece).split("\n")
-    rest = lines.pop()!
-    for (const text of lines) yield { text, hasEnd: true }
+async function* linesOf(file: string, pieces: AsyncIterable<string>) {
+  let line = 1
+  // Joined when the line ends: a text that grew with each piece would be copied with each piece.
+  let begun: Array<string> = []
+  let length = 0
+  const add = (part: string) => {
+    begun.push(part)
+    length += part.length
+    if (length > longestLine) {
+      throw new LineError({ file, line, problem: `is longer than ${longestLine} characters` })
+    }
   }
-  if (rest !== "") yield { text: rest, hasEnd: false }
+  for await (const piece of pieces) {
+    let start = 0
+    for (let end = piece.indexOf("\n"); end >= 0; end = piece.indexOf("\n", start)) {
+      add(piece.slice(start, end))
+      yield { text: begun.join(""), line, hasEnd: true }
+      line += 1
+      begun = []
+      length = 0
+      start = end + 1
+    }
+    add(piece.slice(start))
+  }
+  if (length > 0) yield { text: begun.join(""), line, hasEnd: false }
 }
 
 async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string> {
@@ -91,9 +112,7 @@ async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string
 }
 
 async function* valuesOf(file: string, { isComplete = false }: ReadOptions): AsyncGenerator<unknown> {
-  let line = 0
-  for await (const { hasEnd, text } of linesOf(textOf(file, isComplete))) {
-    line += 1
+  for await (const { hasEnd, line, text } of linesOf(file, textOf(file, isComplete))) {
     if (text.trim() === "" || !(hasEnd || isComplete)) continue
     yield parse(file, text, line)
   }
@@ -103,13 +122,18 @@ const parse = (file: string, text: string, line: number): unknown => {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new LineError({ file, line, detail: detailOf(cause) })
+    throw new LineError({ file, line, problem: `is not JSON (${detailOf(cause)})` })
   }
 }
 
 /**
  * The values of a file's lines, one at a time. Empty lines are left out. A file that ends in `.gz` is unpacked, as
  * far as it goes where it need not be complete.
+ *
+ * **Details**
+ *
+ * Reading takes time linear in the file and the memory of its longest line. A line of more than {@link longestLine}
+ * characters is a `LineError`.
  *
  * **Example**
  *

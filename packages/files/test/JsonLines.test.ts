@@ -54,6 +54,19 @@ describe("reading", () => {
     })
   )
 
+  it.effect("puts a long line together in one go, and refuses one without end", () =>
+    Effect.gen(function* () {
+      const text = "a".repeat(20_000_000)
+      const [read] = yield* values(fresh(`"${text}"\n`))
+      expect(read === text).toBe(true)
+      const endless = path.join(root, "endless.jsonl.gz")
+      fs.writeFileSync(endless, gzipSync(`1\n${"[".repeat(JsonLines.longestLine + 1)}`))
+      const error = yield* Effect.flip(values(endless))
+      expect(error).toMatchObject({ _tag: "LineError", line: 2 })
+      expect(error.message).toBe(`${endless} cannot be read: line 2 is longer than 67108864 characters.`)
+    })
+  )
+
   it.effect("unpacks as far as it goes, and says when a packed file is cut that should be complete", () =>
     Effect.gen(function* () {
       const packed = gzipSync("1\n2\n")

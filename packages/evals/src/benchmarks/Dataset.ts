@@ -187,7 +187,7 @@ const jsonLines = (file: string): Stream.Stream<Row, DatasetError> =>
   JsonLines.read(file, { isComplete: true }).pipe(
     Stream.mapError((error) => {
       if (error._tag === "FileError" && error.reason === "Missing") return missing(file)
-      const detail = error._tag === "LineError" ? `line ${error.line} is not JSON (${error.detail})` : detailOf(error)
+      const detail = error._tag === "LineError" ? `line ${error.line} ${error.problem}` : detailOf(error)
       return new DatasetError({ source: file, reason: "format", detail })
     }),
     Stream.mapEffect((value, index) =>
