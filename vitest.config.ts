@@ -2,5 +2,8 @@ import { defineConfig } from "vitest/config"
 
 // One run for the whole workspace: its files share the worker threads.
 export default defineConfig({
-  test: { projects: ["packages/*/vitest.config.ts", "scripts/vitest.config.ts"], passWithNoTests: true }
+  test: {
+    projects: ["packages/*/vitest.config.ts", "simulation/vitest.config.ts", "scripts/vitest.config.ts"],
+    passWithNoTests: true
+  }
 })

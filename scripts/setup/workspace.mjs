@@ -60,12 +60,12 @@ export const examples = () =>
     .map(member)
     .filter(({ manifest }) => manifest.private === true)
 
-/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `bench`. */
+/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `bench`, `simulation`. */
 export const members = () => [
   member(root),
   ...packages(),
   ...examples(),
-  ...["bench"]
+  ...["bench", "simulation"]
     .filter((folder) => fs.existsSync(path.join(root, folder, "package.json")))
     .map((folder) => member(path.join(root, folder)))
 ]

@@ -1,0 +1,171 @@
+/**
+ * Effect's scheduler and clock, driven by a seed.
+ *
+ * Which task runs next, how long a fiber goes on before it yields, and which of several timers of one moment is first
+ * are drawn; time stands still while anything can run, and then jumps to the next timer. So one seed is one order of
+ * all that happens, the same on every machine, and other seeds are other orders that a real scheduler might take.
+ */
+import * as Seed from "@divisi/core/Seed"
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scheduler from "effect/Scheduler"
+
+/** Which of the waiting tasks is run: any, the oldest, or the newest. */
+type Order = "any" | "oldest" | "newest"
+
+interface Timer {
+  readonly at: number
+  readonly fire: () => void
+}
+
+/** What does not come to rest. */
+export class Endless extends Error {}
+
+/** A scheduler, its clock, and what drives both. */
+export interface SeededScheduler {
+  readonly scheduler: Scheduler.Scheduler
+  readonly clock: Clock.Clock
+  /** Milliseconds since the start, which no change of the wall clock moves. */
+  readonly elapsed: () => number
+  /** Calls `fire` after so many milliseconds; the returned function takes it back. */
+  readonly after: (millis: number, fire: () => void) => () => void
+  /** Moves the wall clock, as an administrator or a time server would. */
+  readonly shiftWallClock: (millis: number) => void
+  /** Timers that have yet to fire. */
+  readonly timers: () => number
+  /** Tasks run so far. */
+  readonly tasks: () => number
+  /** Runs all tasks, and lets time pass until there are neither tasks nor timers. */
+  readonly rest: (options: {
+    /** Called after each task. */
+    readonly onTask: () => void
+    /** Whether promises are under way that may make tasks. */
+    readonly promises: boolean
+  }) => Promise<void>
+}
+
+/** More tasks than any run of a simulation needs. */
+const mostTasks = 300_000
+
+/** The wall clock at the start. */
+const start = Date.UTC(2026, 0, 1)
+
+/** How many operations a fiber may go on before it yields, on average; 0 for as many as it has. */
+const patience = [0, 0, 200, 40, 12]
+
+const nanosPerMilli = 1_000_000n
+
+/** What promises have to do is done when a whole turn of the event loop has passed. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+const makeClock = (elapsed: () => number, wall: () => number, after: SeededScheduler["after"]): Clock.Clock => {
+  const nanos = (millis: number) => BigInt(Math.round(millis)) * nanosPerMilli
+  return {
+    currentTimeMillisUnsafe: wall,
+    currentTimeMillis: Effect.sync(wall),
+    currentTimeNanosUnsafe: () => nanos(wall()),
+    currentTimeNanos: Effect.sync(() => nanos(wall())),
+    monotonicTimeNanosUnsafe: () => nanos(elapsed()),
+    monotonicTimeNanos: Effect.sync(() => nanos(elapsed())),
+    sleep: (duration) => {
+      const millis = Duration.toMillis(duration)
+      if (millis <= 0) return Effect.yieldNow
+      if (!Number.isFinite(millis)) return Effect.never
+      return Effect.callback((resume) => {
+        const cancel = after(millis, () => resume(Effect.void))
+        return Effect.sync(cancel)
+      })
+    }
+  }
+}
+
+/** Makes a scheduler of a source of draws. */
+export const make = (draw: Seed.Draw): SeededScheduler => {
+  const order = Seed.pick<Order>(draw, ["any", "any", "any", "oldest", "newest"])
+  const operations = Seed.pick(draw, patience)
+  const tasks: Array<() => void> = []
+  let timers: Array<Timer> = []
+  let now = 0
+  let shift = 0
+  let count = 0
+
+  const gap = () => (operations === 0 ? Number.POSITIVE_INFINITY : 1 + Seed.below(draw, 2 * operations))
+  let untilYield = gap()
+
+  const dispatcher: Scheduler.SchedulerDispatcher = {
+    scheduleTask: (task) => {
+      tasks.push(task)
+    },
+    flush: () => {
+      throw new Error("Nothing waits for all tasks in a simulation.")
+    }
+  }
+
+  const next = (): (() => void) => {
+    const at = order === "any" ? Seed.below(draw, tasks.length) : order === "oldest" ? 0 : tasks.length - 1
+    return tasks.splice(at, 1)[0]!
+  }
+
+  const after: SeededScheduler["after"] = (millis, fire) => {
+    const timer = { at: now + millis, fire }
+    timers.push(timer)
+    return () => {
+      timers = timers.filter((other) => other !== timer)
+    }
+  }
+
+  /** Time jumps to the next timer; all timers of that moment become tasks. */
+  const jump = () => {
+    now = timers.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY)
+    for (const timer of timers.filter(({ at }) => at === now)) {
+      tasks.push(() => {
+        // It may have been taken back since.
+        if (!timers.includes(timer)) return
+        timers = timers.filter((other) => other !== timer)
+        timer.fire()
+      })
+    }
+  }
+
+  const rest: SeededScheduler["rest"] = async ({ onTask, promises }) => {
+    for (;;) {
+      while (tasks.length > 0) {
+        count += 1
+        if (count > mostTasks) throw new Endless(`it does not come to rest: ${count} tasks were run`)
+        next()()
+        onTask()
+      }
+      if (promises) await turn()
+      if (tasks.length > 0) continue
+      if (timers.length === 0) return
+      jump()
+    }
+  }
+
+  return {
+    scheduler: {
+      executionMode: "async",
+      shouldYield: () => {
+        untilYield -= 1
+        if (untilYield > 0) return false
+        untilYield = gap()
+        return true
+      },
+      makeDispatcher: () => dispatcher
+    },
+    clock: makeClock(
+      () => now,
+      () => start + now + shift,
+      after
+    ),
+    elapsed: () => now,
+    after,
+    shiftWallClock: (millis) => {
+      shift += millis
+    },
+    timers: () => timers.length,
+    tasks: () => count,
+    rest
+  }
+}

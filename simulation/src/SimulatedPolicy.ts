@@ -1,0 +1,167 @@
+/** Policies and critics of a simulation. Every subtask says where it belongs, so that a request names its step. */
+import * as Baselines from "@divisi/core/Baselines"
+import type { Critic } from "@divisi/core/Critic"
+import { fromGrader, fromWorker } from "@divisi/core/Critic"
+import { type Grade, GraderError } from "@divisi/core/Grader"
+import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import * as Policy from "@divisi/core/Policy"
+import { policy as promisePolicy } from "@divisi/core/promise"
+import * as Seed from "@divisi/core/Seed"
+import type { Worker } from "@divisi/core/Worker"
+import type { Access, Step, Workflow } from "@divisi/core/Workflow"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Nonsense from "./nonsense.ts"
+import type { World } from "./SimulatedWorker.ts"
+import { address } from "./Witness.ts"
+
+type View = Omit<Policy.Context, "complete">
+
+// -------------------------------------------------------------------------------------------------------------------
+// Workflows
+// -------------------------------------------------------------------------------------------------------------------
+
+const accessOf = (draw: Seed.Draw, step: number): Access => {
+  if (Seed.chance(draw, 0.3)) return "all"
+  const seen: Array<number> = []
+  for (let earlier = 0; earlier < step; earlier++) if (Seed.chance(draw, 0.4)) seen.push(earlier)
+  return seen
+}
+
+const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number): Step => ({
+  worker: Seed.below(draw, pool.workers.length + (self ? 1 : 0)),
+  // The question of a nested run ends with the subtask of its step: an empty one would pass for it.
+  subtask: !task.id.includes("/") && Seed.chance(draw, 0.1) ? "" : `Do ${address(task.id, round, step)}`,
+  access: accessOf(draw, step)
+})
+
+/** Draws a workflow; in a recursive round it may let the previous answer stand. */
+const workflowOf = (draw: Seed.Draw, view: View): Workflow => {
+  if (Policy.canStand(view.previous) && Seed.chance(draw, 0.2)) return { steps: [] }
+  const steps = Array.from({ length: 1 + Seed.below(draw, view.maxSteps) }, (_, step) => stepOf(draw, view, step))
+  return Seed.chance(draw, 0.15) ? { steps, answer: "majority" } : { steps }
+}
+
+/** A workflow in the text form of the paper. */
+const written = ({ steps }: Workflow): string => {
+  const access = steps.map(({ access }) => (access === "all" ? '["all"]' : `[${access.join(", ")}]`))
+  return [
+    `model_id = [${steps.map(({ worker }) => worker).join(", ")}]`,
+    `subtasks = [${steps.map(({ subtask }) => JSON.stringify(subtask)).join(", ")}]`,
+    `access_list = [${access.join(", ")}]`
+  ].join("\n")
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Policies
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Writes the same for the same task and round. */
+const drawn = (draw: Seed.Draw): Policy.Policy => {
+  const seed = Seed.below(draw, 1 << 30)
+  const drawOf = ({ round, task }: View) => Seed.draw(Seed.spread(seed, task.id, round))
+  return { name: "drawn", propose: (view) => Effect.sync(() => ({ workflow: workflowOf(drawOf(view), view) })) }
+}
+
+/** A worker that says something else: what it writes as a planner replaces its answers. */
+const planner = (worker: Worker, text: string): Worker => ({
+  ...worker,
+  id: "planner",
+  settings: text,
+  generate: (request) => {
+    const stream = worker.generate(request)
+    return planned(stream, text)
+  }
+})
+
+const planned = (stream: ReturnType<Worker["generate"]>, text: string): ReturnType<Worker["generate"]> =>
+  Stream.map(stream, (part) => (part?.type === "text" ? { ...part, text } : part))
+
+/** A language model that writes workflows, and now and then something else. */
+const language = (world: World, model: Worker): Policy.Policy => ({
+  name: "language",
+  propose: (context) => {
+    const { draw } = world
+    const text = Seed.chance(draw, 0.2) ? "I would rather not." : written(workflowOf(draw, context))
+    const options = { model: planner(model, text), prompt: { access: "fine-grained" as const }, resamples: 1 }
+    const fallback = Seed.chance(draw, 0.5) ? drawn(draw) : undefined
+    return LanguagePolicy.make({ ...options, fallback }).propose(context)
+  }
+})
+
+const failing: Policy.Policy = {
+  name: "failing",
+  propose: ({ round }) => Effect.fail(new Policy.PolicyError({ policy: "failing", detail: `nothing in ${round}` }))
+}
+
+const nonsensical = (draw: Seed.Draw): Policy.Policy => ({
+  name: "nonsensical",
+  propose: () => {
+    switch (Seed.below(draw, 5)) {
+      case 0:
+        throw Nonsense.thrown(draw)
+      case 1:
+        return Effect.die(Nonsense.thrown(draw))
+      case 2:
+        return Effect.fail(Nonsense.thrown(draw) as never)
+      case 3:
+        return Effect.succeed(Nonsense.workflow(draw))
+      default:
+        return Effect.succeed({ workflow: Nonsense.workflow(draw) })
+    }
+  }
+})
+
+const asPromise = (draw: Seed.Draw, nonsense: number): Policy.Policy =>
+  promisePolicy("promised", async (view) => {
+    if (!Seed.chance(draw, nonsense)) return workflowOf(draw, view)
+    if (Seed.chance(draw, 0.5)) throw Nonsense.thrown(draw)
+    return Nonsense.workflow(draw)
+  })
+
+/** Draws a policy over these workers. `promises` says whether it may be an async function. */
+export const make = (world: World, workers: ReadonlyArray<Worker>, promises: boolean): Policy.Policy => {
+  const { draw, moods } = world
+  if (Seed.chance(draw, moods.nonsense)) return nonsensical(draw)
+  const kind = Seed.below(draw, 10)
+  if (kind === 0) return Seed.chance(draw, 0.1) ? failing : Baselines.bestOf({ n: 3 })
+  if (kind === 1) return Baselines.selfConsistency({ n: 4 })
+  if (kind === 2 && promises) return asPromise(draw, moods.nonsense)
+  if (kind <= 3) return language(world, Seed.pick(draw, workers))
+  return drawn(draw)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Critics
+// -------------------------------------------------------------------------------------------------------------------
+
+const gradeOf = (draw: Seed.Draw): Grade => {
+  const score = Seed.pick(draw, [0, 0.5, 1])
+  return { correct: score === 1, score, explanation: "so so" }
+}
+
+const grader = (world: World): Critic =>
+  fromGrader({
+    name: "grader",
+    grade: ({ id }) => {
+      const { draw, moods } = world
+      if (Seed.chance(draw, moods.nonsense)) throw Nonsense.thrown(draw)
+      if (Seed.chance(draw, moods.nonsense)) return Effect.die(Nonsense.thrown(draw))
+      return Seed.chance(draw, 0.1)
+        ? Effect.fail(new GraderError({ grader: "grader", task: id, detail: "it cannot say" }))
+        : Effect.succeed(gradeOf(draw))
+    }
+  })
+
+/** Draws a critic, or none. */
+export const critic = (world: World, workers: ReadonlyArray<Worker>): Critic | undefined => {
+  const { draw } = world
+  switch (Seed.below(draw, 8)) {
+    case 0:
+      return fromWorker(Seed.pick(draw, workers))
+    case 1:
+      return grader(world)
+    default:
+      return undefined
+  }
+}

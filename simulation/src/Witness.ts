@@ -1,0 +1,84 @@
+/** What really happened in a simulation, as its workers saw it: nothing here is told by the code that is tested. */
+import type { Message } from "@divisi/core/Task"
+import type { WorkerRequest } from "@divisi/core/Worker"
+
+/** A call as its worker got it. */
+export interface Asked {
+  readonly worker: string
+  readonly messages: ReadonlyArray<Message>
+}
+
+/** Marks stand in all that workers say, each once, so that whoever sees it can be found out. */
+const mark = /⟦[^⟧]*⟧/g
+
+/** The marks in some texts. */
+export const marksOf = (...texts: ReadonlyArray<string | undefined>): ReadonlySet<string> =>
+  new Set(texts.flatMap((text) => text?.match(mark) ?? []))
+
+/** Where a subtask belongs, as it is written into it. */
+export const address = (task: string, round: number, step: number): string => `<${task}|${round}|${step}>`
+
+/** The address in the subtask of a request; that of a nested question stands before it. */
+export const addressOf = ({ messages }: Pick<Asked, "messages">): string | undefined =>
+  messages
+    .at(-1)
+    ?.content.match(/<[^<>|]*\|\d+\|\d+>/g)
+    ?.at(-1)
+
+/** A witness of one simulation. */
+export interface Witness {
+  readonly asked: ReadonlyArray<Asked>
+  /** How many calls were made. One that is stopped in its first instant is made, though nobody was asked. */
+  readonly calls: () => number
+  /** The whole answers that were given, by worker. */
+  readonly answers: ReadonlySet<string>
+  readonly problems: ReadonlyArray<string>
+  /** Calls that have been opened and not closed. */
+  readonly open: () => number
+  /** Those of them that will never go on by themselves. */
+  readonly hanging: () => number
+  readonly called: () => void
+  /** A worker reads what it is asked; returns a number for its answer. */
+  readonly ask: (worker: string, request: WorkerRequest) => number
+  readonly answer: (worker: string, text: string) => void
+  /** A stream was opened, or is closed. */
+  readonly opened: () => void
+  readonly closed: () => void
+  readonly hang: (by: 1 | -1) => void
+  readonly complain: (problem: string) => void
+}
+
+/** The name of an answer among all that were given. */
+export const answerKey = (worker: string, text: string): string => `${worker}\n${text}`
+
+export const make = (): Witness => {
+  const asked: Array<Asked> = []
+  const answers = new Set<string>()
+  const problems: Array<string> = []
+  let calls = 0
+  let open = 0
+  let hanging = 0
+  return {
+    asked,
+    answers,
+    problems,
+    calls: () => calls,
+    called: () => {
+      calls += 1
+    },
+    open: () => open,
+    hanging: () => hanging,
+    ask: (worker, { messages }) => asked.push({ worker, messages }) - 1,
+    answer: (worker, text) => answers.add(answerKey(worker, text)),
+    opened: () => {
+      open += 1
+    },
+    closed: () => {
+      open -= 1
+    },
+    hang: (by) => {
+      hanging += by
+    },
+    complain: (problem) => problems.push(problem)
+  }
+}

@@ -1,0 +1,209 @@
+/** What must hold of every run, whatever happened in it. Each check returns what is wrong, in words. */
+import { isDeepStrictEqual } from "node:util"
+import * as AnswerText from "@divisi/core/AnswerText"
+import type { Ledger, Limits } from "@divisi/core/Budget"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Transcript from "@divisi/core/Transcript"
+import type { Spend } from "@divisi/core/Usage"
+import * as Wire from "@divisi/core/Wire"
+import * as Workflow from "@divisi/core/Workflow"
+import * as Result from "effect/Result"
+import { address, addressOf, answerKey, marksOf, type Witness } from "./Witness.ts"
+
+type Problems = ReadonlyArray<string>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Accounts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Costs are sums of fractions. */
+const slack = 1e-9
+
+/** What an account has set aside now. */
+interface Reserved {
+  readonly open: number
+  readonly reservedCostUsd: number
+  readonly reservedTokens: number
+}
+
+// Accounts do not say what they have set aside; the fields are there to be looked at.
+export const reservedOf = (ledger: Ledger): Reserved => ledger as unknown as Reserved
+
+const tokensOf = ({ usage }: Spend): number => usage.inputTokens + usage.outputTokens
+
+const isFigure = (figure: unknown): boolean =>
+  figure === undefined || (Number.isFinite(figure) && (figure as number) >= 0)
+
+/** What is wrong with an account now, after it was seen with an earlier spend. */
+export const ofAccount = (name: string, ledger: Ledger, before: Spend): string | undefined => {
+  const { limits } = ledger
+  const spend = ledger.spent()
+  const { open, reservedCostUsd, reservedTokens } = reservedOf(ledger)
+  if (
+    !isFigure(spend.costUsd) ||
+    ![spend.calls, ...Object.values(spend.usage)].every((one) => one === true || isFigure(one))
+  )
+    return `${name} counts nonsense: ${JSON.stringify(spend)}`
+  if (spend.costUsd < before.costUsd - slack || tokensOf(spend) < tokensOf(before) || spend.calls < before.calls)
+    return `what ${name} has spent shrinks: ${JSON.stringify(before)}, then ${JSON.stringify(spend)}`
+  const over = (limit: keyof Limits, used: number, allowance = 0) =>
+    limits[limit] !== undefined && !(used <= limits[limit] + allowance)
+  if (over("tokens", tokensOf(spend) + reservedTokens))
+    return `${name} exceeds its tokens: ${tokensOf(spend)} + ${reservedTokens}`
+  if (over("costUsd", spend.costUsd + reservedCostUsd, slack))
+    return `${name} exceeds its cost: ${spend.costUsd} + ${reservedCostUsd}`
+  if (over("calls", spend.calls + open)) return `${name} exceeds its calls: ${spend.calls} + ${open}`
+  return undefined
+}
+
+/** What is wrong with an account at the end. */
+export const ofRest = (name: string, ledger: Ledger): Problems => {
+  const { open, reservedCostUsd, reservedTokens } = reservedOf(ledger)
+  return open === 0 && reservedCostUsd === 0 && reservedTokens === 0
+    ? []
+    : [`${name} keeps something reserved at the end: ${open} calls, ${reservedCostUsd} USD, ${reservedTokens} tokens`]
+}
+
+const isSame = (left: Spend, right: Spend): boolean =>
+  Math.abs(left.costUsd - right.costUsd) <= slack &&
+  left.usage.inputTokens === right.usage.inputTokens &&
+  left.usage.outputTokens === right.usage.outputTokens &&
+  left.calls === right.calls &&
+  left.unpricedCalls === right.unpricedCalls
+
+/** Says where two accounts of one thing differ. */
+export const ofSums = (name: string, told: Spend, charged: Spend): Problems =>
+  isSame(told, charged) ? [] : [`${name}: ${JSON.stringify(told)} is told, ${JSON.stringify(charged)} was charged`]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Events
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A run as it was told. */
+export interface Told {
+  readonly name: string
+  readonly events: ReadonlyArray<RunEvent>
+  readonly transcript: Transcript.Transcript
+  readonly maxRounds: number
+}
+
+const isSameJson = (one: string, other: string): boolean =>
+  one === other || isDeepStrictEqual(JSON.parse(one), JSON.parse(other))
+
+/** A run's events begin and end it, and time goes forward in what they say lasted. */
+const ofOrder = ({ events, name }: Told): Problems => {
+  const [first] = events
+  const problems: Array<string> = []
+  if (first?.type !== "run-started") problems.push(`${name} does not begin with run-started`)
+  const own = events.filter(({ runId }) => runId === first?.runId)
+  if (own.filter(({ type }) => type === "run-finished").length !== 1 || events.at(-1)?.type !== "run-finished")
+    problems.push(`${name} does not end with one run-finished, but ${events.at(-1)?.type}`)
+  for (const event of events)
+    if ("durationMillis" in event && !(event.durationMillis >= 0))
+      problems.push(`${name}: ${event.type} took ${event.durationMillis} ms`)
+  return problems
+}
+
+/** What is written can be read, and what is read gives the same. */
+const ofWire = ({ events, name, transcript }: Told): Problems => {
+  const problems: Array<string> = []
+  const written = Wire.encodeTranscript(transcript)
+  const read = Wire.decodeTranscript(written)
+  if (Result.isFailure(read)) problems.push(`${name}: ${read.failure.message}`)
+  else if (!isSameJson(Wire.encodeTranscript(read.success), written))
+    problems.push(`${name}: its transcript is read as another`)
+  const again = Wire.decodeRunEvents(events.map(Wire.encodeRunEvent).join("\n"))
+  if (Result.isFailure(again)) return [...problems, `${name}: ${again.failure.message}`]
+  const folded = Transcript.fromEvents(again.success)
+  if (folded === undefined || !isSameJson(Wire.encodeTranscript(folded), written))
+    problems.push(`${name}: the fold of its events is another transcript`)
+  return problems
+}
+
+const ofAnswerText = ({ events, maxRounds, name, transcript }: Told): Problems => {
+  let state = AnswerText.start({ maxRounds })
+  for (const event of events) state = AnswerText.emit(state, event)[0]
+  const isWhole = state.isContradicted || transcript.answer === undefined || state.emitted === transcript.answer
+  return isWhole ? [] : [`${name}: "${state.emitted}" is shown of the answer "${transcript.answer}"`]
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Steps
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A run, and the runs nested in it. */
+const withNested = (transcript: Transcript.Transcript): ReadonlyArray<Transcript.Transcript> => [
+  transcript,
+  ...transcript.rounds.flatMap(({ steps }) =>
+    steps.flatMap(({ nested }) => (nested === undefined ? [] : withNested(nested)))
+  )
+]
+
+const shownOf = (step: Transcript.StepRecord | undefined): string | undefined => {
+  if (step?.state === "answered") return step.text
+  return step?.state === "failed" ? step.detail : undefined
+}
+
+/** The marks that the worker of a step may see: all of them, and no other. */
+const visibleMarks = ({ rounds, task }: Transcript.Transcript, round: number, step: number): ReadonlySet<string> => {
+  const { steps, workflow } = rounds[round]!
+  const before = rounds[round - 1]
+  const seesAll = workflow!.steps[step]!.access === "all"
+  const previous = before === undefined || !seesAll ? undefined : (before.answer ?? shownOf(before.steps.at(-1)))
+  return marksOf(
+    ...task.messages.map(({ content }) => content),
+    ...Workflow.visible(workflow!, step).map((index) => shownOf(steps[index])),
+    previous
+  )
+}
+
+/** Nobody was asked with more or less than the access list of the step names. */
+export const ofSight = (told: ReadonlyArray<Told>, { asked }: Witness): Problems => {
+  const allowed = new Map<string, Array<ReadonlySet<string>>>()
+  for (const transcript of told.flatMap(({ transcript }) => withNested(transcript))) {
+    for (const { round, workflow } of transcript.rounds) {
+      for (const step of workflow?.steps.keys() ?? []) {
+        const key = address(transcript.task.id, round, step)
+        allowed.set(key, [...(allowed.get(key) ?? []), visibleMarks(transcript, round, step)])
+      }
+    }
+  }
+  return asked.flatMap((request) => {
+    const key = addressOf(request)
+    if (key === undefined || !request.messages.at(-1)!.content.endsWith(key)) return []
+    const seen = marksOf(...request.messages.map(({ content }) => content))
+    const sets = allowed.get(key) ?? []
+    return sets.some((set) => seen.symmetricDifference(set).size === 0)
+      ? []
+      : [
+          `${request.worker} was asked ${key} and saw ${[...seen]}, where it may see ${sets.map((set) => `{${[...set]}}`)}`
+        ]
+  })
+}
+
+const ended = new Set(["answered", "failed", "skipped"])
+
+/** Each step of a run has an end, its answer was given by the worker that is named, and it began when it could. */
+const ofSteps = (name: string, transcript: Transcript.Transcript, { answers }: Witness): Problems =>
+  transcript.rounds.flatMap((round) =>
+    round.steps.flatMap((step, index) => {
+      const where = `${name}, step ${round.round}.${index}`
+      const problems: Array<string> = []
+      if (round.endedAt !== undefined && !ended.has(step.state))
+        problems.push(`${where} is ${step.state} in a round that has ended`)
+      if (step.state === "answered" && step.nested === undefined && !answers.has(answerKey(step.worker, step.text)))
+        problems.push(`${where} has an answer that ${step.worker} never gave: ${step.text.slice(0, 80)}`)
+      return problems
+    })
+  )
+
+/** What is wrong with a run that has ended. */
+export const ofRun = (told: Told, witness: Witness): Problems => [
+  ...ofOrder(told),
+  ...ofWire(told),
+  ...ofAnswerText(told),
+  ...withNested(told.transcript).flatMap((transcript) => ofSteps(told.name, transcript, witness))
+]
+
+/** What a transcript says was paid: the sum of its calls, and not what it says of the sum. */
+export const toldSpend = ({ spend: _, ...rest }: Transcript.Transcript): Spend => Transcript.spendSoFar(rest)

@@ -1,0 +1,169 @@
+/**
+ * `pnpm simulate`: many seeds on all cores, or one seed again.
+ *
+ * Which seeds fail and how many were simulated is printed to standard output, progress to standard error; the exit
+ * code is 1 when anything does not hold.
+ */
+import os from "node:os"
+import { parseArgs } from "node:util"
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
+import * as Mutants from "./Mutants.ts"
+import type { Found } from "./Simulation.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Some seeds, one after the other. */
+interface Batch {
+  readonly from: number
+  readonly count: number
+}
+
+/** What was found in some seeds. */
+interface Findings {
+  readonly seeds: number
+  readonly runs: number
+  readonly calls: number
+  readonly events: number
+  readonly tasks: number
+  readonly failures: ReadonlyArray<Pick<Found, "seed" | "problems">>
+}
+
+/** What a thread is told when it starts. */
+interface ThreadData {
+  readonly mutant: string | undefined
+}
+
+const nothing: Findings = { seeds: 0, runs: 0, calls: 0, events: 0, tasks: 0, failures: [] }
+
+const batchSize = 250
+
+// -------------------------------------------------------------------------------------------------------------------
+// Seeds
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Loads what is tested, with the mutant planted where one is named. */
+const load = async (mutant: string | undefined) => {
+  if (mutant !== undefined) Mutants.plant(mutant)
+  return import("./Simulation.ts")
+}
+
+const add = (sum: Findings, { calls, events, problems, runs, seed, tasks }: Found): Findings => ({
+  seeds: sum.seeds + 1,
+  runs: sum.runs + runs,
+  calls: sum.calls + calls,
+  events: sum.events + events.length,
+  tasks: sum.tasks + tasks,
+  failures: problems.length === 0 ? sum.failures : [...sum.failures, { seed, problems }]
+})
+
+const join = (left: Findings, right: Findings): Findings => ({
+  seeds: left.seeds + right.seeds,
+  runs: left.runs + right.runs,
+  calls: left.calls + right.calls,
+  events: left.events + right.events,
+  tasks: left.tasks + right.tasks,
+  failures: [...left.failures, ...right.failures].sort((one, other) => one.seed - other.seed)
+})
+
+/** A thread: simulates the batches that it is sent. */
+const serve = async () => {
+  const { mutant } = workerData as ThreadData
+  const { simulate } = await load(mutant)
+  parentPort!.on("message", async ({ count, from }: Batch) => {
+    let findings = nothing
+    for (let seed = from; seed < from + count; seed++) findings = add(findings, await simulate(seed))
+    parentPort!.postMessage(findings)
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Commands
+// -------------------------------------------------------------------------------------------------------------------
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+const replayCommand = (seed: number, mutant: string | undefined) =>
+  `pnpm simulate --seed ${seed}${mutant === undefined ? "" : ` --mutant ${mutant}`}`
+
+const isSame = (one: Found, other: Found): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** Runs one seed twice, and prints its events and what does not hold. */
+const replay = async (seed: number, mutant: string | undefined): Promise<boolean> => {
+  const { simulate } = await load(mutant)
+  const found = await simulate(seed)
+  for (const event of found.events) print(JSON.stringify(event))
+  const { calls, problems, runs, tasks } = found
+  print(`seed ${seed}: ${runs} runs, ${calls} calls, ${tasks} tasks`)
+  for (const problem of problems) print(`  ${problem}`)
+  const again = isSame(found, await simulate(seed))
+  print(again ? "  the same when it is run again" : "  NOT the same when it is run again")
+  return again && problems.length === 0
+}
+
+const show = (text: string) => process.stderr.isTTY && process.stderr.write(`\r${text}\u001B[K`)
+
+/** Runs many seeds on all cores, until all are done or enough of them have failed. */
+const search = async (seeds: Batch, most: number, mutant: string | undefined): Promise<boolean> => {
+  const since = performance.now()
+  let found = nothing
+  let next = seeds.from
+  const end = seeds.from + seeds.count
+  const one = () =>
+    new Promise<void>((resolve, reject) => {
+      const thread = new Worker(new URL(import.meta.url), { workerData: { mutant } satisfies ThreadData })
+      const feed = () => {
+        if (next >= end || found.failures.length >= most) {
+          void thread.terminate()
+          return resolve()
+        }
+        const batch = { from: next, count: Math.min(batchSize, end - next) }
+        next += batch.count
+        thread.postMessage(batch)
+      }
+      thread.on("error", reject)
+      thread.on("message", (findings: Findings) => {
+        found = join(found, findings)
+        const perSecond = (1000 * found.seeds) / (performance.now() - since)
+        show(
+          `${found.seeds} of ${seeds.count} seeds, ${found.failures.length} failed, ${perSecond.toFixed(0)} a second`
+        )
+        feed()
+      })
+      feed()
+    })
+  const threads = Math.max(1, Math.min(os.availableParallelism(), Math.ceil(seeds.count / batchSize)))
+  await Promise.all(Array.from({ length: threads }, one))
+  show("")
+  for (const { problems, seed } of found.failures.slice(0, most)) {
+    print(`seed ${seed} failed; again: ${replayCommand(seed, mutant)}`)
+    for (const problem of problems) print(`  ${problem}`)
+  }
+  const { calls, events, failures, runs, tasks } = found
+  const millis = ((performance.now() - since) * threads) / Math.max(1, found.seeds)
+  print(
+    `${found.seeds} seeds from ${seeds.from}: ${runs} runs, ${calls} calls, ${events} events, ${tasks} tasks; ` +
+      `${millis.toFixed(2)} ms a seed on each of ${threads} threads; ${failures.length} failed`
+  )
+  return failures.length === 0
+}
+
+const main = async (): Promise<boolean> => {
+  const { values } = parseArgs({
+    options: {
+      seeds: { type: "string", default: "20000" },
+      from: { type: "string", default: "0" },
+      seed: { type: "string" },
+      most: { type: "string", default: "10" },
+      mutant: { type: "string" }
+    }
+  })
+  const { from, most, mutant, seed, seeds } = values
+  return seed === undefined
+    ? search({ from: Number(from), count: Number(seeds) }, Number(most), mutant)
+    : replay(Number(seed), mutant)
+}
+
+if (isMainThread) process.exitCode = (await main()) ? 0 : 1
+else await serve()

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest"
+import * as Simulation from "../src/Simulation.ts"
+
+describe("simulation", () => {
+  it("the same seed is the same order of all that happens", async () => {
+    for (let seed = 0; seed < 100; seed++) {
+      expect(await Simulation.simulate(seed)).toEqual(await Simulation.simulate(seed))
+    }
+  })
+
+  it("what is to be held happens", async () => {
+    const seen = new Set<string>()
+    for (let seed = 0; seed < 400; seed++) {
+      const { events, reserved } = await Simulation.simulate(seed)
+      if (reserved > 0) seen.add("reserved")
+      for (const event of events) {
+        seen.add(event.type)
+        if (event.type === "call-failed") seen.add(event.reason._tag)
+        if (event.type === "run-finished") seen.add(event.ending)
+        if (event.type === "run-started" && event.parent !== undefined) seen.add("nested")
+        if (event.type === "step-skipped") seen.add(event.reason)
+        if (event.type === "step-finished" && event.cached) seen.add("cached")
+      }
+    }
+    const wanted = [
+      ...["run-started", "round-started", "completion-delta", "completion-finished", "workflow-proposed"],
+      ...["step-started", "step-delta", "call-failed", "call-interrupted", "step-reassigned", "step-finished"],
+      ...["step-failed", "step-skipped", "answer-graded", "round-finished", "run-finished"],
+      ...["answered", "budget", "failed", "interrupted", "nested", "unseen", "cached", "reserved"],
+      ...["RateLimited", "Overloaded", "Timeout", "Network", "Malformed", "InvalidRequest", "Authentication", "Quota"],
+      ...["ContentFiltered", "ContextTooLong"]
+    ]
+    expect(wanted.filter((one) => !seen.has(one))).toEqual([])
+  })
+})
