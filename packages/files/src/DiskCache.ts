@@ -31,7 +31,7 @@ export interface Options {
   /** No bound by default. */
   readonly maxEntries?: number | undefined
   /**
-   * Of answers as JSON, with 128 bytes for each; 1 GiB by default. The file itself may take up to twice that, and stays
+   * Of answers as JSON, with 160 bytes for each; 1 GiB by default. The file itself may take up to twice that, and stays
    * as large as it ever had to be.
    */
   readonly maxBytes?: number | undefined
@@ -49,6 +49,8 @@ export type DiskCacheReason =
   | { readonly _tag: "Unsupported" }
   /** It, or its folder, cannot be opened or written. */
   | { readonly _tag: "Unwritable"; readonly detail: string }
+  /** Its disk has no room left. */
+  | { readonly _tag: "Full" }
   /** It is something else than a cache of answers. */
   | { readonly _tag: "Foreign" }
   /** A newer version of this package wrote it. */
@@ -60,13 +62,15 @@ const explain = (reason: DiskCacheReason): string => {
     case "Unsupported":
       return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
     case "Unwritable":
-      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
+      return `cannot be written (${reason.detail}): check the path and its permissions`
+    case "Full":
+      return "cannot be written: no space is left on its disk, free some"
     case "Foreign":
-      return "is a file of something else, and was left as it is: name another file"
+      return "is a file of something else, or its beginning is damaged, and was left as it is: name another file"
     case "Newer":
       return "was written by a newer version of Divisi: update, or name another file"
     case "Damaged":
-      return `is damaged (${reason.detail}): delete it, its answers are only copies`
+      return `is damaged (${reason.detail}): delete it, and calls are made again as they are needed`
   }
 }
 
@@ -80,15 +84,26 @@ export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
   }
 }
 
+/** What the system does not allow, or has no room for. */
+const unwritable: ReadonlySet<number | undefined> = new Set([
+  Sqlite.codes.permission,
+  Sqlite.codes.busy,
+  Sqlite.codes.locked,
+  Sqlite.codes.noMemory,
+  Sqlite.codes.readOnly,
+  Sqlite.codes.inputOutput,
+  Sqlite.codes.cannotOpen,
+  // What the system itself has thrown.
+  undefined
+])
+
+/** A file of ours gives no other errors unless it is damaged: a column that is not there, a null where none may be. */
 const reasonOf = (error: unknown): DiskCacheReason => {
-  switch (Sqlite.codeOf(error)) {
-    case Sqlite.codes.notADatabase:
-      return { _tag: "Foreign" }
-    case Sqlite.codes.corrupt:
-      return { _tag: "Damaged", detail: detailOf(error) }
-    default:
-      return { _tag: "Unwritable", detail: detailOf(error) }
-  }
+  const code = Sqlite.codeOf(error)
+  const detail = detailOf(error)
+  if (code === Sqlite.codes.notADatabase) return { _tag: "Foreign" }
+  if (code === Sqlite.codes.full || (error as NodeJS.ErrnoException | null)?.code === "ENOSPC") return { _tag: "Full" }
+  return unwritable.has(code) ? { _tag: "Unwritable", detail } : { _tag: "Damaged", detail }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -121,7 +136,7 @@ const patiently = <A>(work: () => A, naps = 300): Effect.Effect<A, unknown> =>
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-const open = ({ file }: Options) =>
+const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINITY, timeToLive }: Options) =>
   Effect.gen(function* () {
     const failed = (reason: DiskCacheReason) => new DiskCacheError({ file, reason })
     const sqlite = Sqlite.load()
@@ -134,8 +149,11 @@ const open = ({ file }: Options) =>
     )
     const kind = yield* attempt(() => AnswerTable.identify(database))
     if (kind !== "ours") return yield* failed({ _tag: kind === "newer" ? "Newer" : "Foreign" })
-    yield* attempt(() => AnswerTable.prepare(database))
-    return database
+    const lifeMillis = Duration.toMillis(timeToLive ?? Duration.infinity)
+    return yield* attempt(() => {
+      AnswerTable.prepare(database)
+      return AnswerTable.make(database, { maxBytes, maxEntries, lifeMillis })
+    })
   })
 
 /**
@@ -146,7 +164,7 @@ const open = ({ file }: Options) =>
  * Several processes may use one file at once. An answer that two of them make at the same time is kept from the one
  * that ends last. A process that is killed loses no answer that was kept, and leaves the file whole. When the file
  * cannot be reached any more (a full disk), answers are not kept or not found; that is logged once, and no call fails
- * for it.
+ * for it. So it is with an answer that does not match its checksum: it is not found, and the next one takes its place.
  *
  * **Gotchas**
  *
@@ -156,24 +174,33 @@ const open = ({ file }: Options) =>
 export const store = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<ResponseCache.Store, DiskCacheError, Scope.Scope> {
-  const { maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINITY, timeToLive = Duration.infinity } = options
-  const database = yield* open(options)
-  const table = AnswerTable.make(database, { maxBytes, maxEntries, lifeMillis: Duration.toMillis(timeToLive) })
+  const table = yield* open(options)
   const hash = (key: string) => createHash("sha256").update(key).digest()
-  let isTold = false
+  const told = new Set<string>()
+  const tellOnce = (message: string) =>
+    Effect.suspend(() => {
+      if (told.has(message)) return Effect.undefined
+      told.add(message)
+      return Effect.as(Effect.logWarning(message), undefined)
+    })
 
   const forgive = <A>(work: (now: number) => A): Effect.Effect<A | undefined> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => patiently(() => work(now))).pipe(
       Effect.catch((error) => {
-        if (isTold) return Effect.undefined
-        isTold = true
         const { message } = new DiskCacheError({ file: options.file, reason: reasonOf(error) })
-        return Effect.as(Effect.logWarning(`${message} Calls are made without it.`), undefined)
+        return tellOnce(`${message} Calls are made without it.`)
       })
     )
 
   return {
-    get: (key) => forgive((now) => table.get(hash(key), now)),
+    get: (key) =>
+      Effect.flatMap(
+        forgive((now) => table.get(hash(key), now)),
+        (found) =>
+          found === "damaged"
+            ? tellOnce(`The response cache ${options.file} has damaged answers: their calls are made again.`)
+            : Effect.succeed(found)
+      ),
     set: (key, answer) => forgive((now) => table.set(hash(key), answer, now))
   }
 })

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { detailOf, type FileError, fromUnknown } from "./FileError.ts"
+import * as Sealed from "./Sealed.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -23,12 +24,16 @@ export interface ReadOptions {
    * default, as for files that {@link open} writes.
    */
   readonly isComplete?: boolean | undefined
+  /** Whether each line has to be an object that matches its checksum; false by default. */
+  readonly isSealed?: boolean | undefined
+  /** Is told of a line that cannot be read, which is left out then. Without it, the stream fails with the first one. */
+  readonly onDamaged?: ((error: LineError) => void) | undefined
 }
 
 /** How a file is appended to. */
 export interface WriteOptions {
-  /** Bytes to keep; what lies behind is cut off. All by default. */
-  readonly keepBytes?: number | undefined
+  /** Whether each line, which is an object then, is given a checksum; false by default. See `Sealed`. */
+  readonly isSealed?: boolean | undefined
   /** After so many lines they are brought to the disk; 1 by default, `Infinity` leaves it to {@link Writer.flush}. */
   readonly syncLines?: number | undefined
   /** A line does not wait for longer until another one brings it to the disk, in milliseconds; no bound by default. */
@@ -45,7 +50,7 @@ export interface Writer {
   readonly bytes: () => number
 }
 
-/** A line that is no JSON, or is too long. */
+/** A line that is no JSON, is not what was written, or is too long. */
 export class LineError extends Data.TaggedError("LineError")<{
   readonly file: string
   /** From 1. */
@@ -111,19 +116,36 @@ async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string
   }
 }
 
-async function* valuesOf(file: string, { isComplete = false }: ReadOptions): AsyncGenerator<unknown> {
+async function* valuesOf(file: string, options: ReadOptions): AsyncGenerator<unknown> {
+  const { isComplete = false, isSealed = false, onDamaged } = options
   for await (const { hasEnd, line, text } of linesOf(file, textOf(file, isComplete))) {
     if (text.trim() === "" || !(hasEnd || isComplete)) continue
-    yield parse(file, text, line)
+    const value = parse(text, isSealed)
+    if (value.problem === undefined) yield value.json
+    else {
+      const error = new LineError({ file, line, problem: value.problem })
+      if (onDamaged === undefined) throw error
+      onDamaged(error)
+    }
   }
 }
 
-const parse = (file: string, text: string, line: number): unknown => {
+const parse = (text: string, isSealed: boolean): { readonly json?: unknown; readonly problem?: string | undefined } => {
   try {
-    return JSON.parse(text)
+    const json: unknown = JSON.parse(text)
+    return { json: isSealed ? Sealed.open(json) : json }
   } catch (cause) {
-    throw new LineError({ file, line, problem: `is not JSON (${detailOf(cause)})` })
+    const detail = detailOf(cause)
+    return { problem: cause instanceof Sealed.DamageError ? `is damaged: ${detail}` : `is not JSON (${detail})` }
   }
+}
+
+/**
+ * The texts of lines that come in pieces, e.g. from standard input, one at a time. Errors call them `file`. Like those
+ * of a file they end at a line feed alone: what else Unicode takes for an end of line may stand within JSON.
+ */
+export async function* textsOf(file: string, pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const { text } of linesOf(file, pieces)) yield text
 }
 
 /**
@@ -179,7 +201,7 @@ const writeAll = (descriptor: number, bytes: Uint8Array, position: number) => {
 }
 
 const writerOf = (file: string, descriptor: number, start: number, options: WriteOptions): Writer => {
-  const { syncLines = 1, syncMillis = Number.POSITIVE_INFINITY } = options
+  const { isSealed = false, syncLines = 1, syncMillis = Number.POSITIVE_INFINITY } = options
   let bytes = start
   let waiting = 0
   let since = 0
@@ -195,27 +217,38 @@ const writerOf = (file: string, descriptor: number, start: number, options: Writ
     waiting = 0
   }
   const append = (value: unknown) => {
-    const line = Buffer.from(`${JSON.stringify(value)}\n`)
+    const line = Buffer.from(`${isSealed ? Sealed.stringify(value as object) : JSON.stringify(value)}\n`)
+    const before = waiting
+    const now = performance.now()
+    if (waiting === 0) since = now
     try {
       writeAll(descriptor, line, bytes)
+      waiting += 1
+      if (waiting >= syncLines || now - since >= syncMillis) flush()
     } catch (cause) {
       // The next line would go on with the part that was written.
+      waiting = before
       fs.ftruncateSync(descriptor, bytes)
       throw cause
     }
     bytes += line.length
-    const now = performance.now()
-    if (waiting++ === 0) since = now
-    if (waiting >= syncLines || now - since >= syncMillis) flush()
   }
   return { append: (value) => attempted(() => append(value)), flush: () => attempted(flush), bytes: () => bytes }
 }
 
+/** A link may lead to a file of somebody else, which is not to be cut or written. */
+const checkPlain = (file: string) => {
+  const found = fs.lstatSync(file, { throwIfNoEntry: false })
+  if (found === undefined || found.isFile()) return
+  throw new Error(`it is ${found.isSymbolicLink() ? "a link" : "no ordinary file"}, and was left as it is: remove it`)
+}
+
 const openNow = (file: string, options: WriteOptions) => {
+  checkPlain(file)
   const descriptor = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT)
   try {
     const { size } = fs.fstatSync(descriptor)
-    const start = endOfLines(descriptor, Math.min(size, options.keepBytes ?? size))
+    const start = endOfLines(descriptor, size)
     if (start < size) fs.ftruncateSync(descriptor, start)
     return { descriptor, writer: writerOf(file, descriptor, start, options) }
   } catch (error) {
@@ -225,8 +258,8 @@ const openNow = (file: string, options: WriteOptions) => {
 }
 
 /**
- * Opens a file to append to, and makes it where it is not there. A torn last line is cut off. The file is brought to
- * the disk and closed with the scope.
+ * Opens a file to append to, and makes it where it is not there. A torn last line is cut off. A link is refused. The
+ * file is brought to the disk and closed with the scope.
  *
  * **Gotchas**
  *
@@ -239,6 +272,8 @@ export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Wr
       Effect.sync(() => {
         try {
           writer.flush()
+        } catch {
+          // Who has to know whether all is on the disk flushes before.
         } finally {
           fs.closeSync(descriptor)
         }

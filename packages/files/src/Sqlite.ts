@@ -3,9 +3,14 @@ import type * as sqlite from "node:sqlite"
 
 /** SQLite's result codes, without the bits that refine them. */
 export const codes = {
+  permission: 3,
   busy: 5,
   locked: 6,
-  corrupt: 11,
+  noMemory: 7,
+  readOnly: 8,
+  inputOutput: 10,
+  full: 13,
+  cannotOpen: 14,
   notADatabase: 26
 } as const
 

@@ -104,6 +104,41 @@ const placeOf = async (file: string) => {
   return { target, before: await fs.stat(target).catch(() => undefined) }
 }
 
+/** The name of what is being written, and of what a process leaves that is killed meanwhile. */
+const partialOf = (target: string) => `${target}.${randomUUID()}.partial`
+
+const partialPattern = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$/
+
+/** The folders that this process has looked into: once is enough. */
+const swept = new Set<string>()
+
+const sweepOnce = (folder: string) =>
+  Effect.promise(async () => {
+    if (swept.has(folder)) return
+    swept.add(folder)
+    // What cannot be removed is in nobody's way.
+    await sweepNow(folder, deadMillis).catch(() => undefined)
+  })
+
+/** A writer that has not written for so long is not there any more. */
+const deadMillis = 3_600_000
+
+const sweepNow = async (folder: string, olderThanMillis: number) => {
+  for (const entry of await fs.readdir(folder)) {
+    if (!partialPattern.test(entry)) continue
+    const file = path.join(folder, entry)
+    const found = await fs.lstat(file).catch(() => undefined)
+    if (found?.isFile() && Date.now() - found.mtimeMs >= olderThanMillis) await fs.rm(file, { force: true })
+  }
+}
+
+/**
+ * Removes what killed processes have left of files in a folder. Hold a lock that keeps other writers out of the folder:
+ * theirs would go, too.
+ */
+export const sweep = (folder: string): Effect.Effect<void, FileError> =>
+  Effect.tryPromise({ try: () => sweepNow(folder, 0), catch: fromUnknown(folder, "removed") })
+
 type Body = (sink: Sink) => Promise<void>
 
 const fill = (file: string, handle: fs.FileHandle, body: Body, isDurable: boolean) =>
@@ -134,7 +169,8 @@ const remove = (file: string) => Effect.promise(() => fs.rm(file, { force: true 
  *
  * Nothing appears under the name before the function has ended. When it fails or is interrupted, what was there stays.
  * The file keeps its permissions, and a link stays a link to it. The content lies in `<file>.<random>.partial`
- * meanwhile; a process that is killed leaves that behind. The error's `cause` is what the function threw.
+ * meanwhile; a process that is killed leaves that behind, and one that writes to the folder more than an hour later
+ * removes it, or {@link sweep}. The error's `cause` is what the function threw.
  */
 export const writeWith = Effect.fnUntraced(function* (
   file: string,
@@ -144,7 +180,8 @@ export const writeWith = Effect.fnUntraced(function* (
   const { isDurable = true } = options
   const { before, target } = yield* attempt(file, () => placeOf(file))
   if (before !== undefined && !before.isFile() && !before.isDirectory()) return yield* writeInPlace(target, body)
-  const partial = `${target}.${randomUUID()}.partial`
+  const partial = partialOf(target)
+  yield* sweepOnce(path.dirname(target))
   yield* Effect.acquireUseRelease(
     attempt(file, () => fs.open(partial, "wx", before?.mode ?? 0o666)),
     (handle) => fill(file, handle, body, isDurable),

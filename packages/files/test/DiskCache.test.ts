@@ -117,9 +117,9 @@ describe("a cache on disk", () => {
       const file = fresh()
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const cache = yield* DiskCache.make({ file, maxBytes: 5_000 })
+          const cache = yield* DiskCache.make({ file, maxBytes: 5_200 })
           yield* keep(cache, "small")
-          yield* keep(cache, "huge", "x".repeat(5_000))
+          yield* keep(cache, "huge", "x".repeat(5_200))
           expect([yield* isKept(cache, "small"), yield* isKept(cache, "huge")]).toEqual([true, false])
           for (let index = 0; index < 50; index++) {
             yield* TestClock.adjust(1)
@@ -132,7 +132,7 @@ describe("a cache on disk", () => {
       )
       const { counted, integrity, totals } = inspect(file)
       expect([integrity, totals]).toEqual(["ok", counted])
-      expect(Number(totals[1])).toBeLessThanOrEqual(5_000)
+      expect(Number(totals[1])).toBeLessThanOrEqual(5_200)
       expect(Number(totals[1])).toBeGreaterThan(4_000)
     })
   )
@@ -197,7 +197,7 @@ describe("a file that cannot be used", () => {
         const error = yield* reasonOf({ file })
         expect(error.reason).toEqual({ _tag: "Foreign" })
         expect(error.message).toBe(
-          `The response cache ${file} is a file of something else, and was left as it is: name another file.`
+          `The response cache ${file} is a file of something else, or its beginning is damaged, and was left as it is: name another file.`
         )
         assert.deepStrictEqual(fs.readFileSync(file), before)
       }
@@ -234,6 +234,20 @@ describe("a file that cannot be used", () => {
       bytes.fill(0x5a, 100, 4_096)
       fs.writeFileSync(file, bytes)
       expect((yield* reasonOf({ file })).reason._tag).toBe("Damaged")
+    })
+  )
+
+  it.effect("says that it is damaged where a table is not as it was made", () =>
+    Effect.gen(function* () {
+      for (const damage of ["ALTER TABLE answers DROP COLUMN sum", "DROP TABLE totals"]) {
+        const file = fresh()
+        yield* Effect.scoped(Effect.flatMap(DiskCache.make({ file }), (cache) => keep(cache, "a")))
+        const database = new DatabaseSync(file)
+        database.exec(damage)
+        database.close()
+        const { reason } = yield* reasonOf({ file })
+        expect(reason._tag).toBe("Damaged")
+      }
     })
   )
 
@@ -316,4 +330,54 @@ describe("several processes", () => {
       for (const key of [kept[0]!, kept.at(-1)!]) expect((await read(file, key)).cached).toBe(true)
     }
   })
+})
+
+describe("a damaged file", () => {
+  const damage = (file: string, sql: string) => {
+    const database = new DatabaseSync(file)
+    database.exec(sql)
+    database.close()
+  }
+
+  it.effect("has an answer that was changed made again, says so once, and keeps the new one", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      yield* Effect.scoped(
+        Effect.flatMap(DiskCache.make({ file }), (cache) => Effect.andThen(keep(cache, "a", "41"), keep(cache, "b")))
+      )
+      damage(file, `UPDATE answers SET answer = replace(answer, '"41"', '"43"')`)
+      const told: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void told.push(message))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const cache = yield* DiskCache.make({ file })
+          expect((yield* keep(cache, "a", "again")).value.text).toBe("again")
+          expect((yield* keep(cache, "a", "not asked")).value.text).toBe("again")
+          expect((yield* keep(cache, "b", "not asked")).value.text).toBe("b")
+        })
+      ).pipe(Effect.provide(Logger.layer([logger])))
+      expect(told.flat()).toEqual([
+        `The response cache ${file} has damaged answers: their calls are made again.`
+      ])
+    })
+  )
+
+  it.effect("loses nothing to totals that are wrong", () =>
+    Effect.gen(function* () {
+      for (const wrong of [2 ** 50, -(2 ** 50)]) {
+        const file = fresh()
+        yield* Effect.scoped(
+          Effect.flatMap(DiskCache.make({ file }), (cache) => Effect.andThen(keep(cache, "a"), keep(cache, "b")))
+        )
+        damage(file, `UPDATE totals SET entries = ${wrong}, bytes = ${wrong}`)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const cache = yield* DiskCache.make({ file, maxEntries: 10 })
+            yield* keep(cache, "c")
+            for (const key of ["a", "b", "c"]) expect(yield* isKept(cache, key)).toBe(true)
+          })
+        )
+      }
+    })
+  )
 })

@@ -37,6 +37,42 @@ describe("reading", () => {
     })
   )
 
+  it.effect("ends a line at a line feed alone", () =>
+    Effect.gen(function* () {
+      const texts = ["a\u2028b", "a\u2029b", "a\u0085b", "a\vb", "a\fb"]
+      const file = fresh()
+      yield* append(file, texts)
+      expect(yield* values(file)).toEqual(texts)
+      expect(yield* values(fresh('[1,\r2]\n3\n'))).toEqual([[1, 2], 3])
+    })
+  )
+
+  it.effect("leaves damaged lines out where somebody is told of them", () =>
+    Effect.gen(function* () {
+      const damaged: Array<number> = []
+      const file = fresh('{"a":1}\n{"a":\n{"a":3}\n\u0000\n5\n')
+      const found = yield* values(file, { onDamaged: ({ line }) => void damaged.push(line) })
+      expect([found, damaged]).toEqual([[{ a: 1 }, { a: 3 }, 5], [2, 4]])
+    })
+  )
+
+  it.effect("tells a sealed line that was changed from one that was not", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      yield* append(file, [{ a: 1 }, {}, { b: "é", c: undefined }], { isSealed: true })
+      expect(yield* values(file, { isSealed: true })).toEqual([{ a: 1 }, {}, { b: "é" }])
+      const [first = "", ...rest] = fs.readFileSync(file, "utf8").split("\n")
+      fs.writeFileSync(file, [first.replace('"a":1', '"a":2'), '{"a":1}', ...rest].join("\n"))
+      const damaged: Array<string> = []
+      const onDamaged = ({ line, problem }: JsonLines.LineError) => void damaged.push(`${line} ${problem}`)
+      expect(yield* values(file, { isSealed: true, onDamaged })).toEqual([{}, { b: "é" }])
+      expect(damaged).toEqual([
+        "1 is damaged: it does not match its checksum, so it was changed by a fault or by hand",
+        "2 is damaged: it has no checksum"
+      ])
+    })
+  )
+
   it.effect("puts letters together that come in two pieces", () =>
     Effect.gen(function* () {
       const text = "é🎻".repeat(50_000)
@@ -104,18 +140,17 @@ describe("writing", () => {
     })
   )
 
-  it.effect("cuts off what is not to be kept, at the end of a line", () =>
+  it.effect("does not go through a link, whatever it leads to", () =>
     Effect.gen(function* () {
-      for (const [keepBytes, kept] of [
-        [4, "1\n2\n"],
-        [5, "1\n2\n"],
-        [0, ""],
-        [100, "1\n2\n3\n"]
-      ] as const) {
-        const file = fresh("1\n2\n3\n")
-        yield* append(file, [9], { keepBytes })
-        expect(fs.readFileSync(file, "utf8")).toBe(`${kept}9\n`)
+      const victim = fresh("a precious line without end")
+      for (const target of [path.basename(victim), "not there", "."]) {
+        const link = fresh()
+        fs.symlinkSync(target, link)
+        const error = yield* Effect.flip(append(link, [1]))
+        expect(error.message).toContain("it is a link, and was left as it is")
       }
+      expect(fs.readFileSync(victim, "utf8")).toBe("a precious line without end")
+      expect(fs.existsSync(path.join(root, "not there"))).toBe(false)
     })
   )
 

@@ -1,4 +1,4 @@
-import { fork } from "node:child_process"
+import { fork, spawnSync } from "node:child_process"
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Lock from "../src/Lock.ts"
 import { folder } from "./folder.ts"
-import { start } from "./processes.ts"
+import { start, startWith } from "./processes.ts"
 
 const root = folder()
 let files = 0
@@ -58,6 +58,40 @@ describe("a lock", () => {
       expect(message).toContain(`is locked by process ${holder.process.pid} since`)
       await holder.kill()
       await Effect.runPromise(Effect.scoped(Lock.hold(file)))
+    }
+  })
+
+  const isolated = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]
+  const canIsolate = spawnSync(isolated[0]!, [...isolated.slice(1), "true"]).status === 0
+
+  it.skipIf(!canIsolate)("keeps out processes of other namespaces, whatever their ids are there, and is freed by their death", async () => {
+    const file = fresh()
+    for (const [first, second] of [
+      [[], isolated],
+      [isolated, []]
+    ] as const) {
+      const holder = startWith(first, "lockHolder.ts", file)
+      await holder.says("held")
+      const { code, errors } = await startWith(second, "lockHolder.ts", file).ended
+      expect(code).toBe(1)
+      expect(errors).toContain("is locked by process")
+      await holder.kill()
+      await Effect.runPromise(Effect.scoped(Lock.hold(file, { wait: true })))
+    }
+  })
+
+  it("is taken by one alone of many that find it left behind", async () => {
+    const file = fresh()
+    for (let round = 0; round < 3; round++) {
+      const dead = start("lockHolder.ts", file)
+      await dead.says("held")
+      await dead.kill()
+      const all = Array.from({ length: 4 }, () => start("lockHolder.ts", file))
+      const states = await Promise.all(
+        all.map(({ ended, says }) => Promise.race([says("held").then(() => "held"), ended.then(() => "refused")]))
+      )
+      expect(states.sort()).toEqual(["held", "refused", "refused", "refused"])
+      await Promise.all(all.map(({ kill }) => kill()))
     }
   })
 

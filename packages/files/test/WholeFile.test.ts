@@ -134,6 +134,31 @@ describe("processes", () => {
     }
   })
 
+  it.effect("that were killed leave nothing for good, and nobody's file goes", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      const torn = `${file}.0b6f1d5a-3f0e-4a8e-9d2b-5f3c1a7e9b10.partial`
+      const mine = path.join(path.dirname(file), "thesis.partial")
+      for (const one of [torn, mine]) fs.writeFileSync(one, "text")
+      fs.utimesSync(torn, 1, 1)
+      fs.utimesSync(mine, 1, 1)
+      yield* WholeFile.write(file, "text")
+      expect(beside(file).sort()).toEqual(["file", "thesis.partial"])
+    })
+  )
+
+  it.effect("lose what they are writing to a sweep alone, which a lock allows", () =>
+    Effect.gen(function* () {
+      const file = fresh()
+      const torn = `${file}.0b6f1d5a-3f0e-4a8e-9d2b-5f3c1a7e9b10.partial`
+      fs.writeFileSync(torn, "text")
+      yield* WholeFile.write(file, "text")
+      expect(beside(file)).toHaveLength(2)
+      yield* WholeFile.sweep(path.dirname(file))
+      expect(beside(file)).toEqual(["file"])
+    })
+  )
+
   it("that write one file at once leave it whole", async () => {
     const file = fresh()
     const writers = [start("wholeWriter.ts", file, "800000"), start("wholeWriter.ts", file, "80000")]

@@ -12,9 +12,13 @@ export interface Child {
   readonly kill: () => Promise<void>
 }
 
-export const start = (fixture: string, ...args: ReadonlyArray<string>): Child => {
+export const start = (fixture: string, ...args: ReadonlyArray<string>): Child => startWith([], fixture, ...args)
+
+/** With another command before it, e.g. `unshare`. Killing that has to kill the process, too. */
+export const startWith = (before: ReadonlyArray<string>, fixture: string, ...args: ReadonlyArray<string>): Child => {
   const file = fileURLToPath(new URL(`fixtures/${fixture}`, import.meta.url))
-  const child = spawn(process.execPath, ["--conditions=@divisi/source", file, ...args])
+  const [command = "", ...rest] = [...before, process.execPath, "--conditions=@divisi/source", file, ...args]
+  const child = spawn(command, rest)
   let output = ""
   let errors = ""
   child.stdout.on("data", (piece: Buffer) => (output += piece))

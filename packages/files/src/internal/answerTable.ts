@@ -2,6 +2,7 @@
  * The answers in a SQLite file: its schema, and the statements that read and write it. Each statement is atomic, so a
  * process that is killed leaves an answer whole or not at all.
  */
+import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
 import type { Entry } from "@divisi/core/ResponseCache"
 
@@ -15,10 +16,11 @@ const schema = `
   CREATE TABLE answers (
     id INTEGER PRIMARY KEY,
     key BLOB NOT NULL UNIQUE,
-    answer TEXT NOT NULL,
+    sum BLOB NOT NULL,
     bytes INTEGER NOT NULL,
     made_at INTEGER NOT NULL,
-    used_at INTEGER NOT NULL
+    used_at INTEGER NOT NULL,
+    answer TEXT NOT NULL
   ) STRICT;
   CREATE INDEX answers_made_at ON answers (made_at);
   CREATE INDEX answers_used_at ON answers (used_at, id);
@@ -46,7 +48,8 @@ export interface Bounds {
 
 /** The answers of one open file. Its functions throw what SQLite throws. */
 export interface AnswerTable {
-  readonly get: (key: Uint8Array, now: number) => Entry | undefined
+  /** `"damaged"` where a row does not match its checksum. */
+  readonly get: (key: Uint8Array, now: number) => Entry | "damaged" | undefined
   readonly set: (key: Uint8Array, answer: Entry, now: number) => void
 }
 
@@ -94,41 +97,56 @@ const isEntry = (value: unknown): value is Entry => {
   return isAnswer && Array.isArray(failures)
 }
 
-const read = (text: string): Entry | undefined => {
+const read = (text: string): Entry | "damaged" => {
   try {
     const value: unknown = JSON.parse(text)
-    return isEntry(value) ? value : undefined
+    return isEntry(value) ? value : "damaged"
   } catch {
-    return undefined
+    return "damaged"
   }
 }
+
+/** SQLite has no checksums of its own: a flipped bit in a text would be another answer. */
+const sumOf = (key: Uint8Array, answer: string): Buffer => createHash("sha256").update(key).update(answer).digest()
 
 /** How long a use of an answer is not noted again, so that reading does not write each time. */
 const noteMillis = 60_000
 
 /** What a row takes besides its answer: its key, numbers and share of the indices. */
-const rowBytes = 128
+const rowBytes = 160
 
 const encoder = new TextEncoder()
 
 /** The table of a file that has been prepared. */
 export const make = (database: DatabaseSync, { lifeMillis, maxBytes, maxEntries }: Bounds): AnswerTable => {
-  const find = database.prepare("SELECT id, answer, made_at, used_at FROM answers WHERE key = ?")
+  const find = database.prepare("SELECT id, sum, answer, made_at, used_at FROM answers WHERE key = ?")
   const use = database.prepare("UPDATE answers SET used_at = ? WHERE id = ?")
   const put = database.prepare(`
-    INSERT INTO answers (key, answer, bytes, made_at, used_at) VALUES (?, ?, ?, ?, ?)
+    INSERT INTO answers (key, sum, answer, bytes, made_at, used_at) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET
-      answer = excluded.answer, bytes = excluded.bytes, made_at = excluded.made_at, used_at = excluded.used_at
+      sum = excluded.sum, answer = excluded.answer, bytes = excluded.bytes, made_at = excluded.made_at, used_at = excluded.used_at
   `)
   const expire = database.prepare("DELETE FROM answers WHERE made_at <= ?")
   const totals = database.prepare("SELECT entries, bytes FROM totals")
+  const count = database.prepare(
+    "UPDATE totals SET (entries, bytes) = (SELECT count(*), coalesce(sum(bytes), 0) FROM answers)"
+  )
   const removeOldest = database.prepare(
     "DELETE FROM answers WHERE id = (SELECT id FROM answers ORDER BY used_at, id LIMIT 1)"
   )
+  let isCounted = false
 
   const isOver = () => {
     const { bytes, entries } = totals.get() as { readonly bytes: number; readonly entries: number }
     return entries > maxEntries || bytes > maxBytes
+  }
+
+  const makeRoom = () => {
+    if (!isOver()) return
+    // Before anything goes for it, the totals are made sure of once: a damaged one would have all answers removed.
+    if (!isCounted) count.run()
+    isCounted = true
+    while (isOver() && removeOldest.run().changes > 0) {}
   }
 
   return {
@@ -136,16 +154,17 @@ export const make = (database: DatabaseSync, { lifeMillis, maxBytes, maxEntries 
       const row = find.get(key)
       if (row === undefined || Number(row.made_at) + lifeMillis <= now) return undefined
       if (Number(row.used_at) + noteMillis <= now) use.run(now, row.id ?? null)
-      return read(String(row.answer))
+      const answer = String(row.answer)
+      return sumOf(key, answer).equals(row.sum as Uint8Array) ? read(answer) : "damaged"
     },
     set: (key, answer, now) => {
       const text = JSON.stringify(answer)
       const bytes = encoder.encode(text).length + rowBytes
       if (bytes > maxBytes || maxEntries < 1) return
       transact(database, () => {
-        put.run(key, text, bytes, now, now)
+        put.run(key, sumOf(key, text), text, bytes, now, now)
         if (lifeMillis !== Number.POSITIVE_INFINITY) expire.run(now - lifeMillis)
-        while (isOver()) removeOldest.run()
+        makeRoom()
       })
     }
   }

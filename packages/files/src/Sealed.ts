@@ -1,0 +1,65 @@
+/**
+ * JSON that carries its own checksum: who reads it finds out whether a disk, a network or a hand has changed it.
+ *
+ * The last key of the object, `sha256`, is the SHA-256 of the object without it, as JSON without blanks. So a text that
+ * was only laid out anew still matches, and whoever does not know the key sees an ordinary object.
+ */
+import { createHash } from "node:crypto"
+import * as Data from "effect/Data"
+
+/** A text that is not what was written. */
+export class DamageError extends Data.TaggedError("DamageError")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+/** How a text is read. */
+export interface ReadOptions {
+  /** Whether an object without a checksum is taken as it is; false by default. */
+  readonly isOptional?: boolean | undefined
+}
+
+const sumOf = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/**
+ * An object as JSON with its checksum, on one line, or indented by so many blanks.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Sealed from "@divisi/files/Sealed"
+ *
+ * const text = Sealed.stringify({ step: 1 })
+ * Sealed.parse(text) // => { step: 1 }
+ * ```
+ */
+export const stringify = (value: object, indent = 0): string => {
+  const text = JSON.stringify(value)
+  const sha256 = sumOf(text)
+  if (indent > 0) return JSON.stringify({ ...value, sha256 }, null, indent)
+  return text === "{}" ? `{"sha256":"${sha256}"}` : `${text.slice(0, -1)},"sha256":"${sha256}"}`
+}
+
+/** The object that was sealed, from the value of its JSON; throws a `DamageError` where it was changed since. */
+export const open = (value: unknown, { isOptional = false }: ReadOptions = {}): object => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new DamageError({ detail: "it is no object" })
+  }
+  const { sha256, ...rest } = value as { readonly sha256?: unknown }
+  if (sha256 === undefined && isOptional) return value
+  if (sha256 === undefined) throw new DamageError({ detail: "it has no checksum" })
+  if (sumOf(JSON.stringify(rest)) === sha256) return rest
+  throw new DamageError({ detail: "it does not match its checksum, so it was changed by a fault or by hand" })
+}
+
+/** The object that was sealed, from its text; throws a `DamageError` where it was changed since. */
+export const parse = (text: string, options?: ReadOptions): object => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new DamageError({ detail: `it is not JSON (${(error as Error).message})` })
+  }
+  return open(value, options)
+}
