@@ -1,4 +1,5 @@
 /** Why a file or folder cannot be read or written. */
+import path from "node:path"
 import * as Data from "effect/Data"
 
 /** What went wrong. Only `Failed` may pass by itself. */
@@ -14,14 +15,14 @@ const reasons: Readonly<Record<string, FileErrorReason>> = {
   EDQUOT: "Full"
 }
 
-const explain = (reason: FileErrorReason, detail: string): string => {
+const explain = (reason: FileErrorReason, file: string, detail: string): string => {
   switch (reason) {
     case "Missing":
       return `there is no such file or folder (${detail}): check the path`
     case "Denied":
       return `the system does not allow it (${detail}): check the permissions`
     case "Full":
-      return `the disk is full (${detail}): free some space`
+      return `no space is left on the disk of ${path.dirname(path.resolve(file))}: free some and try again`
     case "Failed":
       return detail
   }
@@ -39,7 +40,7 @@ export class FileError extends Data.TaggedError("FileError")<{
   readonly cause: unknown
 }> {
   override get message(): string {
-    return `${this.file} cannot be ${this.tried}: ${explain(this.reason, detailOf(this.cause))}.`
+    return `${this.file} cannot be ${this.tried}: ${explain(this.reason, this.file, detailOf(this.cause))}.`
   }
 }
 

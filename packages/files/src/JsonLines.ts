@@ -24,8 +24,11 @@ export interface ReadOptions {
    * default, as for files that {@link open} writes.
    */
   readonly isComplete?: boolean | undefined
-  /** Whether each line has to be an object that matches its checksum; false by default. */
-  readonly isSealed?: boolean | undefined
+  /**
+   * Whether each line has to be an object that matches its checksum (see `Sealed`), or has to match where it has one.
+   * Checksums are no matter by default.
+   */
+  readonly seal?: "required" | "optional" | undefined
   /** Is told of a line that cannot be read, which is left out then. Without it, the stream fails with the first one. */
   readonly onDamaged?: ((error: LineError) => void) | undefined
 }
@@ -117,10 +120,10 @@ async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string
 }
 
 async function* valuesOf(file: string, options: ReadOptions): AsyncGenerator<unknown> {
-  const { isComplete = false, isSealed = false, onDamaged } = options
+  const { isComplete = false, onDamaged, seal } = options
   for await (const { hasEnd, line, text } of linesOf(file, textOf(file, isComplete))) {
     if (text.trim() === "" || !(hasEnd || isComplete)) continue
-    const value = parse(text, isSealed)
+    const value = parse(text, seal)
     if (value.problem === undefined) yield value.json
     else {
       const error = new LineError({ file, line, problem: value.problem })
@@ -130,10 +133,11 @@ async function* valuesOf(file: string, options: ReadOptions): AsyncGenerator<unk
   }
 }
 
-const parse = (text: string, isSealed: boolean): { readonly json?: unknown; readonly problem?: string | undefined } => {
+/** The value of a line, or what is wrong with it. */
+const parse = (text: string, seal: ReadOptions["seal"]): { readonly json?: unknown; readonly problem?: string } => {
   try {
     const json: unknown = JSON.parse(text)
-    return { json: isSealed ? Sealed.open(json) : json }
+    return { json: seal === undefined ? json : Sealed.open(json, { isOptional: seal === "optional" }) }
   } catch (cause) {
     const detail = detailOf(cause)
     return { problem: cause instanceof Sealed.DamageError ? `is damaged: ${detail}` : `is not JSON (${detail})` }
@@ -236,15 +240,14 @@ const writerOf = (file: string, descriptor: number, start: number, options: Writ
   return { append: (value) => attempted(() => append(value)), flush: () => attempted(flush), bytes: () => bytes }
 }
 
-/** A link may lead to a file of somebody else, which is not to be cut or written. */
-const checkPlain = (file: string) => {
+const checkPlainNow = (file: string) => {
   const found = fs.lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined || found.isFile()) return
   throw new Error(`it is ${found.isSymbolicLink() ? "a link" : "no ordinary file"}, and was left as it is: remove it`)
 }
 
 const openNow = (file: string, options: WriteOptions) => {
-  checkPlain(file)
+  checkPlainNow(file)
   const descriptor = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT)
   try {
     const { size } = fs.fstatSync(descriptor)
@@ -279,6 +282,12 @@ export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Wr
         }
       })
   ).pipe(Effect.map(({ writer }) => writer))
+
+/**
+ * Refuses what is there and is no ordinary file: a link may lead to a file of somebody else, which is not to be cut.
+ */
+export const checkPlain = (file: string): Effect.Effect<void, FileError> =>
+  Effect.try({ try: () => checkPlainNow(file), catch: fromUnknown(file, "written") })
 
 /** Runs functions of a writer as an effect. */
 export const attempt = <A>(run: () => A): Effect.Effect<A, FileError> =>

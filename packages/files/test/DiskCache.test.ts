@@ -356,9 +356,7 @@ describe("a damaged file", () => {
           expect((yield* keep(cache, "b", "not asked")).value.text).toBe("b")
         })
       ).pipe(Effect.provide(Logger.layer([logger])))
-      expect(told.flat()).toEqual([
-        `The response cache ${file} has damaged answers: their calls are made again.`
-      ])
+      expect(told.flat()).toEqual([`The response cache ${file} has damaged answers: their calls are made again.`])
     })
   )
 

@@ -230,7 +230,7 @@ describe.skipIf(disk === undefined)("a full disk", () => {
       fs.writeFileSync(ballast, Buffer.alloc(900_000))
       const error = yield* Effect.flip(Download.file(request(file)))
       expect(error.reason._tag).toBe("Folder")
-      expect(error.message).toContain("the disk is full")
+      expect(error.message).toContain("no space is left on the disk of")
       fs.rmSync(ballast)
       yield* Download.file(request(file))
       expect(content.equals(fs.readFileSync(file))).toBe(true)

@@ -64,21 +64,24 @@ describe("a lock", () => {
   const isolated = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]
   const canIsolate = spawnSync(isolated[0]!, [...isolated.slice(1), "true"]).status === 0
 
-  it.skipIf(!canIsolate)("keeps out processes of other namespaces, whatever their ids are there, and is freed by their death", async () => {
-    const file = fresh()
-    for (const [first, second] of [
-      [[], isolated],
-      [isolated, []]
-    ] as const) {
-      const holder = startWith(first, "lockHolder.ts", file)
-      await holder.says("held")
-      const { code, errors } = await startWith(second, "lockHolder.ts", file).ended
-      expect(code).toBe(1)
-      expect(errors).toContain("is locked by process")
-      await holder.kill()
-      await Effect.runPromise(Effect.scoped(Lock.hold(file, { wait: true })))
+  it.skipIf(!canIsolate)(
+    "keeps out processes of other namespaces, whatever their ids are there, and is freed by their death",
+    async () => {
+      const file = fresh()
+      for (const [first, second] of [
+        [[], isolated],
+        [isolated, []]
+      ] as const) {
+        const holder = startWith(first, "lockHolder.ts", file)
+        await holder.says("held")
+        const { code, errors } = await startWith(second, "lockHolder.ts", file).ended
+        expect(code).toBe(1)
+        expect(errors).toContain("is locked by process")
+        await holder.kill()
+        await Effect.runPromise(Effect.scoped(Lock.hold(file, { wait: true })))
+      }
     }
-  })
+  )
 
   it("is taken by one alone of many that find it left behind", async () => {
     const file = fresh()

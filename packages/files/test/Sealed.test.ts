@@ -1,7 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Sealed from "../src/Sealed.ts"
 
-const value = { text: "a\u2028b \ud800", numbers: [1e21, -0, 0.1, 2 ** 53], nested: { "2": 1, "1": {} }, none: undefined }
+const value = {
+  text: "a\u2028b \ud800",
+  numbers: [1e21, -0, 0.1, 2 ** 53],
+  nested: { "2": 1, "1": {} },
+  none: undefined
+}
 const plain = JSON.parse(JSON.stringify(value))
 
 describe("a sealed text", () => {

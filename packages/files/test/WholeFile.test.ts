@@ -195,7 +195,7 @@ describe.skipIf(disk === undefined)("a full disk", () => {
       yield* WholeFile.write(file, "before")
       const error = yield* Effect.flip(WholeFile.write(file, "x".repeat(10_000_000)))
       expect(error.reason).toBe("Full")
-      expect(error.message).toContain("the disk is full")
+      expect(error.message).toContain("no space is left on the disk of")
       expect([fs.readFileSync(file, "utf8"), beside(file)]).toEqual(["before", ["file"]])
     })
   )

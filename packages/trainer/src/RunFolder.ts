@@ -3,20 +3,23 @@
  *
  * A checkpoint is a folder that is there in whole or not at all; metrics are appended, and those behind the last
  * checkpoint are cut off when the run is resumed; the rollouts of an iteration are one file. `RunLayout` says what lies
- * where.
+ * where. What a disk has damaged is found by its checksum: a run goes on from its last whole checkpoint.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
 import * as zlib from "node:zlib"
-import { detailOf, type FileError } from "@divisi/files/FileError"
+import { detailOf, type FileError, fromUnknown } from "@divisi/files/FileError"
 import * as JsonLines from "@divisi/files/JsonLines"
 import * as Lock from "@divisi/files/Lock"
+import * as Sealed from "@divisi/files/Sealed"
 import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Engine, EngineError } from "./Engine.ts"
+import * as Checkpoint from "./internal/checkpoint.ts"
+import * as Records from "./internal/records.ts"
 import type { Metrics } from "./Metrics.ts"
 import type { RolloutRecord } from "./RolloutRecord.ts"
 import * as Layout from "./RunLayout.ts"
@@ -36,6 +39,8 @@ export type RunFolderErrorReason =
   | { readonly _tag: "Locked"; readonly holder?: Lock.Holder | undefined }
   /** It was written by a version that this one does not know. */
   | { readonly _tag: "Version"; readonly found: unknown }
+  /** Its disk has no room left. */
+  | { readonly _tag: "Full" }
   /** It cannot be written or read. */
   | { readonly _tag: "Failed"; readonly detail: string }
 
@@ -55,6 +60,8 @@ export class RunFolderError extends Data.TaggedError("RunFolderError")<{
         return `The training run in ${folder} goes on in ${Lock.nameOf(reason.holder)}: wait for it, or stop it.`
       case "Version":
         return `The training run in ${folder} has version ${JSON.stringify(reason.found)}; this program reads ${version}.`
+      case "Full":
+        return `No space is left on the disk of ${folder}: free some and resume the run; it goes on from its last checkpoint.`
       case "Failed":
         return `The training run in ${folder} cannot be used: ${reason.detail}`
     }
@@ -63,16 +70,20 @@ export class RunFolderError extends Data.TaggedError("RunFolderError")<{
 
 const failed = (folder: string, reason: RunFolderErrorReason) => new RunFolderError({ folder, reason })
 
+const errorOf =
+  (folder: string) =>
+  (error: unknown): RunFolderError => {
+    if (error instanceof RunFolderError) return error
+    if (error instanceof Records.OtherVersion) return failed(folder, { _tag: "Version", found: error.found })
+    if (fromUnknown(folder, "written")(error).reason === "Full") return failed(folder, { _tag: "Full" })
+    return failed(folder, { _tag: "Failed", detail: detailOf(error) })
+  }
+
 const attempt = <A>(folder: string, run: () => A): Effect.Effect<A, RunFolderError> =>
-  Effect.try({
-    try: run,
-    catch: (error) =>
-      error instanceof RunFolderError ? error : failed(folder, { _tag: "Failed", detail: detailOf(error) })
-  })
+  Effect.try({ try: run, catch: errorOf(folder) })
 
 /** What an effect on a file of the run fails with, as an error of the run. */
-const within = <A, R>(folder: string, effect: Effect.Effect<A, { readonly message: string }, R>) =>
-  Effect.mapError(effect, ({ message }) => failed(folder, { _tag: "Failed", detail: message }))
+const within = <A, R>(folder: string, effect: Effect.Effect<A, unknown, R>) => Effect.mapError(effect, errorOf(folder))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -93,22 +104,27 @@ const within = <A, R>(folder: string, effect: Effect.Effect<A, { readonly messag
  */
 export const readConfig = (folder: string): Effect.Effect<TrainingConfig, RunFolderError> =>
   attempt(folder, () => {
-    const file = path.join(folder, Layout.config)
-    if (!fs.existsSync(file)) throw failed(folder, { _tag: "NoRun" })
-    const config = JSON.parse(fs.readFileSync(file, "utf8"))
-    if (config.version !== version) throw failed(folder, { _tag: "Version", found: config.version })
-    return config
+    if (!fs.existsSync(path.join(folder, Layout.config))) throw failed(folder, { _tag: "NoRun" })
+    return Records.config(folder)
   })
 
-const readLines = <A>(folder: string, file: string): Effect.Effect<ReadonlyArray<A>, RunFolderError> =>
-  within(folder, Stream.runCollect(JsonLines.read(file)) as Effect.Effect<Array<A>, JsonLines.ReadError>)
+const readLines = <A>(folder: string, file: string, options?: JsonLines.ReadOptions) =>
+  within(folder, Stream.runCollect(JsonLines.read(file, options))) as Effect.Effect<ReadonlyArray<A>, RunFolderError>
 
-/** The metrics of a run so far. A torn last line is left out. */
-export const readMetrics = (folder: string): Effect.Effect<ReadonlyArray<Metrics>, RunFolderError> =>
-  Effect.suspend(() => {
-    const file = path.join(folder, Layout.metrics)
-    return fs.existsSync(file) ? readLines<Metrics>(folder, file) : Effect.succeed([])
-  })
+/** The metrics of a run so far. A torn last line is left out, and so are damaged ones, which are logged. */
+export const readMetrics = Effect.fnUntraced(function* (
+  folder: string
+): Effect.fn.Return<ReadonlyArray<Metrics>, RunFolderError> {
+  const file = path.join(folder, Layout.metrics)
+  if (!fs.existsSync(file)) return []
+  const damaged: Array<number> = []
+  const onDamaged = ({ line }: JsonLines.LineError) => void damaged.push(line)
+  const metrics = yield* readLines<Metrics>(folder, file, { seal: "optional", onDamaged })
+  if (damaged.length > 0) {
+    yield* Effect.logWarning(`${file} is damaged: what line ${damaged.join(", ")} said is left out.`)
+  }
+  return metrics
+})
 
 const numbered = (folder: string, pattern: RegExp): ReadonlyArray<number> =>
   fs.existsSync(folder)
@@ -142,21 +158,13 @@ export const readRollouts = (
 export const checkpoints = (folder: string): Effect.Effect<ReadonlyArray<number>, RunFolderError> =>
   attempt(folder, () => numbered(path.join(folder, Layout.checkpoints), checkpointPattern))
 
-/** Where a run stood at a checkpoint. */
+/** Where a run stood at a checkpoint. It fails where a file of the checkpoint is not what was written. */
 export const readState = (folder: string, checkpoint: number): Effect.Effect<Layout.TrainerState, RunFolderError> =>
-  attempt(folder, () => {
-    const file = path.join(folder, Layout.checkpointOf(checkpoint), Layout.state)
-    const state = JSON.parse(fs.readFileSync(file, "utf8"))
-    if (state.version !== version) throw failed(folder, { _tag: "Version", found: state.version })
-    return state
-  })
+  within(folder, Checkpoint.read(folder, checkpoint))
 
 /** The best checkpoint, where there were held-out evaluations. */
 export const readBest = (folder: string): Effect.Effect<Layout.Best | undefined, RunFolderError> =>
-  attempt(folder, () => {
-    const file = path.join(folder, Layout.best)
-    return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")) : undefined
-  })
+  attempt(folder, () => Records.best(folder))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Writing
@@ -181,8 +189,10 @@ export interface RunFolder {
    */
   readonly checkpoint: (
     engine: Engine,
-    state: Omit<Layout.TrainerState, "engine" | "metricsBytes">
+    state: Omit<Layout.TrainerState, "engine" | "files">
   ) => Effect.Effect<Layout.TrainerState, RunFolderError | EngineError>
+  /** Where the engine saves the weights with which a phase began; it is made where it is not there. */
+  readonly referenceFolder: Effect.Effect<string, RunFolderError>
   /** Writes down what the run has spent. */
   readonly writeSpent: (spentUsd: number) => Effect.Effect<void, RunFolderError>
 }
@@ -201,26 +211,41 @@ const lock = (folder: string) =>
   )
 
 const writeBest = (folder: string, best: Layout.Best | undefined): Effect.Effect<void, FileError> =>
-  best === undefined ? Effect.void : WholeFile.write(path.join(folder, Layout.best), `${JSON.stringify(best)}\n`)
+  best === undefined ? Effect.void : WholeFile.write(path.join(folder, Layout.best), `${Sealed.stringify(best)}\n`)
 
-const removePartial = (folder: string) => {
-  for (const name of fs.readdirSync(folder)) {
-    if (name.endsWith(".partial")) fs.rmSync(path.join(folder, name), { recursive: true, force: true })
+/** Removes rollouts behind the last checkpoint, which are made again, and what was left half written. */
+const cutBack = Effect.fnUntraced(function* (folder: string, state: Layout.TrainerState | undefined) {
+  yield* attempt(folder, () => {
+    for (const iteration of numbered(path.join(folder, Layout.rollouts), rolloutPattern)) {
+      if (iteration >= (state?.iteration ?? 0)) fs.rmSync(path.join(folder, Layout.rolloutsOf(iteration)))
+    }
+    fs.rmSync(path.join(folder, Layout.checkpoints, nextCheckpoint), { recursive: true, force: true })
+  })
+  for (const part of ["", Layout.rollouts]) yield* within(folder, WholeFile.sweep(path.join(folder, part)))
+})
+
+/** The name of a checkpoint that is being written. */
+const nextCheckpoint = "next.partial"
+
+/** Where the run goes on: at its last checkpoint that is whole. Those that are not are put aside, which is logged. */
+const lastState = Effect.fnUntraced(function* (folder: string) {
+  const found = yield* within(folder, Checkpoint.lastWhole(folder, yield* checkpoints(folder)))
+  const { damaged, state } = found
+  if (state === undefined && damaged.length > 0) {
+    const details = damaged.map(({ detail }) => detail).join("; ")
+    return yield* failed(folder, {
+      _tag: "Failed",
+      detail: `none of its checkpoints is whole (${details}). Start a new run in another folder.`
+    })
   }
-}
-
-/** Removes rollouts behind the last checkpoint: they are made again. */
-const cutBack = (folder: string, state: Layout.TrainerState | undefined): void => {
-  for (const iteration of numbered(path.join(folder, Layout.rollouts), rolloutPattern)) {
-    if (iteration >= (state?.iteration ?? 0)) fs.rmSync(path.join(folder, Layout.rolloutsOf(iteration)))
+  for (const { checkpoint, detail } of damaged) {
+    const aside = yield* attempt(folder, () => Checkpoint.putAside(folder, checkpoint))
+    yield* Effect.logWarning(
+      `Checkpoint ${checkpoint} of ${folder} cannot be used (${detail}): it is now ${aside}, and the run goes on from checkpoint ${state!.iteration}.`
+    )
   }
-  for (const part of ["", Layout.rollouts, Layout.checkpoints]) removePartial(path.join(folder, part))
-}
-
-const readSpent = (folder: string): number => {
-  const file = path.join(folder, Layout.spent)
-  return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")).costUsd : 0
-}
+  return state
+})
 
 const make = (
   folder: string,
@@ -243,27 +268,28 @@ const make = (
 
   const checkpoint: RunFolder["checkpoint"] = Effect.fnUntraced(function* (engine, state) {
     const target = path.join(folder, Layout.checkpointOf(state.iteration))
-    const partial = path.join(folder, Layout.checkpoints, "next.partial")
+    const partial = path.join(folder, Layout.checkpoints, nextCheckpoint)
     yield* attempt(folder, () => {
       fs.rmSync(partial, { recursive: true, force: true })
       fs.mkdirSync(partial, { recursive: true })
     })
     const saved = yield* engine.save("engine", partial)
-    const next: Layout.TrainerState = { ...state, engine: saved, metricsBytes: metrics.bytes() }
-    yield* within(
+    return yield* within(
       folder,
       Effect.gen(function* () {
+        const standing = { ...state, engine: saved }
+        const next = { ...standing, files: yield* Checkpoint.sumsOf(folder, partial, standing) }
         yield* JsonLines.attempt(metrics.flush)
         yield* Effect.forEach(unsynced, WholeFile.sync, { discard: true })
         yield* WholeFile.syncFolder(path.join(folder, Layout.rollouts))
         unsynced.clear()
-        yield* WholeFile.writeJson(path.join(partial, Layout.state), next)
+        yield* WholeFile.write(path.join(partial, Layout.state), `${Sealed.stringify(next, 2)}\n`)
         yield* WholeFile.publishFolder(partial, target)
         yield* writeBest(folder, next.best)
+        yield* attempt(folder, () => prune(next))
+        return next
       })
     )
-    yield* attempt(folder, () => prune(next))
-    return next
   })
 
   return {
@@ -271,7 +297,11 @@ const make = (
     config,
     state,
     spentUsd,
-    appendMetrics: (record) => attempt(folder, () => metrics.append(record)),
+    appendMetrics: (record) =>
+      within(
+        folder,
+        JsonLines.attempt(() => metrics.append(record))
+      ),
     writeRollouts: (iteration, records) =>
       Effect.suspend(() => {
         const lines = records.map((record) => `${JSON.stringify(record)}\n`).join("")
@@ -283,32 +313,47 @@ const make = (
         )
       }),
     checkpoint,
+    referenceFolder: attempt(folder, () => {
+      const at = path.join(folder, Layout.reference)
+      fs.mkdirSync(at, { recursive: true })
+      return at
+    }),
     writeSpent: (costUsd) =>
       within(
         folder,
-        WholeFile.write(path.join(folder, Layout.spent), `${JSON.stringify({ costUsd })}\n`, { isDurable: false })
+        WholeFile.write(path.join(folder, Layout.spent), `${Sealed.stringify({ costUsd })}\n`, { isDurable: false })
       )
   }
 }
 
-/** The metrics that belong to the last checkpoint; those behind it are made again. */
-const openMetrics = (folder: string, state: Layout.TrainerState | undefined) =>
+/** Leaves the metrics that belong to the last checkpoint; those behind it are made again, and damaged ones are lost. */
+const cutMetrics = Effect.fnUntraced(function* (folder: string, state: Layout.TrainerState | undefined) {
+  const file = path.join(folder, Layout.metrics)
+  const before = yield* attempt(folder, () => (fs.existsSync(file) ? fs.readFileSync(file, "utf8") : ""))
+  const kept = (yield* readMetrics(folder)).filter(({ iteration }) => iteration < (state?.iteration ?? 0))
+  const text = kept.map((one) => `${Sealed.stringify(one)}\n`).join("")
+  if (text !== before) yield* within(folder, WholeFile.write(file, text))
+  const lacking = (state?.iteration ?? 0) - kept.length
+  if (lacking > 0)
+    yield* Effect.logWarning(`${file} lacks ${lacking} of ${state?.iteration} iterations: they are lost.`)
+})
+
+const openMetrics = (folder: string) =>
   within(
     folder,
-    JsonLines.open(path.join(folder, Layout.metrics), {
-      keepBytes: state?.metricsBytes ?? 0,
-      syncLines: Number.POSITIVE_INFINITY
-    })
+    JsonLines.open(path.join(folder, Layout.metrics), { isSealed: true, syncLines: Number.POSITIVE_INFINITY })
   )
 
 const writeConfig = (folder: string, config: TrainingConfig) =>
-  within(folder, WholeFile.writeJson(path.join(folder, Layout.config), config))
+  within(folder, WholeFile.write(path.join(folder, Layout.config), `${Sealed.stringify(config, 2)}\n`))
 
-const prepare = (folder: string) =>
-  attempt(folder, () => {
+const prepare = Effect.fnUntraced(function* (folder: string) {
+  yield* attempt(folder, () => {
     fs.mkdirSync(path.join(folder, Layout.checkpoints), { recursive: true })
     fs.mkdirSync(path.join(folder, Layout.rollouts), { recursive: true })
   })
+  yield* within(folder, JsonLines.checkPlain(path.join(folder, Layout.metrics)))
+})
 
 /** Begins a run in a folder that has none. The folder is this process's until the scope closes. */
 export const create = Effect.fnUntraced(function* (
@@ -318,8 +363,14 @@ export const create = Effect.fnUntraced(function* (
   yield* prepare(folder)
   yield* lock(folder)
   if (fs.existsSync(path.join(folder, Layout.config))) return yield* failed(folder, { _tag: "AlreadyThere" })
+  if (fs.existsSync(path.join(folder, Layout.metrics))) {
+    return yield* failed(folder, {
+      _tag: "Failed",
+      detail: `it has ${Layout.metrics} and no ${Layout.config}: name another folder.`
+    })
+  }
   yield* writeConfig(folder, config)
-  return make(folder, config, undefined, 0, yield* openMetrics(folder, undefined))
+  return make(folder, config, undefined, 0, yield* openMetrics(folder))
 })
 
 /** Opens a run to go on with it. `change` may alter its configuration, e.g. raise its limit of cost. */
@@ -332,11 +383,11 @@ export const open = Effect.fnUntraced(function* (
   yield* lock(folder)
   const before = yield* readConfig(folder)
   const config = change(before)
-  const last = (yield* checkpoints(folder)).at(-1)
-  const state = last === undefined ? undefined : yield* readState(folder, last)
+  const state = yield* lastState(folder)
+  const spentUsd = yield* attempt(folder, () => Math.max(Records.spent(folder), state?.costUsd ?? 0))
   if (config !== before) yield* writeConfig(folder, config)
-  yield* attempt(folder, () => cutBack(folder, state))
+  yield* cutBack(folder, state)
+  yield* cutMetrics(folder, state)
   yield* within(folder, writeBest(folder, state?.best))
-  const spentUsd = yield* attempt(folder, () => Math.max(readSpent(folder), state?.costUsd ?? 0))
-  return make(folder, config, state, spentUsd, yield* openMetrics(folder, state))
+  return make(folder, config, state, spentUsd, yield* openMetrics(folder))
 })

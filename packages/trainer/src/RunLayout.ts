@@ -13,6 +13,10 @@
  * reference/               the weights with which a phase began, where its objective needs them
  * ```
  *
+ * Each of the JSON files and each line of metrics carries its own checksum (`Sealed` of `@divisi/files`), and a
+ * `TrainerState` those of the files beside it. A checkpoint that does not match is put aside as `000010.damaged` when
+ * the run is resumed, and the run goes on from the one before.
+ *
  * Iterations count from 0 over all phases; checkpoint `n` is the state after `n` iterations, so 0 is the start.
  */
 import type { Saved } from "./Engine.ts"
@@ -39,8 +43,8 @@ export interface TrainerState {
   /** USD spent on these iterations, without work that was lost. */
   readonly costUsd: number
   readonly best?: Best | undefined
-  /** The bytes of `metrics.jsonl` that belong to these iterations. The rest is cut off when the run is resumed. */
-  readonly metricsBytes: number
+  /** The SHA-256 of each file that it takes to go on from here, by its path within the run's folder. */
+  readonly files: Readonly<Record<string, string>>
 }
 
 /** The name of an iteration's or checkpoint's file: six digits. */

@@ -248,7 +248,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
   const stopped = yield* Deferred.make<void>()
   yield* stopSignal(options.signal, stopped)
   if (state !== undefined) yield* parts.engine.load(state.engine, RunFolder.checkpointFolder(folder, state.iteration))
-  const { engine: _, metricsBytes: __, ...standing } = state ?? { ...begin, engine: undefined, metricsBytes: 0 }
+  const { engine: _, files: __, ...standing } = state ?? { ...begin, engine: undefined, files: undefined }
   const session: Session.Session = {
     parts,
     folder,

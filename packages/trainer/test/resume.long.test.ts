@@ -2,7 +2,7 @@
  * What a run promises whose process is killed, and what these tests hold it to by number:
  *
  * 1. Killed in the middle of any change to the disk, any number of times, it ends with the same bytes of weights and the
- *    same metrics and rollouts as a run that was never killed, clocks aside.
+ *    same checkpoints, metrics and rollouts as a run that was never killed, clocks aside.
  * 2. No two processes train one run.
  * 3. A run that reaches its limit of cost ends at a checkpoint, has not spent more, and goes on with a higher limit to the
  *    same result.
@@ -29,13 +29,15 @@ const temporary = Effect.acquireRelease(
 
 /** Everything that a run leaves behind, but for what clocks say. */
 const left = Effect.fnUntraced(function* (folder: string) {
-  const last = (yield* RunFolder.checkpoints(folder)).at(-1)!
-  const checkpoint = RunFolder.checkpointFolder({ folder }, last)
   const iterations = yield* RunFolder.rolloutIterations(folder)
-  const { metricsBytes: _, ...state } = yield* RunFolder.readState(folder, last)
+  const all = yield* RunFolder.checkpoints(folder)
+  const states = yield* Effect.forEach(all, (checkpoint) => RunFolder.readState(folder, checkpoint))
+  const state = states.at(-1)!
   return {
-    state,
-    weights: fs.readFileSync(path.join(checkpoint, state.engine.reference)).toString("base64"),
+    states,
+    weights: fs
+      .readFileSync(path.join(RunFolder.checkpointFolder({ folder }, state.iteration), state.engine.reference))
+      .toString("base64"),
     metrics: (yield* RunFolder.readMetrics(folder)).map((metrics) => ({
       ...metrics,
       at: 0,
@@ -105,7 +107,7 @@ describe("a run that is killed", () => {
         while (!(yield* trainAndDie(folder, kind, kills < 6 ? 1 + Math.floor(next() * 90) : undefined))) kills += 1
         assert.isAbove(kills, 3)
         const expected = yield* left(whole)
-        assert.isAbove(expected.state.costUsd, 1)
+        assert.isAbove(expected.states.at(-1)!.costUsd, 1)
         assert.deepStrictEqual(yield* left(folder), expected)
       })
     )

@@ -1,15 +1,10 @@
 /** The reference of a KL penalty: the weights with which a phase began. */
-import * as fs from "node:fs"
-import * as path from "node:path"
 import * as Effect from "effect/Effect"
 import type { Datum, PerToken } from "../Engine.ts"
-import * as Layout from "../RunLayout.ts"
 import type { GrpoConfig } from "../TrainingConfig.ts"
 import type { TrainingError } from "../TrainingError.ts"
 import type { LearnedCompletion } from "./grpoBatch.ts"
 import type { Session } from "./session.ts"
-
-const folderOf = (session: Session): string => path.join(session.folder.folder, Layout.reference)
 
 /** Keeps the present weights at the beginning of a phase, unless another engine holds the reference. */
 export const begin = Effect.fnUntraced(function* (
@@ -18,8 +13,7 @@ export const begin = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, TrainingError> {
   const { parts, standing } = session
   if (config.objective.kl === 0 || parts.reference !== undefined || standing.reference !== undefined) return
-  yield* Effect.sync(() => fs.mkdirSync(folderOf(session), { recursive: true }))
-  const reference = yield* parts.engine.save(`phase-${standing.phase}`, folderOf(session))
+  const reference = yield* parts.engine.save(`phase-${standing.phase}`, yield* session.folder.referenceFolder)
   session.standing = { ...standing, reference }
 })
 
@@ -35,7 +29,7 @@ export const logProbs = Effect.fnUntraced(function* (
   if (parts.reference !== undefined) return (yield* parts.reference.forward(data)).logProbs
   if (standing.reference === undefined) return undefined
   // An engine holds one set of weights: the reference takes the place of the present ones for one pass.
-  const folder = folderOf(session)
+  const folder = yield* session.folder.referenceFolder
   const present = yield* parts.engine.save("present", folder)
   yield* parts.engine.load(standing.reference, folder)
   const pass = yield* Effect.exit(parts.engine.forward(data))

@@ -19,7 +19,7 @@ import type { TrainingEvent } from "../TrainingEvent.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The progress of a run between two checkpoints. */
-export type Standing = Omit<TrainerState, "engine" | "metricsBytes">
+export type Standing = Omit<TrainerState, "engine" | "files">
 
 /** A running training. */
 export interface Session {

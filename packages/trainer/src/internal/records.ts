@@ -1,0 +1,128 @@
+/** The small files of a run's folder, read: each carries its checksum, and has the shape that the trainer writes. */
+import * as fs from "node:fs"
+import * as path from "node:path"
+import * as Sealed from "@divisi/files/Sealed"
+import * as Layout from "../RunLayout.ts"
+import { grpo, type TrainingConfig, version, warmStart } from "../TrainingConfig.ts"
+import * as Shape from "./shape.ts"
+
+/** A file that says it is of another version. */
+export class OtherVersion {
+  readonly found: unknown
+  constructor(found: unknown) {
+    this.found = found
+  }
+}
+
+/** Reads a file of the run's folder; throws what is wrong with it, or `OtherVersion`. */
+const read = (
+  folder: string,
+  name: string,
+  flawOf: (value: object) => string | undefined,
+  isVersioned = false
+): object => {
+  const wrong = (detail: string) => new Error(`${name} cannot be used: ${detail}`)
+  try {
+    const value: unknown = JSON.parse(fs.readFileSync(path.join(folder, name), "utf8"))
+    const { version: found } = Sealed.open(value, { isOptional: true }) as { readonly version?: unknown }
+    if (isVersioned && found !== version) throw new OtherVersion(found)
+    const opened = Sealed.open(value)
+    const flaw = flawOf(opened)
+    if (flaw === undefined) return opened
+    throw wrong(flaw)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw wrong(`it is not JSON (${error.message})`)
+    throw error instanceof Sealed.DamageError ? wrong(error.message) : error
+  }
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** References lead to what an engine has saved there, and nowhere else. */
+const leadsAway = (reference: string): boolean =>
+  path.posix.isAbsolute(reference) || path.win32.isAbsolute(reference) || reference.split(/[\\/]/).includes("..")
+
+const exampleConfig = {
+  name: "",
+  seed: 1,
+  engine: { name: "", model: "" },
+  pool: [],
+  grader: "",
+  phases: [],
+  checkpoints: { every: 1, keep: 1 },
+  evaluateEvery: 0,
+  recordRollouts: true,
+  versions: {}
+}
+
+const configFlaw = (value: object): string | undefined => {
+  const { phases, pool } = value as TrainingConfig
+  const exampleOf = (phase: unknown) =>
+    (phase as { readonly type?: unknown } | null)?.type === "warm-start" ? warmStart() : grpo()
+  return (
+    Shape.flaw(value, exampleConfig, "") ??
+    Shape.flawOfEach(pool, () => ({ id: "" }), "pool") ??
+    Shape.flawOfEach(phases, exampleOf, "phases")
+  )
+}
+
+/** Reads the configuration of a run. */
+export const config = (folder: string): TrainingConfig =>
+  read(folder, Layout.config, configFlaw, true) as TrainingConfig
+
+const saved = { reference: "", version: 0 }
+
+const exampleState = {
+  engine: saved,
+  iteration: 0,
+  phase: 0,
+  phaseIteration: 0,
+  position: 0,
+  costUsd: 0,
+  files: {}
+}
+
+const stateFlaw = (checkpoint: number) => (value: object) => {
+  const { best, engine, files, iteration, phase, phaseIteration, position, reference } = value as Layout.TrainerState
+  const flaw =
+    Shape.flaw(value, exampleState, "") ??
+    (reference === undefined ? undefined : Shape.flaw(reference, saved, "reference")) ??
+    (best === undefined ? undefined : Shape.flaw(best, { iteration: 0, score: 0 }, "best"))
+  if (flaw !== undefined) return flaw
+  if (iteration !== checkpoint) return `it is that of checkpoint ${iteration}`
+  if (![phase, phaseIteration, position, best?.iteration ?? 0].every(isCount)) return "its counts are none"
+  const leading = [engine.reference, reference?.reference ?? "", ...Object.keys(files)].find(leadsAway)
+  return leading === undefined ? undefined : `${leading} leads out of its folder`
+}
+
+/** Reads where a run stood at a checkpoint. */
+export const state = (folder: string, checkpoint: number): Layout.TrainerState =>
+  read(
+    folder,
+    `${Layout.checkpointOf(checkpoint)}/${Layout.state}`,
+    stateFlaw(checkpoint),
+    true
+  ) as unknown as Layout.TrainerState
+
+/** Reads which checkpoint is best; `undefined` where there is none. */
+export const best = (folder: string): Layout.Best | undefined => {
+  const flawOf = (value: object) =>
+    Shape.flaw(value, { iteration: 0, score: 0 }, "") ??
+    (isCount((value as Layout.Best).iteration) ? undefined : "its iteration is no count")
+  return fs.existsSync(path.join(folder, Layout.best)) ? (read(folder, Layout.best, flawOf) as Layout.Best) : undefined
+}
+
+/** Reads the USD that a run has spent. */
+export const spent = (folder: string): number => {
+  if (!fs.existsSync(path.join(folder, Layout.spent))) return 0
+  const flawOf = (value: object) => {
+    const { costUsd } = value as { readonly costUsd?: unknown }
+    return typeof costUsd === "number" && costUsd >= 0 ? undefined : "it holds no USD"
+  }
+  try {
+    return (read(folder, Layout.spent, flawOf) as { readonly costUsd: number }).costUsd
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(`${message}. Delete it to count only what the last checkpoint says was spent.`)
+  }
+}

@@ -1,0 +1,36 @@
+/** Whether a value that was read has the shape of one that is known to be right. */
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value)
+
+/**
+ * The first place where a value has another kind of content than an example, or none; `undefined` where there is none.
+ * What the example lacks, the value may have. Of two objects of different `type` no more than that is compared.
+ */
+export const flaw = (value: unknown, example: unknown, at: string): string | undefined => {
+  if (kindOf(value) !== kindOf(example)) return `${at} is not of kind ${kindOf(example)}`
+  if (!isFields(value) || !isFields(example)) return undefined
+  if (typeof example.type === "string" && example.type !== value.type) {
+    return typeof value.type === "string" ? undefined : `${at}.type is not of kind string`
+  }
+  for (const [name, one] of Object.entries(example)) {
+    if (one === undefined) continue
+    const found = flaw(value[name], one, at === "" ? name : `${at}.${name}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** {@link flaw} of each element of an array. */
+export const flawOfEach = (values: unknown, exampleOf: (value: unknown) => unknown, at: string): string | undefined => {
+  if (!Array.isArray(values)) return `${at} is not of kind array`
+  for (const [index, value] of values.entries()) {
+    const found = flaw(value, exampleOf(value), `${at}[${index}]`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
