@@ -24,7 +24,7 @@ interface Installation {
 }
 
 /** The SDKs of vendors: what a user installs brings the one that it is called by, and no other. */
-const vendorSdks = ["openai", "@anthropic-ai/sdk", "@google/generative-ai", "@google/genai", "ai", "node-llama-cpp"]
+const vendorSdks = ["openai", "@anthropic-ai/sdk", "@google/genai", "ai", "node-llama-cpp"]
 
 /** A package that takes models of another SDK: loaded, since it makes none of its own. */
 const adapter = (name: string, constructor: string, sdks: ReadonlyArray<string>): Installation => ({
@@ -35,12 +35,12 @@ const adapter = (name: string, constructor: string, sdks: ReadonlyArray<string>)
   sdks
 })
 
-const provider = (name: string, constructor: string, model: string, sdk: string): Installation => ({
+const provider = (name: string, constructor: string, model: string, ...sdks: ReadonlyArray<string>): Installation => ({
   name: `provider ${name}`,
   packages: [`@divisi/providers-${name}`],
   program: "provider.mjs",
   command: ["node", "provider.mjs", `@divisi/providers-${name}`, constructor, model],
-  sdks: [sdk]
+  sdks
 })
 
 const installations: ReadonlyArray<Installation> = [
@@ -54,7 +54,7 @@ const installations: ReadonlyArray<Installation> = [
   provider("openai", "openai", "gpt-5", "openai"),
   provider("anthropic", "anthropic", "claude-opus-5-5", "@anthropic-ai/sdk"),
   provider("genai", "genai", "gemini-2.5-pro", "@google/genai"),
-  provider("google", "google", "gemini-2.5-pro", "@google/generative-ai"),
+  provider("google", "google", "gemini-2.5-pro"),
   adapter("ai-sdk", "aiSdk", ["ai"]),
   adapter("effect", "fromLanguageModel", []),
   {

@@ -7,6 +7,7 @@
  */
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import { presentable } from "./internal/presentable.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -36,23 +37,14 @@ export interface Surroundings {
 // Details
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How many characters of a text are searched, and how many are shown. */
-const searched = 4_000
-const longest = 600
-
-const keyShapes = /\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_A-Za-z0-9]{16,}|\b(?:Bearer|Basic)\s+[^\s"'<>,;]{8,}/gi
-
-/** The last characters of a text that could be the beginning of a secret go with it. */
-const hide = (text: string, secrets: ReadonlyArray<string>): string =>
-  secrets
-    .filter((secret) => secret !== "")
-    .reduce((shown, secret) => shown.replaceAll(secret, "<hidden>"), text)
-    .slice(0, searched)
-    .replaceAll(keyShapes, "<hidden>")
-
 /**
- * A vendor's message on one line, short and without secrets or mark-up: error pages, and requests repeated in an error,
- * can be megabytes long.
+ * A vendor's message on one line, short and without secrets, mark-up and characters that act on a terminal: error pages,
+ * and requests repeated in an error, can be megabytes long.
+ *
+ * **Details**
+ *
+ * A secret of at least 8 characters is also found with spaces between its letters, in a URL's escapes and in base64;
+ * users and queries of URLs, and what looks like a key, are hidden as well.
  *
  * **Example**
  *
@@ -60,15 +52,12 @@ const hide = (text: string, secrets: ReadonlyArray<string>): string =>
  * import * as VendorError from "@divisi/provider-kit/VendorError"
  *
  * VendorError.detail("<h1>No\n  entry</h1> for hunter2", ["hunter2"]) // => "No entry for <hidden>"
+ * VendorError.detail("at http://me:pw@host/v1?token=1", []) // => "at http://<hidden>@host/v1?<hidden>"
  * ```
  */
-export const detail = (text: string, secrets: ReadonlyArray<string> = []): string => {
-  const plain = hide(text, secrets)
-    .replaceAll(/<(?!hidden>)[^>]*>/g, " ")
-    .replaceAll(/\s+/g, " ")
-    .trim()
-  return plain.length > longest ? `${plain.slice(0, longest)}…` : plain
-}
+export const detail = (text: string, secrets: ReadonlyArray<string> = []): string => presentable(text, secrets)
+
+const finite = (value: number): number | undefined => (Number.isSafeInteger(value) ? value : undefined)
 
 /**
  * When to retry, in milliseconds from now: `retry-after-ms`, or `retry-after` in seconds or as a date. `undefined` if
@@ -81,10 +70,10 @@ export const retryAfterMillis = (
   const wait = (text: string | null | undefined) =>
     /^\s*\d+(?:\.\d+)?\s*$/.test(text ?? "") ? Number(text) : undefined
   const millis = wait(header("retry-after-ms"))
-  if (millis !== undefined) return Math.ceil(millis)
+  if (millis !== undefined) return finite(Math.ceil(millis))
   const after = header("retry-after")
   const seconds = wait(after)
-  if (seconds !== undefined) return Math.ceil(seconds * 1000)
+  if (seconds !== undefined) return finite(Math.ceil(seconds * 1000))
   const date = Date.parse(after ?? "")
   return Number.isNaN(date) || date < nowMillis ? undefined : date - nowMillis
 }
@@ -94,6 +83,9 @@ export const retryAfterMillis = (
 // -------------------------------------------------------------------------------------------------------------------
 
 type Tag = WorkerErrorReason["_tag"]
+
+/** How many characters are searched for words. */
+const searched = 4_000
 
 const tooLong =
   /context_length_exceeded|context (?:length|window|size)|prompt is too long|input (?:is )?too long|exceeds? the maximum (?:number of tokens|context)|too many (?:input )?tokens/i
@@ -143,7 +135,7 @@ const tagOf = (refusal: Refusal): Tag => {
 const count = (pattern: RegExp, text: string): number | undefined => {
   const found = pattern.exec(text)
   const digits = found?.[1] ?? found?.[2]
-  return digits === undefined ? undefined : Number(digits.replaceAll(",", ""))
+  return digits === undefined ? undefined : finite(Number(digits.replaceAll(",", "")))
 }
 
 /** The sizes that a vendor names, e.g. "210000 tokens > 200000 maximum". */
@@ -185,17 +177,42 @@ export const fromRefusal = (refusal: Refusal, { nowMillis, secrets }: Surroundin
 // Exceptions
 // -------------------------------------------------------------------------------------------------------------------
 
-const connection = /fetch|network|terminated|socket|premature close|connect/i
+/** An exception that says itself why the call failed. */
+export class Failure extends Error {
+  readonly reason: WorkerErrorReason
 
-/** The innermost system error code, e.g. `ENOTFOUND`. */
-const systemCode = (error: unknown): string | undefined => {
-  let code: string | undefined
+  constructor(reason: WorkerErrorReason) {
+    super(reason.detail)
+    this.reason = reason
+  }
+}
+
+/** The failure of an answer that cannot be read; `what` says what is wrong with it, in no words of the vendor's. */
+export const unreadable = (what: string): Failure => new Failure({ _tag: "Malformed", detail: what })
+
+/** An error and its causes, from the outside in. */
+const chain = function* (error: unknown): Generator<object> {
   for (let next = error, depth = 0; typeof next === "object" && next !== null && depth < 8; depth++) {
-    if ("code" in next && typeof next.code === "string") code = next.code
+    yield next
     next = "cause" in next ? next.cause : undefined
   }
-  return code
 }
+
+const connection = /fetch|network|terminated|socket|premature close|connect/i
+
+const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "what came is of another shape than this API's" }
+
+/** What the engine says of a value of another shape than the code that reads it expects. */
+const isOfShape = (error: unknown): boolean =>
+  (error instanceof TypeError || error instanceof RangeError) &&
+  error.cause === undefined &&
+  /^(?:Cannot |undefined |null |Invalid (?:string|array) length|Maximum call stack|Reduce of empty)|is not (?:a function|an object|defined|a constructor|(?:async )?iterable)/.test(
+    error.message
+  )
+
+/** The innermost system error code, e.g. `ENOTFOUND`. */
+const systemCode = (error: unknown): string | undefined =>
+  [...chain(error)].map((one) => ("code" in one ? one.code : undefined)).findLast((code) => typeof code === "string")
 
 /**
  * The reason of an exception from `fetch` or from a reader of its answer: the network, a time limit, a text that is not
@@ -211,4 +228,33 @@ export const fromException = (error: unknown, { secrets }: Pick<Surroundings, "s
   if (name === "TimeoutError" || name === "AbortError") return { _tag: "Timeout", ...shown }
   const isNetwork = code !== undefined || (error instanceof TypeError && connection.test(message))
   return { _tag: isNetwork ? "Network" : "InvalidRequest", ...shown }
+}
+
+/**
+ * The reason of a connection that failed: the innermost cause says what happened to it, the outer ones only "fetch
+ * failed".
+ */
+export const fromConnection = (error: unknown, { secrets }: Pick<Surroundings, "secrets">): WorkerErrorReason => {
+  const inner = [...chain(error)].at(-1)
+  const code = systemCode(inner)
+  const message = inner instanceof Error ? inner.message || code || inner.name : String(error)
+  return { _tag: /TIMEOUT/.test(code ?? "") ? "Timeout" : "Network", detail: detail(message, secrets) }
+}
+
+/**
+ * The reason of whatever a call has thrown: a {@link Failure} among its causes, else what `map` makes of it. A `map` that
+ * throws as well has met something of a shape that it does not know. So has code that throws while it reads an answer
+ * (`isReading`): that is the vendor's fault, and no mistake in the request.
+ */
+export const fromThrown = (
+  error: unknown,
+  map: (error: unknown) => WorkerErrorReason,
+  isReading = false
+): WorkerErrorReason => {
+  try {
+    const failure = [...chain(error)].find((one) => one instanceof Failure)
+    return failure?.reason ?? (isReading && isOfShape(error) ? otherShape : map(error))
+  } catch {
+    return otherShape
+  }
 }

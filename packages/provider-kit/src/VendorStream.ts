@@ -27,7 +27,10 @@ export interface Step<State> {
   readonly failure?: WorkerErrorReason | undefined
 }
 
-/** How the events of an API are read: pure functions. */
+/**
+ * How the events of an API are read: pure functions. Events are whatever a vendor sent; a `next` that throws fails the
+ * call as `Malformed`.
+ */
 export interface Protocol<Event, State> {
   readonly initial: State
   readonly next: (state: State, event: Event) => Step<State>
@@ -54,7 +57,7 @@ export interface Call<Event, State> {
   readonly protocol: Protocol<Event, State>
   /** Sends the request. `signal` is aborted once nobody reads the answer any more. */
   readonly open: (signal: AbortSignal) => Promise<Opened<Event>>
-  /** Maps what `open` or its events throw to a reason. */
+  /** Maps what `open` or its events throw to a reason; not asked about a `VendorError.Failure`, which knows its own. */
   readonly reason: (error: unknown) => WorkerErrorReason
   /**
    * The longest silence of the vendor in milliseconds, before its first event and between any two; time spent waiting
@@ -76,7 +79,7 @@ export const fail = (worker: string, reason: WorkerErrorReason): Stream.Stream<n
 const cut: WorkerErrorReason = { _tag: "Network", detail: "the stream ended before the answer was complete" }
 
 const presentable = (reason: WorkerErrorReason, secrets: ReadonlyArray<string> | undefined): WorkerErrorReason =>
-  reason.detail === undefined ? reason : { ...reason, detail: VendorError.detail(reason.detail, secrets) }
+  reason.detail === undefined ? reason : { ...reason, detail: VendorError.detail(String(reason.detail), secrets) }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -112,6 +115,8 @@ class Reader<Event, State> {
   #proceed: (() => void) | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #heardAt = 0
+  /** Whether the vendor has begun to answer. */
+  #isOpen = false
 
   constructor(call: Call<Event, State>) {
     this.#call = call
@@ -139,19 +144,28 @@ class Reader<Event, State> {
   }
 
   async #read(): Promise<void> {
-    const { open, protocol } = this.#call
+    const { open } = this.#call
     const { events, parts } = await open(this.#controller.signal)
     if (this.#ending !== undefined) return
+    this.#isOpen = true
     if (parts !== undefined) this.#add(parts)
     for await (const event of events) {
       if (this.#ending !== undefined) return
       this.#heardAt = performance.now()
-      const { failure, parts, state } = protocol.next(this.#state, event)
+      const { failure, parts, state } = this.#step(event)
       this.#state = state
       this.#add(parts)
       if (failure !== undefined) return this.#refuse(failure)
       if (this.#parts.length >= capacity) await this.#pause()
       if (this.#ending !== undefined) return
+    }
+  }
+
+  #step(event: Event): Step<State> {
+    try {
+      return this.#call.protocol.next(this.#state, event)
+    } catch (error) {
+      throw error instanceof VendorError.Failure ? error : VendorError.unreadable("an event is of an unknown shape")
     }
   }
 
@@ -233,7 +247,7 @@ class Reader<Event, State> {
   readonly #failed = (error: unknown) => {
     if (this.#ending !== undefined) return
     if (this.#isComplete()) this.#finish()
-    else this.#refuse(this.#call.reason(error))
+    else this.#refuse(VendorError.fromThrown(error, this.#call.reason, this.#isOpen))
   }
 
   #refuse(reason: WorkerErrorReason) {

@@ -1,7 +1,10 @@
-/** What provider packages share: vendors' errors, stream protocols, keys, rate limits, and the Gemini API. */
+/** What provider packages share: vendors' errors, JSON and streams, keys, base URLs, rate limits, and the Gemini API. */
 export * as ApiKey from "./ApiKey.ts"
+export * as Endpoint from "./Endpoint.ts"
 export * as Gemini from "./gemini/Gemini.ts"
 export * as ProviderGate from "./ProviderGate.ts"
 export * as ProviderOptions from "./ProviderOptions.ts"
+export * as ServerSentEvents from "./ServerSentEvents.ts"
 export * as VendorError from "./VendorError.ts"
+export * as VendorJson from "./VendorJson.ts"
 export * as VendorStream from "./VendorStream.ts"

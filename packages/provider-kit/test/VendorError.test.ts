@@ -101,3 +101,90 @@ describe("fromException", () => {
     assert.strictEqual(tagOf(new TypeError("x is not a function")), "InvalidRequest")
   })
 })
+
+describe("detail", () => {
+  const key = "sk-live/51Hq+Zm9yYmlkZGVu"
+
+  it("hides a secret that is cut by tags, by marks that nobody sees, or by spaces", () => {
+    const half = key.length / 2
+    for (const cut of ["<b>", "<i class='x'></i>", "\u200b", "\u00ad", "\u202e", "\u0000", " ", "\n"]) {
+      const said = VendorError.detail(`You sent ${key.slice(0, half)}${cut}${key.slice(half)}.`, [key])
+      assert.strictEqual(said, "You sent <hidden>.")
+    }
+    assert.strictEqual(VendorError.detail([...key].join(" "), [key]), "<hidden>")
+  })
+
+  it("hides a secret in base64, at any place of it, and in a URL", () => {
+    for (const before of ["", "u:", "me:", "Bearer ", "Authorization: Bearer "]) {
+      const text = Buffer.from(`${before}${key}`)
+      for (const encoding of ["base64", "base64url"] as const) {
+        const encoded = text.toString(encoding)
+        const said = VendorError.detail(`You sent "${encoded}".`, [key])
+        assert.include(said, "<hidden>")
+        const kept = said.replaceAll(/You sent |"|\.|<hidden>/g, "")
+        assert.isBelow(Buffer.from(kept, encoding).toString("latin1").replace(before, "").length, 6)
+      }
+    }
+    assert.strictEqual(VendorError.detail(`/v1/${encodeURIComponent(key)}`, [key]), "/v1/<hidden>")
+  })
+
+  it("shows no query and no user of an address, also one that it was not told of", () => {
+    const said = VendorError.detail("no route: POST http://me:pw@host/v1/chat?token=hunter2&a=1 (404)")
+    assert.strictEqual(said, "no route: POST http://<hidden>@host/v1/chat?<hidden> (404)")
+  })
+
+  it("shows no character that acts on a terminal or turns the text around", () => {
+    const said = VendorError.detail("a\u001b]52;c;eA==\u0007b \u009b2Jc\u202ed\u2066e\ufefff \ud800g\u2028h")
+    assert.strictEqual(said, "a]52;c;eA==b 2Jcde f g h")
+  })
+
+  it("hides a secret at the end of what is looked at of a long text", () => {
+    for (let at = 15_000; at < 16_100; at += 7) {
+      const said = VendorError.detail(`${"<p>x</p>".repeat(2100)}`.slice(0, at) + key, [key])
+      assert.notInclude(said, key.slice(0, 12))
+    }
+  })
+
+  it("takes time that grows with the text alone", () => {
+    const hostile = ["<", "?a", "//", "sk", "\u200b", "s k "]
+    for (const part of hostile) assert.isAtMost(VendorError.detail(part.repeat(1_000_000), [key]).length, 601)
+  })
+})
+
+describe("fromThrown", () => {
+  const map = () => ({ _tag: "Network" }) as const
+
+  it("finds the failure whose reason is known among the causes", () => {
+    const failure = VendorError.unreadable("no list")
+    const outer = new Error("outer", { cause: new Error("inner", { cause: failure }) })
+    assert.deepStrictEqual(VendorError.fromThrown(outer, map), { _tag: "Malformed", detail: "no list" })
+    assert.deepStrictEqual(VendorError.fromThrown(new Error("other"), map), { _tag: "Network" })
+  })
+
+  it("takes what a reader of a body throws for the vendor's fault, in no words of JavaScript", () => {
+    const nonsense = (() => {
+      try {
+        return (null as unknown as { a: string }).a
+      } catch (error) {
+        return error
+      }
+    })()
+    assert.strictEqual(VendorError.fromThrown(nonsense, map)._tag, "Network")
+    const reason = VendorError.fromThrown(nonsense, map, true)
+    assert.deepStrictEqual(reason, { _tag: "Malformed", detail: "what came is of another shape than this API's" })
+    assert.strictEqual(VendorError.fromThrown(new TypeError("terminated"), map, true)._tag, "Network")
+    const mistaken = () => {
+      throw new TypeError("details.some is not a function")
+    }
+    assert.deepStrictEqual(VendorError.fromThrown(new Error("any"), mistaken), reason)
+  })
+})
+
+describe("retryAfterMillis", () => {
+  it("is no number that is none", () => {
+    const digits = "9".repeat(400)
+    for (const headers of [{ "retry-after": digits }, { "retry-after-ms": digits }, { "retry-after": "1e9" }]) {
+      assert.isUndefined(VendorError.retryAfterMillis((name) => (headers as Record<string, string>)[name], nowMillis))
+    }
+  })
+})

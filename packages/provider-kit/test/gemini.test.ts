@@ -5,7 +5,7 @@ import { capabilitiesOf } from "../src/gemini/capabilities.ts"
 import { reasonOf } from "../src/gemini/errors.ts"
 import { priceOf } from "../src/gemini/prices.ts"
 import { toBody } from "../src/gemini/request.ts"
-import { type Chunk, protocol } from "../src/gemini/stream.ts"
+import { protocol, type State } from "../src/gemini/stream.ts"
 
 const convert = (model: string, request: Partial<WorkerRequest>, omitUnsupported = false) =>
   toBody(
@@ -52,8 +52,8 @@ describe("a request to Google", () => {
 })
 
 describe("an answer of Google", () => {
-  const fold = (...chunks: ReadonlyArray<Chunk>) =>
-    chunks.reduce((state, chunk) => protocol.next(state, chunk).state, protocol.initial)
+  const fold = (...chunks: ReadonlyArray<object>) =>
+    chunks.reduce<State>((state, chunk) => protocol.next(state, chunk).state, protocol.initial)
 
   it("counts thoughts as output, and prompts of tools as input", () => {
     const state = fold({

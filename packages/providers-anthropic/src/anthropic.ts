@@ -1,9 +1,10 @@
 /** A model of Anthropic as a worker, through the Messages API. */
 import type Anthropic from "@anthropic-ai/sdk"
-import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import * as Allowance from "@divisi/core/Allowance"
 import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
+import * as Endpoint from "@divisi/provider-kit/Endpoint"
+import * as ServerSentEvents from "@divisi/provider-kit/ServerSentEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -15,20 +16,14 @@ import { protocol } from "./internal/stream.ts"
 import type { AnthropicOptions, Defaults } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
-/** Whether this is no event stream: servers without this API answer with a page or an object. */
-const isOther = (contentType: string | null): contentType is string =>
-  contentType !== null && /html|json/i.test(contentType)
-
-const open = async (
-  client: Anthropic,
-  body: Body,
-  signal: AbortSignal
-): Promise<VendorStream.Opened<RawMessageStreamEvent>> => {
-  const { data, response } = await client.messages.create(body, { signal }).withResponse()
-  const contentType = response.headers.get("content-type")
-  if (isOther(contentType)) throw new SyntaxError(`${contentType} came instead of a stream of events`)
+/** Sends a body. `messages.create` of the SDK would do the same, and warn of old models on standard error each time. */
+const open = async (client: Anthropic, body: Body, signal: AbortSignal): Promise<VendorStream.Opened<unknown>> => {
+  const response = await client.post("/v1/messages", { body, signal, stream: true }).asResponse()
   const allowance = Allowance.fromHeaders(response.headers, rateLimitHeaders, Date.now())
-  return { events: data, parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }] }
+  return {
+    events: ServerSentEvents.read(response, signal),
+    parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
+  }
 }
 
 /** The output limit that is sent when nobody sets one and the model's is unknown. */
@@ -56,14 +51,15 @@ const targetOf = (model: string, options: AnthropicOptions, limits: Limits): Tar
   body: options.body ?? {}
 })
 
-const generator = (worker: string, options: AnthropicOptions, target: Target): Worker["generate"] => {
-  const key = ApiKey.resolve(options.apiKey, ["ANTHROPIC_API_KEY"])
-  if (Result.isFailure(key)) {
-    const reason = { _tag: "Authentication", detail: key.failure } as const
-    return () => VendorStream.fail(worker, reason)
-  }
-  const secret = Redacted.value(key.success)
-  const client = makeClient(options, secret)
+const generator = (
+  worker: string,
+  options: AnthropicOptions,
+  target: Target,
+  key: string,
+  endpoint: Endpoint.Endpoint
+): Worker["generate"] => {
+  const client = makeClient(options, key, endpoint)
+  const { secrets } = endpoint
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   const defaults = defaultsOf(options)
   return (request) => {
@@ -74,9 +70,9 @@ const generator = (worker: string, options: AnthropicOptions, target: Target): W
       messages: request.messages,
       protocol,
       open: (signal) => open(client, body.success, signal),
-      reason: (error) => toReason(error, Date.now()),
+      reason: (error) => toReason(error, { secrets, nowMillis: Date.now() }),
       timeoutMillis,
-      secrets: [secret]
+      secrets
     })
   }
 }
@@ -111,14 +107,20 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
   const target = targetOf(model, options, limits)
   const pricing = options.pricing ?? priceOf(model, { cacheFor: target.promptCache.keepFor })
   const id = options.id ?? `anthropic:${model}`
+  const resolved = ApiKey.resolve(options.apiKey, ["ANTHROPIC_API_KEY"])
+  const key = Result.isSuccess(resolved) ? Redacted.value(resolved.success) : ""
+  const { baseURL, fetch, headers } = options
+  const endpoint = Endpoint.make({ worker: id, baseURL, variables: ["ANTHROPIC_BASE_URL"], key, headers, fetch })
   return {
     id,
     provider: options.provider ?? "anthropic",
     description: options.description,
     takesSeed: false,
-    settings: { baseURL: options.baseURL, body: options.body, ...defaultsOf(options) },
+    settings: { baseURL: endpoint.baseURL, body: options.body, ...defaultsOf(options) },
     pricing,
     limits,
-    generate: generator(id, options, target)
+    generate: Result.isFailure(resolved)
+      ? () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure })
+      : generator(id, options, target, key, endpoint)
   }
 }

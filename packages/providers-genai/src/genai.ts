@@ -4,14 +4,14 @@ import type { Worker } from "@divisi/core/Worker"
 import type { GeminiOptions } from "@divisi/provider-kit/Gemini"
 import { makeWorker } from "@divisi/provider-kit/Gemini"
 import type { GenerateContentConfig } from "@google/genai"
-import { sdk } from "./internal/sdk.ts"
+import { transport } from "./internal/transport.ts"
 
 /** The options of a worker. */
 export interface GenaiOptions extends GeminiOptions {
   /** Settings of the vendor's own that are added to every request, e.g. `safetySettings` or `cachedContent`. */
-  readonly config?: Omit<GenerateContentConfig, "abortSignal" | "automaticContinuation" | "httpOptions"> | undefined
-  /** Instead of the global `fetch`: for a proxy, or to look at headers. */
-  readonly fetch?: typeof globalThis.fetch | undefined
+  readonly config?:
+    | Omit<GenerateContentConfig, "abortSignal" | "automaticContinuation" | "automaticFunctionCalling" | "httpOptions">
+    | undefined
 }
 
 /**
@@ -34,4 +34,4 @@ export interface GenaiOptions extends GeminiOptions {
  * ```
  */
 export const genai = (model: string, options: GenaiOptions = {}): Worker =>
-  makeWorker(model, options, sdk(model, options))
+  makeWorker(model, options, transport(model, options))

@@ -1,29 +1,24 @@
-/** A model of Google as a worker, through `@google/generative-ai`. */
+/** A model of Google as a worker, over the Gemini API alone. */
 
 import type { Worker } from "@divisi/core/Worker"
 import type { GeminiOptions } from "@divisi/provider-kit/Gemini"
 import { makeWorker } from "@divisi/provider-kit/Gemini"
-import type { SafetySetting } from "@google/generative-ai"
-import { sdk } from "./internal/sdk.ts"
+import { transport } from "./internal/transport.ts"
 
 /** The options of a worker. */
 export interface GoogleOptions extends GeminiOptions {
-  /** What Google filters. */
-  readonly safetySettings?: ReadonlyArray<SafetySetting> | undefined
+  /** Fields of the vendor's own that are added to every request's body, e.g. `safetySettings` or `cachedContent`. */
+  readonly body?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
- * A model of Google, through the SDK that Google no longer maintains; `@divisi/providers-genai` uses its successor.
+ * A model of Google, through the Gemini API without an SDK; `@divisi/providers-genai` is the same over Google's.
  *
  * **Details**
  *
  * Its id is `google:<model>`. An effort becomes a thinking level since Gemini 3, and Google's own budget for it before.
  * A setting that a model does not have (an effort, a budget out of its range, no thinking) fails with an
  * `InvalidRequest` that names it. When reasoning is set, thoughts come as reasoning parts.
- *
- * **Gotchas**
- *
- * The SDK hides the headers of a refusal, so a retry-after is known only if Google puts it in the body.
  *
  * **Example**
  *
@@ -36,4 +31,4 @@ export interface GoogleOptions extends GeminiOptions {
  * ```
  */
 export const google = (model: string, options: GoogleOptions = {}): Worker =>
-  makeWorker(model, options, sdk(model, options))
+  makeWorker(model, options, transport(model, options))

@@ -4,8 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { google } from "../src/index.ts"
 
-const hidden = "@google/generative-ai passes no headers on with its errors"
-
 ProviderContract.contract({
   name: "google: gemini-2.5-flash",
   dialect: GoogleGenerateContent.dialect,
@@ -17,11 +15,7 @@ ProviderContract.contract({
       timeoutMillis
     }),
   gaps: {
-    "usage/cache-write": "Gemini charges nothing for writing to its cache, and does not count it",
-    "fault/malformed": "@google/generative-ai drops the events that arrive together with a broken one",
-    "retry-after/seconds": hidden,
-    "retry-after/date": hidden,
-    "retry-after/milliseconds": hidden
+    "usage/cache-write": "Gemini charges nothing for writing to its cache, and does not count it"
   },
   describe,
   it: (name, body) => it(name, body)

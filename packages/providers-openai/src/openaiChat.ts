@@ -42,6 +42,6 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
   return makeWorker(options, aboutOpenAi("openai-chat", model, options, capabilities), {
     toBody: (request) => toBody(model, request, settings, capabilities),
     send: (client, body, call) => client.chat.completions.create(body, call),
-    protocol: () => protocol(dialect)
+    protocol: protocol(dialect)
   })
 }

@@ -53,7 +53,8 @@ export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Diale
  */
 export const openaiCompatible = (options: CompatibleOptions): Worker => {
   const { model } = options
-  const name = options.name ?? (URL.canParse(options.baseURL) ? new URL(options.baseURL).host : options.baseURL)
+  // A base URL that is none is refused below, without being shown.
+  const name = options.name ?? (URL.canParse(options.baseURL) ? new URL(options.baseURL).host : "a server")
   // Other vendors' models may share names with OpenAI's, so what is known about those does not apply.
   const capabilities = capabilitiesOf("", { maxStopSequences: Number.POSITIVE_INFINITY, ...options.capabilities })
   const about = {
@@ -69,6 +70,6 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
   return makeWorker(options, about, {
     toBody: (request) => toBody(model, request, options, capabilities),
     send: (client, body, settings) => client.chat.completions.create(body, settings),
-    protocol: () => protocol(options)
+    protocol: protocol(options)
   })
 }

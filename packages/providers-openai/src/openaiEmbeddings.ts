@@ -3,9 +3,11 @@
 import { defined } from "@divisi/core/Fields"
 import { WorkerError } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
+import * as VendorError from "@divisi/provider-kit/VendorError"
+import * as Json from "@divisi/provider-kit/VendorJson"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { makeClient, timeoutMillis } from "./internal/client.ts"
+import { connect, timeoutMillis } from "./internal/client.ts"
 import { reasonOf } from "./internal/errors.ts"
 import type { OpenAiOptions } from "./options.ts"
 
@@ -28,6 +30,20 @@ export type Embed = (
   texts: ReadonlyArray<string>,
   signal?: AbortSignal
 ) => Promise<ReadonlyArray<ReadonlyArray<number>>>
+
+const isPoint = (value: unknown): value is ReadonlyArray<number> =>
+  Array.isArray(value) && value.every((one) => Number.isFinite(one))
+
+/** The points in the order of the texts. */
+const pointsOf = (data: unknown, expected: number): ReadonlyArray<ReadonlyArray<number>> => {
+  const points = Json.array(data, "data").map((one) => {
+    const { embedding, index } = Json.object(one, "an embedding")
+    if (!isPoint(embedding)) throw VendorError.unreadable("an embedding is no list of numbers")
+    return { embedding, index: Json.count(index) ?? 0 }
+  })
+  if (points.length !== expected) throw VendorError.unreadable(`${points.length} embeddings came for ${expected} texts`)
+  return points.sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)
+}
 
 /**
  * Embeddings of a model of OpenAI, or of a server that speaks its API: vLLM, Ollama, llama-server, Together and others.
@@ -55,7 +71,7 @@ export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {})
   const key = isOther && apiKey === undefined ? undefined : ApiKey.resolve(apiKey, ["OPENAI_API_KEY"])
   const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
   const account = { organization: options.organization, project: options.project }
-  const client = makeClient(options, secret === "" ? undefined : secret, {
+  const { client, secrets } = connect(model, options, secret === "" ? undefined : secret, {
     organization: account.organization ?? (isOther ? null : undefined),
     project: account.project ?? (isOther ? null : undefined)
   })
@@ -75,9 +91,9 @@ export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {})
         }),
         { maxRetries, timeout: timeoutMillis(options), signal }
       )
-      return [...data].sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)
+      return pointsOf(data, texts.length)
     } catch (error) {
-      const reason = reasonOf(error, { secrets: [secret], nowMillis: Date.now() })
+      const reason = VendorError.fromThrown(error, (error) => reasonOf(error, { secrets, nowMillis: Date.now() }))
       throw new WorkerError({ worker: model, reason })
     }
   }

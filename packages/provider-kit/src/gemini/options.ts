@@ -20,4 +20,6 @@ export interface GeminiOptions extends Defaults, ProviderOptions<Capabilities> {
   readonly baseURL?: string | undefined
   /** The key under which rate limits are shared; `google` by default. */
   readonly provider?: string | undefined
+  /** Instead of the global `fetch`: for a proxy, or to look at headers. */
+  readonly fetch?: typeof globalThis.fetch | undefined
 }

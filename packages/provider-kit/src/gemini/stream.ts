@@ -3,55 +3,32 @@
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import * as Json from "../VendorJson.ts"
 import type { Protocol, Step } from "../VendorStream.ts"
-import { type ErrorBody, reasonOf } from "./errors.ts"
-
-/** Tokens so far. Google counts thoughts, and prompts of tools, beside the others. */
-interface UsageMetadata {
-  readonly promptTokenCount?: number | undefined
-  readonly cachedContentTokenCount?: number | undefined
-  readonly candidatesTokenCount?: number | undefined
-  readonly thoughtsTokenCount?: number | undefined
-  readonly toolUsePromptTokenCount?: number | undefined
-}
-
-interface Candidate {
-  readonly content?:
-    | {
-        readonly parts?:
-          | ReadonlyArray<{ readonly text?: string | undefined; readonly thought?: boolean | undefined }>
-          | undefined
-      }
-    | undefined
-  readonly finishReason?: string | undefined
-}
-
-/** A piece of an answer, as far as it is read. */
-export interface Chunk {
-  readonly candidates?: ReadonlyArray<Candidate> | undefined
-  readonly promptFeedback?:
-    | { readonly blockReason?: string | undefined; readonly blockReasonMessage?: string | undefined }
-    | undefined
-  readonly usageMetadata?: UsageMetadata | undefined
-  readonly error?: ErrorBody | undefined
-}
+import { reasonOf } from "./errors.ts"
 
 /** The state of an answer so far. */
 export interface State {
   readonly hasBegun: boolean
   /** Present once the vendor has said why the answer ends. */
   readonly reason?: FinishReason | undefined
-  readonly usage?: UsageMetadata | undefined
+  /** What the vendor has reported last, as it came. */
+  readonly usage?: unknown
 }
 
-/** What the answer has used so far; `undefined` until the vendor reports it. */
+/**
+ * What the answer has used so far; `undefined` until the vendor reports it. Google counts thoughts, and prompts of
+ * tools, beside the others.
+ */
 const usageOf = ({ usage }: State): Usage | undefined => {
-  if (usage?.promptTokenCount === undefined) return undefined
-  const { cachedContentTokenCount: cached, thoughtsTokenCount: thoughts } = usage
+  const counts = Json.fields(usage)
+  const prompt = Json.count(counts.promptTokenCount)
+  if (prompt === undefined) return undefined
+  const thoughts = Json.count(counts.thoughtsTokenCount)
   return defined({
-    inputTokens: usage.promptTokenCount + (usage.toolUsePromptTokenCount ?? 0),
-    outputTokens: (usage.candidatesTokenCount ?? 0) + (thoughts ?? 0),
-    cachedInputTokens: cached,
+    inputTokens: prompt + (Json.count(counts.toolUsePromptTokenCount) ?? 0),
+    outputTokens: (Json.count(counts.candidatesTokenCount) ?? 0) + (thoughts ?? 0),
+    cachedInputTokens: Json.count(counts.cachedContentTokenCount),
     reasoningTokens: thoughts
   })
 }
@@ -71,41 +48,39 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 
 const none: ReadonlyArray<never> = []
 
-const partsOf = (candidate: Candidate | undefined): ReadonlyArray<WorkerPart> => {
+const partsOf = (candidate: Json.Fields): ReadonlyArray<WorkerPart> => {
   const parts: Array<WorkerPart> = []
-  for (const { text, thought } of candidate?.content?.parts ?? none) {
-    if (text !== undefined && text !== "") parts.push({ type: thought === true ? "reasoning" : "text", text })
+  for (const part of Json.array(Json.object(candidate.content, "content").parts, "parts")) {
+    const fields = Json.object(part, "a part")
+    const text = Json.said(fields.text, "a part's text")
+    if (text !== "") parts.push({ type: fields.thought === true ? "reasoning" : "text", text })
   }
   return parts
 }
 
-const blocked = ({ blockReason, blockReasonMessage }: NonNullable<Chunk["promptFeedback"]>): WorkerErrorReason => ({
-  _tag: "ContentFiltered",
-  detail: `the prompt was blocked: ${blockReasonMessage ?? blockReason}`
-})
+const finishOf = ({ finishReason: reason }: Json.Fields): FinishReason | undefined =>
+  Json.said(reason, "finishReason") === "" ? undefined : (Json.meaning(reasons, reason) ?? "other")
 
-/** Updates what a piece reports, and leaves the rest. */
-const read = (
-  state: State,
-  { usageMetadata: usage = state.usage }: Chunk,
-  reason: FinishReason | undefined
-): State => ({
-  hasBegun: true,
-  usage,
-  reason
-})
+const blocked = ({ blockReason, blockReasonMessage }: Json.Fields): WorkerErrorReason | undefined =>
+  blockReason === undefined
+    ? undefined
+    : {
+        _tag: "ContentFiltered",
+        detail: `the prompt was blocked: ${Json.text(blockReasonMessage) ?? Json.text(blockReason) ?? "no reason given"}`
+      }
 
 /** Folds one piece. Unknown parts and fields are ignored. */
-const next = (state: State, chunk: Chunk): Step<State> => {
+const next = (state: State, event: unknown): Step<State> => {
+  const chunk = Json.object(event, "an event")
   if (chunk.error !== undefined) return { state, parts: none, failure: reasonOf({ body: chunk.error }) }
-  const candidate = chunk.candidates?.[0]
-  const finish = candidate?.finishReason
-  const after = read(state, chunk, finish === undefined ? state.reason : (reasons[finish] ?? "other"))
+  const candidate = Json.object(Json.array(chunk.candidates, "candidates")[0], "a candidate")
+  const after = {
+    hasBegun: true,
+    usage: chunk.usageMetadata ?? state.usage,
+    reason: finishOf(candidate) ?? state.reason
+  }
   const parts = partsOf(candidate)
-  const feedback = chunk.promptFeedback
-  return feedback?.blockReason === undefined
-    ? { state: after, parts }
-    : { state: after, parts, failure: blocked(feedback) }
+  return { state: after, parts, failure: blocked(Json.fields(chunk.promptFeedback)) }
 }
 
 const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
@@ -114,7 +89,7 @@ const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
     : { _tag: "Malformed", detail: "what came is no answer of generateContent" }
 
 /** How `generateContent` streams. */
-export const protocol: Protocol<Chunk, State> = {
+export const protocol: Protocol<unknown, State> = {
   initial: { hasBegun: false },
   next,
   finishReason: ({ reason }) => reason,

@@ -1,24 +1,32 @@
-/** A worker over the Gemini API, whichever SDK carries it. */
+/** A worker over the Gemini API, whatever carries its requests. */
 
-import { type Worker, type WorkerErrorReason, withDefaults } from "@divisi/core/Worker"
+import { type Worker, type WorkerRequest, withDefaults } from "@divisi/core/Worker"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as ApiKey from "../ApiKey.ts"
+import * as Endpoint from "../Endpoint.ts"
+import * as ServerSentEvents from "../ServerSentEvents.ts"
+import * as VendorError from "../VendorError.ts"
+import * as Json from "../VendorJson.ts"
 import * as VendorStream from "../VendorStream.ts"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
+import { reasonOf } from "./errors.ts"
 import type { Defaults, GeminiOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
 import { type Body, type Target, toBody } from "./request.ts"
-import { type Chunk, protocol } from "./stream.ts"
+import { protocol } from "./stream.ts"
 
-/** What differs from SDK to SDK. */
-export interface Sdk {
+/** What carries requests: an SDK, or `fetch` alone. */
+export interface Transport {
   /** The first half of a worker's id. */
   readonly name: string
-  /** Makes what sends bodies with a key. */
-  readonly connect: (key: string) => (body: Body, signal: AbortSignal) => Promise<AsyncIterable<Chunk>>
-  /** Maps what the SDK throws to a reason. */
-  readonly toReason: (error: unknown, nowMillis: number) => WorkerErrorReason
+  /** The variables of the environment that may hold the base URL. */
+  readonly baseURLs: ReadonlyArray<string>
+  /** Makes what sends bodies: through the `fetch` that is given, and gives the response of `streamGenerateContent`. */
+  readonly connect: (
+    key: string,
+    endpoint: Pick<Endpoint.Endpoint, "baseURL" | "fetch">
+  ) => (body: Body, signal: AbortSignal) => Promise<Response>
 }
 
 const variables = ["GEMINI_API_KEY", "GOOGLE_API_KEY"] as const
@@ -33,35 +41,64 @@ const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperatu
   temperature
 })
 
-const generator = (worker: string, target: Target, options: GeminiOptions, sdk: Sdk): Worker["generate"] => {
-  const resolved = ApiKey.resolve(options.apiKey, variables)
-  if (Result.isFailure(resolved)) {
-    const reason = { _tag: "Authentication", detail: resolved.failure } as const
-    return () => VendorStream.fail(worker, reason)
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
   }
-  const key = Redacted.value(resolved.success)
-  const send = sdk.connect(key)
+}
+
+/** Refusals are read here, as SDKs do not pass on all of them. */
+const refusing =
+  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init)
+    if (response.ok) return response
+    const { headers, status } = response
+    const body = parsed(await response.text())
+    // Some gateways put the error into a list.
+    const [first = body] = Json.items(body)
+    const error = Json.fields(first).error ?? first
+    throw new VendorError.Failure(reasonOf({ status, body: error, headers, nowMillis: Date.now() }))
+  }
+
+const generator = (
+  worker: string,
+  key: string,
+  endpoint: Endpoint.Endpoint,
+  target: Target,
+  options: GeminiOptions,
+  transport: Transport
+): Worker["generate"] => {
+  const { baseURL, secrets } = endpoint
+  const send = transport.connect(key, { baseURL, fetch: refusing(endpoint.fetch) })
   const defaults = defaultsOf(options)
-  return (request) => {
+  const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
+  return (request: WorkerRequest) => {
     const body = toBody(withDefaults(request, defaults), target)
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
     return VendorStream.make({
       worker,
       messages: request.messages,
       protocol,
-      open: async (signal) => ({ events: await send(body.success, signal) }),
-      reason: (error) => sdk.toReason(error, Date.now()),
-      timeoutMillis: options.timeoutMillis ?? defaultTimeoutMillis,
-      secrets: [key]
+      open: async (signal) => ({ events: ServerSentEvents.read(await send(body.success, signal), signal) }),
+      reason: (error) => VendorError.fromConnection(error, { secrets }),
+      timeoutMillis,
+      secrets
     })
   }
 }
 
 /** Makes a worker. The key does not leave its closure. */
-export const makeWorker = (model: string, options: GeminiOptions, sdk: Sdk): Worker => {
-  const id = options.id ?? `${sdk.name}:${model}`
+export const makeWorker = (model: string, options: GeminiOptions, transport: Transport): Worker => {
+  const id = options.id ?? `${transport.name}:${model}`
   const pricing = options.pricing ?? priceOf(model)
   const limits = options.limits ?? limitsOf(model)
+  const resolved = ApiKey.resolve(options.apiKey, variables)
+  const key = Result.isSuccess(resolved) ? Redacted.value(resolved.success) : ""
+  const { baseURL, fetch, headers } = options
+  const endpoint = Endpoint.make({ worker: id, baseURL, variables: transport.baseURLs, fetch, headers, key })
   const target = {
     model,
     capabilities: capabilitiesOf(model, options.capabilities),
@@ -71,9 +108,11 @@ export const makeWorker = (model: string, options: GeminiOptions, sdk: Sdk): Wor
     id,
     provider: options.provider ?? "google",
     description: options.description,
-    settings: { baseURL: options.baseURL, ...defaultsOf(options) },
+    settings: { baseURL: endpoint.baseURL, ...defaultsOf(options) },
     pricing,
     limits: { ...limits, maxOutputTokens: options.maxOutputTokens ?? limits?.maxOutputTokens },
-    generate: generator(id, target, options, sdk)
+    generate: Result.isFailure(resolved)
+      ? () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure })
+      : generator(id, key, endpoint, target, options, transport)
   }
 }

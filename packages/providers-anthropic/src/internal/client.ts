@@ -1,6 +1,7 @@
 /** The SDK's client, with retries and logs off, and the key that it holds. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { HeaderNames } from "@divisi/core/Allowance"
+import type { Endpoint } from "@divisi/provider-kit/Endpoint"
 import type { AnthropicOptions } from "../options.ts"
 
 /** The longest silence by default. */
@@ -24,13 +25,13 @@ export const rateLimitHeaders: HeaderNames = {
 }
 
 /** A client that neither retries nor logs, and takes no credentials but the key. */
-export const makeClient = (options: AnthropicOptions, key: string): Anthropic =>
+export const makeClient = (options: AnthropicOptions, key: string, { baseURL, fetch }: Endpoint): Anthropic =>
   new Anthropic({
     apiKey: key,
     maxRetries: 0,
     timeout: options.timeoutMillis ?? defaultTimeoutMillis,
     logLevel: "off",
-    baseURL: options.baseURL,
+    baseURL: baseURL ?? null,
     defaultHeaders: options.headers,
-    fetch: options.fetch
+    fetch
   })

@@ -1,7 +1,8 @@
 /** Maps whatever the SDK throws to a `WorkerErrorReason`: one pure function. */
-import { AnthropicError, APIConnectionError, APIConnectionTimeoutError, APIError } from "@anthropic-ai/sdk"
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from "@anthropic-ai/sdk"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as VendorError from "@divisi/provider-kit/VendorError"
+import * as Json from "@divisi/provider-kit/VendorJson"
 
 type Tag = WorkerErrorReason["_tag"]
 
@@ -36,46 +37,56 @@ const tagOfWords = (message: string): Tag => {
   return /credit balance|usage limits/i.test(message) ? "Quota" : "InvalidRequest"
 }
 
-const tagOf = (error: APIError, message: string): Tag => {
-  const known = tagOfType[error.type ?? ""] ?? tagOfStatus[error.status ?? 0]
+const tagOf = (status: number | undefined, type: unknown, message: string): Tag => {
+  const known = Json.meaning(tagOfType, type) ?? tagOfStatus[status ?? 0]
   if (known !== undefined) return known
-  return error.status !== undefined && error.status >= 500 ? "Overloaded" : tagOfWords(message)
+  return status !== undefined && status >= 500 ? "Overloaded" : tagOfWords(message.slice(0, 4000))
 }
 
 /** "prompt is too long: 208310 tokens > 200000 maximum". */
 const contextOf = (message: string) => {
-  const [, needed, context] = /(\d+) tokens > (\d+)/.exec(message) ?? []
+  const [, needed, context] = /(\d{1,15}) tokens > (\d{1,15})/.exec(message) ?? []
   return needed === undefined || context === undefined
     ? {}
     : { neededTokens: Number(needed), contextTokens: Number(context) }
 }
 
-const ofApi = (error: APIError, now: number): WorkerErrorReason => {
-  const detail = error.apiMessage ?? error.message
-  const _tag = tagOf(error, detail)
+/** What is known about a refusal. */
+interface Facts {
+  readonly status?: number | undefined
+  readonly headers?: Headers | undefined
+  /** The body, or the event: `{ type: "error", error: { type, message } }`. */
+  readonly body: unknown
+  /** What is said where the body says nothing. */
+  readonly message: string
+}
+
+const ofRefusal = ({ body, headers, message, status }: Facts, now: number): WorkerErrorReason => {
+  const error = Json.fields(Json.fields(body).error)
+  const detail = Json.text(error.message) ?? message
+  const _tag = tagOf(status, error.type, detail)
   if (_tag === "ContextTooLong") return { _tag, ...contextOf(detail), detail }
-  const after = VendorError.retryAfterMillis((name) => error.headers?.get(name), now)
-  if ((_tag === "RateLimited" || _tag === "Overloaded") && after !== undefined) {
-    return { _tag, retryAfterMillis: after, detail }
-  }
-  return { _tag, detail }
+  const after = VendorError.retryAfterMillis((name) => headers?.get(name), now)
+  return (_tag === "RateLimited" || _tag === "Overloaded") && after !== undefined
+    ? { _tag, retryAfterMillis: after, detail }
+    : { _tag, detail }
 }
 
-/** The innermost cause says what happened to the connection; the outer ones say only "fetch failed". */
-const causeOf = (error: unknown): string => {
-  let inner = error
-  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause
-  return inner instanceof Error
-    ? inner.message || String((inner as { code?: unknown }).code ?? inner.name)
-    : String(inner)
+/** The reason of an error event in a stream. */
+export const reasonOfEvent = (event: Json.Fields): WorkerErrorReason => {
+  const { message, type } = Json.fields(event.error)
+  return Json.text(message) === undefined && Json.text(type) === undefined
+    ? { _tag: "Malformed", detail: "the answer failed, and nothing says why" }
+    : ofRefusal({ body: event, message: "" }, 0)
 }
 
-/** The reason of a failed call. `now` is what a retry-after date is counted from. */
-export const toReason = (error: unknown, now: number): WorkerErrorReason => {
+const ofApi = ({ error: body, headers, message, status }: APIError, now: number): WorkerErrorReason =>
+  ofRefusal({ body, headers, message, status }, now)
+
+/** The reason of a failed call. */
+export const toReason = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (error instanceof APIConnectionTimeoutError) return { _tag: "Timeout", detail: error.message }
-  if (error instanceof APIConnectionError) return { _tag: "Network", detail: causeOf(error) }
-  if (error instanceof APIError) return ofApi(error, now)
-  if (error instanceof SyntaxError) return { _tag: "Malformed", detail: "an event is not JSON" }
-  if (error instanceof AnthropicError) return { _tag: "Malformed", detail: error.message }
-  return { _tag: "Network", detail: causeOf(error) }
+  if (error instanceof APIConnectionError) return VendorError.fromConnection(error, surroundings)
+  if (error instanceof APIError) return ofApi(error, surroundings.nowMillis)
+  return VendorError.fromException(error, surroundings)
 }

@@ -1,10 +1,11 @@
 /** Events of the Messages API as parts of a worker's answer: a pure fold. */
 
-import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import * as Json from "@divisi/provider-kit/VendorJson"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
+import { reasonOfEvent } from "./errors.ts"
 
 /** The figures of Anthropic's usage that count here. Those of a later event replace those of an earlier one. */
 interface Counts {
@@ -32,24 +33,16 @@ const initial: State = {
   counts: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
 }
 
-/** A field that is absent or null changes nothing. */
-interface Reported {
-  readonly input_tokens?: number | null | undefined
-  readonly cache_read_input_tokens?: number | null | undefined
-  readonly cache_creation_input_tokens?: number | null | undefined
-  readonly output_tokens?: number | null | undefined
-  readonly output_tokens_details?: { readonly thinking_tokens: number } | null | undefined
-}
-
-const counted = (counts: Counts, reported: Reported | undefined): Counts => {
-  if (reported === undefined) return counts
-  const thinking = reported.output_tokens_details?.thinking_tokens ?? counts.thinking
+/** A field that is absent, or no count, changes nothing. */
+const counted = (counts: Counts, usage: unknown): Counts => {
+  if (usage === undefined) return counts
+  const reported = Json.fields(usage)
   return {
-    input: reported.input_tokens ?? counts.input,
-    cacheRead: reported.cache_read_input_tokens ?? counts.cacheRead,
-    cacheWrite: reported.cache_creation_input_tokens ?? counts.cacheWrite,
-    output: reported.output_tokens ?? counts.output,
-    thinking
+    input: Json.count(reported.input_tokens) ?? counts.input,
+    cacheRead: Json.count(reported.cache_read_input_tokens) ?? counts.cacheRead,
+    cacheWrite: Json.count(reported.cache_creation_input_tokens) ?? counts.cacheWrite,
+    output: Json.count(reported.output_tokens) ?? counts.output,
+    thinking: Json.count(Json.fields(reported.output_tokens_details).thinking_tokens) ?? counts.thinking
   }
 }
 
@@ -81,23 +74,42 @@ const none: ReadonlyArray<WorkerPart> = []
 
 const silent = (state: State): Step<State> => ({ state, parts: none })
 
-const said = (state: State, type: "text" | "reasoning", text: string): Step<State> =>
-  text === "" ? silent(state) : { state, parts: [{ type, text }] }
+const said = (state: State, type: "text" | "reasoning", value: unknown): Step<State> => {
+  const text = Json.said(value, type === "text" ? "text" : "thinking")
+  return text === "" ? silent(state) : { state, parts: [{ type, text }] }
+}
+
+/** What a piece of a block adds. Unknown kinds are ignored. */
+const added = (state: State, delta: Json.Fields): Step<State> => {
+  switch (Json.said(delta.type, "a delta's type")) {
+    case "text_delta":
+      return said(state, "text", delta.text)
+    case "thinking_delta":
+      return said(state, "reasoning", delta.thinking)
+    default:
+      return silent(state)
+  }
+}
 
 /** Folds one event. Unknown events and deltas are ignored. */
-export const next = (state: State, event: RawMessageStreamEvent): Step<State> => {
-  switch (event.type) {
-    case "message_start":
-      return silent({ ...state, hasBegun: true, counts: counted(state.counts, event.message?.usage) })
+export const next = (state: State, event: unknown): Step<State> => {
+  const fields = Json.object(event, "an event")
+  switch (Json.said(fields.type, "type")) {
+    case "message_start": {
+      const { usage } = Json.object(fields.message, "message")
+      return silent({ ...state, hasBegun: true, counts: counted(state.counts, usage) })
+    }
     case "content_block_delta":
-      if (event.delta.type === "text_delta") return said(state, "text", event.delta.text)
-      return event.delta.type === "thinking_delta" ? said(state, "reasoning", event.delta.thinking) : silent(state)
+      return added(state, Json.object(fields.delta ?? null, "delta"))
     case "message_delta": {
-      const reason = event.delta.stop_reason === null ? state.reason : (reasons[event.delta.stop_reason] ?? "other")
-      return silent({ ...state, reason, counts: counted(state.counts, event.usage) })
+      const stop = Json.said(Json.object(fields.delta, "delta").stop_reason, "stop_reason")
+      const reason = stop === "" ? state.reason : (Json.meaning(reasons, stop) ?? "other")
+      return silent({ ...state, reason, counts: counted(state.counts, fields.usage) })
     }
     case "message_stop":
       return silent({ ...state, isComplete: true })
+    case "error":
+      return { state, parts: none, failure: reasonOfEvent(fields) }
     default:
       return silent(state)
   }
@@ -109,7 +121,7 @@ const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
     : { _tag: "Malformed", detail: "what came is no answer of the Messages API" }
 
 /** How the Messages API streams. */
-export const protocol: Protocol<RawMessageStreamEvent, State> = {
+export const protocol: Protocol<unknown, State> = {
   initial,
   next,
   finishReason: ({ isComplete, reason }) => (isComplete ? reason : undefined),

@@ -1,52 +1,50 @@
 /** Turns the chunks of Chat Completions into parts. */
 
+import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
+import * as Json from "@divisi/provider-kit/VendorJson"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
-import type { ChatCompletionChunk } from "openai/resources/chat/completions"
 import type { Dialect } from "./chatRequest.ts"
-import { count } from "./usage.ts"
+import { reasonOfObject } from "./errors.ts"
 
 /** The state of an answer so far. */
 interface State {
   readonly isRefused: boolean
   readonly finish: string | undefined
-  readonly usage: ReportedUsage | undefined
+  /** The usage of a chunk, as it came. */
+  readonly usage: unknown
 }
-
-/** The usage of a chunk; DeepSeek counts cached tokens in a field of its own. */
-type ReportedUsage = NonNullable<ChatCompletionChunk["usage"]> & {
-  readonly prompt_cache_hit_tokens?: number | undefined
-}
-
-type Delta = Partial<Record<"content" | "refusal" | "reasoning_content" | "reasoning", string | null>>
 
 const nothing: ReadonlyArray<WorkerPart> = []
 
-const partsOf = (delta: Delta | undefined, field: Dialect["reasoningField"]): ReadonlyArray<WorkerPart> => {
-  const reasoning = field === undefined ? undefined : delta?.[field]
-  const text = delta?.content || delta?.refusal
-  if (!reasoning) return text ? [{ type: "text", text }] : nothing
-  return text
-    ? [
+const partsOf = (delta: Json.Fields, field: Dialect["reasoningField"]): ReadonlyArray<WorkerPart> => {
+  const reasoning = field === undefined ? "" : Json.said(delta[field], field)
+  const text = Json.said(delta.content, "content") || Json.said(delta.refusal, "refusal")
+  if (reasoning === "") return text === "" ? nothing : [{ type: "text", text }]
+  return text === ""
+    ? [{ type: "reasoning", text: reasoning }]
+    : [
         { type: "reasoning", text: reasoning },
         { type: "text", text }
       ]
-    : [{ type: "reasoning", text: reasoning }]
 }
 
 /** Folds one chunk. */
-const next = (state: State, chunk: ChatCompletionChunk, { reasoningField, usage }: Dialect): Step<State> => {
-  const choice = chunk?.choices?.[0]
-  const parts = choice === undefined ? nothing : partsOf(choice.delta as Delta, reasoningField)
-  const reported = usage === "none" ? undefined : chunk?.usage
-  const finish = choice?.finish_reason ?? undefined
-  const isRefused = Boolean(choice?.delta?.refusal)
-  if (!reported && finish === undefined && !isRefused) return { state, parts }
+const next = (state: State, event: unknown, dialect: Dialect): Step<State> => {
+  const chunk = Json.object(event, "an event")
+  if (chunk.error) return { state, parts: nothing, failure: reasonOfObject(chunk.error) }
+  const choice = Json.object(Json.array(chunk.choices ?? undefined, "choices")[0], "a choice")
+  const delta = Json.object(choice.delta, "delta")
+  const parts = partsOf(delta, dialect.reasoningField)
+  const reported = dialect.usage === "none" ? undefined : chunk.usage
+  const finish = Json.said(choice.finish_reason, "finish_reason")
+  const isRefused = Boolean(delta.refusal)
+  if (!reported && finish === "" && !isRefused) return { state, parts }
   return {
     state: {
       isRefused: state.isRefused || isRefused,
-      finish: finish ?? state.finish,
+      finish: finish === "" ? state.finish : finish,
       usage: reported ?? state.usage
     },
     parts
@@ -63,22 +61,29 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 
 const finishReason = ({ finish, isRefused }: State): FinishReason | undefined => {
   if (finish === undefined) return undefined
-  return isRefused ? "content-filter" : (reasons[finish] ?? "other")
+  return isRefused ? "content-filter" : (Json.meaning(reasons, finish) ?? "other")
 }
 
-const usageOf = ({ usage }: State): Usage | undefined =>
-  usage && {
-    inputTokens: usage.prompt_tokens ?? 0,
-    outputTokens: usage.completion_tokens ?? 0,
-    ...count("cachedInputTokens", usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens),
-    ...count("cacheWriteTokens", usage.prompt_tokens_details?.cache_write_tokens),
-    ...count("reasoningTokens", usage.completion_tokens_details?.reasoning_tokens)
-  }
+/** DeepSeek counts cached tokens in a field of its own. */
+const usageOf = ({ usage }: State): Usage | undefined => {
+  const counts = Json.fields(usage)
+  const inputTokens = Json.count(counts.prompt_tokens)
+  const outputTokens = Json.count(counts.completion_tokens)
+  if (inputTokens === undefined || outputTokens === undefined) return undefined
+  const prompt = Json.fields(counts.prompt_tokens_details)
+  return defined({
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: Json.count(prompt.cached_tokens ?? counts.prompt_cache_hit_tokens),
+    cacheWriteTokens: Json.count(prompt.cache_write_tokens),
+    reasoningTokens: Json.count(Json.fields(counts.completion_tokens_details).reasoning_tokens)
+  })
+}
 
 /** How a server of this dialect streams. */
-export const protocol = (dialect: Dialect): Protocol<ChatCompletionChunk, State> => ({
+export const protocol = (dialect: Dialect): Protocol<unknown, State> => ({
   initial: { isRefused: false, finish: undefined, usage: undefined },
-  next: (state, chunk) => next(state, chunk, dialect),
+  next: (state, event) => next(state, event, dialect),
   finishReason,
   usage: usageOf
 })

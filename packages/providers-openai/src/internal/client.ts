@@ -1,5 +1,6 @@
 /** The SDK's client, with retries and logs off, and the key that it holds. */
 import type { HeaderNames } from "@divisi/core/Allowance"
+import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
 
@@ -20,7 +21,10 @@ export const rateLimitHeaders: HeaderNames = {
 }
 
 /** The longest silence: ten minutes by default, and at most what a timer can be set to. */
-export const timeoutMillis = (options: WorkerOptions): number => Math.min(options.timeoutMillis ?? 600_000, 2 ** 31 - 1)
+export const timeoutMillis = (options: ClientOptions): number => Math.min(options.timeoutMillis ?? 600_000, 2 ** 31 - 1)
+
+/** What the client of a worker is made of. */
+type ClientOptions = Pick<WorkerOptions, "baseURL" | "fetch" | "headers" | "timeoutMillis">
 
 interface Identity {
   readonly organization?: string | null | undefined
@@ -33,24 +37,46 @@ const customHeaders = (): ReadonlyArray<string> =>
 
 const withoutHeaders = (names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, null]))
 
+/** A client, and what no error of its calls may show. */
+export interface Connected extends Pick<Endpoint.Endpoint, "secrets"> {
+  readonly client: OpenAI
+  readonly baseURL: string
+}
+
 /**
  * A client that neither retries nor logs. `identity` is the account at OpenAI; null keeps the environment's account
  * from other servers.
  */
-export const makeClient = (options: WorkerOptions, key: string | undefined, identity: Identity): OpenAI =>
-  new OpenAI({
+export const connect = (
+  worker: string,
+  options: ClientOptions,
+  key: string | undefined,
+  identity: Identity
+): Connected => {
+  const { headers } = options
+  const { baseURL, fetch, secrets } = Endpoint.make({
+    worker,
+    baseURL: options.baseURL,
+    variables: ["OPENAI_BASE_URL"],
+    key,
+    headers,
+    fetch: options.fetch
+  })
+  const client = new OpenAI({
     // The SDK insists on a key; without one, no header is sent.
     apiKey: key ?? "none",
     adminAPIKey: null,
-    baseURL: options.baseURL,
+    baseURL: baseURL ?? null,
     ...identity,
     maxRetries: 0,
     timeout: timeoutMillis(options),
     logLevel: "off",
     defaultHeaders: {
       ...(identity.organization === null ? withoutHeaders(customHeaders()) : {}),
-      ...options.headers,
+      ...headers,
       ...(key === undefined ? { authorization: null } : {})
     },
-    fetch: options.fetch
+    fetch
   })
+  return { client, baseURL: client.baseURL, secrets }
+}

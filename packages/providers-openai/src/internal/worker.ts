@@ -2,24 +2,25 @@
 import * as Allowance from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
+import * as ServerSentEvents from "@divisi/provider-kit/ServerSentEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type OpenAI from "openai"
-import type { APIPromise } from "openai"
 import type { WorkerOptions } from "../options.ts"
-import { makeClient, timeoutMillis } from "./client.ts"
+import { connect, timeoutMillis } from "./client.ts"
 import { reasonOf } from "./errors.ts"
 
 /** What differs from API to API. */
-export interface Api<Body, Event, State> {
+export interface Api<Body, State> {
   readonly toBody: (request: WorkerRequest) => Result.Result<Body, WorkerErrorReason>
+  /** Sends a body; the response is not read by the SDK. */
   readonly send: (
     client: OpenAI,
     body: Body,
     options: { readonly signal: AbortSignal }
-  ) => APIPromise<AsyncIterable<Event>>
-  readonly protocol: (secret: string) => VendorStream.Protocol<Event, State>
+  ) => { readonly asResponse: () => Promise<Response> }
+  readonly protocol: VendorStream.Protocol<unknown, State>
 }
 
 /** The properties of a worker that do not depend on its API. */
@@ -37,10 +38,6 @@ export interface About {
   readonly identity: { readonly organization?: string | null | undefined; readonly project?: string | null | undefined }
 }
 
-/** Whether this is no event stream: servers without this API answer with a page or an object. */
-const isOther = (contentType: string | null): contentType is string =>
-  contentType !== null && /html|json/i.test(contentType)
-
 /** What its answers depend on, for their key in a response cache. */
 const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
   const { body, maxOutputTokens, reasoning, seed, stopSequences, temperature } = options
@@ -52,24 +49,20 @@ const limited = (limits: Limits | undefined, { maxOutputTokens }: WorkerOptions)
   maxOutputTokens === undefined ? limits : { ...limits, maxOutputTokens }
 
 /** Makes a worker. The key does not leave its closure. */
-export const makeWorker = <Body, Event, State>(
-  options: WorkerOptions,
-  about: About,
-  api: Api<Body, Event, State>
-): Worker => {
+export const makeWorker = <Body, State>(options: WorkerOptions, about: About, api: Api<Body, State>): Worker => {
   const { id, key, pricing, provider } = about
   const limits = limited(about.limits, options)
   const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
-  const client = makeClient(options, secret === "" ? undefined : secret, about.identity)
-  const protocol = api.protocol(secret)
+  const { baseURL, client, secrets } = connect(id, options, secret === "" ? undefined : secret, about.identity)
 
-  const open = async (body: Body, signal: AbortSignal): Promise<VendorStream.Opened<Event>> => {
-    const { data, response } = await api.send(client, body, { signal }).withResponse()
-    const contentType = response.headers.get("content-type")
-    if (isOther(contentType)) throw new SyntaxError(`${contentType} came instead of a stream of events`)
+  const open = async (body: Body, signal: AbortSignal): Promise<VendorStream.Opened<unknown>> => {
+    const response = await api.send(client, body, { signal }).asResponse()
     const allowance =
       about.rateLimitHeaders && Allowance.fromHeaders(response.headers, about.rateLimitHeaders, Date.now())
-    return { events: data, parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }] }
+    return {
+      events: ServerSentEvents.read(response, signal),
+      parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
+    }
   }
 
   return {
@@ -77,7 +70,7 @@ export const makeWorker = <Body, Event, State>(
     provider,
     description: options.description,
     takesSeed: about.takesSeed ? undefined : false,
-    settings: settingsOf(options, client.baseURL),
+    settings: settingsOf(options, baseURL),
     pricing,
     limits,
     generate: (request) => {
@@ -89,11 +82,11 @@ export const makeWorker = <Body, Event, State>(
       return VendorStream.make({
         worker: id,
         messages: request.messages,
-        protocol,
+        protocol: api.protocol,
         open: (signal) => open(body.success, signal),
-        reason: (error) => reasonOf(error, { secrets: [secret], nowMillis: Date.now() }),
+        reason: (error) => reasonOf(error, { secrets, nowMillis: Date.now() }),
         timeoutMillis: timeoutMillis(options),
-        secrets: [secret]
+        secrets
       })
     }
   }

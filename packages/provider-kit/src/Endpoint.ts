@@ -1,0 +1,171 @@
+/**
+ * Where a vendor's API is, and what must not leave it: reads base URLs, and makes the `fetch` that carries keys. For
+ * authors of providers.
+ */
+import { Failure } from "./VendorError.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where an API is, as a worker's options and the environment say it. */
+export interface Options {
+  /** Who asks, for errors. */
+  readonly worker: string
+  /** The vendor's own API where neither this nor one of `variables` is set. */
+  readonly baseURL?: string | undefined
+  /** The variables of the environment that may hold the base URL; the first that is set counts. */
+  readonly variables?: ReadonlyArray<string> | undefined
+  readonly key?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Instead of the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+/** An API to call. */
+export interface Endpoint {
+  /** Without a query, and without a slash at its end; `undefined` for the vendor's own. */
+  readonly baseURL: string | undefined
+  /** Adds the query of the base URL to each request, and follows no redirect. */
+  readonly fetch: typeof globalThis.fetch
+  /** What no error may show: the key, headers, and the base URL's query and long parts. */
+  readonly secrets: ReadonlyArray<string>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Base URLs
+// -------------------------------------------------------------------------------------------------------------------
+
+const found = ({ baseURL, variables = [] }: Options): { readonly name: string; readonly value: string } | undefined => {
+  if (baseURL !== undefined) return { name: "baseURL", value: baseURL }
+  return variables.map((name) => ({ name, value: process.env[name] ?? "" })).find(({ value }) => value.trim() !== "")
+}
+
+const read = (options: Options): URL | undefined => {
+  const base = found(options)
+  if (base === undefined) return undefined
+  const refused = (why: string) => new TypeError(`${options.worker}: the base URL (${base.name}) ${why}.`)
+  const text = base.value.trim()
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw refused("must begin with http:// or https://")
+  if (url.username !== "" || url.password !== "") {
+    throw refused('has a user name or password in it: take it out, and give it as "apiKey" or in "headers"')
+  }
+  return url
+}
+
+/** A shorter value of a query is no secret, and would hide a word that an error needs. */
+const shortestValue = 6
+
+/** A part of a path that is as long as this, and has a digit, may be a key. */
+const keyInPath = /^(?=.*\d)[\w.~%-]{20,}$/
+
+const secretsOf = ({ headers = {}, key = "" }: Options, url: URL | undefined): ReadonlyArray<string> => {
+  const query = [...(url?.searchParams.values() ?? [])].filter((value) => value.length >= shortestValue)
+  const path = (url?.pathname.split("/") ?? []).filter((part) => keyInPath.test(part))
+  // "Bearer …" is repeated without its first word, too.
+  const own = Object.values(headers).flatMap((value) => [value, ...value.split(" ").slice(1)])
+  return [key, ...query, ...path, ...own.filter((value) => value.length >= shortestValue)]
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Requests
+// -------------------------------------------------------------------------------------------------------------------
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Where a redirect points, without what else its address says. */
+const target = (response: Response, asked: string): string => {
+  const location = response.redirected ? response.url : (response.headers.get("location") ?? "")
+  if (location === "" || !URL.canParse(location, asked)) return "nowhere"
+  const { host, protocol } = new URL(location, asked)
+  return `${protocol}//${host}`
+}
+
+const refuseRedirect = (response: Response, asked: string): Failure => {
+  response.body?.cancel().catch(() => undefined)
+  const detail = `it redirects to ${target(response, asked)}, which is not followed: if the API is there, set baseURL`
+  return new Failure({ _tag: "InvalidRequest", detail })
+}
+
+/** How much of an error's body is read. */
+const longestError = 1024 * 1024
+
+/** The beginning of a body that may have no end. */
+const beginning = async (body: ReadableStream<Uint8Array>): Promise<Blob> => {
+  const pieces: Array<Uint8Array<ArrayBuffer>> = []
+  let length = 0
+  for await (const piece of body) {
+    pieces.push(piece as Uint8Array<ArrayBuffer>)
+    length += piece.length
+    if (length > longestError) break
+  }
+  return new Blob(pieces)
+}
+
+/** An error with as much of its body as is needed. */
+const shortened = async ({ body, headers, status }: Response): Promise<Response> =>
+  new Response(body === null ? null : await beginning(body), { status, headers })
+
+const withQuery = (input: string | URL | Request, query: URLSearchParams): string | URL | Request => {
+  if (input instanceof Request || query.size === 0) return input
+  const url = new URL(input)
+  for (const [name, value] of query) url.searchParams.append(name, value)
+  return url
+}
+
+/**
+ * A `fetch` that follows no redirect: what a redirect would be sent, i.e. key, headers and prompt, is for the server that
+ * was named, and so is the right to answer. It fails with a {@link VendorError.Failure} that names the host.
+ *
+ * **Details**
+ *
+ * Of an answer that is no success at most 1 MB is read. Give this to clients that a provider does not make itself.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import * as Endpoint from "@divisi/provider-kit/Endpoint"
+ *
+ * const response = await Endpoint.fetchWithoutRedirects()("https://llm.example.org/v1/models")
+ * ```
+ */
+export const fetchWithoutRedirects =
+  (fetch?: typeof globalThis.fetch, query: URLSearchParams = new URLSearchParams()): typeof globalThis.fetch =>
+  async (input, init) => {
+    const response = await (fetch ?? globalThis.fetch)(withQuery(input, query), { ...init, redirect: "manual" })
+    const isRedirect = response.redirected || response.type === "opaqueredirect" || redirects.has(response.status)
+    if (isRedirect) throw refuseRedirect(response, input instanceof Request ? input.url : String(input))
+    return response.ok ? response : shortened(response)
+  }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Reads where an API is.
+ *
+ * **Details**
+ *
+ * Throws a `TypeError` for a base URL that is none, or that has a user name or a password in it: as a worker is made,
+ * before anything is sent. Its message shows nothing of it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Endpoint from "@divisi/provider-kit/Endpoint"
+ *
+ * const endpoint = Endpoint.make({ worker: "acme:tiny", baseURL: "https://llm.example.org/v1/?token=hunter2" })
+ * endpoint.baseURL // => "https://llm.example.org/v1"
+ * endpoint.secrets // => ["", "hunter2"]
+ * ```
+ */
+export const make = (options: Options): Endpoint => {
+  const url = read(options)
+  return {
+    baseURL: url && `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
+    fetch: fetchWithoutRedirects(options.fetch, url?.searchParams),
+    secrets: secretsOf(options, url)
+  }
+}

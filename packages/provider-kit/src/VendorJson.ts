@@ -1,0 +1,58 @@
+/**
+ * Reads the JSON that a vendor sends: every field is of any type until it has been looked at, and nothing is cast. For
+ * authors of providers.
+ *
+ * Readers that return `undefined`, or nothing, are for what an answer can do without: figures, codes, words of an error.
+ * {@link said} and {@link object} are for the answer itself, and fail with a {@link VendorError.Failure}: an answer that
+ * cannot be read is never a shorter answer.
+ */
+import { unreadable } from "./VendorError.ts"
+
+/** The fields of an object. */
+export type Fields = Readonly<Record<string, unknown>>
+
+const noFields: Fields = Object.freeze({})
+const noItems: ReadonlyArray<unknown> = Object.freeze([])
+
+/** The fields of an object; none of anything else. */
+export const fields = (value: unknown): Fields =>
+  typeof value === "object" && value !== null ? (value as Fields) : noFields
+
+/** The items of an array; none of anything else. */
+export const items = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : noItems)
+
+/** A text that is not empty; `undefined` for anything else. */
+export const text = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined
+
+/** A finite number of at least 0; `undefined` for anything else. */
+export const count = (value: unknown): number | undefined =>
+  typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY ? value : undefined
+
+/** What a table says of a vendor's word; `undefined` where it says nothing, also for words such as `constructor`. */
+export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A | undefined =>
+  typeof word === "string" && Object.hasOwn(table, word) ? table[word] : undefined
+
+/**
+ * A piece of an answer's text: empty where there is none, i.e. for `null` and `undefined`. Anything else that is no text
+ * fails; `name` says what it is.
+ */
+export const said = (value: unknown, name: string): string => {
+  if (typeof value === "string") return value
+  if (value === undefined || value === null) return ""
+  throw unreadable(`${name} is no text`)
+}
+
+/** The fields of an object; none where it is absent. Anything else, also `null`, fails; `name` says what it is. */
+export const object = (value: unknown, name: string): Fields => {
+  if (value === undefined) return noFields
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields
+  throw unreadable(`${name} is no object`)
+}
+
+/** The items of an array; none where it is absent. Anything else, also `null`, fails; `name` says what it is. */
+export const array = (value: unknown, name: string): ReadonlyArray<unknown> => {
+  if (value === undefined) return noItems
+  if (Array.isArray(value)) return value
+  throw unreadable(`${name} is no list`)
+}

@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as ServerSentEvents from "../src/ServerSentEvents.ts"
+import { Failure } from "../src/VendorError.ts"
+
+const encoder = new TextEncoder()
+
+const stream = (pieces: ReadonlyArray<Uint8Array>) =>
+  new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const piece of pieces) controller.enqueue(piece)
+      controller.close()
+    }
+  })
+
+const response = (pieces: ReadonlyArray<string | Uint8Array>, headers: Record<string, string> = {}) =>
+  new Response(stream(pieces.map((piece) => (typeof piece === "string" ? encoder.encode(piece) : piece))), {
+    headers
+  })
+
+const never = new AbortController().signal
+
+const read = async (given: Response): Promise<ReadonlyArray<unknown>> => {
+  const events: Array<unknown> = []
+  for await (const event of ServerSentEvents.read(given, never)) events.push(event)
+  return events
+}
+
+const failure = async (given: Response) => {
+  const error = await read(given).catch((error: unknown) => error)
+  assert.instanceOf(error, Failure)
+  return error.reason
+}
+
+describe("a stream of events", () => {
+  it("is the same wherever it is cut into packets, and however its lines end", async () => {
+    const text =
+      ': hi\n\nevent: a\ndata: {"a":"Gr\u00fc\u00dfe \u{1F30D} \u2028 x"}\n\ndata:[1,\ndata: 2]\n\ndata:\n\ndata: 3\n\n'
+    const expected = [{ a: "Grüße 🌍 \u2028 x" }, [1, 2], 3]
+    for (const end of ["\n", "\r\n", "\r"]) {
+      const bytes = encoder.encode(text.replaceAll("\n", end))
+      for (let at = 0; at <= bytes.length; at++) {
+        assert.deepStrictEqual(await read(response([bytes.slice(0, at), bytes.slice(at)])), expected)
+      }
+    }
+  })
+
+  it("ends at the word for it, and need not end with an empty line", async () => {
+    assert.deepStrictEqual(await read(response(["data: 1\n\ndata: [DONE]\n\ndata: nonsense\n\n"])), [1])
+    assert.deepStrictEqual(await read(response(["data: 1\n\ndata: 2"])), [1, 2])
+  })
+
+  it("cannot be read where it is none", async () => {
+    const page = await failure(response(["<html>"], { "content-type": "text/html" }))
+    assert.deepStrictEqual(page, { _tag: "Malformed", detail: "text/html came instead of a stream of events" })
+    for (const status of [204, 205]) {
+      const reason = await failure(new Response(null, { status }))
+      assert.deepStrictEqual(reason, { _tag: "Malformed", detail: `status ${status} came without an answer` })
+    }
+    assert.deepStrictEqual(await failure(response(["data: {\n\n"])), {
+      _tag: "Malformed",
+      detail: "an event is not JSON"
+    })
+  })
+
+  it("replaces bytes that are no text", async () => {
+    const half = encoder.encode('data: "a🌍b"\n\n')
+    assert.deepStrictEqual(await read(response([half.slice(0, 10), half.slice(12)])), ["a\ufffdb"])
+  })
+
+  it("gives up an event that does not end", async () => {
+    const piece = encoder.encode("x".repeat(1024 * 1024))
+    let given = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        given += 1
+        controller.enqueue(given === 1 ? encoder.encode("data: ") : piece)
+      }
+    })
+    assert.deepStrictEqual(await failure(new Response(body)), { _tag: "Malformed", detail: "an event has no end" })
+    assert.isAtMost(given, 40)
+  })
+
+  it("lets all else have its turn, however much is there to be read", async () => {
+    const comments = encoder.encode(": ping\n\n".repeat(8192))
+    const controller = new AbortController()
+    let isCancelled = false
+    const body = new ReadableStream<Uint8Array>({
+      pull: (queue) => queue.enqueue(comments),
+      cancel: () => {
+        isCancelled = true
+      }
+    })
+    // A timer fires at all only if the reader pauses.
+    setTimeout(() => controller.abort(), 20)
+    for await (const _ of ServerSentEvents.read(new Response(body), controller.signal))
+      assert.fail("a comment is no event")
+    assert.isTrue(isCancelled)
+  })
+})

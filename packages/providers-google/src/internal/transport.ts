@@ -1,0 +1,23 @@
+/** How a body is sent with `fetch` alone. */
+import type { Body, Transport } from "@divisi/provider-kit/Gemini"
+import type { GoogleOptions } from "../google.ts"
+
+const vendor = "https://generativelanguage.googleapis.com"
+
+/** The API's address of a model; those that are tuned have a folder of their own. */
+const urlOf = (baseURL: string | undefined, model: string): string => {
+  const path = model.includes("/") ? model : `models/${model}`
+  return `${baseURL ?? vendor}/v1beta/${path}:streamGenerateContent?alt=sse`
+}
+
+/** The API without an SDK. */
+export const transport = (model: string, options: GoogleOptions): Transport => ({
+  name: "google",
+  baseURLs: ["GOOGLE_GEMINI_BASE_URL"],
+  connect: (key, { baseURL, fetch }) => {
+    const headers = { "content-type": "application/json", ...options.headers, "x-goog-api-key": key }
+    const url = urlOf(baseURL, model)
+    return (body: Body, signal) =>
+      fetch(url, { method: "POST", headers, body: JSON.stringify({ ...body, ...options.body }), signal })
+  }
+})
