@@ -1,3 +1,4 @@
+import * as Seed from "@divisi/core/Seed"
 import * as Statistics from "@divisi/evals/Statistics"
 import { assert, describe, it } from "@effect/vitest"
 import { normalQuantile, studentQuantile } from "../src/statistics/distribution.ts"
@@ -79,11 +80,35 @@ describe("scores", () => {
   })
 
   it("use Student's interval over questions as soon as questions are answered more than once", () => {
-    const samples = answers([1, 0, 1, 1]).flatMap((sample) => [sample, sample])
+    const samples = answers([1, 0, 1, 1, 0, 0, 1, 0, 1, 0]).flatMap((sample) => [sample, sample])
     const { interval, questions, standardError } = Statistics.score(samples)
     assert.strictEqual(interval.method, "student")
-    assert.strictEqual(questions, 4)
-    close(interval.high - interval.low, 2 * 3.182446305284263 * standardError, 1e-8)
+    assert.strictEqual(questions, 10)
+    close(interval.high - interval.low, 2 * 2.2621571627409915 * standardError, 1e-8)
+  })
+
+  it("keep the ends of intervals within what a score can be", () => {
+    const samples = Array.from({ length: 40 }, (_, at) => ({ question: `q${at % 20}`, score: at === 0 ? 0 : 1 }))
+    const { interval } = Statistics.score(samples)
+    assert.strictEqual(interval.high, 1)
+    close(interval.low, 0.975 - 2.093024054408263 * 0.025, 1e-8)
+  })
+
+  it("leave room for other answers where all agree", () => {
+    for (const value of [0, 1]) {
+      const once = answers(Array.from({ length: 20 }, () => value))
+      const [single, twice] = [Statistics.score(once), Statistics.score([...once, ...once])]
+      // Answering the same twenty questions again says nothing of other questions.
+      assert.deepStrictEqual(twice.interval, single.interval)
+      close(single.interval.high - single.interval.low, 0.16112515999567778, 1e-8)
+      assert.isAbove(single.minimumDetectable, 0.1)
+      assert.strictEqual(twice.minimumDetectable, single.minimumDetectable)
+    }
+    const { interval } = Statistics.score([
+      { question: "a", score: 1 },
+      { question: "a", score: 1 }
+    ])
+    assert.isBelow(interval.low, 0.3)
   })
 })
 
@@ -104,6 +129,61 @@ describe("comparisons", () => {
     // Differences 1, 0, 1, 0: s = 0.57735, over 2.
     close(found.standardError, Math.sqrt(1 / 3) / 2)
     close(found.p, 0.5)
+  })
+
+  it("leave room for other questions where all differ alike", () => {
+    const same = answers(Array.from({ length: 20 }, (_, at) => at % 2))
+    const { interval, mean, minimumDetectable, p } = Statistics.difference(same, same)
+    assert.deepStrictEqual([mean, p], [0, 1])
+    close(interval.high, 0.16112515999567778, 1e-8)
+    close(interval.low, -interval.high)
+    assert.isAbove(minimumDetectable, 0.2)
+    const all = Statistics.difference(answers([1, 1, 1, 1, 1, 1]), answers([0, 0, 0, 0, 0, 0]))
+    assert.strictEqual(all.interval.high, 1)
+    assert.isBelow(all.interval.low, 0.5)
+  })
+
+  it("find no difference in too few questions, and say so", () => {
+    const few = Statistics.difference(answers([1, 0, 1, 0, 1]), answers([0, 0, 0, 0, 0]))
+    assert.isNaN(few.minimumDetectable)
+    const [a, b] = [answers([1, 0.5, 1, 0]), answers([0, 0.5, 0.5, 0])]
+    assert.isNaN(Statistics.difference(a, b).minimumDetectable)
+  })
+
+  it("have the power that they say, by the exact test beside them", () => {
+    for (const [questions, discordant] of [
+      [100, 20],
+      [300, 45],
+      [1000, 60]
+    ] as const) {
+      const lead = Array.from({ length: questions }, (_, at) => (at < discordant / 2 ? 1 : 0))
+      const other = Array.from({ length: questions }, (_, at) => (at >= discordant / 2 && at < discordant ? 1 : 0))
+      const { minimumDetectable: least } = Statistics.difference(answers(lead), answers(other))
+      const draw = Seed.draw(questions)
+      const share = Math.max(discordant / questions, least)
+      const wins = (share + least) / 2 / share
+      let found = 0
+      for (let trial = 0; trial < 4000; trial++) {
+        let [first, second] = [0, 0]
+        for (let at = 0; at < questions; at++) {
+          if (!Seed.chance(draw, share)) continue
+          if (Seed.chance(draw, wins)) first += 1
+          else second += 1
+        }
+        if (Statistics.mcnemar(first, second) <= 0.05) found += 1
+      }
+      // Four in five, and the error of 4,000 trials.
+      assert.closeTo(found / 4000, 0.8, 0.03)
+    }
+  })
+
+  it("flip the signs of whole clusters where questions share one", () => {
+    const inClusters = (score: number) =>
+      Array.from({ length: 20 }, (_, at) => ({ question: `q${at}`, score, cluster: at < 10 ? "one" : "other" }))
+    const { p, test } = Statistics.difference(inClusters(1), inClusters(0))
+    assert.strictEqual(test, "sign-flip")
+    // Two clusters: of four patterns of signs, two are as far from 0.
+    close(p, 0.5)
   })
 
   it("flip signs of mean differences, all of them when there are few", () => {

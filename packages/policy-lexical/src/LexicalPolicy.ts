@@ -37,7 +37,7 @@ interface Assigned extends Part {
 /** A description without what the worker is not good at, so that those words attract no questions. */
 const strengths = (description: string): string =>
   description.replace(
-    /\b(?:not|never|no good|except|without|weak|poor|bad|worse|struggles?|unreliable|cannot|can't|doesn't|avoid)\b[^.;]*/gi,
+    /\b(?:not|never|no good|except|without|weak|poor|bad|worse|struggles?|unreliable|unsure|cannot|can't|doesn't|avoid|less (?:able|at home|certain|confident|exact|good|reliable|skilled|strong|sure)|(?:careless|sloppy|hasty|inexact) (?:about|at|in|on|with))\b[^.;]*/gi,
     ""
   )
 

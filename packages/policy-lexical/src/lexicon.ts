@@ -49,13 +49,14 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; re
     words: "geometry mathematics"
   },
   {
-    cue: /\b(?:(?:kilo|centi|milli)?(?:met(?:re|er)|gram|lit(?:re|er))s?|km|cm|mm|kg|miles?|yards?|inch(?:es)?|feet|foot|pounds?|ounces?|gallons?|pints?|acres?|hectares?|celsius|fahrenheit|kelvin|mph|knots?|convert|hours?|minutes?|seconds?|weeks?|bytes?|joules?|watts?)\b/g,
+    cue: /\b(?:(?:kilo|centi|milli)?(?:met(?:re|er)|gram|lit(?:re|er))s?|km|cm|mm|kg|miles?|yards?|inch(?:es)?|feet|foot|pounds?|ounces?|gallons?|pints?|acres?|hectares?|celsius|fahrenheit|kelvin|mph|knots?|convert|hours?|minutes?|seconds?|(?<!of the )weeks?|bytes?|joules?|watts?)\b/g,
     words: "units conversion measurement"
   },
   {
-    cue: /\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekday|january|february|march|april|june|july|august|september|october|november|december|dates?|leap year|calendar|days (?:between|after|before|from|later)|\d{4}-\d{2}-\d{2})\b/g,
+    cue: /\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|january|february|march|april|june|july|august|september|october|november|december|dates?|leap years?|calendar|days (?:between|after|before|from|later)|\d{4}-\d{2}-\d{2})\b/g,
     words: "calendar dates days"
   },
+  { cue: /\bday of the week\b/g, words: "weekdays calendar dates" },
   {
     cue: /\b(?:letters?|digits?|vowels?|consonants?|spell(?:ed|ing)?|revers\w+|palindrome|alphabet\w*|anagram|characters?|syllables?|words?|backwards?|capitals? letters?)\b/g,
     words: "text letters words strings"

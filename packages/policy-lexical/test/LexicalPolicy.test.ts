@@ -119,6 +119,26 @@ describe("splitting", () => {
     })
   )
 
+  it.effect("gives weekdays and dates to who is good with them, and not to who is less sure", () =>
+    Effect.gen(function* () {
+      const four = pool({
+        professor: "Strong generalist: good at mathematics, logic and programs, less sure with the calendar.",
+        engineer: "Technical generalist: good at units, programs and data, careless with words and dates.",
+        converter: "Converter: exact conversion between units of measurement. Declines everything else.",
+        chronologist: "Exact with dates, weekdays, leap years and logic puzzles."
+      })
+      const questions = [
+        "What day of the week is it 9101 days after 2049-11-07?",
+        "How many Fridays are there in February 2030?",
+        "How many days are there between 3 March 2021 and 9 July 2022?"
+      ]
+      for (const question of questions) {
+        const { ids } = yield* plan(question, { pool: four })
+        assert.deepStrictEqual(ids, ["chronologist"])
+      }
+    })
+  )
+
   it.effect("makes a chain of parts that build on each other", () =>
     Effect.gen(function* () {
       const { access, ids, subtasks } = yield* plan(

@@ -11,6 +11,8 @@ import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Policy from "@divisi/core/Policy"
 import type { Message } from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import type { Workflow } from "@divisi/core/Workflow"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import type { LlamaCppError } from "@divisi/policy-llamacpp"
 import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
@@ -18,6 +20,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { knownWorkers } from "./knownWorkers.ts"
 import type { ModelCard } from "./ModelCard.ts"
+import { narrowed, widened } from "./partOfPool.ts"
 import * as TinyPrompt from "./TinyPrompt.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -65,16 +68,23 @@ const known: ReadonlySet<string> = new Set(knownWorkers)
 /** Whether it was trained with a worker of this description; it sees nothing else of workers. */
 export const knows = ({ description = "" }: Pick<Worker, "description">): boolean => known.has(description)
 
-/** Why the model cannot plan this, if it cannot. */
-const outside = ({ pool, previous }: Policy.Context): string | undefined => {
-  const stranger = pool.workers.find((worker) => !knows(worker))
-  if (stranger !== undefined) {
-    const what = stranger.description === undefined ? "has no description" : "is none of them"
-    return `knows the workers of the gym alone, and ${stranger.id} ${what}`
-  }
-  if (pool.workers.length > known.size) return `knows pools of at most ${known.size} workers`
-  return previous?.feedback === undefined ? undefined : "cannot read what a critic says of an answer"
+/** Why the model cannot plan this, if it cannot: `ordinals` are those of the workers that it knows. */
+const outside = (context: Policy.Context, ordinals: ReadonlyArray<number>): string | undefined => {
+  const { pool, previous } = context
+  if (ordinals.length === 0) return "knows the workers of the gym alone, and none of these is one of them"
+  if (ordinals.length > known.size) return `knows pools of at most ${known.size} workers`
+  if (previous?.feedback !== undefined) return "cannot read what a critic says of an answer"
+  const stranger = strangerIn(previous?.workflow, pool)
+  return stranger && `cannot read the last plan, which asks ${stranger.id}`
 }
+
+/** The first worker that a workflow asks and the model does not know. */
+const strangerIn = (workflow: Workflow | undefined, pool: WorkerPool): Worker | undefined =>
+  workflow?.steps.map(({ worker }) => pool.workers[worker]).find((worker) => worker !== undefined && !knows(worker))
+
+/** The ordinals of the workers that the model knows. */
+const knownIn = (pool: WorkerPool): ReadonlyArray<number> =>
+  pool.workers.flatMap((worker, ordinal) => (knows(worker) ? [ordinal] : []))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
@@ -103,8 +113,10 @@ export const settings = {
  *
  * **Details**
  *
- * The fallback plans for pools with an unknown worker, after a critic's objection, and for prompts longer than the
- * context; the notes of the proposal say why. Plans never use the Conductor itself as a worker, as it cannot answer.
+ * The model is shown the workers that it knows and plans for them. Where a pool has others, too, the fallback is asked
+ * first, and its plan is taken when it asks one of those. The fallback also plans for pools in which the model knows
+ * nobody, after a critic's objection, and for prompts longer than the context. The notes of the proposal say why. Plans
+ * never use the Conductor itself as a worker, as it cannot answer.
  */
 export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy => {
   const { fallback = LexicalPolicy.make(), maxOutputTokens = 128, name = "divisi-tiny", temperature = 0 } = options
@@ -118,14 +130,30 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
     resamples: 0
   })
   // It was trained to write reasoning before its lists, so that is no slip to note.
-  const plan = (context: Policy.Context) =>
-    Effect.map(policy.propose({ ...context, self: false }), ({ workflow }) => ({ workflow }))
-  return Policy.withFallback({ ...policy, propose: plan }, fallback, {
+  const plan = (context: Policy.Context) => {
+    const ordinals = knownIn(context.pool)
+    return Effect.map(policy.propose(narrowed({ ...context, self: false }, ordinals)), ({ workflow }) => ({
+      workflow: widened(workflow, ordinals)
+    }))
+  }
+  const planner = Policy.withFallback({ ...policy, propose: plan }, fallback, {
     declines: (context) => {
-      const why = outside(context)
+      const why = outside(context, knownIn(context.pool))
       return why && `${name} ${why}.`
     }
   })
+  const propose = Effect.fnUntraced(function* (context: Policy.Context) {
+    const { pool } = context
+    const ordinals = knownIn(pool)
+    const isMixed = ordinals.length < pool.workers.length && outside(context, ordinals) === undefined
+    if (!isMixed) return yield* planner.propose(context)
+    const proposal = yield* fallback.propose(context)
+    const stranger = strangerIn(proposal.workflow, pool)
+    if (stranger === undefined) return yield* planner.propose(context)
+    const why = `The plan of the ${fallback.name} policy asks ${stranger.id}, whom ${name} does not know.`
+    return { policy: fallback.name, ...proposal, notes: [why, ...(proposal.notes ?? [])] }
+  })
+  return { ...planner, propose }
 }
 
 /**

@@ -64,10 +64,9 @@ describe("TinyConductor", () => {
       const policy = yield* standIn({ name: "conductor" })
       const strangers: ReadonlyArray<readonly [WorkerPool.WorkerPool, RegExp]> = [
         [
-          WorkerPool.makeUnsafe([...few.workers, scripted("gpt", "A large model that knows it all.")]),
-          /^The lexical policy stands in\. conductor knows .+ and gpt is none of them\.$/
+          WorkerPool.makeUnsafe([scripted("nameless"), scripted("gpt", "A large model that knows it all.")]),
+          /^The lexical policy stands in\. conductor knows .+ and none of these is one of them\.$/
         ],
-        [WorkerPool.makeUnsafe([scripted("nameless")]), /nameless has no description/],
         [
           WorkerPool.makeUnsafe(Array.from({ length: 17 }, (_, at) => scripted(`w${at}`, knownWorkers[at % 16]!))),
           /pools of at most 16 workers/
@@ -80,6 +79,46 @@ describe("TinyConductor", () => {
         assert.strictEqual(plan.policy, "lexical")
         assert.match(plan.notes[0]!, note)
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("plans for the workers that it knows where a pool has others, too", () =>
+    Effect.gen(function* () {
+      const policy = yield* standIn()
+      const poet = scripted("poet", "Writes poems, stories and slogans.")
+      const alone = yield* planOf(policy, few)
+      const mixed = yield* planOf(policy, WorkerPool.makeUnsafe([poet, ...few.workers]))
+      assert.deepInclude(mixed.plan, { policy: "divisi-tiny", notes: [] })
+      // The same plan, with everybody's ordinal behind the newcomer's.
+      assert.deepStrictEqual(
+        mixed.plan.workflow.steps,
+        alone.plan.workflow.steps.map((step) => ({ ...step, worker: step.worker + 1 }))
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves to the fallback what it plans for a worker that the model does not know", () =>
+    Effect.gen(function* () {
+      const policy = yield* standIn()
+      const clock = scripted("clock", "Time: minutes, hours and days.")
+      const { plan } = yield* planOf(policy, WorkerPool.makeUnsafe([few.workers[0], clock]))
+      assert.strictEqual(plan.policy, "lexical")
+      assert.deepStrictEqual(plan.notes, ["The plan of the lexical policy asks clock, whom divisi-tiny does not know."])
+      assert.isTrue(plan.workflow.steps.some(({ worker }) => worker === 1))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves a later round to the fallback where the last plan asked somebody that it does not know", () =>
+    Effect.gen(function* () {
+      const failing = ScriptedWorker.make({
+        id: "clock",
+        description: "Time: minutes, hours and days.",
+        replies: [{ fail: { _tag: "Authentication" } }]
+      })
+      const pool = WorkerPool.makeUnsafe([few.workers[0], failing])
+      const { last } = yield* planOf(yield* standIn(), pool, { recursion: 1 })
+      assert.strictEqual(last.policy, "lexical")
+      assert.match(last.notes[0]!, /cannot read the last plan, which asks clock\.$/)
     }).pipe(Effect.scoped)
   )
 

@@ -39,7 +39,7 @@ const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
   return cells
     .filter(({ policy }) => policy === reference)
     .flatMap(({ benchmark, score }) =>
-      score.minimumDetectable === null || score.minimumDetectable === 0
+      score.minimumDetectable === null
         ? []
         : [
             `${benchmark}: ${Format.count(score.questions, "question")}; differences of ${percent(score.minimumDetectable)} points would be found four times in five`

@@ -7,7 +7,9 @@
 
 import { uniformInt } from "pure-rand/distribution/uniformInt"
 import { mersenne } from "pure-rand/generator/mersenne"
-import { incompleteBeta, normalQuantile, studentQuantile } from "./distribution.ts"
+import { normalQuantile, studentQuantile } from "./distribution.ts"
+import { leastFound } from "./power.ts"
+import { mcnemar, signFlip } from "./tests.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -45,7 +47,10 @@ export interface Score {
   readonly unparsed: number
   /** Samples that the infrastructure lost; they are in no mean. */
   readonly missing: number
-  /** The least difference from another policy that a paired comparison would find: see {@link minimumDetectable}. */
+  /**
+   * The least difference from another policy that a comparison would find four times in five: see
+   * {@link minimumDetectable}.
+   */
   readonly minimumDetectable: number
 }
 
@@ -62,6 +67,10 @@ export interface Difference {
   readonly test: "mcnemar" | "sign-flip"
   /** Questions that both have a score for. */
   readonly questions: number
+  /**
+   * The least true difference that `test` finds four times in five, at 5 %, with as many questions on which the two
+   * disagree as there are here. Not a number where there are too few questions for it to find any.
+   */
   readonly minimumDetectable: number
 }
 
@@ -115,10 +124,17 @@ export const wilson = (successes: number, total: number, confidence = 0.95): Int
   return { low: Math.max(0, centre - reach), high: Math.min(1, centre + reach), method: "wilson", confidence }
 }
 
-/** Student's interval around a mean with a known standard error. */
-export const student = (centre: number, error: number, degrees: number, confidence = 0.95): Interval => {
+/** Student's interval around a mean with a known standard error; `bounds` are what the mean can be. */
+export const student = (
+  centre: number,
+  error: number,
+  degrees: number,
+  confidence = 0.95,
+  bounds: readonly [low: number, high: number] = [-Infinity, Infinity]
+): Interval => {
   const reach = studentQuantile(confidence, degrees) * error
-  return { low: centre - reach, high: centre + reach, method: "student", confidence }
+  const within = (value: number) => Math.min(bounds[1], Math.max(bounds[0], value))
+  return { low: within(centre - reach), high: within(centre + reach), method: "student", confidence }
 }
 
 /** The percentile bootstrap of a mean over clusters, drawn whole; the same seed gives the same interval. */
@@ -202,7 +218,12 @@ const isBinary = (values: ReadonlyArray<number>) => values.every((value) => valu
 
 /**
  * The mean of samples with its standard error and interval: Wilson's for one answer of right or wrong per question,
- * else Student's over clusters.
+ * else Student's over clusters, cut to 0 and 1.
+ *
+ * **Details**
+ *
+ * Where all clusters agree, they have no standard error that could be told, yet others may differ. Then the interval is
+ * Wilson's for as many answers as there are clusters, and the minimum detectable difference follows from its width.
  *
  * **Example**
  *
@@ -225,24 +246,23 @@ export const score = (samples: ReadonlyArray<Sample>, confidence = 0.95): Score 
   const error = clusteredStandardError(clustered)
   const centre = mean(values)
   const isSimple = isBinary(values) && clusters === values.length
+  const isSpread = error > 0
+  const ofClusters = (sure: number) => wilson(centre * clusters, clusters, sure)
   return {
     mean: centre,
     standardError: error,
-    interval: isSimple
-      ? wilson(
-          values.reduce((sum, value) => sum + value, 0),
-          values.length,
-          confidence
-        )
-      : student(centre, error, clusters - 1, confidence),
+    interval: isSimple || !isSpread ? ofClusters(confidence) : student(centre, error, clusters - 1, confidence, [0, 1]),
     questions,
     samples: scored.length,
     unparsed: scored.filter(({ isUnparsed }) => isUnparsed === true).length,
     missing: samples.length - scored.length,
     // Against a policy of like variance that finds other questions hard: pairing can only make it smaller.
-    minimumDetectable: minimumDetectable(Math.SQRT2 * error)
+    minimumDetectable: minimumDetectable(Math.SQRT2 * (isSpread ? error : errorOf(ofClusters(0.95))))
   }
 }
+
+/** The standard error that a 95 % interval of this width would come of. */
+const errorOf = ({ high, low }: Interval): number => (high - low) / (2 * normalQuantile(0.975))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Comparisons
@@ -254,59 +274,7 @@ const correlationOf = (pairs: ReadonlyArray<readonly [number, number]>): number 
   return sum((x, y) => x * y) / Math.sqrt(sum((x) => x * x) * sum((_, y) => y * y))
 }
 
-/**
- * McNemar's exact test: the chance that of the questions which just one of two policies gets right, the split would be
- * as uneven as this or more, were they equally good.
- *
- * **Example**
- *
- * ```ts
- * import * as Statistics from "@divisi/evals/Statistics"
- *
- * Statistics.mcnemar(1, 5) // => 0.21875
- * ```
- */
-export const mcnemar = (onlyFirst: number, onlySecond: number): number => {
-  const total = onlyFirst + onlySecond
-  const few = Math.min(onlyFirst, onlySecond)
-  // Beyond a thousand the first term is too small for a double; the same tail by the incomplete beta function.
-  if (total > 1000) return Math.min(1, 2 * incompleteBeta(0.5, total - few, few + 1))
-  let term = 0.5 ** total
-  let tail = 0
-  for (let index = 0; index <= few; index++) {
-    tail += term
-    term *= (total - index) / (index + 1)
-  }
-  return Math.min(1, 2 * tail)
-}
-
-/** How many differences are tried in all combinations of signs instead of at random. */
-const maxExact = 14
-
-/**
- * The sign-flip test of differences: the chance that their mean would be as far from 0 or farther, if each were as
- * likely to have the other sign. All combinations up to 14 differences, else so many seeded draws.
- */
-export const signFlip = (
-  differences: ReadonlyArray<number>,
-  options: { readonly seed?: number | undefined; readonly draws?: number | undefined } = {}
-): number => {
-  const total = (signs: (index: number) => boolean) =>
-    Math.abs(differences.reduce((sum, value, index) => sum + (signs(index) ? value : -value), 0))
-  const limit = total(() => true) - 1e-12
-  if (differences.length <= maxExact) {
-    const combinations = 2 ** differences.length
-    let extreme = 0
-    for (let bits = 0; bits < combinations; bits++)
-      if (total((index) => ((bits >> index) & 1) === 1) >= limit) extreme++
-    return extreme / combinations
-  }
-  const draws = options.draws ?? 10_000
-  const random = mersenne(options.seed ?? 0)
-  let extreme = 1
-  for (let draw = 0; draw < draws; draw++) if (total(() => uniformInt(random, 0, 1) === 1) >= limit) extreme++
-  return extreme / (draws + 1)
-}
+export { mcnemar, signFlip }
 
 const pairsOf = (first: ReadonlyArray<Sample>, second: ReadonlyArray<Sample>) => {
   const other = byQuestion(second)
@@ -326,7 +294,9 @@ const clustersOf = (samples: ReadonlyArray<Sample>) =>
  * **Details**
  *
  * With one answer of right or wrong per question the test is McNemar's, exact; else signs of the questions' mean
- * differences are flipped. Give all p-values of one family to {@link holm}.
+ * differences are flipped, and where questions share a cluster, those of all of them together. Give all p-values of one
+ * family to {@link holm}. Where all questions differ alike, the interval is as wide as the share of others that Wilson's
+ * interval leaves room for.
  *
  * **Example**
  *
@@ -346,25 +316,62 @@ export const difference = (
   options: { readonly confidence?: number | undefined; readonly seed?: number | undefined } = {}
 ): Difference => {
   const pairs = pairsOf(first, second)
-  const clusters = clustersOf(first)
+  const clusterOf = clustersOf(first)
   const means = pairs.map(({ a, b }) => [mean(a), mean(b)] as const)
   const differences = means.map(([a, b]) => a - b)
-  const clustered = differences.map((value, index) => ({ value, cluster: clusters.get(pairs[index]!.question)! }))
-  const error = clusteredStandardError(clustered)
-  const isSingle = pairs.every(({ a, b }) => a.length === 1 && b.length === 1 && isBinary([...a, ...b]))
+  const clustered = differences.map((value, index) => ({ value, cluster: clusterOf.get(pairs[index]!.question)! }))
+  const sums = sumsOf(clustered)
+  const isSingle =
+    sums.length === pairs.length &&
+    pairs.every(({ a, b }) => a.length === 1 && b.length === 1 && isBinary([...a, ...b]))
   const wins = (sign: number) => differences.filter((value) => Math.sign(value) === sign).length
+  const [better, worse] = [wins(1), wins(-1)]
   const centre = mean(differences)
-  const degrees = new Set(clustered.map(({ cluster }) => cluster)).size - 1
+  const error = clusteredStandardError(clustered)
+  const interval = differing(centre, error, sums.length, options.confidence ?? 0.95)
   return {
     mean: centre,
     standardError: error,
-    interval: student(centre, error, degrees, options.confidence ?? 0.95),
+    interval,
     correlation: correlationOf(means),
-    p: isSingle ? mcnemar(wins(1), wins(-1)) : signFlip(differences, { seed: options.seed ?? 0 }),
+    p: isSingle ? mcnemar(better, worse) : signFlip(sums, { seed: options.seed ?? 0 }),
     test: isSingle ? "mcnemar" : "sign-flip",
     questions: pairs.length,
-    minimumDetectable: minimumDetectable(error)
+    minimumDetectable: isSingle
+      ? leastFound({
+          questions: pairs.length,
+          discordant: (better + worse) / pairs.length,
+          power: 0.8,
+          significance: 0.05
+        })
+      : leastFlipped(error, sums.length)
   }
+}
+
+/** Values added up by cluster. */
+const sumsOf = (values: ReadonlyArray<{ readonly value: number; readonly cluster: string }>): ReadonlyArray<number> => {
+  const sums = new Map<string, number>()
+  for (const { cluster, value } of values) sums.set(cluster, (sums.get(cluster) ?? 0) + value)
+  return [...sums.values()]
+}
+
+/** The interval of a mean difference of as many clusters. */
+const differing = (centre: number, error: number, clusters: number, confidence: number): Interval => {
+  if (error > 0) return student(centre, error, clusters - 1, confidence, [-1, 1])
+  // A question that differs from all the others moves their mean by this much at most.
+  const reach = wilson(0, clusters, confidence).high * (1 + Math.abs(centre))
+  return { low: Math.max(-1, centre - reach), high: Math.min(1, centre + reach), method: "wilson", confidence }
+}
+
+/** With fewer clusters than this, no flips of signs are as rare as 5 %. */
+const fewestFlipped = 6
+
+/** The least true difference that a sign-flip test finds four times in five: about that of the t test. */
+const leastFlipped = (error: number, clusters: number): number => {
+  if (clusters < fewestFlipped) return Number.NaN
+  const degrees = clusters - 1
+  const spread = error > 0 ? error : errorOf(differing(0, 0, clusters, 0.95))
+  return (studentQuantile(0.95, degrees) + studentQuantile(0.6, degrees)) * spread
 }
 
 /**

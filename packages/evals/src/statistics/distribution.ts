@@ -45,6 +45,20 @@ export const incompleteBeta = (x: number, a: number, b: number): number => {
   return x < (a + 1) / (a + b + 2) ? (front * betaFraction(x, a, b)) / a : 1 - (front * betaFraction(1 - x, b, a)) / b
 }
 
+/** The logarithm of the chance of exactly `successes` of `total`. */
+export const logBinomial = (successes: number, total: number, share: number): number => {
+  if (share <= 0) return successes === 0 ? 0 : -Infinity
+  if (share >= 1) return successes === total ? 0 : -Infinity
+  const ways = logGamma(total + 1) - logGamma(successes + 1) - logGamma(total - successes + 1)
+  return ways + successes * Math.log(share) + (total - successes) * Math.log1p(-share)
+}
+
+/** The chance of at most so many successes of `total`. */
+export const binomialTail = (most: number, total: number, share: number): number => {
+  if (most < 0) return 0
+  return most >= total ? 1 : incompleteBeta(1 - share, total - most, most + 1)
+}
+
 /** The chance that Student's t with so many degrees of freedom is at least this far from 0, on both sides. */
 const studentTwoSided = (t: number, degrees: number): number =>
   Number.isFinite(t) ? incompleteBeta(degrees / (degrees + t * t), degrees / 2, 0.5) : 0

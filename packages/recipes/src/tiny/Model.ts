@@ -16,6 +16,12 @@ const nobody: Policy.Policy = {
   propose: () => Effect.fail(new Policy.PolicyError({ policy: "nobody", detail: "nobody stands in." }))
 }
 
+/** The policy of a file as it is served: the rule of words stands in for it. */
+export const served = Effect.fnUntraced(function* (name: string, file: string) {
+  const policy = yield* TinyConductor.policy({ file, sequences, name })
+  return { name, policy } satisfies Contender
+})
+
 /** The policy of a file. Without `subtasks` it is prompted as it was trained then: workers are asked the question. */
 export const open = Effect.fnUntraced(function* (name: string, file: string, subtasks = true) {
   const model = LlamaCppModel.worker(yield* LlamaCppModel.load({ ...TinyConductor.settings, source: file, sequences }))

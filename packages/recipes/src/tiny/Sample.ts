@@ -3,6 +3,7 @@ import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
 import type * as RunEvent from "@divisi/core/RunEvent"
 import type { Task } from "@divisi/core/Task"
+import * as Topology from "@divisi/core/Topology"
 import type * as Usage from "@divisi/core/Usage"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Statistics from "@divisi/evals/Statistics"
@@ -31,6 +32,8 @@ export interface Sample {
   /** Steps of all rounds. */
   readonly steps: number
   readonly rounds: number
+  /** Whether its first plan has steps that run at once. */
+  readonly isParallel: boolean
   /** Whether a round let the answer stand. */
   readonly isPassed: boolean
 }
@@ -38,7 +41,8 @@ export interface Sample {
 /** What is measured. */
 export interface Setup {
   readonly policy: Policy
-  readonly pool: WorkerPool.WorkerPool
+  /** One pool, or the pool of each task by its place. */
+  readonly pool: WorkerPool.WorkerPool | ((task: number) => WorkerPool.WorkerPool)
   readonly tasks: ReadonlyArray<Task>
   /** Rounds after the first; 0 by default. */
   readonly recursion?: number | undefined
@@ -73,10 +77,14 @@ const shuffled = (pool: WorkerPool.WorkerPool, seed: number) =>
 
 /** Runs a policy on every task: the same order of workers for the same place of a task. */
 export const measure = ({ policy, pool, recursion = 0, tasks }: Setup): Effect.Effect<ReadonlyArray<Sample>> => {
-  const conductor = Conductor.make({ policy, pool, retry, recursion, seed: 0 })
+  const poolOf = (index: number) => (typeof pool === "function" ? pool(index) : pool)
+  const conductor = Conductor.make({ policy, pool: poolOf(0), retry, recursion, seed: 0 })
   const one = Effect.fnUntraced(function* (task: Task, index: number) {
     const { counts, listener } = counter()
-    const { answer, ending, rounds, spend } = yield* conductor.run(task, { listener, pool: shuffled(pool, index) })
+    const { answer, ending, rounds, spend } = yield* conductor.run(task, {
+      listener,
+      pool: shuffled(poolOf(index), index)
+    })
     const grade = yield* Effect.orDie(GymGrader.grader.grade(task, answer ?? ""))
     return {
       task: task.id,
@@ -88,6 +96,7 @@ export const measure = ({ policy, pool, recursion = 0, tasks }: Setup): Effect.E
       ...counts,
       steps: rounds.reduce((sum, { workflow }) => sum + workflow.steps.length, 0),
       rounds: rounds.length,
+      isParallel: rounds[0] !== undefined && Topology.width(Topology.make(rounds[0].workflow)) > 1,
       isPassed: rounds.some(({ confirmed }) => confirmed)
     }
   })
@@ -119,6 +128,7 @@ export const summary = (samples: ReadonlyArray<Sample>) => {
     tokens: of(({ tokens }) => tokens),
     ownTokens: of(({ ownTokens }) => ownTokens),
     steps: of(({ steps }) => steps),
+    parallel: of(({ isParallel }) => (isParallel ? 1 : 0)),
     unanswered: samples.filter(({ isAnswered }) => !isAnswered).length
   }
 }

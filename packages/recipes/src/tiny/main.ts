@@ -2,16 +2,19 @@
  * Measures the tiny Conductor on the gym's test tasks. One JSON line for each figure; with `--table`, tables in
  * Markdown; with `--write FILE`, the same tables in the places that the file has for them.
  *
- *   pnpm --filter @divisi/recipes tiny --model FILE [--part table,pools,recursion,adaptivity] [--tasks 500] [--pool-tasks 100]
+ *   pnpm --filter @divisi/recipes tiny --model FILE [--part table,pools,recursion,adaptivity,teams] [--tasks 500]
+ *     [--pool-tasks 100] [--seeds 20261123,...]
  *     [--untrained FILE] [--warm FILE] [--ablations name=FILE,...] [--without-subtasks name,...]
  *     [--runs name=FOLDER,...] [--picture FILE.svg] [--penalties name=FOLDER,...] [--table] [--write FILE]
  *
  * Names that differ only behind a `#`, as `whole#1` and `whole#2`, are seeds of one setting. The first of the ablations
- * is the whole recipe, which the others are compared to.
+ * is the whole recipe, which the others are compared to. Teams are measured with five seeds, drawn by today's date
+ * unless they are given, and with a fifth of the tasks for each.
  */
 import fs from "node:fs"
 import path from "node:path"
 import { parseArgs } from "node:util"
+import * as Seed from "@divisi/core/Seed"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as Effect from "effect/Effect"
@@ -27,6 +30,7 @@ import * as Pools from "./Pools.ts"
 import * as Recursion from "./Recursion.ts"
 import * as Runs from "./Runs.ts"
 import * as Sample from "./Sample.ts"
+import * as Teams from "./Teams.ts"
 
 const { values } = parseArgs({
   options: {
@@ -36,6 +40,7 @@ const { values } = parseArgs({
     part: { type: "string" },
     tasks: { type: "string", default: "500" },
     "pool-tasks": { type: "string", default: "100" },
+    seeds: { type: "string" },
     ablations: { type: "string" },
     "without-subtasks": { type: "string", default: "" },
     runs: { type: "string" },
@@ -102,6 +107,17 @@ const measureModel = Effect.fnUntraced(function* (file: string) {
   }
 })
 
+/** Five seeds that nobody has chosen: they follow from the date. */
+const seedsOfToday = () =>
+  Array.from({ length: 5 }, (_, index) => Seed.derive(0, new Date().toISOString().slice(0, 10), index))
+
+const measureTeams = Effect.fnUntraced(function* (file: string) {
+  if (!wanted("teams")) return
+  const seeds = values.seeds?.split(",").map(Number) ?? seedsOfToday()
+  const count = Math.ceil(tasks.length / seeds.length)
+  report("teams", yield* Teams.run({ tiny: yield* Model.served("tiny", at(file)), seeds, count, say }))
+})
+
 const measureAblations = Effect.gen(function* () {
   if (values.ablations === undefined || !wanted("ablations")) return
   const models = yield* openNamed(inFolders(values.ablations))
@@ -133,6 +149,10 @@ if ([values.model, values.ablations, values.runs, values.penalties].every((value
   process.exit(2)
 }
 
-const measures = [...(values.model === undefined ? [] : [measureModel(values.model)]), measureAblations, readRuns]
+const measures = [
+  ...(values.model === undefined ? [] : [measureModel(values.model), measureTeams(values.model)]),
+  measureAblations,
+  readRuns
+]
 
 await Effect.runPromise(Effect.scoped(Effect.all(measures, { discard: true })))
