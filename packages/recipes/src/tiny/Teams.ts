@@ -1,0 +1,163 @@
+/**
+ * The tiny Conductor as it is served, beside the rule of words and the best single worker, on teams other than the gym's:
+ * parts of it by lot, its workers described in other words, newcomers, texts that are exchanged.
+ */
+import * as Policy from "@divisi/core/Policy"
+import * as Seed from "@divisi/core/Seed"
+import type { Task } from "@divisi/core/Task"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Gym from "@divisi/gym/Gym"
+import * as GymPool from "@divisi/gym/GymPool"
+import * as GymWorker from "@divisi/gym/GymWorker"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Markdown from "./Markdown.ts"
+import type { Contender, Found } from "./Part.ts"
+import * as Sample from "./Sample.ts"
+import { newcomers, otherWords, sameWords } from "./teamTexts.ts"
+
+/** A team, which may be another one for every task. */
+interface Team {
+  readonly name: string
+  readonly pool: (task: number, seed: number) => WorkerPool.WorkerPool
+}
+
+const gym = GymPool.make({ latencyMillis: 0 })
+
+const strangers = newcomers.map((profile) => GymWorker.make(profile, { latencyMillis: 0 }))
+
+const fixed = (name: string, workers: ReadonlyArray<Worker>): Team => {
+  const pool = WorkerPool.makeUnsafe(workers)
+  return { name, pool: () => pool }
+}
+
+const described = (texts: Readonly<Record<string, string>>): ReadonlyArray<Worker> =>
+  gym.workers.map((worker) => ({ ...worker, description: texts[worker.id] ?? worker.description }))
+
+const textOf = (id: string): string => GymPool.profiles.find((profile) => profile.id === id)!.description
+
+/** Pairs of workers have each other's texts. */
+const exchanged = (pairs: ReadonlyArray<readonly [string, string]>): ReadonlyArray<Worker> =>
+  described(Object.fromEntries(pairs.flatMap(([a, b]) => [[a, textOf(b)] as const, [b, textOf(a)] as const])))
+
+const byLot = (count: number): Team => ({
+  name: `${count} of the 16 by lot, others for each task`,
+  pool: (task, seed) => Result.getOrThrow(WorkerPool.sample(gym, { count, seed: Seed.derive(seed, "teams", task) }))
+})
+
+/** The teams, in the order of the table. */
+export const teams: ReadonlyArray<Team> = [
+  fixed("the whole pool", gym.workers),
+  byLot(12),
+  byLot(4),
+  byLot(2),
+  fixed("the same words in other sentences", described(sameWords)),
+  fixed("other words", described(otherWords)),
+  fixed("a newcomer, seventeenth", [...gym.workers, strangers[0]!]),
+  fixed(
+    "a newcomer in the place of almanac",
+    gym.workers.map((worker) => (worker.id === "almanac" ? strangers[0]! : worker))
+  ),
+  fixed("8 newcomers more", [...gym.workers, ...strangers]),
+  fixed(
+    "two pairs have each other's texts",
+    exchanged([
+      ["professor", "intern"],
+      ["converter", "almanac"]
+    ])
+  )
+]
+
+/** Asks the worker of a team that was right most often, alone, on questions for validation. */
+const bestSingle = Effect.gen(function* () {
+  const workers = [...gym.workers, ...strangers]
+  const tasks = Gym.tasks({ split: "validation", count: 200 })
+  const means = yield* Effect.forEach(workers, ({ id }, index) => {
+    const pool = WorkerPool.makeUnsafe([workers[index]!])
+    const policy = Policy.fixed(id, () => ({ steps: [{ worker: 0, subtask: "", access: [] }] }))
+    return Effect.map(
+      Sample.measure({ policy, pool, tasks }),
+      (samples) => [id, Sample.summary(samples).right.mean] as const
+    )
+  })
+  const meanOf = new Map(means)
+  return Policy.fixed("best single", ({ workers }) => {
+    const best = workers.reduce(
+      (found, { id }, at) => (meanOf.get(id)! > meanOf.get(workers[found]!.id)! ? at : found),
+      0
+    )
+    return { steps: [{ worker: best, subtask: "", access: [] }] }
+  })
+})
+
+/** Several draws of tasks as one list, each task with the seed that it was drawn with. */
+const drawn = (seeds: ReadonlyArray<number>, count: number) =>
+  seeds.flatMap((seed) =>
+    Gym.tasks({ split: "test", count, seed }).map((task): readonly [number, Task] => [seed, task])
+  )
+
+/**
+ * Measures every team on as many tasks for each seed.
+ *
+ * **Details**
+ *
+ * The worker that is best alone is found on 200 validation questions: of a team, whoever was right most often on them.
+ */
+export const run = Effect.fnUntraced(function* (options: {
+  readonly tiny: Contender
+  readonly seeds: ReadonlyArray<number>
+  readonly count: number
+  readonly say: (text: string) => void
+}): Effect.fn.Return<Found> {
+  const { count, say, seeds, tiny } = options
+  const tasks = drawn(seeds, count)
+  const policies = [tiny.policy, LexicalPolicy.make(), yield* bestSingle]
+  const records = yield* Effect.forEach(
+    teams,
+    Effect.fnUntraced(function* ({ name, pool }) {
+      say(name)
+      const [own, rule, single] = yield* Effect.forEach(policies, (policy) =>
+        Sample.measure({
+          policy,
+          pool: (index) => pool(index, tasks[index]![0]),
+          tasks: tasks.map(([, task]) => task)
+        })
+      )
+      return {
+        team: name,
+        seeds,
+        tasks: tasks.length,
+        tiny: Sample.summary(own!),
+        lexical: Sample.summary(rule!),
+        bestSingle: Sample.summary(single!),
+        aheadOfLexical: Sample.difference(own!, rule!),
+        aheadOfSingle: Sample.difference(own!, single!)
+      }
+    })
+  )
+  const rows = records.map(({ aheadOfLexical, aheadOfSingle, bestSingle, lexical, team, tiny }) => [
+    team,
+    Markdown.percent(tiny.right),
+    Markdown.percent(lexical.right),
+    Markdown.percent(bestSingle.right),
+    Markdown.percent(aheadOfLexical, true),
+    Markdown.percent(aheadOfSingle, true),
+    Markdown.plain(tiny.usdPerThousand, 3),
+    Markdown.plain(lexical.usdPerThousand, 3),
+    Markdown.percent(tiny.parallel)
+  ])
+  const columns = [
+    "team",
+    "tiny, right, %",
+    "lexical, %",
+    "best single, %",
+    "ahead of lexical, points",
+    "ahead of the best single, points",
+    "tiny, USD per 1,000 tasks",
+    "lexical, USD",
+    "tiny's plans that run steps at once, %"
+  ]
+  return { records, markdown: Markdown.table(columns, rows) }
+})
