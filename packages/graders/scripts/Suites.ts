@@ -31,6 +31,10 @@ export const own = (): ReadonlyArray<Suite> => [
     name: "pairs of our own",
     cases: lines(fs.readFileSync(new URL("math-pairs.jsonl", folder), "utf8")) as unknown as ReadonlyArray<Case>
   },
+  {
+    name: "classes of errors",
+    cases: lines(fs.readFileSync(new URL("math-classes.jsonl", folder), "utf8")) as unknown as ReadonlyArray<Case>
+  },
   { name: "hendrycks is_equiv", cases: readJson("hendrycks_is_equiv_cases.json") },
   {
     name: "inspect_ai math",

@@ -61,12 +61,14 @@ export class Cursor {
   protected braced(): string {
     this.expect("symbol", "{")
     let text = ""
-    while (!this.take("symbol", "}")) {
+    for (let depth = 1; ; this.position++) {
       const token = this.peek()
       if (token === undefined) throw new Unreadable()
+      if (this.is("symbol", "{")) depth++
+      if (this.is("symbol", "}") && --depth === 0) break
       text += token.text
-      this.position++
     }
+    this.position++
     return text
   }
 
@@ -75,12 +77,12 @@ export class Cursor {
     return token?.type === "command" ? token.text : ""
   }
 
-  /** Whether an "and" or "or" stands ahead. */
-  protected isConjunction(): boolean {
+  /** The "and" or "or" that stands ahead. */
+  protected conjunction(): "and" | "or" | undefined {
     const token = this.peek()
-    return (
-      (token?.type === "text" || token?.type === "command") && /^(?:and|or|,\s*and|,\s*or)$/i.test(token.text.trim())
-    )
+    if (token?.type !== "text" && token?.type !== "command" && token?.type !== "word") return undefined
+    const found = /^(?:,\s*)?(and|or)$/i.exec(token.text.trim())?.[1]?.toLowerCase()
+    return found === "and" || found === "or" ? found : undefined
   }
 
   /** The comparison that stands ahead. */

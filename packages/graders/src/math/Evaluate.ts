@@ -71,6 +71,10 @@ export const exact = (expression: Expression, bindings: Bindings = new Map()): E
       return both(expression.left, expression.right, bindings, Rational.divide)
     case "binomial":
       return both(expression.left, expression.right, bindings, Rational.binomial)
+    case "permutations":
+      return both(expression.left, expression.right, bindings, Rational.permutations)
+    case "remainder":
+      return both(expression.left, expression.right, bindings, Rational.remainder)
     case "power":
       return both(expression.left, expression.right, bindings, exactPower)
     case "root":
@@ -79,6 +83,8 @@ export const exact = (expression: Expression, bindings: Bindings = new Map()): E
       return mapExact(expression.of, bindings, Rational.negate)
     case "factorial":
       return mapExact(expression.of, bindings, Rational.factorial)
+    case "double-factorial":
+      return mapExact(expression.of, bindings, Rational.doubleFactorial)
     case "percent":
       return mapExact(expression.of, bindings, (value) => Rational.divide(value, hundred))
     case "call":
@@ -208,6 +214,8 @@ const call = (name: FunctionName, a: Approximate): Value => {
   switch (name) {
     case "abs":
       return real(size(a), a)
+    case "conjugate":
+      return { ...a, im: a.im.negated() }
     case "floor":
       return rounded(a, (x) => x.floor())
     case "ceil":
@@ -317,6 +325,9 @@ export const approximate = (expression: Expression, bindings: Bindings = new Map
     case "degree":
       return scaled(expression.of, bindings, pi.dividedBy(180))
     case "factorial":
+    case "double-factorial":
+    case "permutations":
+    case "remainder":
     case "binomial": {
       const found = exact(expression, bindings)
       return found === undefined ? undefined : fromRational(found)

@@ -1,5 +1,6 @@
 /** What an answer says once it is read: a tree of numbers, symbols, operations, and collections of them. */
 import type { Rational } from "./Rational.ts"
+import type { Unit } from "./Units.ts"
 
 /** An operation on numbers that is written as a function. */
 export type FunctionName =
@@ -21,6 +22,7 @@ export type FunctionName =
   | "abs"
   | "floor"
   | "ceil"
+  | "conjugate"
 
 /** How the sides of a relation compare; `~` is "about". */
 export type Comparison = "=" | "~" | "<" | ">" | "<=" | ">=" | "!=" | "in"
@@ -33,8 +35,12 @@ export type Expression =
   /** A variable, or one of the constants `pi`, `e`, `i`, `infinity`, `reals`, `empty`. */
   | { readonly type: "symbol"; readonly name: string }
   | { readonly type: "add" | "multiply"; readonly items: ReadonlyArray<Expression> }
-  | { readonly type: "negate" | "factorial" | "degree" | "percent"; readonly of: Expression }
-  | { readonly type: "divide" | "power" | "binomial"; readonly left: Expression; readonly right: Expression }
+  | { readonly type: "negate" | "factorial" | "double-factorial" | "degree" | "percent"; readonly of: Expression }
+  | {
+      readonly type: "divide" | "power" | "binomial" | "permutations" | "remainder"
+      readonly left: Expression
+      readonly right: Expression
+    }
   | { readonly type: "root"; readonly of: Expression; readonly degree: Expression }
   | { readonly type: "log"; readonly of: Expression; readonly base: Expression }
   | { readonly type: "call"; readonly name: FunctionName; readonly of: Expression }
@@ -42,11 +48,17 @@ export type Expression =
   | { readonly type: "plus-minus"; readonly isFlipped: boolean; readonly of: Expression }
   | { readonly type: "text"; readonly text: string }
   /** A value with a unit after it, or a currency before it. */
-  | { readonly type: "quantity"; readonly of: Expression; readonly unit: string }
+  | { readonly type: "quantity"; readonly of: Expression; readonly unit: Unit }
   /** In brackets: a point, a vector, or an interval. */
   | { readonly type: "tuple"; readonly open: string; readonly close: string; readonly items: ReadonlyArray<Expression> }
-  /** Values with commas between and nothing around; unordered when joined by "and" or "or". */
-  | { readonly type: "list"; readonly isUnordered: boolean; readonly items: ReadonlyArray<Expression> }
+  /** Values with nothing around; with commas alone they have an order. */
+  | { readonly type: "list"; readonly join: "," | "and" | "or"; readonly items: ReadonlyArray<Expression> }
+  /** `3 : 4`, of two or more. */
+  | { readonly type: "ratio"; readonly items: ReadonlyArray<Expression> }
+  /** A value or an equation up to multiples of a modulus. */
+  | { readonly type: "modular"; readonly of: Expression; readonly modulus: Expression }
+  /** `{x | x > 3}`: the numbers of which something holds. */
+  | { readonly type: "set-builder"; readonly of: Expression }
   | { readonly type: "set" | "union"; readonly items: ReadonlyArray<Expression> }
   | { readonly type: "difference"; readonly left: Expression; readonly right: Expression }
   | { readonly type: "matrix"; readonly rows: ReadonlyArray<ReadonlyArray<Expression>> }
@@ -71,16 +83,21 @@ export const children = (expression: Expression): ReadonlyArray<Expression> => {
     case "list":
     case "set":
     case "union":
+    case "ratio":
       return expression.items
     case "divide":
     case "power":
     case "binomial":
+    case "permutations":
+    case "remainder":
     case "difference":
       return [expression.left, expression.right]
     case "root":
       return [expression.of, expression.degree]
     case "log":
       return [expression.of, expression.base]
+    case "modular":
+      return [expression.of, expression.modulus]
     case "matrix":
       return expression.rows.flat()
     case "relation":

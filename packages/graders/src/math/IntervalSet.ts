@@ -2,9 +2,13 @@
 
 import { approximate, exact } from "./Evaluate.ts"
 import type { Comparison, Expression } from "./Expression.ts"
+import { variables } from "./Expression.ts"
+import * as Rational from "./Rational.ts"
 
 interface Bound {
   readonly at: number
+  /** Where the bound is a fraction. */
+  readonly exact?: Rational.Rational | undefined
   readonly isClosed: boolean
 }
 
@@ -25,28 +29,38 @@ const infinite = (expression: Expression): number | undefined => {
   return expression.type === "add" && expression.items.length === 1 ? infinite(expression.items[0]!) : undefined
 }
 
-/** Where a bound lies, to the digits of a double. */
-const position = (expression: Expression): number | undefined => {
+/** Where a bound lies: to the digits of a double, and exactly where it is a fraction. */
+type Position = Pick<Bound, "at" | "exact">
+
+const fromFraction = (fraction: Rational.Rational): Position => ({
+  at: Number(fraction.numerator) / Number(fraction.denominator),
+  exact: fraction
+})
+
+const position = (expression: Expression): Position | undefined => {
   const at = infinite(expression)
-  if (at !== undefined) return at
+  if (at !== undefined) return { at }
   const fraction = exact(expression)
-  if (fraction !== undefined) return Number(fraction.numerator) / Number(fraction.denominator)
+  if (fraction !== undefined) return fromFraction(fraction)
   const value = approximate(expression)
-  return value?.im.isZero() === true ? value.re.toNumber() : undefined
+  return value?.im.isZero() === true ? { at: value.re.toNumber() } : undefined
 }
 
+const lowest: Position = { at: Number.NEGATIVE_INFINITY }
+const highest: Position = { at: Number.POSITIVE_INFINITY }
+
 const interval = (
-  low: number | undefined,
+  low: Position | undefined,
   lowClosed: boolean,
-  high: number | undefined,
+  high: Position | undefined,
   highClosed: boolean
 ): Intervals => {
-  if (low === undefined || high === undefined || Number.isNaN(low) || Number.isNaN(high) || low > high) return undefined
-  if (low === high && !(lowClosed && highClosed)) return undefined
+  if (low === undefined || high === undefined || Number.isNaN(low.at) || Number.isNaN(high.at)) return undefined
+  if (low.at > high.at || (low.at === high.at && !(lowClosed && highClosed))) return undefined
   return [
     {
-      low: { at: low, isClosed: lowClosed && Number.isFinite(low) },
-      high: { at: high, isClosed: highClosed && Number.isFinite(high) }
+      low: { ...low, isClosed: lowClosed && Number.isFinite(low.at) },
+      high: { ...high, isClosed: highClosed && Number.isFinite(high.at) }
     }
   ]
 }
@@ -56,10 +70,12 @@ const everything: Interval = {
   high: { at: Number.POSITIVE_INFINITY, isClosed: false }
 }
 
+const point = (one: Position): Interval => ({ low: { ...one, isClosed: true }, high: { ...one, isClosed: true } })
+
 const points = (items: ReadonlyArray<Expression>): Intervals => {
   const found = items.map(position)
-  return found.every((at) => at !== undefined && Number.isFinite(at))
-    ? found.map((at) => ({ low: { at: at!, isClosed: true }, high: { at: at!, isClosed: true } }))
+  return found.every((one) => one !== undefined && Number.isFinite(one.at))
+    ? found.map((one) => point(one!))
     : undefined
 }
 
@@ -79,16 +95,16 @@ const merge = (intervals: ReadonlyArray<Interval>): ReadonlyArray<Interval> => {
 }
 
 const further = (a: Bound, b: Bound): Bound =>
-  a.at === b.at ? { at: a.at, isClosed: a.isClosed || b.isClosed } : a.at > b.at ? a : b
+  a.at === b.at ? { ...a, isClosed: a.isClosed || b.isClosed } : a.at > b.at ? a : b
 
 /** Takes points out. */
 const without = (intervals: ReadonlyArray<Interval>, holes: ReadonlyArray<Interval>): Intervals => {
   if (holes.some(({ high, low }) => low.at !== high.at)) return undefined
   return holes.reduce<ReadonlyArray<Interval>>(
-    (left, { low: { at } }) =>
+    (left, { low: hole }) =>
       left.flatMap((one) => {
-        if (at < one.low.at || at > one.high.at) return [one]
-        const open = { at, isClosed: false }
+        if (hole.at < one.low.at || hole.at > one.high.at) return [one]
+        const open = { ...hole, isClosed: false }
         return [
           { low: one.low, high: open },
           { low: open, high: one.high }
@@ -113,18 +129,16 @@ const all = (found: ReadonlyArray<Intervals>): Intervals =>
   found.every((one) => one !== undefined) ? merge(found.flatMap((one) => one ?? [])) : undefined
 
 /** What a comparison of a variable with a value allows. */
-const ray = (comparison: Comparison, at: number | undefined): Intervals => {
+const ray = (comparison: Comparison, at: Position | undefined): Intervals => {
   switch (comparison) {
     case "<":
     case "<=":
-      return interval(Number.NEGATIVE_INFINITY, false, at, comparison === "<=")
+      return interval(lowest, false, at, comparison === "<=")
     case ">":
     case ">=":
-      return interval(at, comparison === ">=", Number.POSITIVE_INFINITY, false)
+      return interval(at, comparison === ">=", highest, false)
     case "!=":
-      return at === undefined
-        ? undefined
-        : without([everything], [{ low: { at, isClosed: true }, high: { at, isClosed: true } }])
+      return at === undefined ? undefined : without([everything], [point(at)])
     default:
       return undefined
   }
@@ -135,31 +149,71 @@ const flipped: Readonly<Partial<Record<Comparison, Comparison>>> = { "<": ">", "
 /** The comparison read from its other side. */
 export const flip = (comparison: Comparison): Comparison => flipped[comparison] ?? comparison
 
+/** What a linear formula of one variable is: its slope and its value at 0; `undefined` for any other. */
+const linear = (
+  expression: Expression,
+  variable: string
+): readonly [Rational.Rational, Rational.Rational] | undefined => {
+  const at = (x: number) => exact(expression, new Map([[variable, Rational.integer(x)]]))
+  const [start, first, second, back] = [at(0), at(1), at(2), at(-3)]
+  if (start === undefined || first === undefined || second === undefined || back === undefined) return undefined
+  const slope = Rational.add(first, Rational.negate(start))
+  const isLine = (x: number, y: Rational.Rational) => {
+    const rise = slope === undefined ? undefined : Rational.multiply(slope, Rational.integer(x))
+    const value = rise === undefined ? undefined : Rational.add(start, rise)
+    return value !== undefined && Rational.equals(value, y)
+  }
+  return slope !== undefined && isLine(2, second) && isLine(-3, back) ? [slope, start] : undefined
+}
+
+/** What two sides with a comparison between them allow for a variable. */
+const allowed = (left: Expression, comparison: Comparison, right: Expression, variable: string): Intervals => {
+  const isAlone = (side: Expression) => side.type === "symbol" && side.name === variable
+  if (comparison === "in") return isAlone(left) ? of(right) : undefined
+  if (isAlone(left) && variables(right).length === 0) return ray(comparison, position(right))
+  if (isAlone(right) && variables(left).length === 0) return ray(flip(comparison), position(left))
+  const line = linear({ type: "add", items: [left, { type: "negate", of: right }] }, variable)
+  if (line === undefined || line[0].numerator === 0n) return undefined
+  const zero = Rational.divide(Rational.negate(line[1]), line[0])
+  return zero === undefined
+    ? undefined
+    : ray(line[0].numerator > 0n ? comparison : flip(comparison), fromFraction(zero))
+}
+
+/** The numbers that a list of relations allows; with commas alone all of them hold, unless no number is such. */
+const joined = (join: "," | "and" | "or", parts: ReadonlyArray<ReadonlyArray<Interval>>): ReadonlyArray<Interval> => {
+  const both = parts.reduce((a, b) => intersect(a, b))
+  return join === "or" || (join === "," && both.length === 0) ? merge(parts.flat()) : both
+}
+
 /** A set of numbers that is said by relations of one variable, e.g. `1 < x \leq 2`; with the variable's name. */
 export const ofRelation = (
   expression: Expression
 ): { readonly variable: string; readonly intervals: ReadonlyArray<Interval> } | undefined => {
-  if (expression.type === "list" && expression.isUnordered) {
+  if (expression.type === "list") {
     const parts = expression.items.map(ofRelation)
     const variable = parts[0]?.variable
     if (variable === undefined || parts.some((part) => part?.variable !== variable)) return undefined
-    return { variable, intervals: merge(parts.flatMap((part) => part?.intervals ?? [])) }
+    return {
+      variable,
+      intervals: joined(
+        expression.join,
+        parts.map((part) => part?.intervals ?? [])
+      )
+    }
   }
   if (expression.type !== "relation") return undefined
   const { comparisons, operands } = expression
-  const at = operands.findIndex((operand) => operand.type === "symbol" && position(operand) === undefined)
-  const variable = operands[at]
-  if (variable?.type !== "symbol" || operands.length > 3 || comparisons.includes("=")) return undefined
-  const sides = operands.flatMap((operand, index): ReadonlyArray<Intervals> => {
-    if (index === at) return []
-    if (Math.abs(index - at) !== 1) return [undefined]
-    const comparison = comparisons[Math.min(index, at)]!
-    if (comparison === "in") return [index > at ? of(operand) : undefined]
-    return [ray(index > at ? comparison : flip(comparison), position(operand))]
-  })
+  const [variable, other] = variables(expression)
+  if (variable === undefined || other !== undefined || comparisons.some((one) => one === "=" || one === "~")) {
+    return undefined
+  }
+  const sides = comparisons.map((comparison, index) =>
+    allowed(operands[index]!, comparison, operands[index + 1]!, variable)
+  )
   if (sides.some((side) => side === undefined)) return undefined
   const intervals = sides.reduce((a, b) => intersect(a ?? [], b ?? []), [everything])
-  return { variable: variable.name, intervals: intervals ?? [] }
+  return { variable, intervals: intervals ?? [] }
 }
 
 /** The set that an interval, a union, a difference or `\mathbb{R}` is; `undefined` for what is no such set. */
@@ -172,6 +226,8 @@ export const of = (expression: Expression): Intervals => {
       if (low === undefined || high === undefined || expression.items.length !== 2) return undefined
       return interval(position(low), expression.open === "[", position(high), expression.close === "]")
     }
+    case "set-builder":
+      return ofRelation(expression.of)?.intervals
     case "set":
       return points(expression.items)
     case "union":
@@ -185,8 +241,12 @@ export const of = (expression: Expression): Intervals => {
   }
 }
 
-const isSameBound = (a: Bound, b: Bound): boolean =>
-  a.isClosed === b.isClosed && (a.at === b.at || Math.abs(a.at - b.at) <= 1e-12 * Math.max(1, Math.abs(a.at)))
+const isSameBound = (a: Bound, b: Bound): boolean => {
+  if (a.isClosed !== b.isClosed) return false
+  if (a.exact !== undefined && b.exact !== undefined) return Rational.equals(a.exact, b.exact)
+  if (!Number.isFinite(a.at) || !Number.isFinite(b.at)) return a.at === b.at
+  return Math.abs(a.at - b.at) <= 1e-12 * Math.max(1, Math.abs(a.at))
+}
 
 /** Whether two sets are the same. */
 export const equals = (a: ReadonlyArray<Interval>, b: ReadonlyArray<Interval>): boolean => {

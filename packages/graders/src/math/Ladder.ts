@@ -5,27 +5,16 @@
  * here run in bounded time; what they leave open goes to computer algebra.
  */
 import { type Decision, no, open, type Rung, verdict, yes } from "./Decision.ts"
-import { exact } from "./Evaluate.ts"
-import type { Comparison, Expression } from "./Expression.ts"
+import { approximate, exact } from "./Evaluate.ts"
+import type { Expression } from "./Expression.ts"
 import { print, some, variables } from "./Expression.ts"
 import * as IntervalSet from "./IntervalSet.ts"
 import { fold, normalise } from "./Notation.ts"
 import { parse } from "./Parser.ts"
 import * as Rational from "./Rational.ts"
-import { isSameUnit } from "./Units.ts"
-import { bindingsAt, byIdentity, compareValues, isValue } from "./Values.ts"
-
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
-
-/** What benchmarks differ in. */
-export interface Rules {
-  /** Whether values with commas between them count in any order, as those of `{…}` always do. */
-  readonly anyOrder: boolean
-  /** Whether `5` is right where the gold answer is `x = 5`. */
-  readonly bareValues: boolean
-}
+import { compareWithRelation, isCoordinates, isLabel, joinsAgree, type Rules, relationAsSet } from "./Relations.ts"
+import { factor, isKnown, isSameUnit, none, type Unit, unitOf } from "./Units.ts"
+import { compareValues, isValue } from "./Values.ts"
 
 /** Longer answers are compared as text alone. */
 const maxLength = 2000
@@ -36,29 +25,37 @@ const maxLength = 2000
 
 interface Measured {
   readonly value: Expression
-  /** Empty when nothing is said. */
-  readonly unit: string
+  readonly unit: Unit
 }
 
 const measured = (expression: Expression): Measured => {
   switch (expression.type) {
     case "quantity": {
       const inner = measured(expression.of)
-      return { value: inner.value, unit: inner.unit === "" ? expression.unit : inner.unit }
+      return { value: inner.value, unit: inner.unit.name === "" ? expression.unit : inner.unit }
     }
     case "degree":
-      return { value: expression.of, unit: "degree" }
+      return { value: expression.of, unit: unitOf("degree") }
     case "percent":
-      return { value: expression.of, unit: "percent" }
+      return { value: expression.of, unit: unitOf("percent") }
     case "negate": {
       const inner = measured(expression.of)
-      return inner.unit === ""
-        ? { value: expression, unit: "" }
+      return inner.unit.name === ""
+        ? { value: expression, unit: none }
         : { ...inner, value: { type: "negate", of: inner.value } }
     }
     default:
-      return { value: expression, unit: "" }
+      return { value: expression, unit: none }
   }
+}
+
+/** `5 m` beside `5\text{ m}`: a letter behind a number may be the symbol of a unit. */
+const withLetterUnit = (one: Measured, other: Measured): Measured => {
+  if (one.unit.name !== "" || other.unit.name === "" || one.value.type !== "multiply") return one
+  const last = one.value.items.at(-1)
+  const items = one.value.items.slice(0, -1)
+  if (last?.type !== "symbol" || !isKnown(last.name) || items.some((item) => variables(item).length > 0)) return one
+  return { value: items.length === 1 ? items[0]! : { type: "multiply", items }, unit: unitOf(last.name) }
 }
 
 const hundred: Expression = { type: "number", value: Rational.integer(100), isDecimal: false }
@@ -72,13 +69,27 @@ const isFraction = (expression: Expression): boolean => {
   return value !== undefined && Rational.compare(value, one) < 0 && Rational.compare(value, Rational.negate(one)) > 0
 }
 
+const inUnit = (of: Expression, from: Unit, to: Unit): Expression => {
+  const value = factor(from, to)
+  if (value.numerator === value.denominator) return of
+  return { type: "multiply", items: [of, { type: "number", value, isDecimal: false }] }
+}
+
+const isPercent = ({ unit }: Measured) => unit.name === "percent"
+
+/** Degrees beside radians are compared as angles. */
+const asAngle = ({ unit, value }: Measured): Expression =>
+  unit.name === "degree" ? { type: "degree", of: inUnit(value, unit, unitOf("degree")) } : value
+
 /** A unit that one side leaves out is passed over; 10 % is 10 and 0.1. */
 const compareMeasured = (gold: Measured, answer: Measured, rules: Rules): Decision => {
+  const names = [gold.unit.name, answer.unit.name].sort().join()
+  if (names === "degree,radian") return compareValues(asAngle(gold), asAngle(answer))
   if (!isSameUnit(gold.unit, answer.unit)) return no("text")
-  const plain = decide(gold.value, answer.value, rules)
-  if (gold.unit === answer.unit) return plain
-  if (gold.unit === "percent") return plain.correct ? plain : decide(hundredth(gold.value), answer.value, rules)
-  if (answer.unit !== "percent" || (plain.correct && !isFraction(gold.value))) return plain
+  const plain = decide(gold.value, inUnit(answer.value, answer.unit, gold.unit), rules)
+  if (gold.unit.name === answer.unit.name) return plain
+  if (isPercent(gold)) return plain.correct ? plain : decide(hundredth(gold.value), answer.value, rules)
+  if (!isPercent(answer) || (plain.correct && !isFraction(gold.value))) return plain
   return decide(gold.value, hundredth(answer.value), rules)
 }
 
@@ -119,7 +130,7 @@ const several = (
 ): { readonly items: ReadonlyArray<Expression>; readonly isOrdered: boolean } | undefined => {
   if (expression.type === "set") return { items: spread(expression.items), isOrdered: false }
   if (expression.type === "list") {
-    const isOrdered = !(rules.anyOrder || expression.isUnordered || expression.items.some(hasPlusMinus))
+    const isOrdered = expression.join === "," && !rules.anyOrder && !expression.items.some(hasPlusMinus)
     return { items: spread(expression.items), isOrdered }
   }
   if (isValue(expression) && hasPlusMinus(expression)) return { items: spread([expression]), isOrdered: false }
@@ -143,6 +154,11 @@ const inAnyOrder = (gold: ReadonlyArray<Expression>, answer: ReadonlyArray<Expre
 const compareSeveral = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   const [a, b] = [several(gold, rules), several(answer, rules)]
   if (a !== undefined && b !== undefined) {
+    if (gold.type === "list" && answer.type === "list") {
+      const asSet = relationAsSet(gold, answer)
+      if (asSet.rung !== "none") return asSet
+    }
+    if (!joinsAgree(gold, answer)) return no("set")
     const isOrdered = a.isOrdered && b.isOrdered
     return verdict(isOrdered ? inOrder(a.items, b.items, rules) : inAnyOrder(a.items, b.items, rules), "set")
   }
@@ -157,24 +173,13 @@ const isPoint = (expression: Expression): boolean =>
 
 const compareTuples = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   if (gold.type !== "tuple") return open
-  if (answer.type === "list") return verdict(isPoint(gold) && isCoordinates(gold.items, answer.items, rules), "tuple")
+  if (answer.type === "list") return verdict(isPoint(gold) && isCoordinates(gold.items, answer, rules, decide), "tuple")
   if (answer.type !== "tuple") return open
   const isMixed = !(isPoint(gold) && isPoint(answer))
   const rung: Rung =
     isMixed || some(gold, (node) => node.type === "symbol" && node.name === "infinity") ? "interval" : "tuple"
   const brackets = gold.open === answer.open && gold.close === answer.close
   return verdict(brackets && inOrder(gold.items, answer.items, { ...rules, anyOrder: false }), rung)
-}
-
-/** `x = 1, y = 2` for the point `(1, 2)`. */
-const isCoordinates = (gold: ReadonlyArray<Expression>, answer: ReadonlyArray<Expression>, rules: Rules): boolean => {
-  const names = answer.map((item) => (item.type === "relation" && isAssignment(item) ? print(item.operands[0]!) : ""))
-  if (names.includes("") || names.some((name, index) => index > 0 && name <= names[index - 1]!)) return false
-  return inOrder(
-    gold,
-    answer.map((item) => (item.type === "relation" ? item.operands.at(-1)! : item)),
-    rules
-  )
 }
 
 const compareMatrices = (gold: Expression, answer: Expression, rules: Rules): Decision => {
@@ -187,6 +192,7 @@ const compareMatrices = (gold: Expression, answer: Expression, rules: Rules): De
 const isIntervals = (expression: Expression): boolean =>
   expression.type === "union" ||
   expression.type === "difference" ||
+  expression.type === "set-builder" ||
   (expression.type === "symbol" && expression.name === "reals")
 
 const compareIntervals = (gold: Expression, answer: Expression): Decision => {
@@ -196,128 +202,36 @@ const compareIntervals = (gold: Expression, answer: Expression): Decision => {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Relations
+// Ratios and residues
 // -------------------------------------------------------------------------------------------------------------------
 
-type Relation = Extract<Expression, { readonly type: "relation" }>
+const quotient = (left: Expression, right: Expression): Expression => ({ type: "divide", left, right })
 
-/** The name of something: `x`, `AB`, `f(x)`. */
-const isLabel = (expression: Expression): boolean =>
-  (expression.type === "symbol" && variables(expression).length === 1) ||
-  expression.type === "text" ||
-  (expression.type === "tuple" && expression.items.every((item) => isLabel(item))) ||
-  (expression.type === "multiply" && expression.items.every((item) => isLabel(item)))
-
-const isAssignment = ({ comparisons, operands }: Relation): boolean =>
-  comparisons.length === 1 && (comparisons[0] === "=" || comparisons[0] === "in") && isLabel(operands[0]!)
-
-/** What a chain of equations says a value is: `x = 2 + 3 = 5` says it twice. */
-const assigned = (relation: Relation): ReadonlyArray<Expression> | undefined => {
-  const { comparisons, operands } = relation
-  if (comparisons.length === 1 && comparisons[0] === "in" && isLabel(operands[0]!)) return [operands[1]!]
-  if (comparisons.some((comparison) => comparison !== "=")) return undefined
-  return isLabel(operands[0]!) ? operands.slice(1) : operands
-}
-
-interface Pair {
-  readonly left: Expression
-  readonly comparison: Comparison
-  readonly right: Expression
-}
-
-const pairs = ({ comparisons, operands }: Relation): ReadonlyArray<Pair> =>
-  comparisons.map((comparison, index) => {
-    const pair = { left: operands[index]!, comparison, right: operands[index + 1]! }
-    const isDown = comparison === ">" || comparison === ">="
-    return isDown ? { left: pair.right, comparison: IntervalSet.flip(comparison), right: pair.left } : pair
-  })
-
-const minus = (left: Expression, right: Expression): Expression => ({
-  type: "add",
-  items: [left, { type: "negate", of: right }]
-})
-
-/** Whether one side is a variable alone and the other has none: then the answer must be solved for it, too. */
-const isSolved = ({ left, right }: Pair): boolean =>
-  (left.type === "symbol" && variables(right).length === 0) || (right.type === "symbol" && variables(left).length === 0)
-
-/** The same line, plane or half-space: the differences of the sides are in a constant ratio. */
-const isProportional = (gold: Pair, answer: Pair): boolean => {
-  const [a, b] = [minus(gold.left, gold.right), minus(answer.left, answer.right)]
-  if (!isValue(a) || !isValue(b)) return false
-  const names = variables(a)
-  if (names.length === 0 || names.join() !== variables(b).join()) return false
-  const first = ratioAt(a, b, names)
-  if (first === undefined) return false
-  const isSigned = gold.comparison === "<" || gold.comparison === "<="
-  if (first.numerator === 0n || (isSigned && first.numerator < 0n)) return false
-  const scaledAnswer: Expression = {
-    type: "multiply",
-    items: [{ type: "number", value: first, isDecimal: false }, b]
+/** The same proportions; a ratio of two is also their quotient. */
+const compareRatios = (gold: Expression, answer: Expression, rules: Rules): Decision => {
+  if (gold.type === "ratio" && answer.type === "ratio") {
+    if (inOrder(gold.items, answer.items, rules)) return yes("tuple")
+    const isSame =
+      gold.items.length === answer.items.length &&
+      gold.items.every((item, index) => {
+        const [a, b] = [quotient(item, gold.items[0]!), quotient(answer.items[index]!, answer.items[0]!)]
+        return variables(a).length === 0 && compareValues(a, b).correct
+      })
+    return verdict(isSame, "tuple")
   }
-  return byIdentity(a, scaledAnswer).correct
+  const [ratio, other] = gold.type === "ratio" ? [gold, answer] : [answer, gold]
+  if (ratio.type !== "ratio" || ratio.items.length !== 2 || !isValue(other)) return open
+  if (variables(ratio).length > 0 || other.type === "number") return no("tuple")
+  return compareValues(quotient(ratio.items[0]!, ratio.items[1]!), other)
 }
 
-const ratioAt = (a: Expression, b: Expression, names: ReadonlyArray<string>): Rational.Rational | undefined => {
-  const bindings = bindingsAt(names, 5)
-  const [p, q] = [exact(a, bindings), exact(b, bindings)]
-  return p === undefined || q === undefined ? undefined : Rational.divide(p, q)
-}
-
-const isSamePair = (gold: Pair, answer: Pair, rules: Rules): boolean => {
-  if (gold.comparison !== answer.comparison) return false
-  const isSame = (a: Expression, b: Expression) => decide(a, b, rules).correct
-  if (isSame(gold.left, answer.left) && isSame(gold.right, answer.right)) return true
-  const isSymmetric = gold.comparison === "=" || gold.comparison === "!="
-  if (isSymmetric && isSame(gold.left, answer.right) && isSame(gold.right, answer.left)) return true
-  if (gold.comparison === "in" || isSolved(gold)) return false
-  return isProportional(gold, answer)
-}
-
-const compareRelations = (gold: Relation, answer: Relation, rules: Rules): Decision => {
-  const [a, b] = [pairs(gold), pairs(answer)]
-  const isSame =
-    a.length === b.length &&
-    a.every((pair) => b.some((other) => isSamePair(pair, other, rules))) &&
-    b.every((other) => a.some((pair) => isSamePair(pair, other, rules)))
+/** A residue is no whole number, and one of another modulus is another. */
+const compareResidues = (gold: Expression, answer: Expression, rules: Rules): Decision => {
+  if (gold.type !== "modular" && answer.type !== "modular") return open
+  if (gold.type === "relation" || answer.type === "relation") return open
+  if (gold.type !== "modular" || answer.type !== "modular") return no("relation")
+  const isSame = decide(gold.modulus, answer.modulus, rules).correct && decide(gold.of, answer.of, rules).correct
   return verdict(isSame, "relation")
-}
-
-/** A gold inequality, or membership, said as a set of numbers. */
-const relationAsSet = (gold: Expression, answer: Expression): Decision => {
-  const a = IntervalSet.ofRelation(gold)
-  if (a === undefined) return open
-  const relation = IntervalSet.ofRelation(answer)
-  if (relation !== undefined && relation.variable !== a.variable) return no("relation")
-  const b = relation?.intervals ?? IntervalSet.of(answer)
-  return b === undefined ? open : verdict(IntervalSet.equals(a.intervals, b), "relation")
-}
-
-const asRelation = (rung: Rung): Rung => (rung === "none" ? "none" : "relation")
-
-const compareWithRelation = (gold: Expression, answer: Expression, rules: Rules): Decision => {
-  if (gold.type === "relation" && answer.type === "relation") {
-    const same = compareRelations(gold, answer, rules)
-    return same.correct ? same : or(relationAsSet(gold, answer), () => same)
-  }
-  if (gold.type === "relation") {
-    const asSet = relationAsSet(gold, answer)
-    if (asSet.rung !== "none" || !rules.bareValues || !isAssignment(gold)) return asSet
-    const bare = decide(gold.operands.at(-1)!, answer, rules)
-    return verdict(bare.correct, asRelation(bare.rung))
-  }
-  if (gold.type === "list" && gold.isUnordered && isIntervals(answer)) return relationAsSet(gold, answer)
-  if (answer.type !== "relation") return open
-  const values = assigned(answer)
-  if (values === undefined) return no("relation")
-  const decisions = values.map((value) => decide(gold, value, rules))
-  const undecided = decisions.some(({ rung }) => rung === "none")
-  return undecided
-    ? open
-    : verdict(
-        decisions.every(({ correct }) => correct),
-        "relation"
-      )
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -329,15 +243,18 @@ const or = (first: Decision, next: () => Decision): Decision => (first.rung === 
 /** Compares two trees. */
 const decide = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   if (print(gold) === print(answer)) return yes("text")
-  const [a, b] = [measured(gold), measured(answer)]
+  const [one, other] = [measured(gold), measured(answer)]
+  const [a, b] = [withLetterUnit(one, other), withLetterUnit(other, one)]
   if (a.value !== gold || b.value !== answer) return compareMeasured(a, b, rules)
   return [
     () => compareSeveral(gold, answer, rules),
+    () => compareResidues(gold, answer, rules),
+    () => compareRatios(gold, answer, rules),
     () => compareValues(gold, answer),
     () => compareTuples(gold, answer, rules),
     () => compareMatrices(gold, answer, rules),
     () => compareIntervals(gold, answer),
-    () => compareWithRelation(gold, answer, rules)
+    () => compareWithRelation(gold, answer, rules, decide)
   ].reduce((decision, next) => or(decision, next), mismatch(gold, answer))
 }
 
@@ -350,32 +267,82 @@ const mismatch = (gold: Expression, answer: Expression): Decision => {
   return open
 }
 
-/** What stands before an "about": `5\sqrt{3} ≈ 8.66` says `5\sqrt{3}`; but `x ≈ 8.66` says 8.66. */
-const withoutApproximation = (expression: Expression): Expression => {
-  if (expression.type !== "relation") return expression
-  const { comparisons, operands } = expression
-  const at = comparisons.indexOf("~")
-  if (at === -1) return expression
-  if (at === 0 && isLabel(operands[0]!)) {
-    return { ...expression, comparisons: comparisons.map((comparison) => (comparison === "~" ? "=" : comparison)) }
-  }
-  return at === 0
-    ? operands[0]!
-    : { ...expression, operands: operands.slice(0, at + 1), comparisons: comparisons.slice(0, at) }
+/** Whether a rounded value is near what it rounds: `3 \approx 4` is nobody's rounding. */
+const isNear = (left: Expression, right: Expression): boolean => {
+  const [a, b] = [approximate(left), approximate(right)]
+  if (a === undefined || b === undefined) return true
+  return a.re.minus(b.re).abs().lte(a.re.abs().times("0.02").plus("0.01"))
 }
 
-/** A set of one value, where the other side is no set: `{2}` for `2`. */
-const compareTop = (gold: Expression, answer: Expression, rules: Rules): Decision => {
-  const [a, b] = [withoutApproximation(gold), withoutApproximation(answer)]
-  if (a.type === "set" && b.type !== "set" && a.items.length === 1) return decide(a.items[0]!, b, rules)
-  if (b.type === "set" && a.type !== "set" && b.items.length === 1) return decide(a, b.items[0]!, rules)
+/**
+ * What an "about" says: `5\sqrt{3} ≈ 8.66` is `5\sqrt{3}`, and where the other side is a decimal, 8.66. `x ≈ 3` says
+ * nothing exact.
+ */
+const withoutApproximation = (expression: Expression, isDecimal: boolean): ReadonlyArray<Expression> => {
+  if (expression.type !== "relation") return [expression]
+  const { comparisons, operands } = expression
+  const at = comparisons.indexOf("~")
+  if (at === -1) return [expression]
+  const rounded = operands[at + 1]!
+  if (isLabel(operands[at]!)) {
+    return isDecimal ? [{ ...expression, comparisons: comparisons.map((one) => (one === "~" ? "=" : one)) }] : []
+  }
+  if (!isNear(operands[at]!, rounded)) return []
+  const before: Expression =
+    at === 0
+      ? operands[0]!
+      : { ...expression, operands: operands.slice(0, at + 1), comparisons: comparisons.slice(0, at) }
+  return isDecimal ? [before, rounded] : [before]
+}
+
+const hasDecimal = (expression: Expression) => some(expression, (node) => node.type === "number" && node.isDecimal)
+
+const isNothing = (expression: Expression) =>
+  expression.type === "set" || (expression.type === "symbol" && expression.name === "empty")
+
+/** The one item of a set that has just one, which is no set itself: `{2}` for `2`. */
+const onlyItem = (expression: Expression): Expression | undefined =>
+  expression.type === "set" && expression.items.length === 1 && !isNothing(expression.items[0]!)
+    ? expression.items[0]!
+    : undefined
+
+const compareSets = (a: Expression, b: Expression, rules: Rules): Decision => {
+  const [left, right] = [onlyItem(a), onlyItem(b)]
+  if (left !== undefined && b.type !== "set") return decide(left, b, rules)
+  if (right !== undefined && a.type !== "set") return decide(a, right, rules)
+  if (a.type === "set-builder" && b.type !== "set-builder") return decide(a.of, b, rules)
   return decide(a, b, rules)
 }
+
+/** The first reading that is right, else the first that says anything. */
+const best = (decisions: ReadonlyArray<Decision>): Decision =>
+  decisions.find(({ correct }) => correct) ?? decisions.find(({ rung }) => rung !== "none") ?? open
+
+const compareTop = (gold: Expression, answer: Expression, rules: Rules): Decision => {
+  const golds = withoutApproximation(gold, true)
+  const answers = withoutApproximation(answer, hasDecimal(gold) && !hasApproximation(gold))
+  if (answers.length === 0) return no("relation")
+  return best(golds.slice(0, 1).flatMap((a) => answers.map((b) => compareSets(a, b, rules))))
+}
+
+const hasApproximation = (expression: Expression) =>
+  expression.type === "relation" && expression.comparisons.includes("~")
 
 /** The readings of a text: where commas within brackets can be read in two ways, the one of several values first. */
 const readings = (normalised: string): ReadonlyArray<Expression> => {
   const isAmbiguous = /[([{].*\d,\d{3}(?!\d).*[)\]}]/.test(normalised)
   return [...(isAmbiguous ? [parse(normalised, true)] : []), parse(normalised)].filter((one) => one !== undefined)
+}
+
+/** A time of the day, which is no ratio. */
+const isTime = /^\d{1,2}:[0-5]\d$/
+
+/** Readings of an answer: where the gold one is a decimal, a comma between digits and an "about" are of one, too. */
+const answerReadings = (answer: string, gold: Expression): ReadonlyArray<Expression> => {
+  const isDecimal = measured(gold).value.type === "number" && hasDecimal(gold)
+  const plain = isDecimal ? answer.replace(/^≈\s*/, "") : answer
+  const comma = isDecimal && /^\D*\d+,(?!\d{3}(?!\d))\d+\D*$/.test(plain) ? [parse(plain.replace(",", "."))] : []
+  return [...comma.filter((one) => one !== undefined), ...readings(plain)]
 }
 
 /** A letter in brackets is that letter. */
@@ -388,6 +355,7 @@ export const decideText = (gold: string, answer: string, rules: Rules): Decision
   const [x, y] = [unwrapped(fold(a)), unwrapped(fold(b))]
   if (x === "" || y === "") return no("text")
   if (x === y) return yes("text")
-  const decisions = readings(a).flatMap((left) => readings(b).map((right) => compareTop(left, right, rules)))
-  return decisions.find(({ correct }) => correct) ?? decisions.find(({ rung }) => rung !== "none") ?? open
+  if (isTime.test(a) && /^\d+:\d+$/.test(b)) return no("text")
+  const said = a.includes(":") ? b.replace(/^(\d+)\s+(?:\\text\s*\{\s*)?to\s*\}?\s+(\d+)$/, "$1:$2") : b
+  return best(readings(a).flatMap((left) => answerReadings(said, left).map((right) => compareTop(left, right, rules))))
 }

@@ -25,16 +25,31 @@ const names = new Set(
 
 const isWord = (text: string, isAlone: boolean) => text.length > 3 || (text.length === 3 && isAlone) || /o/i.test(text)
 
+/** Short names of units that are also names of other things. */
+const isHomonym = /^(?:in|sec)$/
+
+/** What may stand behind a unit. */
+const unitEnd = /^\s*(?:$|[\^.,;)²³/])/
+
+/** Whether a unit may stand behind a token. */
+const isMeasurable = (before: Token | undefined): boolean =>
+  before?.type === "number" ||
+  before?.type === "word" ||
+  (before?.type === "symbol" && /^[})/]$/.test(before.text)) ||
+  (before?.type === "command" && /^(?:pi|degree)$/.test(before.text))
+
 const wordTokens = (
   text: string,
   isSpaced: boolean,
   isAlone: boolean,
-  before: Token | undefined
+  before: Token | undefined,
+  rest: string
 ): ReadonlyArray<Token> => {
   if (text.length === 1) return [{ type: "letter", text, isSpaced }]
   const name = text.toLowerCase()
-  if (names.has(name)) return [{ type: "command", text: name, isSpaced }]
-  const isUnit = isSpaced && before?.type === "number" && isShortUnit(text)
+  const isInUnit = isMeasurable(before) && isSpaced && isHomonym.test(text) && unitEnd.test(rest)
+  if (names.has(name) && !isInUnit) return [{ type: "command", text: name, isSpaced }]
+  const isUnit = isInUnit || (isMeasurable(before) && isShortUnit(text, isSpaced))
   if (isUnit || isWord(text, isAlone)) return [{ type: "word", text, isSpaced }]
   return [...text].map((letter, index): Token => ({ type: "letter", text: letter, isSpaced: index === 0 && isSpaced }))
 }
@@ -57,7 +72,8 @@ export const tokens = (normalised: string, splitsThousands = false): ReadonlyArr
   const found: Array<Token> = []
   const isAlone = /^[a-zA-Z\s]+$/.test(normalised)
   let isSpaced = false
-  for (const { groups = {} } of normalised.matchAll(pattern)) {
+  for (const match of normalised.matchAll(pattern)) {
+    const { groups = {} } = match
     if (groups.space !== undefined) {
       isSpaced = true
       continue
@@ -66,8 +82,10 @@ export const tokens = (normalised: string, splitsThousands = false): ReadonlyArr
       found.push(...numberTokens(`${groups.number}${groups.exponent ?? ""}`, isSpaced, splitsThousands))
     } else if (groups.text !== undefined) found.push({ type: "text", text: groups.text.trim(), isSpaced })
     else if (groups.command !== undefined) found.push({ type: "command", text: groups.command, isSpaced })
-    else if (groups.word !== undefined) found.push(...wordTokens(groups.word, isSpaced, isAlone, found.at(-1)))
-    else if (groups.rowEnd !== undefined) found.push({ type: "command", text: "row", isSpaced })
+    else if (groups.word !== undefined) {
+      const rest = normalised.slice(match.index + match[0].length)
+      found.push(...wordTokens(groups.word, isSpaced, isAlone, found.at(-1), rest))
+    } else if (groups.rowEnd !== undefined) found.push({ type: "command", text: "row", isSpaced })
     else found.push({ type: "symbol", text: groups.symbol ?? "", isSpaced })
     if (found.length > maxTokens) return undefined
     isSpaced = false

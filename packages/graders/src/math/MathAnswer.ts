@@ -1,10 +1,19 @@
 /**
  * The final answer in what a model wrote: boxed, labelled, in a formula, or all there is.
  *
- * What a model marks as its answer wins over what merely stands last. Prose that marks nothing, and whose last
- * sentence does not hold exactly one number, has no answer: guessing one would give credit by chance.
+ * What a model marks as its answer wins over what merely stands last, and of several such statements the last one
+ * counts. Prose that marks nothing, and whose last sentence does not hold exactly one number, has no answer: guessing
+ * one would give credit by chance. Neither is a guess, a bound or a denial an answer.
  */
 import { spoken } from "../internal/spoken.ts"
+import { isKnown } from "./Units.ts"
+
+/** An answer that a text marks, and where. */
+interface Statement {
+  readonly start: number
+  readonly end: number
+  readonly content: string
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Boxes and tags
@@ -22,14 +31,8 @@ const groupEnd = (text: string, start: number): number | undefined => {
   return undefined
 }
 
-interface Box {
-  readonly start: number
-  readonly end: number
-  readonly content: string
-}
-
-const boxes = (text: string): ReadonlyArray<Box> =>
-  [...text.matchAll(/\\(?:begin)?(?:f?boxed|fbox)\s*/g)].flatMap((match): ReadonlyArray<Box> => {
+const boxes = (text: string): ReadonlyArray<Statement> =>
+  [...text.matchAll(/\\(?:begin)?(?:f?boxed|fbox)\s*/g)].flatMap((match): ReadonlyArray<Statement> => {
     const open = match.index + match[0].length
     if (text[open] !== "{") {
       const bare = /^[^\s$\\.,;]+/.exec(text.slice(open))?.[0]
@@ -39,41 +42,72 @@ const boxes = (text: string): ReadonlyArray<Box> =>
     return end === undefined ? [] : [{ start: match.index, end: end + 1, content: text.slice(open + 1, end) }]
   })
 
+/** What may stand between boxes that are one answer: commas, "and", "or", and the name of the next value. */
+const joint =
+  /^[\s$.]*(?:(?:,|;|\band\b|\bor\b|\\text\s*\{\s*(?:and|or)\s*\}|\\\(|\\\)|\\,|\\quad)[\s$]*)+(?:[a-zA-Z]\s*=\s*)?$/
+
+const denied = /\b(?:not|never|isn't|cannot be|rather than|instead of)\s*(?:equal to\s*)?[$\s\\([]*$/i
+
+const refuted = /^[\s$.)\]\\]*(?:is|was|seems|cannot be|would be)\s+(?:wrong|incorrect|not|false|impossible)\b/i
+
+/** With the name before it, where one is given: `x = \boxed{5}`. */
+const named = (text: string, { content, start }: Statement): string => {
+  const name = /(?:^|[\s$(,])([a-zA-Z])\s*=\s*$/.exec(text.slice(Math.max(0, start - 12), start))?.[1]
+  return name === undefined || content.includes("=") ? content : `${name} = ${content}`
+}
+
 /** The last box; with the boxes before it when nothing but commas, "and" or "or" stands between. */
-const boxed = (text: string): string | undefined => {
-  const found = boxes(text)
-  let joined = found.at(-1)?.content
+const boxed = (text: string): Statement | undefined => {
+  const found = boxes(text).filter(
+    ({ end, start }) =>
+      !denied.test(text.slice(Math.max(0, start - 30), start)) && !refuted.test(text.slice(end, end + 40))
+  )
+  const last = found.at(-1)
+  if (last === undefined) return undefined
+  let joined = last.content
   for (let index = found.length - 1; index > 0; index--) {
     const [before, after] = [found[index - 1]!, found[index]!]
     const between = text.slice(before.end, after.start)
-    if (
-      !/^[\s$]*(?:,|and|or|\\text\s*\{\s*(?:and|or)\s*\}|\\\(|\\\)|\\,|\\quad)(?:[\s$,]|and|or|\\\(|\\\))*$/.test(
-        between
-      )
-    )
-      break
-    joined = `${before.content}${/or|and/.test(between) ? " \\text{and} " : ", "}${joined}`
+    if (!joint.test(between)) break
+    if (index === found.length - 1) joined = named(text, last)
+    const conjunction = /\b(or|and)\b/.exec(between)?.[1]
+    joined = `${named(text, before)}${conjunction === undefined ? ", " : ` \\text{${conjunction}} `}${joined}`
   }
-  return joined
+  return { ...last, content: joined }
 }
 
-const tagged = (text: string): string | undefined =>
-  [...text.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)?.[1]?.trim()
+const tagged = (text: string): Statement | undefined => {
+  const match = [...text.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)
+  if (match === undefined) return undefined
+  const inner = match[1]!.trim()
+  const content = boxed(inner)?.content ?? labelled(inner)?.content ?? inner
+  return { start: match.index, end: match.index + match[0].length, content }
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Labels
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?\b(?:the\s+)?(?:final|correct|overall)?\s*(?:answer|result|solution|value)s?\s*(?:(?:\*\*|__)?\s*:\s*(?:\*\*|__)?|\s+(?:is|are|equals?)\b\s*(?:\*\*|__)?:?|\s*=)\s*|#{1,6} *(?:final )?answer:? *\n+\s*|####\s*/gi
+  /(?:\*\*|__)?\b(?:the\s+)?(?:final|correct|overall)?\s*(?:answer|result|solution|value)s?\s*(?:(?:\*\*|__)?\s*:\s*(?:\*\*|__)?|\s+(?:is|are|equals?|(?:must|should|would)\s+be|comes? (?:out )?to)\b\s*(?:\*\*|__)?:?|\s*=)\s*|#{1,6} *(?:final )?answer:? *\n+\s*|####\s*/gi
+
+/** What takes a statement back before it is made: "I do not think that the answer is 3". */
+const disowned = /\b(?:not|n't|doubt|wrong|unless|whether|cannot|if)\b[^.\n:;,]{0,25}$/i
 
 /** What stands behind a label: its formula when it begins with one, else up to the end of the sentence. */
-const labelled = (text: string): string | undefined => {
+const statement = (text: string, match: RegExpExecArray): Statement | undefined => {
+  const start = match.index
+  if (disowned.test(text.slice(Math.max(0, start - 40), start))) return undefined
+  const rest = text.slice(start + match[0].length).trim()
+  const said = sentence(rest)
+  const content = said.replace(/^(?:\*\*|__)|(?:\*\*|__)[.!]?$/g, "")
+  const end = text.length - rest.length + said.length
+  return content === "" ? undefined : { start, end, content }
+}
+
+const labelled = (text: string): Statement | undefined => {
   const match = [...text.matchAll(label)].at(-1)
-  if (match === undefined) return undefined
-  const rest = text.slice(match.index + match[0].length).trim()
-  const found = sentence(rest).replace(/^(?:\*\*|__)|(?:\*\*|__)[.!]?$/g, "")
-  return found === "" ? undefined : found
+  return match === undefined ? undefined : statement(text, match)
 }
 
 /** The text up to a line feed, or to a full stop that ends a sentence; formulas are never cut. */
@@ -81,7 +115,7 @@ const sentence = (text: string): string => {
   const formula = /^(?:\$\$[\s\S]*?\$\$|\\\[[\s\S]*?\\\]|\$[^$]*\$|\\\([\s\S]*?\\\))/.exec(text)
   const tail = formula === null ? text : text.slice(formula[0].length)
   if (formula !== null && /^[\s.!,*]*(?:$|\n|[A-Z])/.test(tail)) return formula[0]
-  const end = /\n|[.!](?=\s+[A-Z\n]|\s*$)|,\s+(?:so|since|because|which|as|where)\b/.exec(tail)
+  const end = /\n|[.!](?=\s+[A-Z\n]|\s*$)|,\s+(?:so|since|because|which|as|where)\b|\s+(?:since|because)\b/.exec(tail)
   return `${formula?.[0] ?? ""}${end === null ? tail : tail.slice(0, end.index)}`.trim()
 }
 
@@ -91,9 +125,21 @@ const sentence = (text: string): string => {
 
 const formulas = /\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\]|\$([^$\n]+?)\$|\\\((.+?)\\\)/g
 
+/** What makes a formula no answer when it stands right before it. */
+const doubted =
+  /\b(?:could|might|may|maybe|perhaps|possibly|probably|guess\w*|tried|try|not|never|cannot|can't|isn't|unsure|least|most|than|between|if|suppose|assume|either|neither|nor|unless)\b[^.;,]{0,25}$/i
+
+/** What makes it none behind it. */
+const rejected =
+  /^[\s.)]*(?:,?\s*(?:which|but it|but this|that)\s+)?(?:is|was|are|seems?|would be|looks)\s+(?:not|wrong|incorrect|false|impossible|too|excluded|rejected|a guess|only)\b|^\s*(?:fails?|failed|does not|doesn't|cannot|or\b|at most|at least|or (?:more|less))/i
+
 const lastFormula = (text: string): string | undefined => {
   const match = [...text.matchAll(formulas)].at(-1)
-  return match === undefined ? undefined : (match[1] ?? match[2] ?? match[3] ?? match[4])
+  if (match === undefined) return undefined
+  const before = text.slice(Math.max(0, match.index - 60), match.index)
+  if (doubted.test(before) || rejected.test(text.slice(match.index + match[0].length))) return undefined
+  const formula = (match[1] ?? match[2] ?? match[3] ?? match[4])!
+  return /\b(?:about|around|almost|nearly|approximately|roughly)\s*$/.test(before) ? `≈ ${formula}` : formula
 }
 
 /** Words of a language, as opposed to those of formulas. */
@@ -105,21 +151,49 @@ const words = (text: string): number =>
       .match(/[\p{L}]{2,}/gu) ?? []
   ).filter((word) => !/^(?:sin|cos|tan|cot|sec|csc|log|ln|exp|sqrt|pi|and|or|inf|infty|oo|arc\w+)$/i.test(word)).length
 
-const number = /(?<![\w.^_])[-+]?\$?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?(?![\w/^])/g
+const number =
+  /(?<![\w.^_,])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\w/^]|[,.]\d)/g
 
-/** What makes a number no answer: bounds, guesses, denials. */
+/** What makes a number no answer: bounds, guesses, denials, and numbers of other things. */
 const hedge =
-  /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|about|around|almost|nearly|approximately|roughly|between|maybe|perhaps|might|unless|wrong|if|no|none|neither|nor|impossible|suppose|assume|fails?)\b/i
+  /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table)s?\s*\(?#?\d+)\b/i
 
-/** The one number of the last sentence, where it is said plainly. */
-const onlyNumber = (text: string): string | undefined => {
-  const last = text
+const about = /\b(?:about|around|almost|nearly|approximately|approx|roughly)\b|≈/i
+
+const lastSentence = (text: string): string | undefined =>
+  text
     .split(/\n|(?<=[.!?])\s+/)
     .filter((part) => part.trim() !== "")
     .at(-1)
+
+/** The unit that stands right behind a number, when it is one that is known. */
+const unitBehind = (text: string): string => {
+  const found =
+    /^\s?(?:(?:square|cubic)\s+)?[a-zA-Z°]+(?:\s*\/\s*[a-zA-Z]+|\s+per\s+[a-zA-Z]+)?(?:\^\d|[²³])?(?![\w(])/.exec(
+      text
+    )?.[0] ?? ""
+  const names = found.split(/\s*\/\s*|\s+|\^\d|[²³]/).filter((word) => !/^(?:square|cubic|per|)$/.test(word))
+  const isPlace = /^\s?in\b/.test(found) && /^\s?in\s+\w/.test(text)
+  return names.length > 0 && names.every(isKnown) && !isPlace ? ` ${found.trim()}` : ""
+}
+
+/** The one number of the last sentence, where it is said plainly; with its unit. */
+const onlyNumber = (text: string): string | undefined => {
+  const last = lastSentence(text)
   if (last === undefined || hedge.test(last)) return undefined
   const found = [...last.matchAll(number)]
-  return found.length === 1 ? found[0]![0] : undefined
+  if (found.length !== 1) return undefined
+  const [match] = found
+  const said = `${match![0]}${unitBehind(last.slice(match!.index + match![0].length))}`
+  return about.test(last) ? `≈ ${said}` : said
+}
+
+/** The result at the end of a calculation in the last sentence. */
+const reckoned = (text: string): string | undefined => {
+  const last = lastSentence(text)
+  if (last === undefined || hedge.test(last)) return undefined
+  const match = /=\s*(-?(?:\\?[$€£])?[\d,]*\.?\d+(?:\s+[a-z]+)?)\s*[.!]?$/.exec(last)?.[1]
+  return match
 }
 
 /** A short sentence, as opposed to a formula with a word in it. */
@@ -131,13 +205,62 @@ const stated = (text: string): string | undefined => {
   return end === undefined || hedge.test(text) || words(end) > 0 ? undefined : end
 }
 
-/** What a short sentence ends with, when that is a formula or the result of an equation. */
-const ending = (text: string): string | undefined =>
-  lastFormula(text) ?? stated(text) ?? /=\s*(-?\$?[\d,]*\.?\d+)\s*\.?$/.exec(text)?.[1] ?? onlyNumber(text)
+/** What a text ends with, when that is a formula, the result of an equation, or a number that is said plainly. */
+const asserted = (text: string): string | undefined =>
+  text.search(formulas) !== -1 ? lastFormula(text) : (stated(text) ?? reckoned(text) ?? onlyNumber(text))
 
-const asserted = (text: string): string | undefined => {
-  const last = lastFormula(text)
-  return last ?? stated(text) ?? onlyNumber(text)
+// -------------------------------------------------------------------------------------------------------------------
+// The last statement
+// -------------------------------------------------------------------------------------------------------------------
+
+const valueLike = /\d|\\[a-zA-Z]|\$/
+
+/** Words that say something of an answer, and not what it is. */
+const remark =
+  /^(?:an?|the|in|as|also|indeed|correct|right|wrong|true|reasonable|valid|verified|unique|positive|negative|given|shown|below|above|boxed|rounded|expressed|independent|consistent|confirmed|clear|simplified|exact|found|based|already|now|therefore|thus|not)\b/i
+
+/** Whether a label behind an answer says another one: "so the final answer is 6", not "the answer is an integer". */
+const isClear = (text: string, { content, end, start }: Statement): boolean => {
+  const marker = text.slice(start, end)
+  if (!/\banswer\b|\bfinal\b|####/i.test(marker.slice(0, marker.length - content.length))) return false
+  if (remark.test(content) || content.length > 120) return false
+  return words(content) <= 4 && (valueLike.test(content) || (/\bfinal\b/i.test(marker) && words(content) <= 2))
+}
+
+/** The last of the labels that say an answer in so many words. */
+const lastClear = (text: string, from: number): Statement | undefined =>
+  [...text.matchAll(label)]
+    .filter(({ index }) => index >= from)
+    .map((match) => statement(text, match))
+    .filter((one) => one !== undefined && isClear(text, one))
+    .at(-1)
+
+const correction =
+  /\b(?:actually|wait|correction|on (?:second thought|reflection)|made an? (?:mistake|error)|scratch that|instead|should (?:have been|be))\b/i
+
+const conclusion = /^\W*(?:so|thus|hence|therefore|finally|in total|altogether|in conclusion)\b/i
+
+const retraction =
+  /\b(?:that|this|it|which|my answer|the above|the result)(?: is|'s| was) (?:wrong|incorrect|a mistake|not right|not correct)\b/i
+
+/** What a text says behind a marked answer, where it corrects it or concludes from it. */
+const afterthought = (tail: string): string | undefined => {
+  const last = lastSentence(tail)
+  if (last === undefined || !(correction.test(tail) || conclusion.test(last))) return undefined
+  return asserted(last)
+}
+
+/** The marked answer that stands last, and what is said of it after that. */
+const marked = (text: string): { readonly content: string | undefined } | undefined => {
+  const found = [boxed(text), tagged(text)].filter((one) => one !== undefined)
+  const [last] = found.sort((a, b) => b.end - a.end)
+  if (last === undefined) return undefined
+  const later = lastClear(text, last.end)
+  if (later !== undefined) return { content: later.content }
+  const tail = text.slice(last.end)
+  const corrected = afterthought(tail)
+  if (corrected !== undefined) return { content: corrected }
+  return { content: retraction.test(tail) || last.content === "" ? undefined : last.content }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -149,9 +272,9 @@ const asserted = (text: string): string | undefined => {
  *
  * **Details**
  *
- * In this order: the last `\boxed{…}`, its braces counted; the last `<answer>…</answer>`; what stands behind the last
- * "the answer is", "Answer:" or "####"; the whole text, when it is a formula or a few words; the last formula; the only
- * number of the last sentence.
+ * In this order: the last `\boxed{…}`, its braces counted, or `<answer>…</answer>`, unless a later sentence says
+ * another answer; what stands behind the last "the answer is", "Answer:" or "####"; the whole text, when it is a formula
+ * or a few words; the last formula; the only number of the last sentence. Behind "about" an answer begins with `≈`.
  *
  * **Example**
  *
@@ -165,13 +288,14 @@ const asserted = (text: string): string | undefined => {
  */
 export const extract = (text: string): string | undefined => {
   const said = spoken(text)
-  const inBox = boxed(said)
-  if (inBox !== undefined) return inBox
-  const inTag = tagged(said)
-  if (inTag !== undefined) return inTag === "" ? undefined : (labelled(inTag) ?? inTag)
-  const behindLabel = labelled(said)
-  if (behindLabel !== undefined) return words(behindLabel) > 4 ? (asserted(behindLabel) ?? behindLabel) : behindLabel
+  const mark = marked(said)
+  if (mark !== undefined) return mark.content
+  const behindLabel = labelled(said)?.content
+  if (behindLabel !== undefined) {
+    const answer = words(behindLabel) > 4 ? (asserted(behindLabel) ?? behindLabel) : behindLabel
+    return answer.replace(/^(?:about|around|almost|nearly|approximately|approx\.?|roughly)\s+/i, "≈ ")
+  }
   if (said === "") return undefined
   if (words(said) > 3) return asserted(said)
-  return (isSentence(said) ? ending(said) : undefined) ?? said
+  return (isSentence(said) ? asserted(said) : undefined) ?? said
 }

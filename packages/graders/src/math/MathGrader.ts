@@ -11,8 +11,9 @@ import * as Effect from "effect/Effect"
 import * as Verdict from "../Verdict.ts"
 import * as Algebra from "./Algebra.ts"
 import type { Decision, Rung as LadderRung } from "./Decision.ts"
-import { decideText, type Rules } from "./Ladder.ts"
+import { decideText } from "./Ladder.ts"
 import * as MathAnswer from "./MathAnswer.ts"
+import type { Rules } from "./Relations.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -39,11 +40,11 @@ const shared = Algebra.make()
 
 /** What only computer algebra understands. */
 const needsAlgebra =
-  /\\(?:int|iint|sum|prod|lim|gcd|lcm|bmod|pmod|Gamma|zeta|max|min|overline|varphi|det|frac\s*\{\s*d\s*\})(?![a-zA-Z])|!|\\binom/
+  /\\(?:int|iint|sum|prod|lim|gcd|lcm|Gamma|zeta|max|min|varphi|det|frac\s*\{\s*d\s*\})(?![a-zA-Z])|!|\\binom/
 
 /** What it does not understand well enough to be asked. */
 const isBeyondAlgebra =
-  /\\(?:text|mbox|mathrm|begin|pm|mp|in|cup|infty\s*[)\]])(?![a-zA-Z])|[<>=≤≥,;]|[a-zA-Z]{4,}(?<!\\[a-zA-Z]*)/
+  /\\(?:text|mbox|mathrm|begin|pm|mp|in|cup|bmod|pmod|mod|overline|bar|prime|angle|infty\s*[)\]])(?![a-zA-Z])|[<>=≤≥,;']|!\s*!|[a-zA-Z]{4,}(?<!\\[a-zA-Z]*)/
 
 const formula = (text: string) =>
   text

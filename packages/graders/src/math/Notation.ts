@@ -1,9 +1,9 @@
 /** One notation for the many that answers are written in: LaTeX of several dialects, Unicode, Python, plain text. */
 
-type Rule = readonly [pattern: RegExp, replacement: string]
+type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: Array<string>) => string)]
 
 const apply = (rules: ReadonlyArray<Rule>, text: string): string =>
-  rules.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text)
+  rules.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement as string), text)
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 const subscripts = "₀₁₂₃₄₅₆₇₈₉"
@@ -21,6 +21,10 @@ const unicode: ReadonlyArray<Rule> = [
   [/∈/g, "\\in "],
   [/ℝ/g, "\\mathbb{R}"],
   [/∅/g, "\\emptyset "],
+  [/[′’‘]/g, "'"],
+  [/[″]/g, "''"],
+  [/∠/g, "\\angle "],
+  [/△/g, "\\triangle "],
   [/≤|≦|⩽/g, "\\leq "],
   [/≥|≧|⩾/g, "\\geq "],
   [/≠/g, "\\neq "],
@@ -53,7 +57,9 @@ const unicodeDigits = (text: string): string =>
     )
     .replace(/[₀₁₂₃₄₅₆₇₈₉]+/g, (run) => `_{${[...run].map((c) => subscripts.indexOf(c)).join("")}}`)
 
+/** A comma in braces is one of a decimal, unless it parts thousands. */
 const thousands: ReadonlyArray<Rule> = [
+  [/(?<![\d.,}])(\d+)\{,\}(?!\d{3}(?!\d))(?=\d+(?![\d{]))/g, "$1."],
   [/\{\s*,\s*\}/g, ","],
   [/(?<=\d)\s*,\s*\\!\s*(?=\d{3}(?!\d))/g, ","],
   [/(?<=\d)\\[,;:! ](?=\d{3}(?!\d))/g, ""]
@@ -73,15 +79,54 @@ const spacing: ReadonlyArray<Rule> = [
   [/\\(?:phantom|hspace|vspace)\*?\{[^{}]*\}/g, " "]
 ]
 
+/** Digits without an end: a bar, dots or brackets over those that return, or three of them and an ellipsis. */
+const repeating: ReadonlyArray<Rule> = [
+  [/\\(?:dots|ldots|cdots)(?![a-zA-Z])/g, "…"],
+  [/(\d*\.\d*)\\(?:overline|bar)\s*\{\s*(\d+)\s*\}/g, "\\repeating{$1}{$2}"],
+  [/(\d*\.\d*)\\(?:overline|bar)\s*(\d)(?!\d)/g, "\\repeating{$1}{$2}"],
+  [/(\d*\.\d*)\\dot\s*\{?(\d)\}?(?:(\d*)\\dot\s*\{?(\d)\}?)?/g, "\\repeating{$1}{$2$3$4}"],
+  [/(\d*\.\d*)\((\d+)\)/g, "\\repeating{$1}{$2}"],
+  [/(\d*\.\d*?)(\d{1,3}?)\2{2,}(?:…|\.{3,})/g, "\\repeating{$1}{$2}"]
+]
+
+const chosen = (n = "", kind = "", k = "") => `\\${kind === "C" ? "binom" : "perm"}{${n}}{${k}}`
+
+/** What is written without commands. */
+const plainSpelling: ReadonlyArray<Rule> = [
+  [/(?<=\d)\s*"/g, "''"],
+  [/(?<![a-zA-Z\d\\])(\d+)([CP])(\d+)(?!\d)/g, (_, n, kind, k) => chosen(n, kind, k)],
+  [/^([CP])\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)$/g, (_, kind, n, k) => chosen(n, kind, k)],
+  [/(?<=\d)\s*\+\/-\s*(?=\d)/g, "\\pm "],
+  [/\(([\dA-F]+)\)\s*_/g, "$1_"],
+  [/(?<=^\d[\dA-F]*)\s*(?:\\text\s*\{)?\s*\(?(?:in )?base[ -](\w+)\)?\s*\}?$/g, "_{$1}"],
+  [/\(\s*mod\s+([^()]*)\)/g, "\\pmod{$1}"],
+  [/<=/g, "≤"],
+  [/>=/g, "≥"],
+  [/!=/g, "≠"],
+  [/≡/g, "="],
+  [/\*\*/g, "^"]
+]
+
+/** What is written with commands, or with what other rules made commands of. */
 const spelling: ReadonlyArray<Rule> = [
+  [
+    /\^\s*(?:\{\s*((?:\\prime\s*)+)\}|((?:\\prime(?![a-zA-Z])\s*)+))/g,
+    (_, braced, bare) => "'".repeat(((braced ?? bare)!.match(/prime/g) ?? []).length)
+  ],
+  [/\^\s*\{\s*('+)\s*\}/g, "$1"],
+  [/\\prime(?![a-zA-Z])/g, "'"],
+  [/\\(?:hat|vec|mathbf|boldsymbol)\s*\{?\s*\\?(?:([ij])math|([ijk]))\s*\}?(?![a-zA-Z])/g, "\\name{$1$2}"],
+  [/\\(?:vec|overrightarrow)(?![a-zA-Z])/g, "\\arrow"],
+  [/\\bar(?![a-zA-Z])/g, "\\overline"],
+  [/(?:\{\s*\})?[_^]\s*\{?\s*(\d+)\s*\}?\s*([CP])\s*_\s*\{?\s*(\d+)\s*\}?/g, (_, n, kind, k) => chosen(n, kind, k)],
+  [/\\choose(?![a-zA-Z])/g, "\\choose "],
+  [/_\s*\{\s*\((\d+)\)\s*\}|_\s*\((\d+)\)/g, "_{$1$2}"],
+  [/_\s*\{\s*\\text\s*\{\s*(?:base\s+)?(\w+)\s*\}\s*\}/g, "_{$1}"],
   [/\\[dtc]frac(?![a-zA-Z])/g, "\\frac"],
   [/\\[dt]binom(?![a-zA-Z])/g, "\\binom"],
   [/\\(?:mbox|textbf|textrm|textit|texttt|textnormal|textsf|hbox|emph)\s*\{/g, "\\text{"],
   [/\\text\s*\{\s*(-?\d[^{}]*)\}/g, "$1"],
-  [
-    /\\(?:operatorname\*?|mathrm|mathbf|mathit|mathsf|mathop|boldsymbol|bm|vec|overrightarrow|overline|rm)\s*\{([^{}]*)\}/g,
-    "\\name{$1}"
-  ],
+  [/\\(?:operatorname\*?|mathrm|mathbf|mathit|mathsf|mathop|boldsymbol|bm|rm)\s*\{([^{}]*)\}/g, "\\name{$1}"],
   [/\\(?:rm|bf|it)(?![a-zA-Z])/g, ""],
   [
     /\^\s*\{\s*\\(?:circ|degree)\s*\}|\^\s*\\circ(?![a-zA-Z])|\\degree(?:s)?(?![a-zA-Z])|\\circ(?![a-zA-Z])/g,
@@ -91,12 +136,15 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\\$/g, "\\dollar "],
   [/\\(?:cdot|times|ast)(?![a-zA-Z])/g, "*"],
   [/\\div(?![a-zA-Z])/g, "/"],
-  [/\\(?:leqslant|leq|le|leqq)(?![a-zA-Z])|<=/g, "≤"],
-  [/\\(?:geqslant|geq|ge|geqq)(?![a-zA-Z])|>=/g, "≥"],
+  [/\\(?:leqslant|leq|le|leqq)(?![a-zA-Z])/g, "≤"],
+  [/\\(?:geqslant|geq|ge|geqq)(?![a-zA-Z])/g, "≥"],
   [/\\lt(?![a-zA-Z])/g, "<"],
   [/\\gt(?![a-zA-Z])/g, ">"],
-  [/\\(?:neq|ne)(?![a-zA-Z])|!=/g, "≠"],
-  [/\\(?:approx|simeq|equiv)(?![a-zA-Z])/g, "≈"],
+  [/\\(?:neq|ne)(?![a-zA-Z])/g, "≠"],
+  [/\\(?:approx|simeq|thickapprox)(?![a-zA-Z])/g, "≈"],
+  [/\\equiv(?![a-zA-Z])/g, "="],
+  [/\\colon(?![a-zA-Z])/g, ":"],
+  [/\(\s*\\(?:mod|bmod)(?![a-zA-Z])([^()]*)\)/g, "\\pmod{$1}"],
   [/\\(?:lbrace)(?![a-zA-Z])/g, "\\{"],
   [/\\(?:rbrace)(?![a-zA-Z])/g, "\\}"],
   [/\\(?:lvert|rvert|vert|mid)(?![a-zA-Z])/g, "|"],
@@ -105,10 +153,8 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\(?:lbrack)(?![a-zA-Z])/g, "["],
   [/\\(?:rbrack)(?![a-zA-Z])/g, "]"],
   [/\\var(phi|theta|epsilon|nothing)(?![a-zA-Z])/g, "\\$1"],
-  [/\\(?:dots|ldots|cdots)(?![a-zA-Z])/g, "…"],
-  [/\\(?:angle|triangle)(?![a-zA-Z])/g, ""],
-  [/\\arc(sin|cos|tan)|\\(sin|cos|tan)\s*\^\s*\{\s*-\s*1\s*\}/g, "\\arc$1$2"],
-  [/\*\*/g, "^"]
+  [/\\(?:measuredangle)(?![a-zA-Z])/g, "\\angle"],
+  [/\\arc(sin|cos|tan)|\\(sin|cos|tan)\s*\^\s*\{\s*-\s*1\s*\}/g, "\\arc$1$2"]
 ]
 
 /** In pairs, dollar signs delimit formulas; a single one is a currency. */
@@ -118,9 +164,13 @@ const dollars = (text: string): string => {
   return text.replace(/(?<!\\)\$(?=\s*-?[\d.])/g, "\\dollar ").replace(/(?<!\\)\$/g, " ")
 }
 
+/** What no rule for other letters than those of English can change. */
+const isAscii = /^[\u0020-\u007e]*$/
+
 const delimiters: ReadonlyArray<Rule> = [
   [/(?<!\\)\\[()[\]]/g, " "],
-  [/^[\s`"'“”]+|[\s`"'“”]+$/g, ""],
+  [/^[\s`]+|[\s`]+$/g, ""],
+  [/^(["'“‘])([^"'“”‘’]*)["'”’]$/g, "$2"],
   [/^\*\*([\s\S]*)\*\*$/g, "$1"],
   [/^[_*]([^_*]+)[_*]$/g, "$1"]
 ]
@@ -138,8 +188,13 @@ export const normalise = (text: string): string => {
   if (/^-?\d{1,3}(?: \d{3})+$/.test(text)) return text.replaceAll(" ", "")
   const single = text.includes("\\begin") ? text : text.replace(/\\{2}(?=[a-zA-Z])/g, "\\")
   const plain = endings(apply(delimiters, endings(apply(delimiters, single.trim()))))
-  const ascii = apply(unicode, unicodeDigits(plain))
-  return endings(apply(spelling, apply(spacing, apply(thousands, dollars(ascii)))).replace(/\s+/g, " "))
+  if (/^-?\d+$/.test(plain)) return plain
+  const ascii = isAscii.test(plain) ? plain : apply(unicode, unicodeDigits(plain))
+  const spaced = apply(spacing, apply(thousands, dollars(ascii)))
+  const spelled = apply(plainSpelling, spaced)
+  const ended = /dot|overline|\\bar|…|\.\d*\(|\.{3}/.test(spelled) ? apply(repeating, spelled) : spelled
+  const commands = /[\\_^]/.test(ended) ? apply(spelling, ended) : ended
+  return endings(commands.replace(/\s+/g, " "))
 }
 
 /**

@@ -3,22 +3,16 @@
  *
  * From loose to tight: commas and "and"; relations; unions; sums; products; signs; powers; atoms.
  */
-import { Cursor, Unreadable } from "./Cursor.ts"
-import type { Comparison, Expression, FunctionName } from "./Expression.ts"
-import type { Token } from "./Lexer.ts"
+import { AtomReader } from "./Atoms.ts"
+import { Unreadable } from "./Cursor.ts"
+import { exact } from "./Evaluate.ts"
+import type { Comparison, Expression } from "./Expression.ts"
 import { tokens as tokensOf } from "./Lexer.ts"
 import * as Rational from "./Rational.ts"
-import { isUnit, unitName } from "./Units.ts"
-import { baseNames, functions, greek, startsAtom, symbolCommands } from "./Vocabulary.ts"
+import { isUnit, unitOf } from "./Units.ts"
+import { scales, startsAtom } from "./Vocabulary.ts"
 
-const symbol = (name: string): Expression => ({ type: "symbol", name })
-
-const whole = (value: number): Expression => ({ type: "number", value: Rational.integer(value), isDecimal: false })
-
-class Reader extends Cursor {
-  /** Inside bars, a bar closes. */
-  private bars = 0
-
+class Reader extends AtomReader {
   all(): Expression {
     const result = this.sequence()
     this.end()
@@ -27,30 +21,43 @@ class Reader extends Cursor {
 
   // Collections and relations
 
-  /** Values with commas or "and" between them. */
-  private sequence(): Expression {
-    const items = [this.relation()]
-    let isUnordered = false
+  /** Values with commas, "and" or "or" between them. */
+  protected sequence(): Expression {
+    const items = [this.modular()]
+    let join: "," | "and" | "or" = ","
     for (;;) {
       const hasComma = this.take("symbol", ",") || this.take("symbol", ";")
-      const hasConjunction = this.isConjunction()
-      if (hasConjunction) this.position++
-      if (!hasComma && !hasConjunction) break
-      isUnordered ||= hasConjunction
-      items.push(this.relation())
+      const conjunction = this.conjunction()
+      if (conjunction !== undefined) this.position++
+      if (!hasComma && conjunction === undefined) break
+      if (join !== "," && conjunction !== undefined && conjunction !== join) throw new Unreadable()
+      join = conjunction ?? join
+      items.push(this.modular())
     }
-    return items.length === 1 ? items[0]! : { type: "list", isUnordered, items }
+    return items.length === 1 ? items[0]! : { type: "list", join, items }
   }
 
-  private relation(): Expression {
-    const operands = [this.union()]
+  private modular(): Expression {
+    const of = this.relation()
+    if (!this.take("command", "pmod") && !this.take("command", "mod")) return of
+    return { type: "modular", of, modulus: this.argument() }
+  }
+
+  protected relation(): Expression {
+    const operands = [this.ratio()]
     const found: Array<Comparison> = []
     for (let next = this.comparison(); next !== undefined; next = this.comparison()) {
       this.position++
       found.push(next)
-      operands.push(this.union())
+      operands.push(this.ratio())
     }
     return found.length === 0 ? operands[0]! : { type: "relation", operands, comparisons: found }
+  }
+
+  private ratio(): Expression {
+    const items = [this.union()]
+    while (this.take("symbol", ":")) items.push(this.union())
+    return items.length === 1 ? items[0]! : { type: "ratio", items }
   }
 
   private union(): Expression {
@@ -68,7 +75,7 @@ class Reader extends Cursor {
 
   // Arithmetic
 
-  private sum(): Expression {
+  protected sum(): Expression {
     return this.nested(() => {
       const items = [this.signed()]
       for (;;) {
@@ -78,7 +85,8 @@ class Reader extends Cursor {
         else if (this.take("command", "mp")) items.push({ type: "plus-minus", isFlipped: true, of: this.product() })
         else break
       }
-      return items.length === 1 ? items[0]! : { type: "add", items }
+      const sum: Expression = items.length === 1 ? items[0]! : { type: "add", items }
+      return this.take("command", "choose") ? { type: "binomial", left: sum, right: this.sum() } : sum
     })
   }
 
@@ -93,11 +101,12 @@ class Reader extends Cursor {
     return this.is("symbol", "-") || this.is("symbol", "+") ? this.nested(() => this.signed()) : this.product()
   }
 
-  private product(): Expression {
+  protected product(): Expression {
     let result = this.factors()
     for (;;) {
       if (this.take("symbol", "*")) result = { type: "multiply", items: [result, this.signedFactors()] }
       else if (this.take("symbol", "/")) result = { type: "divide", left: result, right: this.signedFactors() }
+      else if (this.take("command", "bmod")) result = remainder(result, this.signedFactors())
       else return this.withUnit(result)
     }
   }
@@ -155,267 +164,125 @@ class Reader extends Cursor {
 
   /** A unit in words after a value. */
   private withUnit(value: Expression): Expression {
-    const words: Array<string> = []
-    while (this.peek()?.type === "word" || (this.peek()?.type === "text" && !this.isConjunction())) {
-      words.push(this.peek()!.text)
+    const scale = this.peek()?.type === "word" || this.peek()?.type === "text" ? scales[this.peek()!.text] : undefined
+    if (scale !== undefined && value.type === "number") {
       this.position++
-      if (this.is("symbol", "^") && this.peek(1)?.type === "number") this.position += 2
-      else if (this.is("symbol", "^") && this.is("symbol", "{", 1) && this.is("symbol", "}", 3)) this.position += 4
+      return this.withUnit({ ...value, value: Rational.multiply(value.value, Rational.integer(scale))! })
     }
-    const unit = words.join(" ").trim()
+    const unit = this.unit().trim()
     if (unit === "") return value
+    const squared = /^(squared|cubed)$/.exec(unit)?.[1]
+    if (squared !== undefined) return { type: "power", left: value, right: number(squared === "squared" ? 2 : 3) }
     if (value.type === "text" || !isUnit(unit)) throw new Unreadable()
-    if (/^percent$/i.test(unit)) return percent(value)
-    return { type: "quantity", of: value, unit: unitName(unit) }
+    if (/^per ?cent$/i.test(unit)) return percent(value)
+    const temperature = value.type === "degree" ? /^(?:C|F|Celsius|Fahrenheit)$/i.exec(unit) : null
+    if (value.type === "degree" && temperature !== null) return celsius(value.of, unit)
+    return { type: "quantity", of: value, unit: unitOf(unit) }
   }
 
-  private power(): Expression {
+  /** Words with their powers, and what they are divided by. */
+  private unit(): string {
+    let text = ""
+    for (let token = this.peek(); token !== undefined; token = this.peek()) {
+      const isWord = token.type === "word" || (token.type === "text" && this.conjunction() === undefined)
+      const isSign = token.type === "symbol" && /^[€£¥₹¢]$/.test(token.text)
+      if (isWord || isSign || (text.endsWith("/") && token.type === "letter")) {
+        text += ` ${token.text}`
+        this.position++
+      } else if (text !== "" && this.is("symbol", "^")) text += this.unitPower()
+      else if (text !== "" && !text.endsWith("/") && this.startsDivisor()) {
+        text += " /"
+        this.position++
+      } else if (text !== "" && this.is("symbol", "*") && /^(?:word|text)$/.test(this.peek(1)?.type ?? ""))
+        this.position++
+      else if (text === "" && this.take("command", "dollar")) text += " dollar"
+      else break
+    }
+    return text
+  }
+
+  private startsDivisor(): boolean {
+    return this.is("symbol", "/") && /^(?:word|text|letter)$/.test(this.peek(1)?.type ?? "")
+  }
+
+  private unitPower(): string {
+    this.position++
+    const power = this.is("symbol", "{") ? this.braced() : `${this.take("symbol", "-") ? "-" : ""}${this.covered()}`
+    if (!/^-?\d+$/.test(power)) throw new Unreadable()
+    return `^{${power}}`
+  }
+
+  protected power(): Expression {
     return this.nested(() => {
       let base = this.atom()
       for (;;) {
-        if (this.take("symbol", "!")) base = { type: "factorial", of: base }
-        else if (this.take("command", "degree")) base = { type: "degree", of: base }
+        if (this.take("symbol", "!"))
+          base = { type: this.take("symbol", "!") ? "double-factorial" : "factorial", of: base }
+        else if (this.take("command", "degree")) base = this.degrees(base)
         else if (this.take("symbol", "%")) base = percent(base)
         else if (this.take("symbol", "^")) base = { type: "power", left: base, right: this.exponent() }
+        else if (this.is("symbol", "'")) base = this.primed(base)
         else return base
       }
     })
   }
 
-  private exponent(): Expression {
+  /** `30^\circ`, `25^\circ C`, and `30^\circ 15'`. */
+  private degrees(of: Expression): Expression {
+    const letter = this.peek()
+    if (letter?.type === "letter" && /^[CF]$/.test(letter.text) && of.type !== "symbol") {
+      this.position++
+      return celsius(of, letter.text)
+    }
+    const minutes = this.peek()
+    if (minutes?.type !== "number" || !this.is("symbol", "'", 1) || this.is("symbol", "'", 2))
+      return { type: "degree", of }
+    this.position += 2
+    const sixty: Expression = { type: "divide", left: number(minutes.text), right: number(60) }
+    return { type: "degree", of: { type: "add", items: [of, sixty] } }
+  }
+
+  /** Minutes or feet, seconds or inches: which of them, the sign does not say. */
+  private primed(of: Expression): Expression {
+    if (of.type !== "number") throw new Unreadable()
+    let name = "prime"
+    this.position++
+    while (this.take("symbol", "'")) name += " prime"
+    return { type: "quantity", of, unit: { name, scale: Rational.integer(1) } }
+  }
+
+  protected exponent(): Expression {
     if (this.is("symbol", "{")) return this.group()
     if (this.take("symbol", "-")) return { type: "negate", of: this.power() }
     return this.power()
   }
+}
 
-  // Atoms
+const number = (text: string | number): Expression => {
+  const value = Rational.fromDecimal(String(text))
+  if (value === undefined) throw new Unreadable()
+  return { type: "number", value, isDecimal: false }
+}
 
-  private atom(): Expression {
-    const token = this.peek()
-    if (token === undefined) throw new Unreadable()
-    this.position++
-    switch (token.type) {
-      case "number":
-        return this.number(token.text)
-      case "letter":
-        return this.named(token.text)
-      case "word":
-      case "text":
-        return { type: "text", text: words(token.text) }
-      case "command":
-        return this.command(token.text)
-      case "symbol":
-        return this.bracketed(token.text)
-    }
-  }
+const celsius = (of: Expression, name: string): Expression => ({
+  type: "quantity",
+  of,
+  unit: unitOf(/^c/i.test(name) ? "celsius" : "fahrenheit")
+})
 
-  private number(text: string): Expression {
-    const value = Rational.fromDecimal(text)
-    if (value === undefined) throw new Unreadable()
-    const base = this.is("symbol", "_") ? this.subscript() : undefined
-    if (base === undefined) return { type: "number", value, isDecimal: /[.eE]/.test(text) }
-    const named = baseNames.indexOf(base.toLowerCase())
-    return { type: "based", digits: text, base: named === -1 ? base : String(named) }
-  }
-
-  private named(name: string): Expression {
-    const subscript = this.is("symbol", "_") ? `_${this.subscript()}` : ""
-    let primes = ""
-    while (this.take("symbol", "'")) primes += "'"
-    return symbol(`${name}${subscript}${primes}`)
-  }
-
-  private command(name: string): Expression {
-    const constant = symbolCommands[name]
-    if (constant !== undefined) return symbol(constant)
-    if (greek.has(name)) return this.named(name)
-    switch (name) {
-      case "frac":
-        return { type: "divide", left: this.argument(), right: this.argument() }
-      case "binom":
-        return { type: "binomial", left: this.argument(), right: this.argument() }
-      case "sqrt":
-        return this.root()
-      case "log":
-        return this.logarithm()
-      case "dollar":
-        return this.currency()
-      case "{":
-        return this.set()
-      case "begin":
-        return this.matrix()
-      case "mathbb":
-        return this.reals()
-      case "lfloor":
-        return { type: "call", name: "floor", of: this.until("rfloor") }
-      case "lceil":
-        return { type: "call", name: "ceil", of: this.until("rceil") }
-      default:
-        return this.call(functions[name])
-    }
-  }
-
-  private currency(): Expression {
-    return { type: "quantity", of: this.product(), unit: "dollar" }
-  }
-
-  private until(command: string): Expression {
-    const inner = this.sum()
-    this.expect("command", command)
-    return inner
-  }
-
-  private reals(): Expression {
-    this.take("symbol", "{")
-    const set = this.peek()?.text
-    this.position++
-    this.take("symbol", "}")
-    if (set !== "R") throw new Unreadable()
-    return symbol("reals")
-  }
-
-  /** One digit or letter, or a group in braces: `\frac12` is `\frac{1}{2}`. */
-  private argument(): Expression {
-    const token = this.peek()
-    if (token === undefined) throw new Unreadable()
-    if (token.type === "symbol" && (token.text === "{" || token.text === "(")) return this.group()
-    if (token.type === "number") return this.digit(token)
-    this.position++
-    if (token.type === "letter") return symbol(token.text)
-    if (token.type === "command") return this.command(token.text)
-    throw new Unreadable()
-  }
-
-  /** Takes the first digit of a number, and leaves the rest of it. */
-  private digit(token: Token): Expression {
-    const rest = token.text.slice(1)
-    if (token.text.startsWith(".")) throw new Unreadable()
-    if (rest === "") this.position++
-    else {
-      if (!/^\d+$/.test(rest)) throw new Unreadable()
-      const remaining: Token = { type: "number", text: rest, isSpaced: false }
-      this.input[this.position] = remaining
-    }
-    return whole(Number(token.text[0]))
-  }
-
-  private group(): Expression {
-    const close = this.is("symbol", "{") ? "}" : ")"
-    this.position++
-    const { bars } = this
-    this.bars = 0
-    const inner = this.nested(() => this.sequence())
-    this.bars = bars
-    this.expect("symbol", close)
-    return inner
-  }
-
-  private root(): Expression {
-    if (!this.take("symbol", "[")) return { type: "call", name: "sqrt", of: this.argument() }
-    const degree = this.sum()
-    this.expect("symbol", "]")
-    return { type: "root", degree, of: this.argument() }
-  }
-
-  private logarithm(): Expression {
-    if (!this.take("symbol", "_")) return { type: "log", base: whole(10), of: this.applied() }
-    const base = this.argument()
-    return { type: "log", base, of: this.applied() }
-  }
-
-  private call(name: FunctionName | undefined): Expression {
-    if (name === undefined) throw new Unreadable()
-    const exponent = this.take("symbol", "^") ? this.exponent() : undefined
-    const call: Expression = { type: "call", name, of: this.applied() }
-    return exponent === undefined ? call : { type: "power", left: call, right: exponent }
-  }
-
-  /** What a function written without brackets is of: `\sin 2x`, `\cos^2 \theta`, `\ln(x + 1)`. */
-  private applied(): Expression {
-    if (this.is("symbol", "(") || this.is("symbol", "{")) {
-      const inner = this.group()
-      if (inner.type === "list") throw new Unreadable()
-      return this.take("symbol", "^") ? { type: "power", left: inner, right: this.exponent() } : inner
-    }
-    const items = [this.power()]
-    while (this.peek()?.type === "letter" || greek.has(this.commandAhead()) || this.commandAhead() === "pi") {
-      items.push(this.power())
-    }
-    return items.length === 1 ? items[0]! : { type: "multiply", items }
-  }
-
-  // Brackets
-
-  private bracketed(open: string): Expression {
-    switch (open) {
-      case "{":
-        this.position--
-        return this.group()
-      case "|":
-        return this.absolute()
-      case "(":
-      case "[":
-        return this.tuple(open)
-      case "€":
-      case "£":
-        return { type: "quantity", of: this.product(), unit: unitName(open) }
-      default:
-        throw new Unreadable()
-    }
-  }
-
-  private absolute(): Expression {
-    this.bars++
-    const inner = this.sum()
-    this.bars--
-    this.expect("symbol", "|")
-    return { type: "call", name: "abs", of: inner }
-  }
-
-  private tuple(open: string): Expression {
-    const { bars } = this
-    this.bars = 0
-    const inner = this.nested(() => this.sequence())
-    this.bars = bars
-    const close = this.take("symbol", ")") ? ")" : this.take("symbol", "]") ? "]" : undefined
-    if (close === undefined) throw new Unreadable()
-    if (inner.type === "list") return { type: "tuple", open, close, items: inner.items }
-    if (open === "(" && close === ")") return inner
-    return { type: "tuple", open, close, items: [inner] }
-  }
-
-  private set(): Expression {
-    if (this.take("command", "}")) return symbol("empty")
-    const inner = this.nested(() => this.sequence())
-    this.expect("command", "}")
-    return { type: "set", items: inner.type === "list" ? inner.items : [inner] }
-  }
-
-  private matrix(): Expression {
-    const name = this.environment()
-    if (name === "array" && this.is("symbol", "{")) this.braced()
-    const rows: Array<Array<Expression>> = [[]]
-    while (!this.take("command", "end")) {
-      if (this.take("command", "row")) rows.push([])
-      else if (!this.take("symbol", "&")) rows.at(-1)!.push(this.relation())
-    }
-    if (this.environment() !== name) throw new Unreadable()
-    return { type: "matrix", rows: rows.filter((row) => row.length > 0) }
-  }
+/** `17 \bmod 5` is 2; `2 \bmod 5` has nothing to reckon and says that 5 is the modulus. */
+const remainder = (left: Expression, right: Expression): Expression => {
+  const [value, modulus] = [exact(left), exact(right)]
+  const isReduced = value !== undefined && modulus !== undefined && Rational.compare(value, modulus) < 0
+  return isReduced && value.numerator >= 0n
+    ? { type: "modular", of: left, modulus: right }
+    : { type: "remainder", left, right }
 }
 
 const percent = (of: Expression): Expression => {
   if (of.type === "percent") throw new Unreadable()
   return { type: "percent", of }
 }
-
-/** Words, without regard to capitals and an article before them. */
-const words = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/\s+/g, " ")
-    .trim()
-    .replace(/^(?:an?|the) (?=[a-z]{3})/, "")
 
 const isPlainFraction = (expression: Expression): boolean =>
   expression.type === "divide" && expression.left.type === "number" && expression.right.type === "number"

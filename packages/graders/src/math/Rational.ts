@@ -105,6 +105,35 @@ export const binomial = (n: Rational, k: Rational): Rational | undefined => {
   return integer(result)
 }
 
+/** `n!!`: the product of every second whole number from `n` down, up to 3000. */
+export const doubleFactorial = (value: Rational): Rational | undefined => {
+  if (value.denominator !== 1n || value.numerator < 0n || value.numerator > 3000n) return undefined
+  let product = 1n
+  for (let factor = value.numerator; factor > 1n; factor -= 2n) product *= factor
+  return integer(product)
+}
+
+/** In how many ways `k` of `n` can stand in a row. */
+export const permutations = (n: Rational, k: Rational): Rational | undefined => {
+  const [ways, orders] = [binomial(n, k), factorial(k)]
+  return ways === undefined || orders === undefined ? undefined : multiply(ways, orders)
+}
+
+/** What is left of `a` by a positive `b`. */
+export const remainder = (a: Rational, b: Rational): Rational | undefined => {
+  if (b.numerator <= 0n) return undefined
+  const quotient = divide(a, b)
+  const whole = quotient === undefined ? undefined : multiply(floor(quotient), b)
+  return whole === undefined ? undefined : add(a, negate(whole))
+}
+
+/** The fraction of a decimal whose last digits return for ever. */
+export const fromRepeating = (start: string, digits: string): Rational | undefined => {
+  const [whole, places] = start.split(".")
+  const [before, all] = [BigInt(`0${whole}${places}`), BigInt(`0${whole}${places}${digits}`)]
+  return make(all - before, 10n ** BigInt(places!.length) * (10n ** BigInt(digits.length) - 1n))
+}
+
 /** The greatest whole number that is not above it. */
 export const floor = ({ denominator, numerator }: Rational): Rational => {
   const quotient = numerator / denominator

@@ -6,9 +6,11 @@
  * side is one number with at most a unit. Reports should show both.
  */
 
+import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
+import * as MathAnswer from "./MathAnswer.ts"
 import * as MathGrader from "./MathGrader.ts"
-import { isSameUnit, isUnit, unitName } from "./Units.ts"
+import { factor, isSameUnit, isUnit, type Unit, unitOf } from "./Units.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Numbers
@@ -68,14 +70,30 @@ const paperRule = (gold: string, answer: string): { readonly correct: boolean; r
 
 const scales: Readonly<Record<string, number>> = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }
 
+interface Measured {
+  readonly number: number
+  readonly unit: Unit
+  /** Whether it is written as a whole number, which nobody rounds. */
+  readonly isWhole: boolean
+}
+
+/** Signs that LaTeX writes around a number. */
+const plain = (text: string) =>
+  text
+    .trim()
+    .replace(/\\(?:text|mathrm|mbox|mathbf)\s*\{([^{}]*)\}/g, " $1 ")
+    .replace(/\\(?:times|cdot)/g, "×")
+    .replace(/\\[,;:! ]|~/g, " ")
+    .replace(/^\$(.*)\$$/, "$1")
+    .replace(/\\([$%])/g, "$1")
+    .replace(/[−–]/g, "-")
+    .trim()
+
 /** One number with at most a currency before it, a scale and a unit after it. */
-const measured = (text: string): { readonly number: number; readonly unit: string } | undefined => {
+const measured = (text: string): Measured | undefined => {
   const match =
-    /^(?:approximately|approx\.?|about|≈|~)?\s*([$€£]?)\s*([-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?)\s*(?:(?:×|x|\*)\s*10\^\{?([-+]?\d+)\}?)?\s*(thousand|million|billion|trillion)?\s*(%?)\s*([a-zA-Z°][a-zA-Z°/ ²³]*)?\.?$/.exec(
-      text
-        .trim()
-        .replace(/\\times/g, "×")
-        .replace(/^\$(.*)\$$/, "$1")
+    /^(?:approximately|approx\.?|about|≈|~)?\s*([$€£]?)\s*([-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?)\s*(?:(?:×|x|\*)\s*10\^\{?([-+]?\d+)\}?)?\s*(thousand|million|billion|trillion)?\s*(%?)\s*([\p{L}°][\p{L}°/ ²³^{}\d·*-]*)?\.?$/u.exec(
+      plain(text)
     )
   if (match === null) return undefined
   const [, currency, digits, exponent, scale, percent, unit] = match
@@ -83,17 +101,38 @@ const measured = (text: string): { readonly number: number; readonly unit: strin
   const base = float(digits!.replaceAll(",", ""))
   if (base === undefined) return undefined
   const number = (base * 10 ** Number(exponent ?? 0) * (scales[scale ?? ""] ?? 1)) / (percent === "%" ? 100 : 1)
-  return { number, unit: unitName(`${currency === "$" ? "dollar" : (currency ?? "")} ${unit ?? ""}`) }
+  const isWhole = /^[-+\d,]+$/.test(digits!) && exponent === undefined && scale === undefined && percent === ""
+  return { number, unit: unitOf(`${currency === "$" ? "dollar" : (currency ?? "")} ${unit ?? ""}`), isWhole }
+}
+
+const isSameNumber = (gold: Measured, answer: Measured): boolean => {
+  const ratio = factor(answer.unit, gold.unit)
+  const number = answer.number * (Number(ratio.numerator) / Number(ratio.denominator))
+  const isCount = gold.isWhole && (answer.isWhole || (gold.unit.name === "" && answer.unit.name === ""))
+  return isCount ? Math.abs(number - gold.number) <= 1e-9 * Math.abs(gold.number) : isNear(number, gold.number)
+}
+
+/** Names as chemists write them count with their capitals: cobalt is no carbon monoxide. */
+const isSameText = (gold: string, answer: string): boolean => {
+  const [a, b] = [gold, answer].map((text) =>
+    text
+      .replace(/[_{}$]/g, "")
+      .trim()
+      .replace(/\s+/g, " ")
+  )
+  if (a!.toLowerCase() !== b!.toLowerCase()) return false
+  const isFormula = /^[A-Za-z\d+-]+$/.test(a!) && /[A-Z\d]/.test(a!.slice(1))
+  return !isFormula || a === b || b === b!.toLowerCase()
 }
 
 const strictRule = (gold: string, answer: string): { readonly correct: boolean; readonly rung: string } => {
-  if (squeeze(gold) === squeeze(answer)) return { correct: true, rung: "text" }
   const percent = byPercent(gold, answer)
   if (percent !== undefined) return { correct: percent, rung: "percent" }
   const [a, b] = [measured(gold), measured(answer)]
   if (a !== undefined && b !== undefined) {
-    return { correct: isSameUnit(a.unit, b.unit) && isNear(b.number, a.number), rung: "number" }
+    return { correct: isSameUnit(a.unit, b.unit) && isSameNumber(a, b), rung: "number" }
   }
+  if (isSameText(gold, answer)) return { correct: true, rung: "text" }
   return MathGrader.compare(gold, answer)
 }
 
@@ -107,14 +146,30 @@ export interface Options {
   readonly needsTags?: boolean | undefined
 }
 
-const extract = (text: string, needsTags: boolean): string | undefined => {
+/** The first tags, as the rule has it. */
+const extractFirst = (text: string, needsTags: boolean): string | undefined => {
   const tagged = /<answer>([\s\S]*?)<\/answer>/i.exec(text)?.[1]?.trim()
   return tagged ?? (needsTags ? undefined : text.trim())
 }
 
+/** What is said last, outside of thoughts; in tags, a box may stand around it. */
+const extractLast = (text: string, needsTags: boolean): string | undefined => {
+  const said = spoken(text)
+  const tagged = [...said.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)?.[1]?.trim()
+  const answer = tagged ?? (needsTags ? undefined : said)
+  if (answer === undefined) return undefined
+  const isMarked = /\\f?box/.test(answer) || /\banswers?\b\W{0,4}(?:is|are|:)/i.test(answer)
+  return isMarked ? MathAnswer.extract(answer) : answer
+}
+
 type Rule = (gold: string, answer: string) => { readonly correct: boolean; readonly rung: string }
 
-const make = (name: string, rule: Rule, options: Options): Verdict.AnswerGrader =>
+const make = (
+  name: string,
+  rule: Rule,
+  extract: (text: string, needsTags: boolean) => string | undefined,
+  options: Options
+): Verdict.AnswerGrader =>
   Verdict.grader(name, (gold, answer) => {
     const extracted = extract(answer, options.needsTags ?? false)
     if (extracted === undefined || extracted === "") return Verdict.unparsed
@@ -138,10 +193,12 @@ const make = (name: string, rule: Rule, options: Options): Verdict.AnswerGrader 
  * strict.correct // => false
  * ```
  */
-export const makePaper = (options: Options = {}): Verdict.AnswerGrader => make("rlpr-paper", paperRule, options)
+export const makePaper = (options: Options = {}): Verdict.AnswerGrader =>
+  make("rlpr-paper", paperRule, extractFirst, options)
 
 /** Makes the strict grader. */
-export const makeStrict = (options: Options = {}): Verdict.AnswerGrader => make("rlpr-strict", strictRule, options)
+export const makeStrict = (options: Options = {}): Verdict.AnswerGrader =>
+  make("rlpr-strict", strictRule, extractLast, options)
 
 /** The lenient grader, content without tags. */
 export const paper: Verdict.AnswerGrader = makePaper()

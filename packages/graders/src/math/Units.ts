@@ -1,64 +1,257 @@
-/** Units as answers write them, each under one name. */
+/** Units as answers write them: what they measure, with powers, and how many of the basic unit they are. */
+import * as Rational from "./Rational.ts"
 
-const spellings: Readonly<Record<string, string>> = {
-  dollar: "dollars usd buck bucks",
-  cent: "cents",
-  euro: "euros eur €",
-  pound: "£ gbp",
-  degree: "degrees deg °",
-  radian: "radians rad",
-  percent: "percent pct",
-  metre: "m meter meters metres",
-  kilometre: "km kilometer kilometers kilometres",
-  centimetre: "cm centimeter centimeters centimetres",
-  millimetre: "mm millimeter millimeters millimetres",
-  inch: "inches in",
-  foot: "feet ft",
-  yard: "yards yd yds",
-  mile: "miles mi",
-  second: "seconds sec secs s",
-  minute: "minutes min mins",
-  hour: "hours hr hrs h",
-  day: "days",
-  week: "weeks",
-  month: "months",
-  year: "years yr yrs",
-  gram: "grams g",
-  kilogram: "kg kilograms",
-  ounce: "ounces oz",
-  litre: "liter liters litres l",
-  millilitre: "ml milliliter milliliters"
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A unit: `m/s` and `km/h` have one name, and differ in their scale. */
+export interface Unit {
+  /** What it measures, in basic units and their powers, e.g. `metre second^-1`; empty where no unit is named. */
+  readonly name: string
+  /** How many of the basic unit it is. */
+  readonly scale: Rational.Rational
 }
 
-const names = new Map(
-  Object.entries(spellings).flatMap(([name, others]) => others.split(" ").map((other) => [other, name] as const))
+const one = Rational.integer(1)
+
+/** Where no unit is named. */
+export const none: Unit = { name: "", scale: one }
+
+// -------------------------------------------------------------------------------------------------------------------
+// What there is
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Spellings in words; then the basic units with their powers, and how many of them it is. */
+const words: ReadonlyArray<readonly [spellings: string, name: string, scale: string]> = [
+  ["dollar buck usd", "dollar", "1"],
+  ["cent penny pennies ¢", "dollar", "0.01"],
+  ["euro eur €", "euro", "1"],
+  ["pound gbp £ lb", "pound", "1"],
+  ["yen ¥", "yen", "1"],
+  ["rupee ₹", "rupee", "1"],
+  ["degree deg °", "degree", "1"],
+  ["arcminute", "degree", "1/60"],
+  ["arcsecond", "degree", "1/3600"],
+  ["celsius °c", "celsius", "1"],
+  ["fahrenheit °f", "fahrenheit", "1"],
+  ["radian rad", "radian", "1"],
+  ["percent pct per_cent", "percent", "1"],
+  ["inch inches", "metre", "0.0254"],
+  ["foot feet ft", "metre", "0.3048"],
+  ["yard yd", "metre", "0.9144"],
+  ["mile mi", "metre", "1609.344"],
+  ["mph", "metre second^-1", "0.44704"],
+  ["kph kmh", "metre second^-1", "5/18"],
+  ["second sec", "second", "1"],
+  ["minute min", "second", "60"],
+  ["hour hr", "second", "3600"],
+  ["day", "second", "86400"],
+  ["week", "second", "604800"],
+  ["month", "month", "1"],
+  ["year yr", "month", "12"],
+  ["ounce oz", "ounce", "1"],
+  ["tonne", "kilogram", "1000"],
+  ["quart qt", "quart", "1"],
+  ["gallon gal", "quart", "4"],
+  ["unit", "unit", "1"]
+]
+
+/** Units that take prefixes: the name, the symbols, the basic units and their powers, and how many of them it is. */
+const prefixed: ReadonlyArray<readonly [names: string, symbols: string, name: string, scale: string]> = [
+  ["metre meter", "m", "metre", "1"],
+  ["gram gramme", "g", "kilogram", "0.001"],
+  ["second", "s", "second", "1"],
+  ["litre liter", "l L", "metre^3", "0.001"],
+  ["newton", "N", "kilogram metre second^-2", "1"],
+  ["joule", "J", "kilogram metre^2 second^-2", "1"],
+  ["watt", "W", "kilogram metre^2 second^-3", "1"],
+  ["pascal", "Pa", "kilogram metre^-1 second^-2", "1"],
+  ["hertz", "Hz", "second^-1", "1"],
+  ["volt", "V", "kilogram metre^2 second^-3 ampere^-1", "1"],
+  ["ampere amp", "A", "ampere", "1"],
+  ["ohm", "Ω", "kilogram metre^2 second^-3 ampere^-2", "1"],
+  ["coulomb", "C", "ampere second", "1"],
+  ["kelvin", "K", "kelvin", "1"],
+  ["mole", "mol", "mole", "1"],
+  ["electronvolt", "eV", "electronvolt", "1"],
+  ["calorie", "cal", "calorie", "1"],
+  ["byte", "B", "byte", "1"],
+  ["bit", "", "bit", "1"]
+]
+
+const prefixes: ReadonlyArray<readonly [name: string, symbol: string, exponent: number]> = [
+  ["tera", "T", 12],
+  ["giga", "G", 9],
+  ["mega", "M", 6],
+  ["kilo", "k", 3],
+  ["", "", 0],
+  ["deci", "d", -1],
+  ["centi", "c", -2],
+  ["milli", "m", -3],
+  ["micro", "µ", -6],
+  ["nano", "n", -9],
+  ["pico", "p", -12]
+]
+
+const scaleOf = (text: string, exponent = 0): Rational.Rational => {
+  const [top, bottom] = text.split("/")
+  const value = Rational.divide(Rational.fromDecimal(top!)!, Rational.fromDecimal(bottom ?? "1")!)!
+  return Rational.multiply(value, Rational.power(Rational.integer(10), Rational.integer(exponent))!)!
+}
+
+const plural = (word: string) => [word, `${word}s`]
+
+/** Units by their names, in small letters. */
+const byName = new Map<string, Unit>([
+  ...words.flatMap(([spellings, name, scale]) =>
+    spellings.split(" ").flatMap((word) => plural(word).map((form) => [form, { name, scale: scaleOf(scale) }] as const))
+  ),
+  ...prefixed.flatMap(([names, , name, scale]) =>
+    prefixes.flatMap(([prefix, , exponent]) =>
+      names
+        .split(" ")
+        .flatMap((word) => plural(prefix + word))
+        .map((form) => [form, { name, scale: scaleOf(scale, exponent) }] as const)
+    )
+  )
+])
+
+/** Units by their symbols, whose capitals matter: `mW` is not `MW`. */
+const bySymbol = new Map<string, Unit>([
+  ...prefixed.flatMap(([, symbols, name, scale]) =>
+    symbols
+      .split(" ")
+      .filter((symbol) => symbol !== "")
+      .flatMap((symbol) =>
+        prefixes.map(([, prefix, exponent]) => [prefix + symbol, { name, scale: scaleOf(scale, exponent) }] as const)
+      )
+  ),
+  ["in", byName.get("inch")!],
+  ["h", byName.get("hour")!],
+  ["min", byName.get("minute")!],
+  ["Å", { name: "metre", scale: scaleOf("1", -10) }]
+])
+
+/** Symbols that are often written in capitals. */
+const anyCase = new Set("cm mm km kg mg ml kw kwh hz in".split(" "))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const singular = (word: string) =>
+  word.length > 3 ? word.replace(/ies$/, "y").replace(/(?<=x|ch|sh|ss)es$|(?<!s)s$/, "") : word
+
+/** The unit of a word; `undefined` when it is none that is known. */
+const known = (word: string): Unit | undefined =>
+  bySymbol.get(word) ??
+  byName.get(word.toLowerCase()) ??
+  (anyCase.has(word.toLowerCase()) ? bySymbol.get(word.toLowerCase()) : undefined)
+
+const fillers = new Set(["of", "the"])
+
+const pieces = /(?<power>\^\s*\{?\s*(?<exponent>-?\d+)\s*\}?|²|³)|(?<word>[\p{L}°€£¢¥₹µ_]+)|(?<per>\/)/gu
+
+const powerWords: Readonly<Record<string, number>> = { square: 2, sq: 2, cubic: 3, cu: 3 }
+
+const superscript: Readonly<Record<string, number>> = { "²": 2, "³": 3 }
+
+interface Factor {
+  readonly unit: Unit
+  readonly power: number
+}
+
+const factorsOf = (text: string): ReadonlyArray<Factor> => {
+  const found: Array<Factor> = []
+  let [sign, next] = [1, 1]
+  const raise = (power: number) => {
+    const last = found.pop()
+    if (last !== undefined) found.push({ ...last, power: last.power * power })
+  }
+  for (const { groups = {} } of text.replace(/\bper cent\b/gi, "percent").matchAll(pieces)) {
+    const word = groups.word?.toLowerCase() ?? ""
+    if (groups.power !== undefined) raise(superscript[groups.power] ?? Number(groups.exponent))
+    else if (groups.per !== undefined || word === "per") sign = -1
+    else if (powerWords[word] !== undefined) next = powerWords[word]!
+    else if (word === "squared" || word === "cubed") raise(word === "squared" ? 2 : 3)
+    else if (!fillers.has(word)) {
+      found.push({ unit: known(groups.word!) ?? { name: singular(word), scale: one }, power: sign * next })
+      next = 1
+    }
+  }
+  return found
+}
+
+const cache = new Map<string, Unit>()
+
+const read = (text: string): Unit => {
+  const powers = new Map<string, number>()
+  let scale = one
+  for (const { power, unit } of factorsOf(text)) {
+    scale = Rational.multiply(scale, Rational.power(unit.scale, Rational.integer(power)) ?? one) ?? one
+    for (const part of unit.name.split(" ")) {
+      const [name, exponent] = part.split("^")
+      powers.set(name!, (powers.get(name!) ?? 0) + Number(exponent ?? 1) * power)
+    }
+  }
+  const name = [...powers]
+    .filter(([, power]) => power !== 0)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([part, power]) => (power === 1 ? part : `${part}^${power}`))
+    .join(" ")
+  if (name === "celsius degree") return { name: "celsius", scale }
+  if (name === "degree fahrenheit") return { name: "fahrenheit", scale }
+  return { name, scale }
+}
+
+/** The unit that a text names, with its powers. */
+export const unitOf = (text: string): Unit => {
+  const found = cache.get(text)
+  if (found !== undefined) return found
+  const unit = read(text)
+  if (cache.size < 1000) cache.set(text, unit)
+  return unit
+}
+
+/** Words behind a number that change it, doubt it or deny it: no units. */
+const noUnit =
+  /\b(?:and|or|if|for|where|when|with|without|not|no|is|are|was|mod|modulo|plus|minus|times|over|to|from|at|than|million|billion|thousand|hundred|trillion|dozen|squared|cubed|factorial|choose|remainder|root|half|halves|thirds?|quarters?|fourths?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?|hundredths?|thousandths?|below|above|under|less|more|fewer|greater|most|least|negative|positive|maybe|perhaps|probably|possibly|likely|approx|approximately|roughly|about|around|nearly|almost|wrong|false|incorrect|invalid|impossible|fails?|failed|tried|never|unless|but|base|digits?|off|by)\b/i
+
+/** Whether text behind a value can be a unit: at most four words, none of which changes the value. */
+export const isUnit = (text: string): boolean =>
+  /^[\p{L}°€£¢¥₹][\p{L}°€£¢¥₹./ ²³^{}\d-]*$/u.test(text) &&
+  !/(?<![\^{-])\d/.test(text) &&
+  text.trim().split(/\s+/).length <= 4 &&
+  !/^(?:arc)?(?:sin|cos|tan|cot|sec(?!onds?\b|s?\b)|csc|log|ln|exp|sqrt)/i.test(text) &&
+  !noUnit.test(text.replace(/(?<=\p{L} ?)\b(?:squared|cubed)\b/giu, ""))
+
+const length = /^metre(?:\^(\d+))?$/
+
+const plainUnit = /^unit(?:\^(\d+))?$/
+
+/** "Square units" are any unit of area. */
+const isSameKind = (a: string, b: string): boolean => {
+  const [some, unit] = [length.exec(a), plainUnit.exec(b)]
+  return some !== null && unit !== null && some[1] === unit[1]
+}
+
+/** Whether two units measure the same, or one of them is left out. */
+export const isSameUnit = (a: Unit, b: Unit): boolean =>
+  a.name === "" || b.name === "" || a.name === b.name || isSameKind(a.name, b.name) || isSameKind(b.name, a.name)
+
+/** By which factor a value in one unit becomes one in another; 1 where one of them is left out. */
+export const factor = (from: Unit, to: Unit): Rational.Rational =>
+  from.name === to.name ? (Rational.divide(from.scale, to.scale) ?? one) : one
+
+/** Whether a word is the name or symbol of a unit that is known. */
+export const isKnown = (word: string): boolean => known(word) !== undefined
+
+/** Symbols that are more likely a unit than a product of variables, even right behind a number: `5cm`. */
+const clear = new Set(
+  "cm mm km nm kg mg ml mL dL kL ft yd hr min sec mph kph lb lbs oz Hz kHz MHz GHz kJ kW MW mW kPa Pa kN mol".split(" ")
 )
 
-const fillers = new Set(["units", "unit", "square", "sq", "cubic", "cu", "per", "of", "the"])
-
-const singular = (word: string) => names.get(word) ?? (word.length > 3 ? word.replace(/(?<!s)s$/, "") : word)
-
-/** One name for a unit, whatever its spelling and number; its powers aside. Empty for "units", which says nothing. */
-export const unitName = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/\^\s*\{?\d\}?|[.²³]/g, "")
-    .split(/[^a-z°€£/]+/)
-    .filter((word) => word !== "" && !fillers.has(word))
-    .map(singular)
-    .join(" ")
-
-/** Whether text behind a value can be a unit: at most three words, none of which changes the value. */
-export const isUnit = (text: string): boolean =>
-  /^[a-zA-Z°€£][a-zA-Z°€£./ ²³]*$/.test(text) &&
-  text.trim().split(/\s+/).length <= 3 &&
-  !/^(?:arc)?(?:sin|cos|tan|cot|sec(?!onds?\b|s?\b)|csc|log|ln|exp|sqrt)/i.test(text) &&
-  !/\b(?:and|or|if|for|where|when|with|not|no|is|are|mod|plus|minus|times|over|to|from|at|than|million|billion|thousand|hundred|trillion|dozen)\b/i.test(
-    text
-  )
-
-/** Whether two units agree: they are the same, or one of them is left out. */
-export const isSameUnit = (a: string, b: string): boolean => a === "" || b === "" || a === b
-
-/** Whether these letters are the short name of a unit, e.g. `cm`. */
-export const isShortUnit = (text: string): boolean => text.length > 1 && names.has(text)
+/** Whether these letters are the short name of a unit, e.g. `cm`; behind a space, more of them are. */
+export const isShortUnit = (text: string, isSpaced: boolean): boolean =>
+  text.length > 1 && (clear.has(text) || (isSpaced && (bySymbol.has(text) || /^(?:mi|gal|deg|rad|yrs?)$/.test(text))))

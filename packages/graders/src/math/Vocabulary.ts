@@ -50,10 +50,23 @@ export const greek = new Set(
   )
 )
 
+/** Words that scale the number before them. */
+export const scales: Readonly<Record<string, bigint>> = {
+  dozen: 12n,
+  hundred: 100n,
+  thousand: 1_000n,
+  million: 1_000_000n,
+  billion: 1_000_000_000n,
+  trillion: 1_000_000_000_000n
+}
+
 export const baseNames =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(" ")
 
-export const environments = new Set(["pmatrix", "bmatrix", "Bmatrix", "matrix", "smallmatrix", "array"])
+export const environments = new Set(["pmatrix", "bmatrix", "Bmatrix", "matrix", "smallmatrix", "array", "vmatrix"])
+
+/** Signs that make a name of what they stand over, or before: a segment is no number, and no arrow. */
+export const accents = new Set(["overline", "arrow", "angle", "triangle"])
 
 /** The commands that begin a factor: `2\sqrt{3}` is a product. */
 export const startsAtom = (command: string): boolean =>
@@ -61,6 +74,9 @@ export const startsAtom = (command: string): boolean =>
   command === "sqrt" ||
   command === "log" ||
   command === "binom" ||
+  command === "perm" ||
+  command === "repeating" ||
+  accents.has(command) ||
   command === "lfloor" ||
   command === "lceil" ||
   command in functions ||

@@ -5,8 +5,36 @@ import { ComputeEngine } from "@cortex-js/compute-engine"
 
 const engine = new ComputeEngine()
 
-/** Points at which unknowns are tried; none is special. */
-const samples = [0.7318, 1.9137, 2.6521, 3.4173]
+/** Points at which unknowns are tried: of both signs and several sizes; none is special. */
+const samples = [0.7318, -1.9137, 2.6521, 13.4173, -37.219]
+
+/** Points for unknowns that are counted with. */
+const counts = [2, 3, 5, 8, 12]
+
+/** Operations whose formula is another one on each side of some point; no few points can prove those equal. */
+const pieced = new Set(
+  "Abs Sqrt Root Floor Ceil Ceiling Round Mod Sign Max Min Ln Log Arcsin Arccos Arctan Arcsec Arccsc Arccot Heaviside".split(
+    " "
+  )
+)
+
+const isPieced = (expression: Expression): boolean => {
+  const json = JSON.stringify(expression.json)
+  const hasName = (expression.symbols ?? []).length > 0
+  return hasName && [...json.matchAll(/\["(\w+)"/g)].some(([, head]) => pieced.has(head!))
+}
+
+/** The unknowns that sums and products run up to, or that stand before a factorial. */
+const counted = (...latex: ReadonlyArray<string>): ReadonlySet<string> =>
+  new Set(
+    latex.flatMap((text) =>
+      [
+        ...text.matchAll(
+          /\^\s*\{?\s*([a-zA-Z])\s*(?:[-+]\s*\d+)?\s*\}?|([a-zA-Z])\s*\)?\s*!|\\binom\s*\{\s*([a-zA-Z])/g
+        )
+      ].flatMap(([, bound, factorial, binomial]) => [bound ?? factorial ?? binomial ?? ""])
+    )
+  )
 
 const isReadable = (expression: Expression): boolean =>
   expression.isValid && !/"(?:Error|Sequence|Tuple|Nothing|Hold|Missing)"/.test(JSON.stringify(expression.json))
@@ -22,9 +50,19 @@ const isClose = (a: Expression, b: Expression): boolean => {
   return Math.abs(x - y) <= 1e-12 * Math.max(Math.abs(x), Math.abs(y))
 }
 
-const isEqualAtPoints = (a: Expression, b: Expression, unknowns: ReadonlyArray<string>): boolean =>
+const isEqualAtPoints = (
+  a: Expression,
+  b: Expression,
+  unknowns: ReadonlyArray<string>,
+  whole: ReadonlySet<string>
+): boolean =>
   samples.every((_, round) => {
-    const values = Object.fromEntries(unknowns.map((name, at) => [name, samples[(round + at) % samples.length]! + at]))
+    const values = Object.fromEntries(
+      unknowns.map((name, at) => {
+        const points = whole.has(name) ? counts : samples
+        return [name, points[(round + at) % points.length]! + (whole.has(name) ? 0 : at / 7)]
+      })
+    )
     return isClose(a.subs(values), b.subs(values))
   })
 
@@ -33,9 +71,10 @@ const isEqual = (gold: string, answer: string): boolean => {
   if (!isReadable(a) || !isReadable(b)) return false
   const unknowns = [...a.unknowns].sort()
   if (unknowns.join() !== [...b.unknowns].sort().join() || unknowns.length > 4) return false
+  if (unknowns.length > 0 && (isPieced(a) || isPieced(b))) return false
   const [x, y] = [a.simplify(), b.simplify()]
   if (x.isSame(y)) return true
-  return unknowns.length === 0 ? isClose(a, b) : isEqualAtPoints(x, y, unknowns)
+  return unknowns.length === 0 ? isClose(a, b) : isEqualAtPoints(x, y, unknowns, counted(gold, answer))
 }
 
 const attempt = (gold: string, answer: string): boolean => {

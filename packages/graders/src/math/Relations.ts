@@ -1,0 +1,253 @@
+/** Compares equations, inequalities, and what is said by them. */
+import { type Decision, no, open, type Rung, verdict } from "./Decision.ts"
+import { exact } from "./Evaluate.ts"
+import type { Comparison, Expression } from "./Expression.ts"
+import { print, variables } from "./Expression.ts"
+import * as IntervalSet from "./IntervalSet.ts"
+import * as Rational from "./Rational.ts"
+import { bindingsAt, byIdentity, isValue } from "./Values.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What benchmarks differ in. */
+export interface Rules {
+  /** Whether values with commas between them count in any order, as those of `{…}` always do. */
+  readonly anyOrder: boolean
+  /** Whether `5` is right where the gold answer is `x = 5`. */
+  readonly bareValues: boolean
+}
+
+/** Compares two trees of any kind. */
+export type Decide = (gold: Expression, answer: Expression, rules: Rules) => Decision
+
+type Relation = Extract<Expression, { readonly type: "relation" }>
+
+type List = Extract<Expression, { readonly type: "list" }>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Names of values
+// -------------------------------------------------------------------------------------------------------------------
+
+const isFunctionName = (expression: Expression): boolean =>
+  expression.type === "symbol" && /^(?:[fghuFGHPEVST]|Pr)(?:_\w+)?'*$/.test(expression.name)
+
+/** The name of something: `x`, `AB`, `f(2)`, `|AB|`, `m\angle A`, `boys : girls`. */
+export const isLabel = (expression: Expression): boolean => {
+  switch (expression.type) {
+    case "symbol":
+      return variables(expression).length === 1
+    case "text":
+      return true
+    case "call":
+      return expression.name === "abs" && isLabel(expression.of)
+    case "tuple":
+    case "ratio":
+      return expression.items.every(isLabel)
+    case "multiply": {
+      const [first, ...rest] = expression.items
+      return (isFunctionName(first!) && rest.length === 1) || expression.items.every(isLabel)
+    }
+    default:
+      return false
+  }
+}
+
+const isAssignment = ({ comparisons, operands }: Relation): boolean =>
+  comparisons.length === 1 && (comparisons[0] === "=" || comparisons[0] === "in") && isLabel(operands[0]!)
+
+/** What a chain of equations says a value is: `x = 2 + 3 = 5` says it twice. */
+const assigned = (relation: Relation): ReadonlyArray<Expression> | undefined => {
+  const { comparisons, operands } = relation
+  if (comparisons.length === 1 && comparisons[0] === "in" && isLabel(operands[0]!)) return [operands[1]!]
+  if (comparisons.some((comparison) => comparison !== "=")) return undefined
+  if (isLabel(operands[0]!)) return operands.slice(1)
+  return isLabel(operands.at(-1)!) && variables(operands[0]!).length === 0 ? operands.slice(0, -1) : operands
+}
+
+/** What an equation names, where it is one that gives a name to a value. */
+const nameOf = (expression: Expression): string | undefined =>
+  expression.type === "relation" && isAssignment(expression) ? print(expression.operands[0]!) : undefined
+
+/** `(x, y) = (1, 2)` as `x = 1 and y = 2`. */
+const expanded = (expression: Expression): Expression => {
+  if (expression.type !== "relation" || expression.operands.length !== 2 || expression.comparisons[0] !== "=") {
+    return expression
+  }
+  const [left, right] = expression.operands
+  if (left?.type !== "tuple" || right?.type !== "tuple" || left.items.length !== right.items.length) return expression
+  const items = left.items.map(
+    (item, index): Expression => ({ type: "relation", operands: [item, right.items[index]!], comparisons: ["="] })
+  )
+  return items.length > 1 && left.items.every(isLabel) ? { type: "list", join: "and", items } : expression
+}
+
+/** `x = 1, y = 2` for the point `(1, 2)`, in the order of the names. */
+export const isCoordinates = (gold: ReadonlyArray<Expression>, answer: List, rules: Rules, decide: Decide): boolean => {
+  if (answer.join === "or" || gold.length !== answer.items.length) return false
+  const named = answer.items.flatMap((item): ReadonlyArray<readonly [string, Expression]> => {
+    const name = nameOf(item)
+    return name === undefined || item.type !== "relation" ? [] : [[name, item.operands.at(-1)!]]
+  })
+  if (named.length !== gold.length || new Set(named.map(([name]) => name)).size !== named.length) return false
+  const sorted = [...named].sort(([a], [b]) => (a < b ? -1 : 1))
+  return gold.every((item, index) => decide(item, sorted[index]![1], rules).correct)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// "And" and "or"
+// -------------------------------------------------------------------------------------------------------------------
+
+const isNumber = (expression: Expression): boolean => isValue(expression) && variables(expression).length === 0
+
+/** Equations that give one name several values: nobody can mean them all at once. */
+const isOneUnknown = (items: ReadonlyArray<Expression>): boolean => {
+  const names = items.map(nameOf)
+  return names[0] !== undefined && names.every((name) => name === names[0])
+}
+
+/**
+ * Whether two ways to join mean the same. Values of one unknown may be listed with "and" or "or"; but two numbers are
+ * not one of two, nor are two statements one of them.
+ */
+export const joinsAgree = (gold: Expression, answer: Expression): boolean => {
+  if (gold.type !== "list" || answer.type !== "list" || gold.join === answer.join) return true
+  if (isOneUnknown(answer.items)) return true
+  if (gold.items.every(isNumber) || isOneUnknown(gold.items)) return !(gold.join === "and" && answer.join === "or")
+  return gold.join !== "or" && answer.join !== "or"
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Pairs of sides
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Pair {
+  readonly left: Expression
+  readonly comparison: Comparison
+  readonly right: Expression
+}
+
+const pairs = ({ comparisons, operands }: Relation): ReadonlyArray<Pair> =>
+  comparisons.map((comparison, index) => {
+    const pair = { left: operands[index]!, comparison, right: operands[index + 1]! }
+    const isDown = comparison === ">" || comparison === ">="
+    return isDown ? { left: pair.right, comparison: IntervalSet.flip(comparison), right: pair.left } : pair
+  })
+
+const minus = (left: Expression, right: Expression): Expression => ({
+  type: "add",
+  items: [left, { type: "negate", of: right }]
+})
+
+/** Whether one side is a variable alone and the other has none: then the answer must be solved for it, too. */
+const isSolved = ({ left, right }: Pair): boolean =>
+  (left.type === "symbol" && variables(right).length === 0) || (right.type === "symbol" && variables(left).length === 0)
+
+/** The same line, plane or half-space: the differences of the sides are in a constant ratio. */
+const isProportional = (gold: Pair, answer: Pair): boolean => {
+  const [a, b] = [minus(gold.left, gold.right), minus(answer.left, answer.right)]
+  if (!isValue(a) || !isValue(b)) return false
+  const names = variables(a)
+  if (names.length === 0 || names.join() !== variables(b).join()) return false
+  const first = ratioAt(a, b, names)
+  if (first === undefined) return false
+  const isSigned = gold.comparison === "<" || gold.comparison === "<="
+  if (first.numerator === 0n || (isSigned && first.numerator < 0n)) return false
+  const scaledAnswer: Expression = {
+    type: "multiply",
+    items: [{ type: "number", value: first, isDecimal: false }, b]
+  }
+  return byIdentity(a, scaledAnswer).correct
+}
+
+const ratioAt = (a: Expression, b: Expression, names: ReadonlyArray<string>): Rational.Rational | undefined => {
+  const bindings = bindingsAt(names, 5)
+  const [p, q] = [exact(a, bindings), exact(b, bindings)]
+  return p === undefined || q === undefined ? undefined : Rational.divide(p, q)
+}
+
+const isSamePair = (gold: Pair, answer: Pair, rules: Rules, decide: Decide): boolean => {
+  if (gold.comparison !== answer.comparison) return false
+  const isSame = (a: Expression, b: Expression) => decide(a, b, rules).correct
+  if (isSame(gold.left, answer.left) && isSame(gold.right, answer.right)) return true
+  const isSymmetric = gold.comparison === "=" || gold.comparison === "!="
+  if (isSymmetric && isSame(gold.left, answer.right) && isSame(gold.right, answer.left)) return true
+  if (gold.comparison === "in" || isSolved(gold)) return false
+  return isProportional(gold, answer)
+}
+
+/** `x = 5 + 6 = 11` for `x = 11`: one side is said once, and all the rest is the other. */
+const isChain = (gold: Relation, answer: Relation, rules: Rules, decide: Decide): boolean => {
+  if (gold.operands.length !== 2 || answer.operands.length < 3) return false
+  if ([...gold.comparisons, ...answer.comparisons].some((comparison) => comparison !== "=")) return false
+  const [name, value] = gold.operands
+  return (
+    decide(name!, answer.operands[0]!, rules).correct &&
+    answer.operands.slice(1).every((operand) => decide(value!, operand, rules).correct)
+  )
+}
+
+const compareRelations = (gold: Relation, answer: Relation, rules: Rules, decide: Decide): Decision => {
+  const [a, b] = [pairs(gold), pairs(answer)]
+  const isSame =
+    a.length === b.length &&
+    a.every((pair) => b.some((other) => isSamePair(pair, other, rules, decide))) &&
+    b.every((other) => a.some((pair) => isSamePair(pair, other, rules, decide)))
+  return verdict(isSame || isChain(gold, answer, rules, decide), "relation")
+}
+
+/** A gold inequality, or membership, said as a set of numbers or by other inequalities. */
+export const relationAsSet = (gold: Expression, answer: Expression): Decision => {
+  const a = IntervalSet.ofRelation(gold)
+  if (a === undefined) return open
+  const relation = IntervalSet.ofRelation(answer)
+  if (relation !== undefined && relation.variable !== a.variable) return no("relation")
+  const b = relation?.intervals ?? IntervalSet.of(answer)
+  return b === undefined ? open : verdict(IntervalSet.equals(a.intervals, b), "relation")
+}
+
+const asRelation = (rung: Rung): Rung => (rung === "none" ? "none" : "relation")
+
+const compareGoldRelation = (gold: Relation, answer: Expression, rules: Rules, decide: Decide): Decision => {
+  const asSet = relationAsSet(gold, answer)
+  const equations = expanded(gold)
+  if (asSet.rung === "none" && equations !== gold && answer.type === "list") return decide(equations, answer, rules)
+  if (asSet.rung !== "none" || !rules.bareValues || !isAssignment(gold)) return asSet
+  const bare = decide(gold.operands.at(-1)!, answer, rules)
+  return verdict(bare.correct, asRelation(bare.rung))
+}
+
+/** Compares two trees of which at least one is a relation, or a list of relations. */
+export const compareWithRelation = (gold: Expression, answer: Expression, rules: Rules, decide: Decide): Decision => {
+  if (gold.type === "relation" && answer.type === "relation") {
+    const same = compareRelations(gold, answer, rules, decide)
+    if (same.correct) return same
+    const asSet = relationAsSet(gold, answer)
+    return asSet.rung === "none" ? same : asSet
+  }
+  if (gold.type === "relation") return compareGoldRelation(gold, answer, rules, decide)
+  if (gold.type === "list" && answer.type !== "relation") {
+    const asSet = relationAsSet(gold, answer)
+    if (asSet.rung !== "none" || answer.type !== "tuple" || !rules.bareValues) return asSet
+    return verdict(
+      isCoordinates(answer.items, gold, rules, (a, b) => decide(b, a, rules)),
+      "relation"
+    )
+  }
+  if (answer.type !== "relation") return open
+  if (gold.type === "list") {
+    const equations = expanded(answer)
+    if (equations !== answer) return decide(gold, equations, rules)
+    const asSet = relationAsSet(gold, answer)
+    if (asSet.rung !== "none") return asSet
+  }
+  const values = assigned(answer)
+  if (values === undefined) return no("relation")
+  const decisions = values.map((value) => decide(gold, value, rules))
+  if (decisions.some(({ rung }) => rung === "none")) return open
+  return verdict(
+    decisions.every(({ correct }) => correct),
+    "relation"
+  )
+}
