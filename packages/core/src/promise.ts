@@ -16,6 +16,7 @@ import * as Transcript from "./record/Transcript.ts"
 import * as Conductor from "./run/Conductor.ts"
 import { Gate } from "./run/Resilience.ts"
 import { ResponseCache } from "./run/ResponseCache.ts"
+import { messageOf } from "./Thrown.ts"
 import * as Task from "./task/Task.ts"
 import { estimateUsage, type Usage } from "./task/Usage.ts"
 import {
@@ -88,12 +89,47 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
 /** An error for a worker to throw; its reason decides whether the call is retried. */
 export const workerError = (worker: string, reason: WorkerErrorReason): Error => new WorkerError({ worker, reason })
 
+/** An object of others may throw when it is asked what it is. */
+const isA = <A>(value: unknown, type: new (...args: never) => A): value is A => {
+  try {
+    return value instanceof type
+  } catch {
+    return false
+  }
+}
+
 const thrown = (worker: string, error: unknown): WorkerError => {
-  if (error instanceof WorkerError) return error
-  const detail = error instanceof Error ? error.message : String(error)
+  if (isA(error, WorkerError)) return error
+  const detail = messageOf(error)
   // `fetch` throws this when it reaches nobody. Anything else counts as a mistake that a retry does not mend.
-  const isNetwork = error instanceof TypeError && /fetch|network/i.test(detail)
+  const isNetwork = isA(error, TypeError) && /fetch|network/i.test(detail)
   return new WorkerError({ worker, reason: { _tag: isNetwork ? "Network" : "InvalidRequest", detail } })
+}
+
+const kindOf = (value: unknown): string => {
+  if (value === undefined || value === null) return `${value}`
+  return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`
+}
+
+/** The error of a worker that gave what is no answer: a forgotten `return` gives `undefined`. */
+const noAnswer = (worker: string, given: unknown): WorkerError => {
+  const what = kindOf(given) === "an object" ? "an object without a text" : `${kindOf(given)} instead of text`
+  return new WorkerError({
+    worker,
+    reason: { _tag: "Defect", detail: `it gave ${what}; return a string or { text, usage }` }
+  })
+}
+
+type Given = {
+  readonly text: string
+  readonly usage?: Usage | undefined
+  readonly finishReason?: FinishReason | undefined
+}
+
+const read = (given: unknown): Given | undefined => {
+  if (typeof given === "string") return { text: given }
+  const isGiven = typeof given === "object" && given !== null && "text" in given && typeof given.text === "string"
+  return isGiven ? (given as Given) : undefined
 }
 
 /**
@@ -127,6 +163,7 @@ export const worker = ({ answer, ...about }: WorkerOptions): Worker => {
       let whole = ""
       return Stream.fromAsyncIterable(texts, (error) => thrown(about.id, error)).pipe(
         Stream.map((text): WorkerPart => {
+          if (typeof text !== "string") throw noAnswer(about.id, text)
           whole += text
           return { type: "text", text }
         }),
@@ -143,8 +180,9 @@ export const worker = ({ answer, ...about }: WorkerOptions): Worker => {
           catch: (error) => thrown(about.id, error)
         })
         if (isAsyncIterable(given)) return pieces(request, given)
-        const { finishReason, text, usage } =
-          typeof given === "string" ? { text: given } : { finishReason: undefined, usage: undefined, ...given }
+        const whole = read(given)
+        if (whole === undefined) return yield* noAnswer(about.id, given)
+        const { finishReason, text, usage } = whole
         return Stream.make<[WorkerPart, WorkerPart]>({ type: "text", text }, finish(request, text, usage, finishReason))
       }).pipe(Stream.unwrap)
   }
@@ -174,8 +212,7 @@ export const policy = (
   propose: ({ complete: _, ...context }) =>
     Effect.tryPromise({
       try: async () => ({ workflow: await propose(context) }),
-      catch: (error) =>
-        new PolicyError({ policy: name, detail: error instanceof Error ? error.message : String(error) })
+      catch: (error) => new PolicyError({ policy: name, detail: messageOf(error) })
     })
 })
 
@@ -249,7 +286,7 @@ export const conduct = (options: ConductOptions): Promise<ConductResult> => {
   const recorder = Transcript.recorder()
   const listener = (event: RunEvent) => {
     recorder.listener(event)
-    options.onEvent?.(event)
+    return options.onEvent?.(event)
   }
   return Effect.gen(function* () {
     const run = yield* start(options, listener)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
+import * as Scheduler from "effect/Scheduler"
 import { TestClock } from "effect/testing"
 import * as Budget from "../src/run/Budget.ts"
 import type * as Usage from "../src/task/Usage.ts"
@@ -110,6 +111,58 @@ describe("Budget", () => {
       assert.strictEqual(ledger.spent().calls, 2)
       // Nothing stays reserved.
       yield* ledger.reserve({ costUsd: 0.8, tokens: 0 })
+    })
+  )
+
+  it.effect("many who wait, and settle in the turn in which they are served, are all served, once each", () =>
+    Effect.gen(function* () {
+      const ledger = Budget.make({ tokens: 100 })
+      const first = yield* ledger.reserve({ costUsd: 0, tokens: 90 })
+      const instant = Effect.map(ledger.reserve({ costUsd: 0, tokens: 90 }), (reservation) =>
+        ledger.settle(reservation, used(1, 0))
+      )
+      const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(instant, { startImmediately: true }))
+      ledger.settle(first, used(1, 0))
+      yield* Fiber.joinAll(fibers)
+      assert.strictEqual(ledger.spent().calls, 4)
+      // Nothing stays reserved.
+      yield* ledger.reserve({ costUsd: 0, tokens: 96 })
+    })
+  )
+
+  it.effect("an interruption between a grant and its use, at any operation, keeps nothing reserved", () =>
+    Effect.gen(function* () {
+      const scheduler = yield* Scheduler.Scheduler
+      for (const isWaiting of [false, true]) {
+        for (let seed = 0; seed < 400; seed++) {
+          let state = seed
+          const restless: Scheduler.Scheduler = {
+            executionMode: scheduler.executionMode,
+            makeDispatcher: () => scheduler.makeDispatcher(),
+            shouldYield: () => {
+              state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+              return state < 2 ** 30
+            }
+          }
+          const ledger = Budget.make({ tokens: 100 })
+          const first = yield* ledger.reserve({ costUsd: 0, tokens: isWaiting ? 90 : 1 })
+          const use = Effect.uninterruptibleMask((restore) =>
+            Effect.flatMap(ledger.reserve({ costUsd: 0, tokens: 90 }), (reservation) =>
+              Effect.ensuring(
+                restore(Effect.never),
+                Effect.sync(() => ledger.release(reservation))
+              )
+            )
+          )
+          const fiber = yield* Effect.forkChild(Effect.provideService(use, Scheduler.Scheduler, restless), {
+            startImmediately: isWaiting
+          })
+          ledger.release(first)
+          for (let turn = 0; turn < seed % 7; turn++) yield* Effect.yieldNow
+          yield* Fiber.interrupt(fiber)
+          yield* ledger.reserve({ costUsd: 0, tokens: 100 })
+        }
+      }
     })
   )
 

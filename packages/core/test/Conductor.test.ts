@@ -295,7 +295,7 @@ describe("a critic", () => {
         transcript.rounds.map(({ grade }) => grade?.grade.score),
         [0.3, 0.8]
       )
-      assert.strictEqual(transcript.rounds[0]!.grade!.paid!.costUsd, 1)
+      assert.strictEqual(transcript.rounds[0]!.criticAnswers![0]!.costUsd, 1)
     })
   )
 
@@ -337,7 +337,7 @@ describe("what can go wrong", () => {
       })
       const thrown = yield* run({ workers: [throwing], policy: Baselines.single(0) })
       assert.strictEqual(thrown.result.ending, "failed")
-      assert.strictEqual(thrown.result.detail, "boom")
+      assert.strictEqual(thrown.result.detail, "Step 0, which answers, failed: a has a defect (boom): mend its code.")
     })
   )
 

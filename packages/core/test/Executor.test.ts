@@ -57,10 +57,9 @@ const paidIn = (events: ReadonlyArray<RunEvent>) => {
   let usage: Usage = noUsage
   let costUsd = 0
   for (const event of events) {
-    const paid = "usage" in event ? event : event.type === "answer-graded" ? event.paid : undefined
-    if (paid === undefined) continue
-    usage = addUsage(usage, paid.usage)
-    costUsd += paid.costUsd ?? 0
+    if (!("usage" in event)) continue
+    usage = addUsage(usage, event.usage)
+    costUsd += event.costUsd ?? 0
   }
   return { tokens: usage.inputTokens + usage.outputTokens, costUsd }
 }

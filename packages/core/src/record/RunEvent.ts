@@ -107,6 +107,8 @@ export type Body =
       readonly reason: WorkerErrorReason
       readonly message: string
       readonly retryInMillis?: number
+      /** Present when the worker was not asked: its provider's gate refused the call, which is counted nowhere. */
+      readonly unasked?: true
     } & Paid)
   /** A call was stopped in the middle: the run was interrupted, ended, or ran out of time. */
   | ({
@@ -150,13 +152,20 @@ export type Body =
       readonly worker: string
       readonly reason: "unseen" | "budget"
     }
+  /** A worker has answered a critic. */
+  | ({
+      readonly type: "critic-answered"
+      readonly round: number
+      readonly critic: string
+      readonly worker: string
+      readonly cached: boolean
+    } & Paid)
   /** A critic's verdict on the answer of a round. */
   | {
       readonly type: "answer-graded"
       readonly round: number
       readonly critic: string
       readonly grade: Grade
-      readonly paid?: Paid
     }
   /** `answer` is absent when the round gave none; `confirmed` when the policy let the previous answer stand. */
   | {
@@ -184,7 +193,10 @@ export type Type = RunEvent["type"]
 /** The event of one name. */
 export type Of<T extends Type> = Extract<RunEvent, { readonly type: T }>
 
-/** Takes events as they happen. It must not throw, and should not take long: the run waits for it. */
+/**
+ * Takes events as they happen. It should not take long: the run waits for it. What it throws does not stop the run and
+ * loses nothing of it: the run goes on, gives it the later events too, and logs a warning at its end.
+ */
 export type Listener = (event: RunEvent) => void
 
 /** Emits an event of one run: adds the run's id and the time. */

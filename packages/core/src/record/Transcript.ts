@@ -3,8 +3,8 @@
  *
  * A transcript is plain JSON. It can be taken at any moment of a run, and what has not happened yet is absent from it.
  * It says when each thing happened, so a finished run can be shown as it was at any time ({@link at}): a view is a
- * function of a transcript and a time. Every dollar and token of `spend` is in exactly one place: an answer, a failed
- * call, a completion or a grade.
+ * function of a transcript and a time. Every call, dollar and token of `spend` is in exactly one place: an answer of a
+ * step or to a critic, a failed call, or a completion.
  */
 
 import { defined } from "../Fields.ts"
@@ -30,6 +30,8 @@ export interface LostCall extends Paid {
   readonly message?: string
   /** How long after the failure the same worker is tried again; absent when it is not. */
   readonly retryInMillis?: number
+  /** Present when the worker was not asked: its provider's gate refused the call, which is counted nowhere. */
+  readonly unasked?: true
 }
 
 /** A worker that had a step until another took it over. */
@@ -82,7 +84,14 @@ export interface GradeRecord {
   readonly at: number
   readonly critic: string
   readonly grade: Grade
-  readonly paid?: Paid
+}
+
+/** The answer of a worker that a critic asked. */
+export interface CriticAnswer extends Paid {
+  readonly at: number
+  readonly critic: string
+  readonly worker: string
+  readonly cached: boolean
 }
 
 /** The record of a round. */
@@ -101,6 +110,8 @@ export interface RoundRecord {
   readonly notes: ReadonlyArray<string>
   readonly steps: ReadonlyArray<StepRecord>
   readonly grade?: GradeRecord
+  /** Absent when the critic asked nobody. */
+  readonly criticAnswers?: ReadonlyArray<CriticAnswer>
   /** Absent while the round goes on, and when it was cut short. */
   readonly endedAt?: number
   readonly answer?: string
@@ -187,7 +198,11 @@ interface Payment {
 const answerPayment = ({ cached, paid }: CompletionRecord | StepRecord): ReadonlyArray<Payment> =>
   paid === undefined ? [] : [{ paid, calls: cached === true ? 0 : 1 }]
 
-const lostPayments = (lost: ReadonlyArray<LostCall>): ReadonlyArray<Payment> => lost.map((paid) => ({ paid, calls: 1 }))
+const lostPayments = (lost: ReadonlyArray<LostCall>): ReadonlyArray<Payment> =>
+  lost.map((paid) => ({ paid, calls: paid.unasked === true ? 0 : 1 }))
+
+const criticPayments = (answers: ReadonlyArray<CriticAnswer> = []): ReadonlyArray<Payment> =>
+  answers.map((paid) => ({ paid, calls: paid.cached ? 0 : 1 }))
 
 /** A nested run's payments are in its own record; the answer of its step does not repeat them. */
 const stepPayments = (step: StepRecord): ReadonlyArray<Payment> => [
@@ -196,11 +211,11 @@ const stepPayments = (step: StepRecord): ReadonlyArray<Payment> => [
 ]
 
 const payments = ({ rounds }: Transcript): ReadonlyArray<Payment> =>
-  rounds.flatMap(({ completions, grade, lost, steps }) => [
+  rounds.flatMap(({ completions, criticAnswers, lost, steps }) => [
     ...completions.flatMap(answerPayment),
     ...steps.flatMap(stepPayments),
     ...lostPayments(lost),
-    ...(grade?.paid === undefined ? [] : [{ paid: grade.paid, calls: 1 }])
+    ...criticPayments(criticAnswers)
   ])
 
 /** What a run has paid so far, nested runs included: `spend`, where it has ended. */
@@ -228,6 +243,7 @@ const lastOf = (round: RoundRecord): number =>
     round.endedAt ?? 0,
     ...round.completions.map(({ endedAt = 0 }) => endedAt),
     ...round.lost.map((call) => call.at),
+    ...(round.criticAnswers ?? []).map((answer) => answer.at),
     ...round.steps.flatMap(({ endedAt = 0, lost, nested, reassigned, startedAt = 0 }) => [
       startedAt,
       endedAt,
@@ -263,7 +279,8 @@ const stepAt = (step: StepRecord, time: number): StepRecord => {
 }
 
 const roundAt = (round: RoundRecord, time: number): RoundRecord => {
-  const { answer, endedAt, grade, plannedAt, planningMillis, policy, workflow, ...rest } = round
+  const { answer, criticAnswers, endedAt, grade, plannedAt, planningMillis, policy, workflow, ...rest } = round
+  const heard = criticAnswers?.filter((answer) => answer.at <= time) ?? []
   const isPlanned = plannedAt !== undefined && plannedAt <= time
   const isEnded = endedAt !== undefined && endedAt <= time
   return defined({
@@ -276,6 +293,7 @@ const roundAt = (round: RoundRecord, time: number): RoundRecord => {
     notes: isPlanned ? round.notes : [],
     steps: isPlanned ? round.steps.map((step) => stepAt(step, time)) : [],
     grade: grade === undefined || grade.at > time ? undefined : grade,
+    criticAnswers: heard.length === 0 ? undefined : heard,
     endedAt: isEnded ? endedAt : undefined,
     answer: isEnded ? answer : undefined,
     confirmed: isEnded && round.confirmed

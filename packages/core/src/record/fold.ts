@@ -5,6 +5,7 @@ import type { Workflow } from "../workflow/Workflow.ts"
 import { type Of, type PoolMember, type RunEvent, version } from "./RunEvent.ts"
 import type {
   CompletionRecord,
+  CriticAnswer,
   LostCall,
   Reassignment,
   Recorder,
@@ -22,7 +23,8 @@ interface OpenStep extends Mutable<Omit<StepRecord, "lost" | "reassigned" | "nes
   nested?: OpenRun
 }
 
-interface OpenRound extends Mutable<Omit<RoundRecord, "completions" | "lost" | "steps">> {
+interface OpenRound extends Mutable<Omit<RoundRecord, "completions" | "criticAnswers" | "lost" | "steps">> {
+  criticAnswers?: Array<CriticAnswer>
   readonly completions: Array<Mutable<CompletionRecord>>
   readonly lost: Array<LostCall>
   steps: Array<OpenStep>
@@ -68,13 +70,14 @@ const lostCall = (event: Of<"call-failed"> | Of<"call-interrupted">): LostCall =
     call.reason = event.reason
     call.message = event.message
     if (event.retryInMillis !== undefined) call.retryInMillis = event.retryInMillis
+    if (event.unasked !== undefined) call.unasked = event.unasked
   }
   return call
 }
 
-/** The completion of an attempt, begun where it is new. */
+/** The completion of an attempt that is being written, begun where it is new. */
 const completionOf = ({ completions }: OpenRound, attempt: number): Mutable<CompletionRecord> => {
-  const known = completions.find((completion) => completion.attempt === attempt)
+  const known = completions.find((completion) => completion.attempt === attempt && completion.endedAt === undefined)
   if (known !== undefined) return known
   const begun = { attempt, text: "", reasoning: "" }
   completions.push(begun)
@@ -164,9 +167,15 @@ const onRound = (round: OpenRound, event: RoundEvent, pool: ReadonlyArray<PoolMe
       return finishCompletion(completionOf(round, event.attempt), event)
     case "workflow-proposed":
       return propose(round, event, pool)
+    case "critic-answered": {
+      const { at, cached, critic, worker } = event
+      round.criticAnswers ??= []
+      round.criticAnswers.push({ at, critic, worker, cached, ...paidOf(event) })
+      return
+    }
     case "answer-graded": {
-      const { at, critic, grade, paid } = event
-      round.grade = paid === undefined ? { at, critic, grade } : { at, critic, grade, paid }
+      const { at, critic, grade } = event
+      round.grade = { at, critic, grade }
       return
     }
     case "round-finished":
@@ -215,6 +224,7 @@ const transcriptOf = (run: OpenRun): Transcript => ({
     ...round,
     completions: round.completions.map((completion) => ({ ...completion })),
     lost: [...round.lost],
+    ...(round.criticAnswers && { criticAnswers: [...round.criticAnswers] }),
     steps: round.steps.map(stepOf)
   }))
 })

@@ -83,7 +83,11 @@ export interface Ledger {
   readonly limits: Limits
   /** Whether this ledger or one above it limits cost, tokens or calls, so that worst cases matter. */
   readonly isLimited: boolean
-  /** Sets an amount aside, waiting for others to settle when that can make room. */
+  /**
+   * Sets an amount aside, waiting for others to settle when that can make room. Run it where nothing interrupts
+   * (`Effect.uninterruptible`), or what is granted in the instant of an interruption stays reserved for ever; the waiting
+   * itself can be interrupted.
+   */
   readonly reserve: (amount: Amount) => Effect.Effect<Reservation, BudgetExceeded>
   /** Replaces a reservation by what the call used. */
   readonly settle: (reservation: Reservation, used: Paid) => void
@@ -166,34 +170,36 @@ class LedgerNode implements Ledger {
       return taken instanceof LedgerNode ? this.wait(amount, taken) : Effect.succeed(taken)
     })
 
-  /** Queues until there is room. When an interruption arrives together with the grant, the grant is given back. */
+  /** Queues until there is room. When an interruption comes before the caller has the grant, the grant is given back. */
   private wait(amount: Amount, first: LedgerNode): Effect.Effect<Reservation, BudgetExceeded> {
     let granted: Reservation | undefined
     // A woken waiter runs at once; it may settle, and so serve the queue again, before it has left it.
     let isServed = false
     let queue = first.waiting
     return Effect.onInterrupt(
-      Effect.callback<Reservation, BudgetExceeded>((resume) => {
-        const waiter = () => {
-          if (isServed) return true
-          const taken = this.take(amount)
-          if (taken instanceof LedgerNode) {
-            if (taken.waiting === queue) return false
-            queue = taken.waiting
-            queue.add(waiter)
+      Effect.interruptible(
+        Effect.callback<Reservation, BudgetExceeded>((resume) => {
+          const waiter = () => {
+            if (isServed) return true
+            const taken = this.take(amount)
+            if (taken instanceof LedgerNode) {
+              if (taken.waiting === queue) return false
+              queue = taken.waiting
+              queue.add(waiter)
+              return true
+            }
+            isServed = true
+            if (taken instanceof BudgetExceeded) resume(Effect.fail(taken))
+            else {
+              granted = taken
+              resume(Effect.succeed(taken))
+            }
             return true
           }
-          isServed = true
-          if (taken instanceof BudgetExceeded) resume(Effect.fail(taken))
-          else {
-            granted = taken
-            resume(Effect.succeed(taken))
-          }
-          return true
-        }
-        queue.add(waiter)
-        return Effect.sync(() => queue.delete(waiter))
-      }),
+          queue.add(waiter)
+          return Effect.sync(() => queue.delete(waiter))
+        })
+      ),
       () => Effect.sync(() => granted !== undefined && this.release(granted))
     )
   }

@@ -149,16 +149,21 @@ export const make = (options: Options): Conductor["Service"] => {
     const events = yield* Queue.unbounded<RunEvent.RunEvent, Cause.Done>()
     const done = yield* Deferred.make<RunResult>()
     const listener = (event: RunEvent.RunEvent) => {
-      runOptions.listener?.(event)
       Queue.offerUnsafe(events, event)
       if (event.type === "run-finished" && event.runId === runId) Queue.endUnsafe(events)
+      return runOptions.listener?.(event)
     }
-    const fiber = yield* Effect.forkScoped(
-      conduct(options, Task.make(input), { ...runOptions, runId, listener }, undefined, (result) =>
-        Deferred.doneUnsafe(done, Exit.succeed(result))
-      ),
-      { startImmediately: true }
+    const running = conduct(options, Task.make(input), { ...runOptions, runId, listener }, undefined, (result) =>
+      Deferred.doneUnsafe(done, Exit.succeed(result))
     )
+    // A run that dies of a mistake of ours still ends for those who wait for it.
+    const ended = Effect.onExit(running, (exit) =>
+      Effect.sync(() => {
+        Deferred.doneUnsafe(done, exit)
+        Queue.endUnsafe(events)
+      })
+    )
+    const fiber = yield* Effect.forkScoped(ended, { startImmediately: true })
     const result = Deferred.await(done)
     return { events: Stream.fromQueue(events), result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
   })

@@ -14,7 +14,7 @@ import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 export interface Context {
   readonly task: Task
   readonly answer: string
-  /** Asks a worker: budgeted, retried and recorded like every other call. */
+  /** Asks a worker: budgeted, retried and recorded like every other call, in the run's own record. */
   readonly ask: (worker: Worker, request: WorkerRequest) => Effect.Effect<{ readonly text: string } & Paid, AskError>
 }
 
@@ -23,9 +23,7 @@ type AskError = WorkerError | BudgetExceeded
 /** Scores an answer from 0 to 1. The explanation is shown to the policy in the next round. */
 export interface Critic {
   readonly name: string
-  readonly score: (
-    context: Context
-  ) => Effect.Effect<Grade & { readonly paid?: Paid | undefined }, GraderError | AskError>
+  readonly score: (context: Context) => Effect.Effect<Grade, GraderError | AskError>
 }
 
 /** A critic that scores with a grader. It costs nothing. */
@@ -62,13 +60,12 @@ export const fromWorker = (worker: Worker, options: { readonly instruction?: str
   name: worker.id,
   score: ({ answer, ask, task }) => {
     const content = `${options.instruction ?? defaultInstruction}\n\nQuestion:\n${question(task)}\n\nAnswer:\n${answer}`
-    return Effect.map(ask(worker, { messages: [{ role: "user", content }] }), ({ costUsd, text, usage }) => {
+    return Effect.map(ask(worker, { messages: [{ role: "user", content }] }), ({ text }) => {
       const score = scoreOf(text)
       return {
         score: score ?? 0,
         correct: score === 1,
-        explanation: score === undefined ? `No score could be read in: ${text}` : text,
-        paid: { usage, costUsd }
+        explanation: score === undefined ? `No score could be read in: ${text}` : text
       }
     })
   }

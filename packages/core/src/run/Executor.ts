@@ -22,6 +22,7 @@ import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { type StepAnswer, workerMessages } from "../workflow/StepMessages.ts"
 import { needed, type Step, type Workflow } from "../workflow/Workflow.ts"
+import { millisSince, ticks } from "./elapsed.ts"
 import { type Reassign, reassign } from "./Resilience.ts"
 import type { WorkerSettings } from "./RunSettings.ts"
 import { voteOf } from "./vote.ts"
@@ -203,12 +204,12 @@ export const make = (context: CallContext, plan: Plan): Execution => {
         return drive(released(step))
       }
       const running = start(context, plan, step)
-      return Effect.matchEffect(ask(context, plan, answers, running), {
-        onSuccess: (answer) => {
-          answers[step] = { type: "answered", text: answer.text }
-          finish(context, plan, running, answer)
-          return drive(released(step))
-        },
+      const onAnswer = (answer: Answered) => {
+        answers[step] = { type: "answered", text: answer.text }
+        finish(context, plan, running, answer)
+      }
+      return Effect.matchEffect(ask(context, plan, answers, running, onAnswer), {
+        onSuccess: () => drive(released(step)),
         onFailure: (error) => {
           answers[step] = { type: "failed", message: error.message }
           fail(context, plan, running, error.message)
@@ -237,6 +238,7 @@ type StepAnswers = ReadonlyArray<StepAnswer | undefined>
 /** A step that is being answered. One small object, as there are many at once. */
 interface Running {
   readonly step: number
+  /** By the monotonic clock. */
   readonly startedAt: number
   /** Who answers it: another once it was reassigned. */
   worker: string
@@ -245,7 +247,7 @@ interface Running {
 const start = ({ clock, emit }: CallContext, plan: Plan, step: number): Running => {
   const worker = workerName(plan, plan.workflow.steps[step]!.worker)
   emit?.({ type: "step-started", round: plan.round, step, worker })
-  return { step, startedAt: clock.currentTimeMillisUnsafe(), worker }
+  return { step, startedAt: ticks(clock), worker }
 }
 
 const finish = (
@@ -255,7 +257,7 @@ const finish = (
   given: Answered
 ) => {
   const { addedMillis, cached, costUsd, finishReason, text: answer, usage } = given
-  const durationMillis = clock.currentTimeMillisUnsafe() - startedAt + addedMillis
+  const durationMillis = millisSince(clock, startedAt) + addedMillis
   emit?.({ type: "step-finished", round, step, worker, answer, finishReason, durationMillis, cached, usage, costUsd })
 }
 
@@ -266,7 +268,7 @@ const fail = ({ clock, emit }: CallContext, { round }: Plan, { startedAt, step, 
     step,
     worker,
     message,
-    durationMillis: clock.currentTimeMillisUnsafe() - startedAt
+    durationMillis: millisSince(clock, startedAt)
   })
 
 /** Asks the worker of a step, and those that take over from it. */
@@ -274,13 +276,16 @@ const ask = (
   context: CallContext,
   plan: Plan,
   answers: StepAnswers,
-  running: Running
-): Effect.Effect<Answered, StepFailure | BudgetExceeded> => {
+  running: Running,
+  onAnswer: (answer: Answered) => void
+): Effect.Effect<unknown, StepFailure | BudgetExceeded> => {
   const { delegate, pool, previous, round, seed, settings, task, workflow } = plan
   const { step } = running
   const { worker: ordinal } = workflow.steps[step]!
   const messages = workerMessages({ task, workflow, step, answers, previous })
-  if (ordinal === pool.workers.length && delegate !== undefined) return delegate(step, messages)
+  if (ordinal === pool.workers.length && delegate !== undefined) {
+    return Effect.map(delegate(step, messages), onAnswer)
+  }
 
   const sample = Seed.derive(seed, step)
   const { maxOutputTokens, reasoning, temperature } = settings.worker
@@ -295,11 +300,11 @@ const ask = (
   const onDelta =
     emit && ((kind: "text" | "reasoning", text: string) => emit({ type: "step-delta", round, step, kind, text }))
 
-  const from = (at: number, tried: ReadonlyArray<number>): Effect.Effect<Answered, StepFailure | BudgetExceeded> => {
+  const from = (at: number, tried: ReadonlyArray<number>): Effect.Effect<unknown, StepFailure | BudgetExceeded> => {
     const worker: Worker = pool.workers[at]!
-    const answered = call(context, { worker, request, sample, round, step, onDelta })
-    if (settings.reassign === "never") return answered
-    return Effect.catchTag(answered, "WorkerError", (error) => {
+    const asked = call(context, { worker, request, sample, round, step, onDelta, onAnswer })
+    if (settings.reassign === "never") return asked
+    return Effect.catchTag(asked, "WorkerError", (error) => {
       const next = reassign(settings.reassign, { pool, failed: at, tried, error })
       if (next === undefined) return Effect.fail(error)
       const { id: to } = pool.workers[next]!

@@ -124,9 +124,12 @@ export const delay = (
   const spread = jitter ? share(seed, attempt) : 0
   const retryAfterMillis = "retryAfterMillis" in reason ? (reason.retryAfterMillis ?? 0) : 0
   if (retryAfterMillis > maxRetryAfterMillis) return undefined
-  return Math.ceil(
-    Math.max(backoff * (1 - spread / 2), retryAfterMillis > 0 ? retryAfterMillis + spread * baseDelayMillis : 0)
+  const wait = Math.max(
+    backoff * (1 - spread / 2),
+    retryAfterMillis > 0 ? retryAfterMillis + spread * baseDelayMillis : 0
   )
+  // A wait that is no number would never end.
+  return Number.isFinite(wait) ? Math.ceil(wait) : undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -33,6 +33,8 @@ export interface Failure {
   readonly usage: Usage
   /** The wait before the next attempt, in milliseconds. */
   readonly retryInMillis?: number | undefined
+  /** Present when the worker was not asked, as in `RunEvent`. */
+  readonly unasked?: true | undefined
 }
 
 /** A stored answer with the time and failures that it took, so that a run can be charged as if it were made now. */

@@ -10,6 +10,7 @@ import { defined } from "../Fields.ts"
 import * as Policy from "../policy/Policy.ts"
 import * as RunEvent from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
+import { messageOf } from "../Thrown.ts"
 import type { GraderError } from "../task/Grader.ts"
 import type * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
@@ -19,10 +20,14 @@ import { size, type WorkerPool } from "../task/WorkerPool.ts"
 import * as Workflow from "../workflow/Workflow.ts"
 import * as Budget from "./Budget.ts"
 import type { Options, Round, RunOptions, RunResult } from "./Conductor.ts"
+import type * as Critic from "./Critic.ts"
 import * as Executor from "./Executor.ts"
+import { millisSince, ticks } from "./elapsed.ts"
+import { hearing } from "./hearing.ts"
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
-import { type CallContext, call } from "./WorkerCall.ts"
+import { checkedGrade, checkedProposal } from "./shapes.ts"
+import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 type RunError =
   | Policy.PolicyError
@@ -70,13 +75,13 @@ export const conduct = (
       const clock = nesting?.context.clock ?? (yield* Clock.Clock)
       const seed = runOptions.seed ?? options.seed
       const runId = runOptions.runId ?? crypto.randomUUID()
-      const { listener } = runOptions
+      const heard = runOptions.listener && hearing(runId, runOptions.listener)
       const context: CallContext = {
         ledger: Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger),
         payer: runOptions.payer,
         found: runOptions.found ?? "free",
         clock,
-        emit: listener && RunEvent.emitter(runId, clock, listener),
+        emit: heard && RunEvent.emitter(runId, clock, heard.listener),
         retry: options.retry ?? Resilience.defaultRetry,
         salt: seed === undefined ? runId : "",
         gate: nesting?.context.gate ?? (yield* Resilience.Gate),
@@ -97,11 +102,12 @@ export const conduct = (
         current: undefined,
         stopped: undefined
       }
-      const startedAt = clock.currentTimeMillisUnsafe()
+      const startedAt = ticks(clock)
       started(state, nesting?.parent)
       const exit = yield* Effect.exit(restore(inTime(state, nesting, runRounds(state))))
       const result = finished(state, startedAt, exit)
       onResult?.(result)
+      if (heard !== undefined) yield* heard.end
       return result
     })
   )
@@ -201,9 +207,9 @@ const propose = Effect.fnUntraced(function* (
   const { policy } = options
   const maxSteps = options.maxSteps ?? Workflow.defaultMaxSteps
   const self = state.depth < (options.self?.maxDepth ?? 0)
-  const startedAt = context.clock.currentTimeMillisUnsafe()
+  const startedAt = ticks(context.clock)
   const completions = completing(context, round, seed)
-  const proposal = yield* policy.propose({
+  const proposed = yield* policy.propose({
     task,
     pool,
     maxSteps,
@@ -213,6 +219,7 @@ const propose = Effect.fnUntraced(function* (
     seed: Seed.derive(seed, "policy"),
     complete: completions.complete
   })
+  const proposal = yield* checkedProposal(policy.name, proposed)
   const name = proposal.policy ?? policy.name
   const checked = Workflow.check(proposal.workflow, {
     poolSize: size(pool) + (self ? 1 : 0),
@@ -228,7 +235,7 @@ const propose = Effect.fnUntraced(function* (
     policy: name,
     workflow: checked.success,
     notes: proposal.notes ?? [],
-    durationMillis: context.clock.currentTimeMillisUnsafe() - startedAt + completions.addedMillis()
+    durationMillis: millisSince(context.clock, startedAt) + completions.addedMillis()
   })
   return checked.success
 })
@@ -237,28 +244,33 @@ const propose = Effect.fnUntraced(function* (
 const completing = (context: CallContext, round: number, seed: number) => {
   const { emit } = context
   let addedMillis = 0
-  const complete: Policy.Complete = ({ attempt, model, read, request }) => {
-    const onDelta =
-      emit &&
-      ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
-    const sample = Seed.derive(seed, "completion", attempt)
-    const answered = call(context, { worker: model, request, sample, round, onDelta })
-    return Effect.map(answered, ({ addedMillis: added, cached, costUsd, text, usage }) => {
-      const reading = read(text)
-      addedMillis += added
-      emit?.({
-        type: "completion-finished",
-        round,
-        attempt,
-        completion: text,
-        ...(Result.isFailure(reading) ? { error: reading.failure.message } : {}),
-        cached,
-        usage,
-        costUsd
-      })
-      return { completion: text, reading }
+  const complete: Policy.Complete = ({ attempt, model, read, request }) =>
+    Effect.suspend(() => {
+      const onDelta =
+        emit &&
+        ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
+      let completion = ""
+      let reading: ReturnType<typeof read> | undefined
+      let thrown: unknown
+      const onAnswer = ({ addedMillis: added, cached, costUsd, text, usage }: Answered) => {
+        completion = text
+        addedMillis += added
+        try {
+          reading = read(text)
+        } catch (error) {
+          thrown = error
+        }
+        const error =
+          reading === undefined ? messageOf(thrown) : Result.isFailure(reading) ? reading.failure.message : undefined
+        const told = defined({ type: "completion-finished", round, attempt, completion, error, cached })
+        emit?.({ ...told, usage, costUsd })
+      }
+      const sample = Seed.derive(seed, "completion", attempt)
+      const asked = call(context, { worker: model, request, sample, round, onDelta, onAnswer })
+      return Effect.flatMap(asked, () =>
+        reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading })
+      )
     })
-  }
   /** The extra time of cached completions that are charged as made. */
   return { complete, addedMillis: () => addedMillis }
 }
@@ -277,14 +289,32 @@ const grade = Effect.fnUntraced(function* (
   }
   const seed = Seed.derive(state.seed, round, "critic")
   let asked = 0
-  const scored = critic.score({
-    task,
-    answer: done.answer,
-    ask: (worker, request) => call(context, { worker, request, sample: Seed.derive(seed, asked++), round })
-  })
+  const ask: Critic.Context["ask"] = (worker, request) =>
+    Effect.suspend(() => {
+      let given: Answered | undefined
+      const onAnswer = (answered: Answered) => {
+        given = answered
+        const { cached, costUsd, usage } = answered
+        context.emit?.({
+          type: "critic-answered",
+          round,
+          critic: critic.name,
+          worker: worker.id,
+          cached,
+          usage,
+          costUsd
+        })
+      }
+      const sample = Seed.derive(seed, asked++)
+      return Effect.map(call(context, { worker, request, sample, round, onAnswer }), () => given!)
+    })
+  const scored = Effect.flatMap(
+    Effect.suspend(() => critic.score({ task, answer: done.answer, ask })),
+    (grade) => checkedGrade(critic.name, task.id, grade)
+  )
   // The answer stands, ungraded, when the critic fails or is interrupted.
-  const { paid, ...grade } = yield* Effect.onError(scored, () => Effect.sync(() => state.rounds.push(done)))
-  context.emit?.(defined({ type: "answer-graded", round, critic: critic.name, grade, paid }))
+  const grade = yield* Effect.onError(scored, () => Effect.sync(() => state.rounds.push(done)))
+  context.emit?.({ type: "answer-graded", round, critic: critic.name, grade })
   ended(state, round, { ...done, grade })
   return grade.score >= threshold
 })
@@ -361,8 +391,7 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
   if (Exit.isSuccess(exit)) return { ending: "answered", detail: undefined, error: undefined }
   if (Cause.hasInterruptsOnly(exit.cause)) return { ending: "interrupted", detail: undefined, error: undefined }
   const error = Cause.squash(exit.cause)
-  const message =
-    typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error)
+  const message = messageOf(error)
   if (error instanceof Usage.BudgetExceeded) return { ending: "budget", detail: message, error }
   // What an earlier round answered stands.
   return state.rounds.every((round) => round.answer === undefined)
@@ -379,7 +408,7 @@ const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunErro
   const answer = answerOf(state)
   const { detail, error, ending } = endingOf(state, exit)
   const spend = context.ledger.spent()
-  const durationMillis = context.clock.currentTimeMillisUnsafe() - startedAt
+  const durationMillis = millisSince(context.clock, startedAt)
   context.emit?.(defined({ type: "run-finished", ending, answer, detail, spend, durationMillis }))
   return { runId, ending, answer, detail, error, spend, durationMillis, rounds }
 }

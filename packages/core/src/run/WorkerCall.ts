@@ -10,18 +10,20 @@ import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Stream from "effect/Stream"
 import { defined } from "../Fields.ts"
 import type { Emit } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
-import type { Allowance } from "../task/Allowance.ts"
+import { messageOf } from "../Thrown.ts"
 import type { Paid } from "../task/Usage.ts"
-import { BudgetExceeded, cost, estimateUsage, noUsage, type Usage } from "../task/Usage.ts"
-import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
+import { BudgetExceeded, checked, cost, noUsage, type Usage } from "../task/Usage.ts"
+import { type FinishReason, type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
+import { estimateOf, likelyTokens, mostOutput, outputBound, usageOf, worstCase } from "./bounds.ts"
+import { millisSince, ticks } from "./elapsed.ts"
 import { delay, type Gate, type Retry } from "./Resilience.ts"
 import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
+import { type AllowanceListener, type Bounds, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
@@ -50,7 +52,9 @@ export interface Call {
   readonly sample: number
   readonly round: number
   readonly step?: number | undefined
-  readonly onDelta?: ((kind: "text" | "reasoning", text: string) => void) | undefined
+  readonly onDelta?: DeltaListener | undefined
+  /** Takes the answer in the turn in which it is charged: no interruption can come between. */
+  readonly onAnswer: (answered: Answered) => void
 }
 
 /** A whole answer, and what the run was charged for it. */
@@ -64,147 +68,43 @@ export interface Answered extends Paid {
   readonly addedMillis: number
 }
 
-/** The output limit that a budget assumes when neither the request nor the worker has one (the paper's). */
-const assumedOutputTokens = 4096
-
-const encoder = new TextEncoder()
-
-/** An upper bound of a text's tokens: no tokenizer makes more than one token of a byte. */
-const tokenBound = (text: string): number => encoder.encode(text).length
-
-const inputBound = (worker: Worker, request: WorkerRequest): number =>
-  worker.countInputTokens?.(request.messages) ??
-  // Chat templates wrap each message in a few tokens of their own.
-  request.messages.reduce((sum, message) => sum + tokenBound(message.content) + 8, 8)
-
-const outputBound = (worker: Worker, request: WorkerRequest): number =>
-  request.maxOutputTokens ?? worker.limits?.maxOutputTokens ?? assumedOutputTokens
-
-/** The most that these tokens can be billed at. */
-const worstCase = (worker: Worker, inputTokens: number, outputTokens: number): Amount => {
-  const written = { inputTokens, outputTokens, cacheWriteTokens: inputTokens }
-  const plain = cost(worker.pricing, { inputTokens, outputTokens })
-  const costUsd = plain === undefined ? undefined : Math.max(plain, cost(worker.pricing, written) ?? 0)
-  return { costUsd, tokens: inputTokens + outputTokens }
-}
+/** How long an answer may go on arriving where no time limit is set, in milliseconds: half an hour. */
+const defaultTimeoutMillis = 1_800_000
 
 const nothing: Amount = { costUsd: 0, tokens: 0 }
 
 const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 
-/** What a vendor will count against a limit of tokens per minute: the likely input, and all the output it may write. */
-const likelyTokens = (worker: Worker, request: WorkerRequest): number =>
-  (worker.countInputTokens?.(request.messages) ?? estimateUsage(request.messages, "").inputTokens) +
-  // Vendors count the output that is asked for; a model's own maximum is many times what it usually writes.
-  (request.maxOutputTokens ?? Math.min(outputBound(worker, request), assumedOutputTokens))
+const paidFor = ({ worker }: Call, usage: Usage): Paid => ({ usage, costUsd: cost(worker.pricing, usage) })
 
-/** Takes what a vendor says is left of its limits. */
-type AllowanceListener = (allowance: Allowance) => void
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
 
-const ignoreAllowance: AllowanceListener = () => {}
-
-/** What has arrived of an answer. */
-interface Received {
-  text: string
-  reasoning: string
-  finish: Extract<WorkerPart, { readonly type: "finish" }> | undefined
+/** What a worker or a gate failed with, as an error of the worker: code of others throws and fails with anything. */
+const workerErrorOf = (worker: Worker, thrown: unknown): WorkerError => {
+  try {
+    if (thrown instanceof WorkerError) return thrown
+    const { _tag, reason, usage } = thrown as WorkerError
+    // Another copy of this package may be loaded beside it.
+    if (_tag === "WorkerError") return new WorkerError({ worker: worker.id, reason, usage })
+  } catch {}
+  return new WorkerError({ worker: worker.id, reason: { _tag: "Defect", detail: messageOf(thrown) } })
 }
 
-const malformed = (worker: Worker, detail: string, usage?: Usage) =>
-  new WorkerError({
-    worker: worker.id,
-    reason: { _tag: "Malformed", detail },
-    usage
-  })
-
-const receive = (
-  call: Call,
-  received: Received,
-  onAllowance: AllowanceListener
-): Effect.Effect<ResponseCache.Answer, WorkerError> => {
-  const { onDelta, request, worker } = call
-  let late = false
-  const take = (part: WorkerPart) => {
-    if (part.type === "allowance") return onAllowance(part)
-    late ||= received.finish !== undefined
-    if (part.type === "finish") received.finish = part
-    else {
-      received[part.type] += part.text
-      onDelta?.(part.type, part.text)
-    }
-  }
-  const whole = Effect.suspend((): Effect.Effect<ResponseCache.Answer, WorkerError> => {
-    const { finish, reasoning, text } = received
-    if (finish === undefined) return Effect.fail(malformed(worker, "the stream ended before the answer was finished"))
-    if (late) return Effect.fail(malformed(worker, "parts came after the end of the answer", finish.usage))
-    if (text.trim() === "") return Effect.fail(malformed(worker, "the answer is empty", finish.usage))
-    const answer = { text, finishReason: finish.reason, usage: finish.usage }
-    return Effect.succeed(reasoning === "" ? answer : { ...answer, reasoning })
-  })
-  const parts = Stream.runForEachArray(worker.generate(request), (parts) => Effect.sync(() => parts.forEach(take)))
-  return Effect.andThen(parts, whole)
+/** Why a call failed; `undefined` for one that was interrupted. */
+const errorOf = (worker: Worker, cause: Cause.Cause<unknown>): WorkerError | undefined => {
+  const failed = cause.reasons.find(Cause.isFailReason)
+  if (failed !== undefined) return workerErrorOf(worker, failed.error)
+  if (Cause.hasInterrupts(cause)) return undefined
+  return workerErrorOf(worker, cause.reasons.find(Cause.isDieReason)?.defect)
 }
-
-/** Failures that happen before a vendor begins to answer, and so are not billed. */
-const unbilled: ReadonlySet<string> = new Set([
-  "RateLimited",
-  "Overloaded",
-  "Network",
-  "InvalidRequest",
-  "Authentication",
-  "Quota",
-  "ContextTooLong"
-])
-
-/** What a call used; if the vendor did not report it, the most it can have been. */
-const usageOf = (
-  exit: Exit.Exit<ResponseCache.Answer, WorkerError>,
-  { request, worker }: Call,
-  received: Received
-): Usage => {
-  if (Exit.isSuccess(exit)) return exit.value.usage
-  const error = exit.cause.reasons.find(Cause.isFailReason)?.error
-  if (error?.usage !== undefined) return error.usage
-  if (received.finish !== undefined) return received.finish.usage
-  const written = tokenBound(received.text) + tokenBound(received.reasoning)
-  if (written === 0 && error !== undefined && unbilled.has(error.reason._tag)) return noUsage
-  return {
-    inputTokens: inputBound(worker, request),
-    outputTokens: Math.min(written, outputBound(worker, request)),
-    estimated: true
-  }
-}
-
-const limitTime = <A>(
-  effect: Effect.Effect<A, WorkerError>,
-  worker: Worker,
-  timeoutMillis: number | undefined
-): Effect.Effect<A, WorkerError> =>
-  timeoutMillis === undefined
-    ? effect
-    : Effect.timeoutOrElse(effect, {
-        duration: timeoutMillis,
-        orElse: () =>
-          Effect.fail(
-            new WorkerError({
-              worker: worker.id,
-              reason: {
-                _tag: "Timeout",
-                afterMillis: timeoutMillis,
-                detail: `no answer after ${timeoutMillis / 1000} s`
-              }
-            })
-          )
-      })
 
 // -------------------------------------------------------------------------------------------------------------------
 // Accounts
 // -------------------------------------------------------------------------------------------------------------------
 
-const boundOn = ({ isLimited }: Ledger, { request, worker }: Call): Amount =>
-  isLimited ? worstCase(worker, inputBound(worker, request), outputBound(worker, request)) : nothing
-
-const paidFor = ({ worker }: Call, usage: Usage): Paid => ({ usage, costUsd: cost(worker.pricing, usage) })
+const boundOn = ({ isLimited }: Ledger, call: Call): Amount => (isLimited ? worstCase(call) : nothing)
 
 /** Reserves the worst case of a call on the payer's account. */
 const reserveAtPayer = (payer: Payer, call: Call): Effect.Effect<Reservation, BudgetExceeded> =>
@@ -218,53 +118,84 @@ const reserveAtPayer = (payer: Payer, call: Call): Effect.Effect<Reservation, Bu
 // Calls that are made
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Calls the worker once: reserves the worst case, waits at the gate, receives the answer, settles. */
+/** How an attempt ended: with an answer, with an error, or (without either) by an interruption. */
+interface Ended {
+  readonly answer?: ResponseCache.Answer | undefined
+  readonly error?: WorkerError | undefined
+  /** What it was charged; `undefined` when the worker was not asked. */
+  readonly paid: Paid | undefined
+}
+
+const limitTime = <A>(
+  effect: Effect.Effect<A, WorkerError>,
+  worker: Worker,
+  timeoutMillis: number | undefined
+): Effect.Effect<A, WorkerError> =>
+  timeoutMillis === undefined
+    ? effect
+    : Effect.timeoutOrElse(effect, {
+        duration: timeoutMillis,
+        orElse: () => Effect.fail(timeout(worker, timeoutMillis))
+      })
+
+/**
+ * Calls the worker once: reserves the worst case, waits at the gate, receives the answer, settles. `onEnd` is called in
+ * the turn in which it settles, so that nothing is charged that nobody hears of.
+ */
 const attempt = (
   context: CallContext,
   call: Call,
-  settled: (exit: Exit.Exit<ResponseCache.Answer, WorkerError>, paid: Paid) => void
+  onEnd: (ended: Ended) => void
 ): Effect.Effect<ResponseCache.Answer, WorkerError | BudgetExceeded> => {
-  const { gate, ledger, payer } = context
-  const { request, worker } = call
+  const { clock, gate, ledger, payer, timeoutMillis } = context
+  const { worker } = call
   return Effect.uninterruptibleMask((restore) => {
     const use = (own: Reservation, payers?: Reservation) => {
-      const received: Received = { text: "", reasoning: "", finish: undefined }
+      const received = nothingYet()
       let started = false
       const open = (onAllowance: AllowanceListener) =>
         limitTime(
           Effect.suspend(() => {
             started = true
-            return receive(call, received, onAllowance)
+            const bounds: Bounds = {
+              outputTokens: mostOutput(call) ?? 0,
+              timeoutMillis: timeoutMillis ?? defaultTimeoutMillis,
+              estimate: () => estimateOf(call, received.text + received.reasoning),
+              clock
+            }
+            return receive(call, received, bounds, onAllowance)
           }),
           worker,
-          context.timeoutMillis
+          timeoutMillis
         )
       const entered =
-        gate === undefined ? open(ignoreAllowance) : gate.enter(worker, likelyTokens(worker, request), open)
+        gate === undefined ? open(ignoreAllowance) : Effect.suspend(() => gate.enter(worker, likelyTokens(call), open))
       return Effect.onExit(restore(entered), (exit) =>
         Effect.sync(() => {
+          const answer = Exit.isSuccess(exit) ? exit.value : undefined
+          const error = Exit.isSuccess(exit) ? undefined : errorOf(worker, exit.cause)
           if (!started) {
             ledger.release(own)
             if (payers !== undefined) payer?.account.release(payers)
-            return
+            return onEnd({ error, paid: undefined })
           }
-          const paid = paidFor(call, usageOf(exit, call, received))
+          const paid = paidFor(call, answer?.usage ?? usageOf(error, call, received))
           ledger.settle(own, paid)
           if (payers !== undefined) payer?.account.settle(payers, paid)
-          settled(exit, paid)
+          onEnd({ answer, error, paid })
         })
       )
     }
-    return Effect.flatMap(restore(ledger.reserve(boundOn(ledger, call))), (own) => {
+    return Effect.flatMap(ledger.reserve(boundOn(ledger, call)), (own) => {
       if (payer === undefined) return use(own)
       // Waiting here cannot deadlock: it waits only for calls under way, which hold all that they need.
-      const reserved = Effect.onError(restore(reserveAtPayer(payer, call)), () =>
-        Effect.sync(() => ledger.release(own))
-      )
+      const reserved = Effect.onError(reserveAtPayer(payer, call), () => Effect.sync(() => ledger.release(own)))
       return Effect.flatMap(reserved, (payers) => use(own, payers))
     })
   })
 }
+
+const ignoreAllowance: AllowanceListener = () => {}
 
 const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
 
@@ -277,12 +208,18 @@ const fitted = (call: Call, { ledger, payer }: CallContext): Call => {
   const { request, worker } = call
   const taken = worker.takesSeed === false ? unseeded(request) : request
   if (ledger.isLimited || payer !== undefined) {
-    return { ...call, request: { ...taken, maxOutputTokens: outputBound(worker, request) } }
+    return { ...call, request: { ...taken, maxOutputTokens: outputBound(call) } }
   }
   return taken === request ? call : { ...call, request: taken }
 }
 
-const failed = (context: CallContext, { round, step, worker }: Call, attempt: number, failure: Failure, paid: Paid) =>
+const tellFailure = (
+  context: CallContext,
+  { round, step, worker }: Call,
+  attempt: number,
+  failure: Failure,
+  paid: Paid
+) =>
   context.emit?.({
     ...defined({
       type: "call-failed",
@@ -292,97 +229,121 @@ const failed = (context: CallContext, { round, step, worker }: Call, attempt: nu
       attempt,
       reason: failure.reason,
       message: failure.message,
-      retryInMillis: failure.retryInMillis
+      retryInMillis: failure.retryInMillis,
+      unasked: failure.unasked
     }),
     ...paid
   })
 
+const tellInterruption = ({ emit }: CallContext, { round, step, worker }: Call, paid: Paid) =>
+  emit?.({ ...defined({ type: "call-interrupted", round, step, worker: worker.id }), ...paid })
+
 /**
  * Calls a worker until it answers or no retry can help. The payer's `onPaid` is called for every attempt that was paid
- * for, and with the answer before anybody gets it. `hand` turns the answer into what the caller wants.
+ * for, and with the answer before anybody gets it.
  */
-const make = <A>(
+const make = (
   context: CallContext,
   call: Call,
-  key: string | undefined,
-  hand: (entry: ResponseCache.Entry, paid: Paid) => A
-): Effect.Effect<A, WorkerError | BudgetExceeded> => {
-  const { clock, emit, payer } = context
-  const since = key === undefined ? 0 : clock.currentTimeMillisUnsafe()
+  key: string | undefined
+): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
+  const { clock, payer } = context
+  const since = key === undefined ? 0 : ticks(clock)
 
-  const tryFrom = (failures: ReadonlyArray<Failure>): Effect.Effect<A, WorkerError | BudgetExceeded> => {
-    let paid = unpaid
+  const answerWith = (answer: ResponseCache.Answer, paid: Paid, failures: ReadonlyArray<Failure>) => {
+    const entry: ResponseCache.Entry =
+      key === undefined
+        ? answer
+        : {
+            ...answer,
+            durationMillis: millisSince(clock, since),
+            failures: failures.length === 0 ? undefined : failures
+          }
+    try {
+      payer?.onPaid?.(key === undefined ? paid : { ...paid, answered: { key, entry } })
+    } finally {
+      call.onAnswer(answered(entry, paid.costUsd, false, 0))
+    }
+    return entry
+  }
+
+  const tryFrom = (
+    failures: ReadonlyArray<Failure>
+  ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
     let entry: ResponseCache.Entry | undefined
-    const settled = (exit: Exit.Exit<ResponseCache.Answer, WorkerError>, settlement: Paid) => {
-      paid = settlement
-      if (Exit.isSuccess(exit)) {
-        if (key === undefined) return payer?.onPaid?.(paid)
-        const durationMillis = clock.currentTimeMillisUnsafe() - since
-        entry = { ...exit.value, durationMillis, failures: failures.length === 0 ? undefined : failures }
-        payer?.onPaid?.({ ...paid, answered: { key, entry } })
+    let failed: { readonly error: WorkerError; readonly failure: Failure } | undefined
+
+    const onEnd = ({ answer, error, paid }: Ended) => {
+      if (answer !== undefined) {
+        entry = answerWith(answer, paid!, failures)
         return
       }
-      payer?.onPaid?.(paid)
-      if (!Exit.hasInterrupts(exit)) return
-      const { round, step, worker } = call
-      emit?.({ ...defined({ type: "call-interrupted", round, step, worker: worker.id }), ...paid })
+      const failure = error && failureOf(context, call, failures.length, error, paid)
+      try {
+        if (paid !== undefined) payer?.onPaid?.(paid)
+      } finally {
+        if (failure !== undefined) tellFailure(context, call, failures.length, failure, paid ?? unpaid)
+        else if (paid !== undefined) tellInterruption(context, call, paid)
+      }
+      if (failure !== undefined) failed = { error: error!, failure }
     }
-    return Effect.matchEffect(attempt(context, call, settled), {
-      onSuccess: (answer) => Effect.succeed(hand(entry ?? answer, paid)),
-      onFailure: (error) => {
-        if (error._tag !== "WorkerError") return Effect.fail(error)
-        const { message, reason } = error
-        const number = failures.length
-        const seed = Seed.derive(call.sample, context.salt)
-        const retryInMillis = delay(context.retry, { attempt: number, reason, seed })
-        const failure: Failure = { reason, message, usage: paid.usage, retryInMillis }
-        failed(context, call, number, failure, paid)
-        return retryInMillis === undefined
+
+    return Effect.matchCauseEffect(attempt(context, call, onEnd), {
+      onSuccess: (answer) => Effect.succeed(entry ?? answer),
+      onFailure: (cause) => {
+        if (failed === undefined || Cause.hasInterrupts(cause)) return Effect.failCause(cause)
+        const { error, failure } = failed
+        return failure.retryInMillis === undefined
           ? Effect.fail(error)
-          : Effect.andThen(Effect.sleep(retryInMillis), tryFrom([...failures, failure]))
+          : Effect.andThen(Effect.sleep(failure.retryInMillis), tryFrom([...failures, failure]))
       }
     })
   }
   return tryFrom([])
 }
 
+const failureOf = (
+  context: CallContext,
+  call: Call,
+  attempt: number,
+  { message, reason }: WorkerError,
+  paid: Paid | undefined
+): Failure => ({
+  reason,
+  message,
+  usage: paid?.usage ?? noUsage,
+  retryInMillis: delay(context.retry, { attempt, reason, seed: Seed.derive(call.sample, context.salt) }),
+  unasked: paid === undefined ? true : undefined
+})
+
 // -------------------------------------------------------------------------------------------------------------------
 // Answers that are found
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Charges only the run for a cached answer and for the failures before it, as if they were made now. */
-const chargeAgain = (
-  context: CallContext,
+/** Charges only the run, as if the call were made now, and tells it in the same turn. */
+const charge = (
+  { ledger }: CallContext,
   call: Call,
-  { failures = [], usage }: ResponseCache.Entry
-): Effect.Effect<void, BudgetExceeded> => {
-  const { ledger } = context
-  const bound = boundOn(ledger, call)
-  const charge = (usage: Usage) =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.map(restore(ledger.reserve(bound)), (reservation) => {
-        const paid = paidFor(call, usage)
-        ledger.settle(reservation, paid)
-        return paid
-      })
-    )
-  const again = Effect.forEach(
-    failures,
-    (failure, number) => Effect.map(charge(failure.usage), (paid) => failed(context, call, number, failure, paid)),
-    { discard: true }
+  usage: Usage,
+  tell: (paid: Paid) => void
+): Effect.Effect<void, BudgetExceeded> =>
+  Effect.uninterruptible(
+    Effect.map(ledger.reserve(boundOn(ledger, call)), (reservation) => {
+      const paid = paidFor(call, usage)
+      ledger.settle(reservation, paid)
+      tell(paid)
+    })
   )
-  return Effect.andThen(again, Effect.asVoid(charge(usage)))
-}
 
-/** A cached answer for the run: free, or charged as made, with the time that it took added. */
-const taken = (
+/** A cached answer for the run: free, or charged as made with the failures before it, with the time that it took added. */
+const take = (
   context: CallContext,
   call: Call,
   entry: ResponseCache.Entry,
   since: number
-): Effect.Effect<Answered, BudgetExceeded> => {
+): Effect.Effect<void, BudgetExceeded> => {
   const { clock, found } = context
-  const { durationMillis, reasoning, text, usage } = entry
+  const { durationMillis, failures = [], reasoning, text } = entry
   const show = () => {
     if (reasoning !== undefined) call.onDelta?.("reasoning", reasoning)
     call.onDelta?.("text", text)
@@ -390,15 +351,26 @@ const taken = (
   if (found === "free") {
     return Effect.sync(() => {
       show()
-      return answered({ ...entry, usage: noUsage }, 0, true, 0)
+      call.onAnswer(answered({ ...entry, usage: noUsage }, 0, true, 0))
     })
   }
-  return Effect.map(chargeAgain(context, call, entry), () => {
+  // What is kept was written by others, or long ago: it is held to what can be, as what is received.
+  const credible = (usage: Usage) => checked(usage, () => estimateOf(call, text))
+  const again = Effect.forEach(
+    failures,
+    (failure, number) =>
+      failure.unasked === true
+        ? Effect.sync(() => tellFailure(context, call, number, failure, unpaid))
+        : charge(context, call, credible(failure.usage), (paid) => tellFailure(context, call, number, failure, paid)),
+    { discard: true }
+  )
+  const usage = credible(entry.usage)
+  const answer = charge(context, call, usage, ({ costUsd }) => {
     show()
-    const elapsedMillis = clock.currentTimeMillisUnsafe() - since
-    const addedMillis = durationMillis === undefined ? 0 : durationMillis - elapsedMillis
-    return answered(entry, paidFor(call, usage).costUsd, false, addedMillis)
+    const addedMillis = durationMillis === undefined ? 0 : durationMillis - millisSince(clock, since)
+    call.onAnswer(answered({ ...entry, usage }, costUsd, false, addedMillis))
   })
+  return Effect.andThen(again, answer)
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -407,9 +379,10 @@ const taken = (
 
 /**
  * Gets a worker's answer: from the cache, or by calling it until it answers or no retry can help. Every attempt that is
- * charged to the run has exactly one event: `call-failed`, `call-interrupted`, or the caller's own for the answer.
+ * charged to the run has exactly one event, emitted in the turn in which it is charged: `call-failed`,
+ * `call-interrupted`, or the caller's own for the answer, which `onAnswer` emits.
  */
-export const call = (context: CallContext, asked: Call): Effect.Effect<Answered, WorkerError | BudgetExceeded> => {
+export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
   const { clock, payer } = context
   const call = fitted(asked, context)
   const isKept = call.worker.isCacheable !== false
@@ -418,15 +391,13 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<Answered,
     isKept && (cache !== undefined || payer !== undefined)
       ? ResponseCache.key(call.worker, call.request, call.sample)
       : undefined
-  if (cache === undefined || key === undefined) return make(context, call, key, made)
-  const since = clock.currentTimeMillisUnsafe()
-  const compute = Effect.suspend(() => make(context, call, key, (entry) => entry))
+  if (cache === undefined || key === undefined) return make(context, call, key)
+  const since = ticks(clock)
+  const compute = Effect.suspend(() => make(context, call, key))
   return Effect.flatMap(cache.lookup(key, compute), ({ cached, value }) =>
-    cached ? taken(context, call, value, since) : Effect.succeed(made(value, paidFor(call, value.usage)))
+    cached ? take(context, call, value, since) : Effect.void
   )
 }
-
-const made = (entry: ResponseCache.Entry, { costUsd }: Paid): Answered => answered(entry, costUsd, false, 0)
 
 const answered = (
   { finishReason, reasoning, text, usage }: ResponseCache.Entry,

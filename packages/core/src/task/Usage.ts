@@ -22,8 +22,13 @@ export interface Usage {
   readonly cacheWriteTokens?: number
   /** The share of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number
-  /** True when nobody reported the usage. For a call that was cut off, these figures are an upper bound. */
+  /**
+   * True when some of it was not reported, or cannot be what was used. For a call that was cut off, these figures are an
+   * upper bound.
+   */
   readonly estimated?: boolean
+  /** What was reported and cannot be, e.g. `outputTokens: -90`. An estimate stands in its place. */
+  readonly misreported?: string
 }
 
 /** List prices in USD. A worker without them has an unknown price; it is not free (see {@link free}). */
@@ -108,6 +113,67 @@ export const estimateUsage = (messages: ReadonlyArray<Message>, text: string): U
   estimated: true
 })
 
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+const shown = (value: unknown): string =>
+  typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : typeof value === "number" ? `${value}` : typeof value
+
+/** A share of a count: absent where it is none, or more than the `whole` has room for. */
+const share = (value: unknown, whole: number): number | undefined =>
+  isCount(value) && value <= whole ? value : undefined
+
+/**
+ * What a worker reports, held to what can be: counts are whole numbers of at least 0, what was read from and written to
+ * a cache is at most the input, reasoning at most the output.
+ *
+ * **Details**
+ *
+ * A usage that can be is returned as it is. Otherwise the tokens of the estimate take the place of input or output that
+ * cannot be, and a share that cannot be is left out, so that its tokens are plain ones; `misreported` says what it was.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Usage from "@divisi/core/Usage"
+ *
+ * const reported = { inputTokens: 10, outputTokens: -90 }
+ * const usage = Usage.checked(reported, () => ({ inputTokens: 8, outputTokens: 20 }))
+ * usage // => { inputTokens: 10, outputTokens: 20, estimated: true, misreported: "outputTokens: -90" }
+ * ```
+ */
+export const checked = (reported: unknown, estimate: () => Usage): Usage => {
+  const told: Told = typeof reported === "object" && reported !== null ? reported : {}
+  const inputTokens = isCount(told.inputTokens) ? told.inputTokens : estimate().inputTokens
+  const outputTokens = isCount(told.outputTokens) ? told.outputTokens : estimate().outputTokens
+  const cachedInputTokens = share(told.cachedInputTokens, inputTokens)
+  const cacheWriteTokens = share(told.cacheWriteTokens, inputTokens - (cachedInputTokens ?? 0))
+  const counts = {
+    inputTokens,
+    outputTokens,
+    cachedInputTokens,
+    cacheWriteTokens,
+    reasoningTokens: share(told.reasoningTokens, outputTokens)
+  }
+  if (isSame(told, counts)) return reported as Usage
+  const wrong = names.filter((name) => (told[name] ?? undefined) !== counts[name])
+  const misreported = wrong.map((name) => `${name}: ${shown(told[name])}`).join(", ")
+  return defined({ ...counts, estimated: true, misreported: misreported === "" ? undefined : misreported })
+}
+
+const names = ["inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteTokens", "reasoningTokens"] as const
+
+type Told = { readonly [Name in keyof Usage]?: unknown }
+
+/** Whether all that was told is as it can be. Written out, as it is asked of every call. */
+const isSame = (told: Told, counts: Pick<Told, (typeof names)[number]>): boolean =>
+  told.inputTokens === counts.inputTokens &&
+  told.outputTokens === counts.outputTokens &&
+  told.cachedInputTokens === counts.cachedInputTokens &&
+  told.cacheWriteTokens === counts.cacheWriteTokens &&
+  told.reasoningTokens === counts.reasoningTokens &&
+  (told.estimated === undefined || typeof told.estimated === "boolean") &&
+  (told.misreported === undefined || typeof told.misreported === "string")
+
 /** Adds the tokens of two calls. */
 export const addUsage = (left: Usage, right: Usage): Usage => {
   return defined({
@@ -120,8 +186,18 @@ export const addUsage = (left: Usage, right: Usage): Usage => {
   })
 }
 
+const isAmount = (usd: number | undefined): boolean => usd === undefined || (usd >= 0 && usd < Number.POSITIVE_INFINITY)
+
+const isPrice = (pricing: Pricing): boolean =>
+  isAmount(pricing.inputPerMillion) &&
+  isAmount(pricing.outputPerMillion) &&
+  isAmount(pricing.cachedInputPerMillion) &&
+  isAmount(pricing.cacheWritePerMillion) &&
+  isAmount(pricing.perCall)
+
 /**
- * What a call costs in USD, or `undefined` when the price is unknown.
+ * What a call costs in USD, or `undefined` when the price is unknown. A price below 0, or one that is no number, is
+ * unknown.
  *
  * **Example**
  *
@@ -134,7 +210,7 @@ export const addUsage = (left: Usage, right: Usage): Usage => {
  * ```
  */
 export const cost = (pricing: Pricing | undefined, usage: Usage): number | undefined => {
-  if (pricing === undefined) return undefined
+  if (pricing === undefined || !isPrice(pricing)) return undefined
   const cached = usage.cachedInputTokens ?? 0
   const written = usage.cacheWriteTokens ?? 0
   const fresh = usage.inputTokens - cached - written

@@ -7,6 +7,8 @@
  */
 import * as Data from "effect/Data"
 import type * as Stream from "effect/Stream"
+import { defined } from "../Fields.ts"
+import { messageOf, plain } from "../Thrown.ts"
 import type { Allowance } from "./Allowance.ts"
 import type { Message } from "./Task.ts"
 import type { Pricing, Usage } from "./Usage.ts"
@@ -133,6 +135,8 @@ export type WorkerErrorReason =
       readonly neededTokens?: number
       readonly detail?: string
     }
+  /** The code of the worker is wrong: it threw, or gave something that is no answer. */
+  | { readonly _tag: "Defect"; readonly detail?: string }
 
 const explanations: {
   readonly [Tag in WorkerErrorReason["_tag"]]: { retryable: boolean; what: string; todo: string }
@@ -146,16 +150,55 @@ const explanations: {
   Authentication: { retryable: false, what: "refused the credentials", todo: "check its API key" },
   Quota: { retryable: false, what: "has no quota left", todo: "check the account's billing" },
   ContentFiltered: { retryable: false, what: "filtered the content", todo: "rephrase, or use another worker" },
-  ContextTooLong: { retryable: false, what: "got more than its context holds", todo: "shorten the input" }
+  ContextTooLong: { retryable: false, what: "got more than its context holds", todo: "shorten the input" },
+  Defect: { retryable: false, what: "has a defect", todo: "mend its code" }
 }
 
-/** A failed call of a worker. `reason` says why; {@link isRetryable} whether trying again can help. */
+const measures = ["retryAfterMillis", "afterMillis", "contextTokens", "neededTokens"] as const
+
+type Said = { readonly [Name in "_tag" | "detail" | (typeof measures)[number]]?: unknown }
+
+const isMeasure = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value) && value >= 0
+
+/** A reason as it can be written down and shown: of a known kind, its numbers finite, its words plain. */
+const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
+  const said: Said = typeof reason === "object" && reason !== null ? reason : {}
+  if (typeof said._tag !== "string" || !Object.hasOwn(explanations, said._tag)) {
+    return { _tag: "Defect", detail: `it failed for no known reason: ${messageOf(said._tag ?? reason)}` }
+  }
+  const { detail } = said
+  const words = typeof detail === "string" ? plain(detail) : undefined
+  const wrong = measures.filter((name) => said[name] !== undefined && !isMeasure(said[name]))
+  if (words === detail && wrong.length === 0) return reason
+  return defined({
+    ...said,
+    detail: words,
+    ...Object.fromEntries(wrong.map((name) => [name, undefined]))
+  }) as WorkerErrorReason
+}
+
+/**
+ * A failed call of a worker. `reason` says why; {@link isRetryable} whether trying again can help.
+ *
+ * **Details**
+ *
+ * The words of a reason are mostly a vendor's. Control characters in them, and marks that turn the order of what is
+ * read, become spaces here, so that an error can be shown anywhere. A reason of no known kind becomes a `Defect`.
+ */
 export class WorkerError extends Data.TaggedError("WorkerError")<{
   readonly worker: string
   readonly reason: WorkerErrorReason
   /** What the failed call used, where the vendor said so. */
   readonly usage?: Usage | undefined
 }> {
+  constructor(options: {
+    readonly worker: string
+    readonly reason: WorkerErrorReason
+    readonly usage?: Usage | undefined
+  }) {
+    super({ ...options, reason: readable(options.reason) })
+  }
+
   override get message(): string {
     const { what, todo } = explanations[this.reason._tag]
     const detail = this.reason.detail === undefined ? "" : ` (${this.reason.detail})`

@@ -18,7 +18,8 @@ export const Usage = schemaOf<UsageModels.Usage>()(
     cachedInputTokens: Schema.optionalKey(Schema.Finite),
     cacheWriteTokens: Schema.optionalKey(Schema.Finite),
     reasoningTokens: Schema.optionalKey(Schema.Finite),
-    estimated: Schema.optionalKey(Schema.Boolean)
+    estimated: Schema.optionalKey(Schema.Boolean),
+    misreported: Schema.optionalKey(Schema.String)
   })
 )
 
@@ -43,7 +44,8 @@ const reasons = [
     contextTokens: Schema.optionalKey(Schema.Finite),
     neededTokens: Schema.optionalKey(Schema.Finite),
     ...detail
-  })
+  }),
+  reason("Defect", detail)
 ] as const
 
 /** Why a call failed. */

@@ -1,7 +1,7 @@
 /** The schemas of the events of a run. */
 import * as Schema from "effect/Schema"
 import * as RunEventModels from "../RunEvent.ts"
-import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason } from "./calls.ts"
+import { FinishReason, Grade, paid, Spend, WorkerErrorReason } from "./calls.ts"
 import { oneOf, schemaOf } from "./schemaOf.ts"
 import { Task, Workflow } from "./tasks.ts"
 
@@ -63,6 +63,7 @@ const events = [
     reason: WorkerErrorReason,
     message: Schema.String,
     retryInMillis: Schema.optionalKey(Schema.Finite),
+    unasked: Schema.optionalKey(Schema.Literal(true)),
     ...paid
   }),
   event("call-interrupted", { ...inRound, step: Schema.optionalKey(Schema.Int), worker: Schema.String, ...paid }),
@@ -87,7 +88,14 @@ const events = [
     worker: Schema.String,
     reason: Schema.Literals(["unseen", "budget"])
   }),
-  event("answer-graded", { ...inRound, critic: Schema.String, grade: Grade, paid: Schema.optionalKey(Paid) }),
+  event("critic-answered", {
+    ...inRound,
+    critic: Schema.String,
+    worker: Schema.String,
+    cached: Schema.Boolean,
+    ...paid
+  }),
+  event("answer-graded", { ...inRound, critic: Schema.String, grade: Grade }),
   event("round-finished", { ...inRound, answer: Schema.optionalKey(Schema.String), confirmed: Schema.Boolean }),
   event("run-finished", {
     ending: Ending,

@@ -15,6 +15,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
     reason: Schema.optionalKey(WorkerErrorReason),
     message: Schema.optionalKey(Schema.String),
     retryInMillis: Schema.optionalKey(Schema.Finite),
+    unasked: Schema.optionalKey(Schema.Literal(true)),
     ...paid
   })
 )
@@ -66,8 +67,17 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
     workflow: Schema.optionalKey(Workflow),
     notes: Schema.Array(Schema.String),
     steps: Schema.Array(StepRecord),
-    grade: Schema.optionalKey(
-      Schema.Struct({ at: Schema.Finite, critic: Schema.String, grade: Grade, paid: Schema.optionalKey(Paid) })
+    grade: Schema.optionalKey(Schema.Struct({ at: Schema.Finite, critic: Schema.String, grade: Grade })),
+    criticAnswers: Schema.optionalKey(
+      Schema.Array(
+        Schema.Struct({
+          at: Schema.Finite,
+          critic: Schema.String,
+          worker: Schema.String,
+          cached: Schema.Boolean,
+          ...paid
+        })
+      )
     ),
     endedAt: Schema.optionalKey(Schema.Finite),
     answer: Schema.optionalKey(Schema.String),

@@ -1,0 +1,92 @@
+/** The bounds of a call: what is set aside for it, and what it may have used where nobody says so. */
+import { checked, cost, estimateUsage, noUsage, type Usage } from "../task/Usage.ts"
+import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import type { Amount } from "./Budget.ts"
+import type { Received } from "./receive.ts"
+
+/** A request to a worker. */
+export interface Asked {
+  readonly worker: Worker
+  readonly request: WorkerRequest
+}
+
+/** The output limit that a budget assumes when neither the request nor the worker has one (the paper's). */
+const assumedOutputTokens = 4_096
+
+const encoder = new TextEncoder()
+
+/** An upper bound of a text's tokens: no tokenizer makes more than one token of a byte. */
+const tokenBound = (text: string): number => encoder.encode(text).length
+
+/** The worker's own count of the input, where it gives one that can be. */
+const inputCount = ({ request, worker }: Asked): number | undefined => {
+  try {
+    const count = worker.countInputTokens?.(request.messages)
+    return Number.isSafeInteger(count) && count! >= 0 ? count : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const inputBound = (asked: Asked): number =>
+  inputCount(asked) ??
+  // Chat templates wrap each message in a few tokens of their own.
+  asked.request.messages.reduce((sum, message) => sum + tokenBound(message.content) + 8, 8)
+
+/** The most that a worker may write, where that is known. */
+export const mostOutput = ({ request, worker }: Asked): number | undefined =>
+  request.maxOutputTokens ?? worker.limits?.maxOutputTokens
+
+/** The output that a limited account sets aside for a call. */
+export const outputBound = ({ request, worker }: Asked): number =>
+  request.maxOutputTokens ?? worker.limits?.maxOutputTokens ?? assumedOutputTokens
+
+/** The most that a call can be billed at. */
+export const worstCase = (asked: Asked): Amount => {
+  const { worker } = asked
+  const inputTokens = inputBound(asked)
+  const outputTokens = outputBound(asked)
+  const written = { inputTokens, outputTokens, cacheWriteTokens: inputTokens }
+  const plain = cost(worker.pricing, { inputTokens, outputTokens })
+  const costUsd = plain === undefined ? undefined : Math.max(plain, cost(worker.pricing, written) ?? 0)
+  return { costUsd, tokens: inputTokens + outputTokens }
+}
+
+/** What a vendor will count against a limit of tokens per minute: the likely input, and the output that is asked for. */
+export const likelyTokens = (asked: Asked): number =>
+  (inputCount(asked) ?? estimateUsage(asked.request.messages, "").inputTokens) +
+  (asked.request.maxOutputTokens ?? Math.min(outputBound(asked), assumedOutputTokens))
+
+/** The likely usage of a whole answer, and never more than was set aside for it. */
+export const estimateOf = (asked: Asked, text: string): Usage => {
+  const { inputTokens, outputTokens } = estimateUsage(asked.request.messages, text)
+  return {
+    inputTokens: Math.min(inputTokens, inputBound(asked)),
+    outputTokens: Math.min(outputTokens, mostOutput(asked) ?? outputTokens),
+    estimated: true
+  }
+}
+
+/** Failures that happen before a vendor begins to answer, and so are not billed. */
+const unbilled: ReadonlySet<string> = new Set([
+  "RateLimited",
+  "Overloaded",
+  "Network",
+  "InvalidRequest",
+  "Authentication",
+  "Quota",
+  "ContextTooLong"
+])
+
+/** What a failed call used; if the vendor did not report it, the most it can have been. */
+export const usageOf = (error: WorkerError | undefined, asked: Asked, received: Received): Usage => {
+  const written = tokenBound(received.text) + tokenBound(received.reasoning)
+  const bound = (): Usage => ({
+    inputTokens: inputBound(asked),
+    outputTokens: Math.min(written, mostOutput(asked) ?? written),
+    estimated: true
+  })
+  if (error?.usage !== undefined) return checked(error.usage, bound)
+  if (received.finish !== undefined) return received.finish.usage
+  return written === 0 && error !== undefined && unbilled.has(error.reason._tag) ? noUsage : bound()
+}

@@ -1,0 +1,36 @@
+/** Listeners are others' code: what they throw must not reach the run. */
+import * as Effect from "effect/Effect"
+import type { Listener, RunEvent } from "../record/RunEvent.ts"
+import { messageOf } from "../Thrown.ts"
+
+/** The listener of a run, with what it throws caught; an async one's later rejections, too. */
+export const hearing = (runId: string, listener: Listener) => {
+  let count = 0
+  let first = ""
+  let isOver = false
+  const note = (event: RunEvent, error: unknown) => {
+    count += 1
+    if (count === 1) first = `${event.type}: ${messageOf(error)}`
+    if (isOver && count === 1) Effect.runFork(tell)
+  }
+  const tell = Effect.suspend(() =>
+    Effect.logWarning(
+      `The listener of run ${runId} threw at ${count} of its events, first at ${first}. The run did not need it.`
+    )
+  )
+  return {
+    listener: (event: RunEvent) => {
+      try {
+        const given: unknown = listener(event)
+        if (given instanceof Promise) given.catch((error: unknown) => note(event, error))
+      } catch (error) {
+        note(event, error)
+      }
+    },
+    /** At the end of the run: logs a warning where there was something, now or later. */
+    end: Effect.suspend(() => {
+      isOver = true
+      return count === 0 ? Effect.void : tell
+    })
+  }
+}
