@@ -19,11 +19,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as PartitionedSemaphore from "effect/PartitionedSemaphore"
 import * as Predicate from "effect/Predicate"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Scope from "effect/Scope"
+import * as Line from "./internal/line.ts"
 import * as Pace from "./internal/pace.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -66,19 +66,13 @@ export interface Options {
   readonly maxPauseMillis?: number | undefined
 }
 
-/**
- * Serves waiting calls in order, as many at once as it has permits. This semaphore passes a permit on in the same time
- * however many wait; the plain one looks at all of them. Only one of its partitions is used.
- */
-type Queue = PartitionedSemaphore.PartitionedSemaphore<"all">
-
 /** The state of one provider. */
 interface Provider {
   readonly key: string
   readonly limits: Limits
-  readonly slots: Queue | undefined
+  readonly slots: Line.Line | undefined
   /** Only the call at the head of the queue waits for limits and pauses; the others wait for their turn. */
-  readonly turn: Queue
+  readonly turn: Line.Line
   readonly pace: Pace.Pace
   /** Wakes the call at the head of the queue when its vendor has reported a new allowance. */
   heard: () => void
@@ -291,13 +285,11 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker) {
   return { check, protect } satisfies Circuits
 })
 
-const makeQueue = (permits: number): Queue => PartitionedSemaphore.makeUnsafe({ permits })
-
 const makeProvider = (key: string, limits: Limits): Provider => ({
   key,
   limits,
-  slots: limits.concurrency === undefined ? undefined : makeQueue(limits.concurrency),
-  turn: makeQueue(1),
+  slots: limits.concurrency === undefined ? undefined : Line.make(limits.concurrency),
+  turn: Line.make(1),
   pace: Pace.make(),
   heard: () => {},
   pausedUntil: 0,
@@ -357,7 +349,7 @@ export const make = Effect.fnUntraced(function* (
         Effect.andThen(take(limiter, { key: `${key}/tokens`, perMinute: limits.tokensPerMinute, amount: tokens })),
         Effect.andThen(pause(provider, worker, maxPauseMillis)),
         Effect.andThen(keepPace(provider, worker, { tokens, maxPauseMillis })),
-        provider.turn.withPermit("all")
+        provider.turn.pass
       )
   }
 
@@ -372,7 +364,7 @@ export const make = Effect.fnUntraced(function* (
             Effect.onExit(call(onAllowance), (exit) => observe(provider, exit))
           )
         )
-        return provider.slots === undefined ? entered : provider.slots.withPermit("all")(entered)
+        return provider.slots === undefined ? entered : provider.slots.pass(entered)
       })
   }
 })
