@@ -1,5 +1,6 @@
 import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Transcript from "@divisi/core/Transcript"
+import * as Sealed from "@divisi/files/Sealed"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Recording from "../src/replay/Recording.ts"
@@ -59,6 +60,21 @@ const eventful: ReadonlyArray<RunEvent> = [
     } as Part
   ]).map((event) => ({ ...event, at: event.at + 2_000 }))
 ]
+
+describe("a transcript that carries a checksum", () => {
+  const text = Sealed.stringify(Transcript.fromEvents(eventful)!, 2)
+
+  it("is read where it matches, laid out anew or without its checksum, too", () => {
+    for (const one of [text, JSON.stringify(JSON.parse(text)), transcriptOf(eventful)]) {
+      assert.isTrue(Result.isSuccess(Recording.read(one)))
+    }
+  })
+
+  it("is not read as another one", () => {
+    const damaged = text.replace(/"at": \d/, (at) => `${at.slice(0, -1)}9`)
+    assert.include(failure(damaged), "it does not match its checksum")
+  })
+})
 
 describe("a recording", () => {
   it("is read from lines of events as it is", () => {

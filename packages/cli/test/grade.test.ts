@@ -36,6 +36,13 @@ describe("divisi grade", () => {
     assert.strictEqual(code, 1)
   })
 
+  it("ends a line at a line feed alone", async () => {
+    const input = ["4\u20282", "4\u20292", "42"].map((answer) => JSON.stringify({ gold: "42", answer })).join("\n")
+    const { output } = await divisi(["grade", "--lines"], { input })
+    assert.lengthOf(output.trim().split("\n"), 3)
+    assert.notInclude(output, "not JSON")
+  })
+
   it("reads a file, uses another grader, and ends well though the algebra's thread was needed", () =>
     inFolder(async (folder) => {
       const file = path.join(folder, "answers.jsonl")

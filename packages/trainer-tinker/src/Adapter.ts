@@ -5,12 +5,13 @@
  * Archives differ: gzip or not whatever the name, a folder called `/`, an adapter or a whole model. Two files are taken
  * by name and nothing else is written, so that no path in an archive leads anywhere.
  */
-import { randomUUID } from "node:crypto"
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
+import type { FileError } from "@divisi/files/FileError"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
 import * as Safetensors from "@divisi/gguf/Safetensors"
 import { EngineError, type EngineErrorReason } from "@divisi/trainer/Engine"
@@ -59,12 +60,17 @@ const attempt = <A>(what: string, run: (signal: AbortSignal) => Promise<A>): Eff
     catch: (cause) => (cause instanceof EngineError ? cause : failed(`${what} (${detailOf(cause)}).`))
   })
 
+const onDisk = <A>(effect: Effect.Effect<A, FileError>): Effect.Effect<A, EngineError> =>
+  Effect.mapError(effect, ({ message }) => failed(message))
+
 // -------------------------------------------------------------------------------------------------------------------
 // Archives
 // -------------------------------------------------------------------------------------------------------------------
 
-const scratch: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-adapter-"))),
+const scratch: Effect.Effect<string, EngineError, Scope.Scope> = Effect.acquireRelease(
+  attempt(`no folder can be made in ${os.tmpdir()}`, () =>
+    fs.promises.mkdtemp(path.join(os.tmpdir(), "divisi-adapter-"))
+  ),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
 )
 
@@ -147,18 +153,21 @@ export const repair = (folder: string, baseModel: string): Effect.Effect<void, E
     const file = yield* Effect.mapError(Safetensors.read(weights), ({ message }) => failed(message))
     const names = Object.keys(file.tensors)
     if (names.some((name) => name !== nameOf(name))) {
-      yield* attempt(`${weights} cannot be replaced`, async () => {
-        const renamed = `${weights}.${randomUUID()}`
-        await rename(weights, renamed, nameOf)
-        await fs.promises.rename(renamed, weights)
-      })
+      yield* onDisk(WholeFile.writeWith(weights, (sink) => rename(weights, sink, nameOf)))
     }
-    yield* attempt(`${config} cannot be read as an adapter's config`, async () => {
-      const said = JSON.parse(await fs.promises.readFile(config, "utf8"))
-      const whole = configOf(said, names.map(nameOf), baseModel)
-      await fs.promises.writeFile(config, `${JSON.stringify(whole, undefined, 2)}\n`)
-    })
+    const whole = yield* attempt(`${config} cannot be read as an adapter's config`, async () =>
+      configOf(JSON.parse(await fs.promises.readFile(config, "utf8")), names.map(nameOf), baseModel)
+    )
+    yield* onDisk(WholeFile.writeJson(config, whole))
   })
+
+/** Copies a file, which is there in whole or not at all. */
+const copy = (from: string, to: string) =>
+  onDisk(
+    WholeFile.writeWith(to, async (sink) => {
+      for await (const piece of fs.createReadStream(from)) await sink.write(piece)
+    })
+  )
 
 /**
  * Downloads an adapter into a folder that PEFT loads.
@@ -177,14 +186,10 @@ export const download = (request: Request): Effect.Effect<void, EngineError> =>
     const adapter = path.join(folder, "adapter")
     yield* unpack(archive, adapter)
     yield* repair(adapter, request.baseModel)
-    yield* attempt(`${request.folder} cannot be written`, async () => {
-      await fs.promises.mkdir(request.folder, { recursive: true })
-      for (const file of [weightsFile, configFile]) {
-        const part = path.join(request.folder, `.${file}.${randomUUID()}`)
-        await fs.promises.copyFile(path.join(adapter, file), part)
-        await fs.promises.rename(part, path.join(request.folder, file))
-      }
-    })
+    yield* attempt(`${request.folder} cannot be written`, () => fs.promises.mkdir(request.folder, { recursive: true }))
+    for (const file of [weightsFile, configFile]) {
+      yield* copy(path.join(adapter, file), path.join(request.folder, file))
+    }
   }).pipe(Effect.scoped)
 
 /** Downloads an adapter as a file that llama.cpp applies to the base model in `baseGguf`. */

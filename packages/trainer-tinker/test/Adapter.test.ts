@@ -3,6 +3,7 @@ import http from "node:http"
 import type { AddressInfo } from "node:net"
 import path from "node:path"
 import { gzipSync } from "node:zlib"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as GgufReader from "@divisi/gguf/GgufReader"
 import * as Model from "@divisi/gguf/Model"
 import * as Safetensors from "@divisi/gguf/Safetensors"
@@ -96,7 +97,7 @@ describe("Adapter", () => {
     Effect.gen(function* () {
       const at = yield* folder
       const [from, to] = [path.join(adapterFolder, "adapter_model.safetensors"), path.join(at, "renamed.safetensors")]
-      yield* Effect.promise(() => rename(from, to, (name) => name.replace("q_proj", "renamed")))
+      yield* WholeFile.writeWith(to, (sink) => rename(from, sink, (name) => name.replace("q_proj", "renamed")))
       const [before, after] = [yield* Safetensors.read(from), yield* Safetensors.read(to)]
       assert.deepStrictEqual(
         Object.keys(after.tensors),

@@ -2,6 +2,7 @@
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
 import type { Transcript } from "@divisi/core/Transcript"
+import * as Sealed from "@divisi/files/Sealed"
 import * as WholeFile from "@divisi/files/WholeFile"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
@@ -18,8 +19,9 @@ export const prepare = (file: string): Effect.Effect<void, Failure> =>
 
 /** Writes one. Whoever reads the file never sees half of it. */
 export const write = (file: string, transcript: Transcript): Effect.Effect<void, Failure> =>
-  Effect.mapError(WholeFile.writeJson(file, transcript), ({ cause }) =>
-    failed(`Cannot write the transcript: ${messageOf(cause)}.`)
+  Effect.mapError(
+    Effect.suspend(() => WholeFile.write(file, `${Sealed.stringify(transcript, 2)}\n`)),
+    ({ message }) => failed(`Cannot write the transcript: ${message}`)
   )
 
 /** The transcripts of a folder, in the order of their names; it has to have some. */
@@ -41,7 +43,11 @@ export const read = (file: string): Effect.Effect<Transcript, Failure> =>
       try: () => readFileSync(file, "utf8"),
       catch: (error) => usage(`Cannot read the transcript: ${messageOf(error)}.`)
     })
-    return yield* Effect.mapError(Effect.fromResult(Wire.decodeTranscript(text)), (error) =>
+    const value = yield* Effect.try({
+      try: () => Sealed.parse(text, { isOptional: true }),
+      catch: (error) => usage(`${file} cannot be used: ${messageOf(error)}.`)
+    })
+    return yield* Effect.mapError(Effect.fromResult(Wire.readTranscript(value)), (error) =>
       usage(`${file} is no transcript. ${error.message}`)
     )
   })

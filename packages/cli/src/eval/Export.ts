@@ -1,15 +1,17 @@
 /** `divisi eval export`: recorded runs as training data. */
-import { closeSync, existsSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
+import { existsSync } from "node:fs"
 import path from "node:path"
 import type { Grader } from "@divisi/core/Grader"
 import type { Transcript } from "@divisi/core/Transcript"
 import { Replay } from "@divisi/evals"
 import * as Report from "@divisi/evals/Report"
 import * as ReportFile from "@divisi/evals/ReportFile"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as TranscriptFile from "../conductor/TranscriptFile.ts"
-import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { Failure, failed, usage } from "../invocation/Failure.ts"
 import * as Format from "../view/Format.ts"
 import type { ExportInput } from "./flags.ts"
 import * as Suites from "./Suites.ts"
@@ -71,54 +73,54 @@ const linesOf = (
     onSuccess: Replay.encode
   })
 
-/** Standard output, or a file that is there whole or not at all. */
-const output = (file: string | undefined) =>
-  Effect.acquireRelease(
-    Effect.try({
-      try: () => {
-        if (file === undefined)
-          return { write: (text: string) => void process.stdout.write(text), finish: () => {}, drop: () => {} }
-        const temporary = `${file}.${process.pid}.tmp`
-        const descriptor = openSync(temporary, "w")
-        return {
-          write: (text: string) => void writeSync(descriptor, text),
-          finish: () => renameSync(temporary, file),
-          drop: () => {
-            closeSync(descriptor)
-            rmSync(temporary, { force: true })
-          }
-        }
-      },
-      catch: (error) => usage(`Cannot write ${file}: ${messageOf(error)}.`)
-    }),
-    ({ drop }) => Effect.sync(drop)
-  )
+/** What came of a folder: the runs that have a verdict, and the lines that they have given. */
+interface Tally {
+  runs: number
+  lines: number
+}
 
-/** Writes the records of all runs, one run after the other. */
-export const write = (input: ExportInput): Effect.Effect<void, Failure> =>
-  Effect.scoped(
-    Effect.gen(function* () {
-      const { folder, to } = input
-      const isEvaluation = existsSync(path.join(folder, ReportFile.names.results))
-      const recorded = yield* isEvaluation
-        ? ofEvaluation(folder)
-        : ofTranscripts(folder, Option.getOrUndefined(input.grader))
-      const files = yield* TranscriptFile.within(recorded.folder)
-      const out = yield* output(Option.getOrUndefined(input.out))
-      let [runs, lines] = [0, 0]
-      for (const file of files) {
-        const transcript = yield* TranscriptFile.read(file)
-        const grader = recorded.graderOf(transcript)
-        if (grader === undefined) continue
-        const text = yield* linesOf(to, transcript, { ...recorded.options, grader })
-        out.write(text)
-        runs += 1
-        lines += text.split("\n").length - 1
-      }
-      out.finish()
-      const left = files.length - runs
-      say(
-        `${Format.count(lines, to === "decisions" ? "decision" : "answer")} of ${Format.count(runs, "run")}${left === 0 ? "" : `; ${left} left out that have no verdict`}`
-      )
+const recordsOf = (
+  files: ReadonlyArray<string>,
+  { graderOf, options }: Recorded,
+  to: ExportInput["to"],
+  tally: Tally
+) =>
+  Stream.mapEffect(
+    Stream.fromIterable(files),
+    Effect.fnUntraced(function* (file): Effect.fn.Return<string, Failure> {
+      const transcript = yield* TranscriptFile.read(file)
+      const grader = graderOf(transcript)
+      if (grader === undefined) return ""
+      const text = yield* linesOf(to, transcript, { ...options, grader })
+      tally.runs += 1
+      tally.lines += text.split("\n").length - 1
+      return text
     })
   )
+
+/** Writes to standard output, or to a file that is there whole or not at all. */
+const writeAll = (texts: Stream.Stream<string, Failure>, file: string | undefined): Effect.Effect<void, Failure> =>
+  file === undefined
+    ? Stream.runForEach(texts, (text) => Effect.sync(() => void process.stdout.write(text)))
+    : Effect.mapError(
+        WholeFile.writeWith(file, async (sink) => {
+          for await (const text of Stream.toAsyncIterable(texts)) await sink.write(text)
+        }),
+        ({ cause, message }) => (cause instanceof Failure ? cause : usage(message))
+      )
+
+/** Writes the records of all runs, one run after the other. */
+export const write = Effect.fnUntraced(function* (input: ExportInput): Effect.fn.Return<void, Failure> {
+  const { folder, to } = input
+  const isEvaluation = existsSync(path.join(folder, ReportFile.names.results))
+  const recorded = yield* isEvaluation
+    ? ofEvaluation(folder)
+    : ofTranscripts(folder, Option.getOrUndefined(input.grader))
+  const files = yield* TranscriptFile.within(recorded.folder)
+  const tally: Tally = { runs: 0, lines: 0 }
+  yield* writeAll(recordsOf(files, recorded, to, tally), Option.getOrUndefined(input.out))
+  const left = files.length - tally.runs
+  say(
+    `${Format.count(tally.lines, to === "decisions" ? "decision" : "answer")} of ${Format.count(tally.runs, "run")}${left === 0 ? "" : `; ${left} left out that have no verdict`}`
+  )
+})

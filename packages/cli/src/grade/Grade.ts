@@ -1,8 +1,8 @@
 /** Grading answers: a file of them as it streams by, or one. */
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
-import { createInterface } from "node:readline"
 import * as Task from "@divisi/core/Task"
+import * as JsonLines from "@divisi/files/JsonLines"
 import * as Graders from "@divisi/graders/Graders"
 import * as JudgeGrader from "@divisi/graders/JudgeGrader"
 import type { Sandbox } from "@divisi/graders/Sandbox"
@@ -83,21 +83,17 @@ interface Tally {
 
 /** Grades line by line; a slow reader of the output slows the reading down. */
 const gradeLines = async (grader: AnswerGrader, file: string, signal: AbortSignal): Promise<Tally> => {
-  const input = file === "-" ? process.stdin : createReadStream(file)
+  const input = (file === "-" ? process.stdin : createReadStream(file)).setEncoding("utf8")
   const tally: Tally = { ungraded: 0, labelled: [] }
-  // An error of the file reaches the loop through its lines only when somebody listens to it.
-  const broken = new Promise<never>((_, reject) => input.once("error", reject))
-  broken.catch(() => {})
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]()
-  for (;;) {
-    const { done, value } = await Promise.race([lines.next(), broken])
-    if (done === true || signal.aborted) return tally
-    if (value.trim() === "") continue
-    const { correct, label, text } = await Effect.runPromise(gradeLine(grader, value))
+  for await (const line of JsonLines.textsOf(file, input as AsyncIterable<string>)) {
+    if (signal.aborted) break
+    if (line.trim() === "") continue
+    const { correct, label, text } = await Effect.runPromise(gradeLine(grader, line))
     if (correct === undefined) tally.ungraded++
     if (label !== undefined) tally.labelled.push([correct, label])
     if (!process.stdout.write(`${text}\n`)) await once(process.stdout, "drain", { signal })
   }
+  return tally
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`

@@ -2,6 +2,7 @@
 import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Wire from "@divisi/core/Wire"
+import * as Sealed from "@divisi/files/Sealed"
 import * as Result from "effect/Result"
 
 /** A recorded run. */
@@ -63,13 +64,23 @@ const readEvents = (text: string): Result.Result<Recording, string> =>
       : Result.fail("cannot be replayed. Its first event is not run-started: the beginning is missing.")
   )
 
+/** A transcript that carries a checksum has to match it. */
+const intact = (whole: object): Result.Result<object, string> =>
+  Result.try({
+    try: () => Sealed.open(whole, { isOptional: true }),
+    catch: (error) => `cannot be replayed: ${(error as Error).message}.`
+  })
+
+const readTranscript = (whole: object): Result.Result<Recording, string> =>
+  Result.map(clearly(Wire.readTranscript(whole)), ofTranscript)
+
 const neither = "is neither a transcript nor the events of a run"
 
 /** Reads a recording, whichever of the two it is. A failure says what is wrong with it. */
 export const read = (text: string): Result.Result<Recording, string> => {
   if (text.trim() === "") return Result.fail("is empty.")
   const whole = parse(text)
-  if (isObject(whole) && "rounds" in whole) return Result.map(clearly(Wire.readTranscript(whole)), ofTranscript)
+  if (isObject(whole) && "rounds" in whole) return Result.flatMap(intact(whole), readTranscript)
   // Of several lines only the first is JSON by itself; a transcript that was cut off has not even that.
   const first = whole ?? parse(text.slice(0, text.indexOf("\n") >>> 0))
   if (isObject(first) && "type" in first && "runId" in first) return readEvents(text)

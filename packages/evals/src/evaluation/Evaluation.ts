@@ -14,9 +14,10 @@ import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Task } from "@divisi/core/Task"
 import type * as Transcript from "@divisi/core/Transcript"
 import type * as Usage from "@divisi/core/Usage"
-import { noUsage } from "@divisi/core/Usage"
+import { BudgetExceeded, noUsage } from "@divisi/core/Usage"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as DiskCache from "@divisi/files/DiskCache"
+import type { FileError } from "@divisi/files/FileError"
 import type { AnswerGrader } from "@divisi/graders/Verdict"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -89,8 +90,13 @@ export interface Options extends Terms {
   readonly versions?: Readonly<Record<string, string>> | undefined
   /** Is told at the beginning and after each sample. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Is given the whole record of each run that is made. */
-  readonly onTranscript?: ((transcript: Transcript.Transcript, sample: Report.Sample) => void) | undefined
+  /**
+   * Is given the whole record of each run that is made. Where it is an effect that fails, the sample does not count, and
+   * no further one is begun.
+   */
+  readonly onTranscript?:
+    | ((transcript: Transcript.Transcript, sample: Report.Sample) => void | Effect.Effect<void, FileError>)
+    | undefined
 }
 
 /** What came of an evaluation. */
@@ -178,19 +184,33 @@ interface State extends Job.Shared {
   readonly samples: Map<string, Report.Sample>
   /** What the cost limit refused, once it did: no sample is begun after it. */
   halted: Usage.BudgetExceeded | undefined
+  /** Why a transcript could not be kept: no sample is begun after it. */
+  broken: Journal.JournalError | undefined
 }
+
+/** Why nothing further may be done: what would come of it could not be kept. */
+const obstacle = ({ broken, journal }: State) => broken ?? journal.waiting()
+
+const keepTranscript = Effect.fnUntraced(function* (state: State, { sample, transcript }: Job.Made) {
+  const keeping = state.options.onTranscript?.(transcript, sample)
+  if (!Effect.isEffect(keeping)) return true
+  const kept = yield* Effect.result(keeping)
+  if (kept._tag === "Success") return true
+  state.broken = Journal.unwritable(state.samples.size)(kept.failure)
+  return false
+})
 
 const isImpaired = ({ missing, steps }: Report.Sample): boolean =>
   missing !== undefined || steps.some(({ state }) => state === "failed")
 
 const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
-  if (state.halted !== undefined) return false
+  if (state.halted !== undefined || obstacle(state) !== undefined) return false
   const made = yield* Job.run(state, job)
   // What fails while calls are refused may fail for want of money. It is made again from the answers that are kept.
   if (made === undefined || (state.halted !== undefined && isImpaired(made.sample))) return false
+  if (!(yield* keepTranscript(state, made))) return false
   state.journal.sample(made.sample)
   state.samples.set(Job.keyOf(job), made.sample)
-  state.options.onTranscript?.(made.transcript, made.sample)
   // Workers that answer at once would never let signals and timers have their turn.
   yield* Effect.yieldNow
   return true
@@ -235,15 +255,51 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number, sta
   }
 }
 
-/** The account of what is really paid, with what was paid before. Without a network, no call is allowed. */
-const accountOf = ({ isOffline, maxCostUsd }: Options, paidUsd: number): Budget.Ledger => {
+/** Makes samples. Those that a full disk has kept from being made are made once there is room again. */
+const untilDone = Effect.fnUntraced(function* (
+  state: State,
+  jobs: ReadonlyArray<Job.Job>,
+  makeAll: (jobs: ReadonlyArray<Job.Job>) => Effect.Effect<void>
+): Effect.fn.Return<void, Journal.JournalError> {
+  for (let todo = jobs; todo.length > 0; ) {
+    yield* makeAll(todo)
+    const left = todo.filter((job) => !state.samples.has(Job.keyOf(job)))
+    const failure = state.journal.flush() ?? (left.length === todo.length ? state.broken : undefined)
+    if (failure !== undefined) return yield* failure
+    if (state.halted !== undefined || left.length === todo.length) return
+    state.broken = undefined
+    todo = left
+  }
+})
+
+/**
+ * The account of what is really paid, with what was paid before. Without a network, no call is allowed; nor is one
+ * while the journal cannot be written, because its answer would be paid for again.
+ */
+const accountOf = ({ isOffline, maxCostUsd }: Options, paidUsd: number, journal: Journal.Journal): Budget.Ledger => {
   const account = Budget.make({
     costUsd: maxCostUsd,
     calls: isOffline === true ? 0 : undefined
   })
   account.charge(paidUsd)
-  return account
+  const reserve: Budget.Ledger["reserve"] = (amount) =>
+    Effect.suspend(() =>
+      journal.waiting() === undefined
+        ? account.reserve(amount)
+        : Effect.fail(new BudgetExceeded({ limit: "calls", allowed: 0, spent: 0, needed: 1 }))
+    )
+  return { ...account, reserve }
 }
+
+/** Answers that wait for the journal are found before those that are kept. */
+const storeOf = (store: ResponseCache.Store, journal: Journal.Journal): ResponseCache.Store => ({
+  get: (key) =>
+    Effect.suspend(() => {
+      const waiting = journal.answer(key)
+      return waiting === undefined ? store.get(key) : Effect.succeed(waiting)
+    }),
+  set: store.set
+})
 
 const open = Effect.fnUntraced(function* (options: Options) {
   yield* Plan.check(options)
@@ -268,10 +324,10 @@ const open = Effect.fnUntraced(function* (options: Options) {
   const { paidElsewhereUsd = 0 } = options
   if (paidElsewhereUsd > 0) journal.paid({ usage: noUsage, costUsd: paidElsewhereUsd })
   const payer: Budget.Payer = {
-    account: accountOf(options, (before?.paidUsd ?? 0) + paidElsewhereUsd),
+    account: accountOf(options, (before?.paidUsd ?? 0) + paidElsewhereUsd, journal),
     onPaid: journal.paid,
     onRefused: ({ error }) => {
-      if (options.isOffline !== true) state.halted ??= error
+      if (options.isOffline !== true && obstacle(state) === undefined) state.halted ??= error
     }
   }
   const kept = [...(before?.samples ?? [])].filter(
@@ -280,12 +336,13 @@ const open = Effect.fnUntraced(function* (options: Options) {
   const state: State = {
     options,
     plan,
-    cache: ResponseCache.make(store),
+    cache: ResponseCache.make(storeOf(store, journal)),
     payer,
     conductors: new Map(options.policies.map((entry) => [entry, Job.conductorOf(options, entry)])),
     journal,
     samples: new Map(kept),
-    halted: undefined
+    halted: undefined,
+    broken: undefined
   }
   return state
 })
@@ -351,19 +408,23 @@ export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
       const clock = yield* Clock.Clock
       const tell = follow(state, jobs, jobs.length - todo.length, clock.currentTimeMillisUnsafe())
       tell(undefined, clock.currentTimeMillisUnsafe())
-      const write = Effect.suspend(() => {
-        state.journal.flush()
+      const write = Effect.gen(function* () {
+        const failure = state.journal.flush()
+        if (failure !== undefined) return yield* failure
         const { report, samples } = reportOf(state, jobs)
-        return Effect.as(ReportFile.write(options.folder, report, samples), { report, samples })
+        yield* ReportFile.write(options.folder, report, samples)
+        return { report, samples }
       })
-      yield* Effect.forEach(
-        todo,
-        (job) =>
-          Effect.map(make(state, job), (isMade) => {
-            if (isMade) tell(job, clock.currentTimeMillisUnsafe())
-          }),
-        { concurrency: options.concurrency ?? 8, discard: true }
-      ).pipe(Effect.onInterrupt(() => Effect.ignore(write)))
+      const makeAll = (todo: ReadonlyArray<Job.Job>) =>
+        Effect.forEach(
+          todo,
+          (job) =>
+            Effect.map(make(state, job), (isMade) => {
+              if (isMade) tell(job, clock.currentTimeMillisUnsafe())
+            }),
+          { concurrency: options.concurrency ?? 8, discard: true }
+        )
+      yield* Effect.onInterrupt(untilDone(state, todo, makeAll), () => Effect.ignore(write))
       const evaluated = yield* write
       return state.halted === undefined ? evaluated : { ...evaluated, stoppedBy: state.halted }
     })

@@ -3,6 +3,7 @@
  *
  * The report is then as if the answers had been graded so from the start. Samples without an answer stay as they are.
  */
+import fs from "node:fs"
 import path from "node:path"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
@@ -97,9 +98,15 @@ export const regrade = (options: Options) =>
     Effect.gen(function* () {
       const { concurrency = 4, folder, suites } = options
       const file = path.join(folder, ReportFile.names.journal)
+      if (!fs.existsSync(file)) return yield* noEvaluation(folder)
+      yield* Journal.lock(file)
       const found = yield* Journal.read(file)
       if (found === undefined) return yield* noEvaluation(folder)
-      yield* Journal.lock(file)
+      const { damaged } = found
+      if (found.plan === undefined || damaged.length > 0) {
+        const detail = `line ${damaged.join(", ")} cannot be read`
+        return yield* new Journal.JournalError({ file, reason: "damaged", detail })
+      }
       const plan = planWith(found.plan, suites)
       const before = [...found.samples.values()].filter(isPlanned(plan))
       const samples = yield* Effect.forEach(before, gradeAgain(taskOf(suites)), { concurrency })

@@ -69,7 +69,13 @@ export interface Shared {
   readonly conductors: ReadonlyMap<Entry, Conductor.Conductor["Service"]>
 }
 
-/** Makes a sample; `undefined` when it needed a call that the cost limit refused. */
+/** A sample that was made, and the whole record of its run. */
+export interface Made {
+  readonly sample: Report.Sample
+  readonly transcript: Transcript.Transcript
+}
+
+/** Makes a sample; `undefined` when it needed a call that was refused. */
 export const run = Effect.fnUntraced(function* (shared: Shared, job: Job) {
   const { entry, epoch, suite, task } = job
   const { isOffline = false, run: settings, sampleSeed } = shared.options

@@ -2,13 +2,17 @@
  * The journal of an evaluation: a line for what is planned, one for each payment and one for each sample. Where a plan
  * was changed the last stands.
  *
- * Lines are appended in whole and reach the disk in batches.
+ * Lines are appended in whole and reach the disk in batches. They are independent, and each carries its checksum: one
+ * that is damaged is left out. While the disk takes none, they wait in memory, and no further call is made.
  */
 import fs from "node:fs"
+import path from "node:path"
 import type { Payment } from "@divisi/core/Budget"
-import { detailOf } from "@divisi/files/FileError"
+import type { Entry } from "@divisi/core/ResponseCache"
+import { detailOf, type FileError } from "@divisi/files/FileError"
 import * as JsonLines from "@divisi/files/JsonLines"
 import * as Lock from "@divisi/files/Lock"
+import * as Sealed from "@divisi/files/Sealed"
 import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -23,44 +27,63 @@ type Answered = NonNullable<Payment["answered"]>
 /** The version of the lines. */
 const version = 1
 
+/** `totalUsd` is what was paid until then: a line that is damaged takes nothing from it. */
 type Line =
   | { readonly type: "plan"; readonly version: number; readonly plan: Plan }
-  | { readonly type: "paid"; readonly costUsd: number | null; readonly answered?: Answered | undefined }
-  | { readonly type: "sample"; readonly sample: Sample }
+  | { readonly type: "paid"; readonly totalUsd: number; readonly answered?: Answered | undefined }
+  | { readonly type: "sample"; readonly totalUsd: number; readonly sample: Sample }
 
 /** A journal cannot be used. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   readonly file: string
-  readonly reason: "unwritable" | "foreign" | "newer" | "in-use"
+  readonly reason: "full" | "unwritable" | "foreign" | "damaged" | "newer" | "in-use"
   readonly detail: string
+  /** Answers that were paid for and are kept, where some may be. */
+  readonly kept?: number | undefined
 }> {
   override get message(): string {
+    const { detail, file, kept = 0, reason } = this
+    const answers = kept === 0 ? "" : `; ${kept} ${kept === 1 ? "answer is" : "answers are"} kept`
+    if (reason === "full") {
+      const disk = path.dirname(path.resolve(file))
+      return `No space is left on the disk of ${disk}: free some and run the same command again${answers}.`
+    }
     const todo = {
-      unwritable: "check the path, its permissions and the space that is left",
+      unwritable: "check the path and its permissions, and run the same command again",
       foreign: "choose another folder",
+      damaged: "run the evaluation again in its folder, which pays only for what is lost",
       newer: "update, or choose another folder",
       "in-use": "wait for it, or choose another folder"
-    }[this.reason]
-    return `${this.file} cannot be used: ${this.detail}; ${todo}.`
+    }[reason]
+    return `${file} cannot be used: ${detail}; ${todo}${answers}.`
   }
 }
 
 /** What a journal holds. */
 export interface Contents {
-  readonly plan: Plan
+  /** Absent where all of its lines are damaged. */
+  readonly plan: Plan | undefined
   /** By their keys; of two samples of one key the later stands. */
   readonly samples: ReadonlyMap<string, Sample>
   readonly paidUsd: number
-  /** The last answers that were paid for: the store may have been killed, or lost power, before it had them. */
+  /** How many answers were paid for. */
+  readonly answers: number
+  /** The last of them: the store may have been killed, or lost power, before it had them. */
   readonly lastAnswers: ReadonlyArray<Answered>
+  /** The numbers of the lines that cannot be read. */
+  readonly damaged: ReadonlyArray<number>
 }
 
-/** A journal that is being written. */
+/** A journal that is being written. What it cannot write waits, and is written before what comes later. */
 export interface Journal {
   readonly sample: (sample: Sample) => void
   readonly paid: (payment: Payment) => void
-  /** Waits until everything is on the disk. */
-  readonly flush: () => void
+  /** Why something waits, once it was tried again; `undefined` when nothing does. */
+  readonly waiting: () => JournalError | undefined
+  /** An answer that waits. */
+  readonly answer: (key: string) => Entry | undefined
+  /** Waits until everything is on the disk, or says why it is not. */
+  readonly flush: () => JournalError | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -69,62 +92,98 @@ export interface Journal {
 
 const foreign = (file: string, detail: string) => new JournalError({ file, reason: "foreign", detail })
 
-const unwritable = (file: string) => (error: { readonly cause: unknown }) =>
-  new JournalError({ file, reason: "unwritable", detail: detailOf(error.cause) })
-
-const lineOf = (file: string, value: unknown, number: number): Line => {
-  if (typeof value === "object" && value !== null && "type" in value) return value as Line
-  throw foreign(file, `line ${number} is none of a journal`)
-}
+/** The error of a file that is written. */
+export const unwritable =
+  (kept?: number) =>
+  (error: Pick<FileError, "file" | "reason" | "cause">): JournalError =>
+    new JournalError({
+      file: error.file,
+      reason: error.reason === "Full" ? "full" : "unwritable",
+      detail: detailOf(error.cause),
+      kept
+    })
 
 /** How many of the last answers are looked for in the store. */
 const answersKept = 1_000
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+/** What is read of a plan. */
+const isPlan = (plan: unknown): plan is Plan => {
+  if (!isObject(plan)) return false
+  const { benchmarks, config, pool } = plan as Partial<Plan>
+  return isObject(config) && Array.isArray(config.policies) && Array.isArray(benchmarks) && Array.isArray(pool)
+}
 
 /** Gathers what lines hold, one after another. */
 const gather = (file: string) => {
   let plan: Plan | undefined
   let paidUsd = 0
-  let number = 0
+  let count = 0
+  let lines = 0
   const samples = new Map<string, Sample>()
-  const answers: Array<Answered> = []
+  const last: Array<Answered> = []
+  const damaged: Array<number> = []
   const add = (value: unknown): void => {
-    const line = lineOf(file, value, ++number)
-    if (line.type === "plan") {
+    const line = value as Line
+    if (line.type === "plan" && isPlan(line.plan)) {
       if (line.version > version) {
         throw new JournalError({ file, reason: "newer", detail: `it has version ${line.version}` })
       }
       plan = line.plan
-    } else if (line.type === "paid") {
-      paidUsd += line.costUsd ?? 0
-      if (line.answered !== undefined && answers.push(line.answered) > 2 * answersKept) answers.splice(0, answersKept)
-    } else if (line.type === "sample") samples.set(key(line.sample), line.sample)
+    } else if (line.type === "paid" && Number.isFinite(line.totalUsd)) {
+      if (isObject(line.answered) && isObject(line.answered.entry)) {
+        count += 1
+        if (last.push(line.answered) > 2 * answersKept) last.splice(0, answersKept)
+      }
+    } else if (line.type === "sample" && Number.isFinite(line.totalUsd) && isObject(line.sample)) {
+      samples.set(key(line.sample), line.sample)
+    } else throw foreign(file, "it is of something else")
+    if (line.type !== "plan") paidUsd = line.totalUsd
+    lines += 1
   }
   const contents = (): Contents | undefined => {
-    if (number === 0) return undefined
-    if (plan === undefined) throw foreign(file, "it does not begin with a plan")
-    return { plan, samples, paidUsd, lastAnswers: answers.slice(-answersKept) }
+    if (lines === 0 && damaged.length === 0) return undefined
+    return { plan, samples, paidUsd, answers: count, lastAnswers: last.slice(-answersKept), damaged }
   }
-  return { add, contents }
+  return { add, contents, damaged, hasLines: () => lines > 0 }
 }
 
-const unreadable = (file: string) => (error: unknown) => {
-  if (error instanceof JournalError) return error
-  return foreign(
-    file,
-    error instanceof JsonLines.LineError ? `line ${error.line} is none of a journal` : detailOf(error)
-  )
+/** What the first line of a journal begins with. */
+const beginning = '{"type":"plan"'
+
+/** Whether a file without a whole line of ours is a journal whose first line is torn or damaged. */
+const isBegun = (file: string): boolean => {
+  const descriptor = fs.openSync(file, "r")
+  try {
+    const piece = Buffer.alloc(beginning.length)
+    const length = fs.readSync(descriptor, piece, 0, piece.length, 0)
+    return beginning.startsWith(piece.toString("latin1", 0, length))
+  } finally {
+    fs.closeSync(descriptor)
+  }
 }
+
+const attempt = <A>(file: string, run: () => A) =>
+  Effect.try({
+    try: run,
+    catch: (error) => (error instanceof JournalError ? error : foreign(file, detailOf(error)))
+  })
 
 /** What a journal holds; `undefined` when there is none, or nothing whole in it. */
 export const read = (file: string): Effect.Effect<Contents | undefined, JournalError> =>
-  Effect.suspend(() => {
-    if (!fs.existsSync(file)) return Effect.undefined
+  Effect.gen(function* () {
+    yield* Effect.mapError(JsonLines.checkPlain(file), ({ cause }) => foreign(file, detailOf(cause)))
+    if (!fs.existsSync(file)) return undefined
     const gathered = gather(file)
-    const attempt = <A>(run: () => A) => Effect.try({ try: run, catch: (error) => error as JournalError })
-    return Stream.runForEach(JsonLines.read(file), (value) => attempt(() => gathered.add(value))).pipe(
-      Effect.andThen(attempt(gathered.contents)),
-      Effect.mapError(unreadable(file))
-    )
+    const onDamaged = ({ line }: JsonLines.LineError) => void gathered.damaged.push(line)
+    yield* Stream.runForEach(JsonLines.read(file, { seal: "required", onDamaged }), (value) =>
+      attempt(file, () => gathered.add(value))
+    ).pipe(Effect.mapError((error) => (error instanceof JournalError ? error : foreign(file, detailOf(error)))))
+    if (!(gathered.hasLines() || (yield* attempt(file, () => isBegun(file))))) {
+      return yield* foreign(file, "line 1 is none of a journal")
+    }
+    return gathered.contents()
   })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -134,14 +193,44 @@ export const read = (file: string): Effect.Effect<Contents | undefined, JournalE
 const header = (plan: Plan): Line => ({ type: "plan", version, plan })
 
 /** After so many lines, or so long, they are brought to the disk. */
-const batch = { syncLines: 64, syncMillis: 1_000 }
+const batch = { isSealed: true, syncLines: 64, syncMillis: 1_000 }
 
-const journalOf = ({ append, flush }: JsonLines.Writer): Journal => {
-  const write = (line: Line) => append(line)
+const journalOf = (writer: JsonLines.Writer, before: Contents | undefined): Journal => {
+  const lines: Array<Line> = []
+  let paidUsd = before?.paidUsd ?? 0
+  let kept = before?.answers ?? 0
+  const attempted = (run: () => void): JournalError | undefined => {
+    try {
+      run()
+      return undefined
+    } catch (error) {
+      return unwritable(kept)(error as FileError)
+    }
+  }
+  const waiting = () =>
+    attempted(() => {
+      for (let line = lines[0]; line !== undefined; line = lines[0]) {
+        writer.append(line)
+        lines.shift()
+        if (line.type === "paid" && line.answered !== undefined) kept += 1
+      }
+    })
+  const write = (line: Line) => {
+    lines.push(line)
+    waiting()
+  }
   return {
-    sample: (sample) => write({ type: "sample", sample }),
-    paid: ({ answered, costUsd }) => write({ type: "paid", costUsd: costUsd ?? null, answered }),
-    flush
+    sample: (sample) => write({ type: "sample", totalUsd: paidUsd, sample }),
+    paid: ({ answered, costUsd }) => {
+      paidUsd += costUsd ?? 0
+      write({ type: "paid", totalUsd: paidUsd, answered })
+    },
+    waiting,
+    answer: (key) => {
+      const found = lines.find((line) => line.type === "paid" && line.answered?.key === key)
+      return found?.type === "paid" ? found.answered?.entry : undefined
+    },
+    flush: () => waiting() ?? attempted(writer.flush)
   }
 }
 
@@ -151,6 +240,23 @@ export const lock = (file: string): Effect.Effect<void, JournalError, Scope.Scop
     reason._tag === "Held"
       ? new JournalError({ file, reason: "in-use", detail: `${Lock.nameOf(reason.holder)} writes it` })
       : new JournalError({ file, reason: "unwritable", detail: message })
+  )
+
+/** Writes what can be read of a damaged journal anew. Samples whose plan nobody knows are made again. */
+const repair = (file: string, { damaged, plan }: Contents): Effect.Effect<void, JournalError> =>
+  WholeFile.writeWith(file, async (sink) => {
+    const values = Stream.toAsyncIterable(JsonLines.read(file, { seal: "required", onDamaged: () => {} }))
+    for await (const value of values) {
+      if (plan !== undefined || (value as Line).type !== "sample")
+        await sink.write(`${Sealed.stringify(value as Line)}\n`)
+    }
+  }).pipe(
+    Effect.mapError(unwritable()),
+    Effect.tap(() =>
+      Effect.logWarning(
+        `${file} was damaged in ${damaged.length === 1 ? "line" : "lines"} ${damaged.join(", ")}, which ${damaged.length === 1 ? "was" : "were"} left out: what they held is made again.`
+      )
+    )
   )
 
 const isSame = (before: Plan | undefined, plan: Plan): boolean => JSON.stringify(before) === JSON.stringify(plan)
@@ -168,30 +274,33 @@ export const open = Effect.fnUntraced(function* <E>(
   Scope.Scope
 > {
   yield* lock(file)
-  const before = yield* read(file)
-  if (before !== undefined) yield* check(before.plan)
+  yield* Effect.mapError(WholeFile.sweep(path.dirname(file)), unwritable())
+  const found = yield* read(file)
+  if (found?.plan !== undefined) yield* check(found.plan)
+  if (found !== undefined && found.damaged.length > 0) yield* repair(file, found)
+  const before = found?.plan === undefined && found !== undefined ? { ...found, samples: new Map() } : found
   const writer = yield* JsonLines.open(file, batch).pipe(
     Effect.tap((writer) =>
       isSame(before?.plan, plan) ? Effect.void : JsonLines.attempt(() => writer.append(header(plan)))
     ),
-    Effect.mapError(unwritable(file))
+    Effect.mapError(unwritable(before?.answers))
   )
-  return { journal: journalOf(writer), before }
+  return { journal: journalOf(writer, before), before }
 })
 
 /** Writes a journal anew that holds all this, and no answers. */
 export const replace = (
   file: string,
-  contents: Pick<Contents, "plan" | "paidUsd"> & { readonly samples: ReadonlyArray<Sample> }
+  contents: { readonly plan: Plan; readonly paidUsd: number; readonly samples: ReadonlyArray<Sample> }
 ): Effect.Effect<void, JournalError> => {
   const { paidUsd, plan, samples } = contents
   const lines: ReadonlyArray<Line> = [
     header(plan),
-    { type: "paid", costUsd: paidUsd },
-    ...samples.map((sample): Line => ({ type: "sample", sample }))
+    { type: "paid", totalUsd: paidUsd },
+    ...samples.map((sample): Line => ({ type: "sample", totalUsd: paidUsd, sample }))
   ]
   return WholeFile.write(
     file,
-    lines.map((line) => `${JSON.stringify(line)}\n`)
-  ).pipe(Effect.mapError(unwritable(file)))
+    lines.map((line) => `${Sealed.stringify(line)}\n`)
+  ).pipe(Effect.mapError(unwritable()))
 }

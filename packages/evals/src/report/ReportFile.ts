@@ -8,6 +8,7 @@ import fs from "node:fs"
 import path from "node:path"
 import { detailOf } from "@divisi/files/FileError"
 import * as JsonLines from "@divisi/files/JsonLines"
+import * as Sealed from "@divisi/files/Sealed"
 import * as WholeFile from "@divisi/files/WholeFile"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -26,13 +27,17 @@ export const names = {
 /** A report cannot be read or written. */
 export class ReportError extends Data.TaggedError("ReportError")<{
   readonly file: string
-  readonly reason: "not-found" | "unwritable" | "foreign" | "newer"
+  readonly reason: "not-found" | "full" | "unwritable" | "foreign" | "damaged" | "newer"
   readonly detail: string
 }> {
   override get message(): string {
+    if (this.reason === "full") {
+      return `No space is left on the disk of ${this.file}: free some and run the same command again, which pays nothing twice.`
+    }
     const todo = {
       "not-found": "give the folder of an evaluation, or its results.json",
-      unwritable: "check the path, its permissions and the space that is left",
+      unwritable: "check the path and its permissions",
+      damaged: "run the evaluation again in its folder, which writes it anew and pays nothing twice",
       foreign: "give the folder of an evaluation, or its results.json",
       newer: "update to read it"
     }[this.reason]
@@ -50,7 +55,7 @@ export const shareable = (
 }
 
 function* lines(samples: ReadonlyArray<Report.Sample>): Generator<string> {
-  for (const sample of samples) yield `${JSON.stringify(sample)}\n`
+  for (const sample of samples) yield `${Sealed.stringify(sample)}\n`
 }
 
 /** Writes both files, each in whole or not at all: first the samples, which the results are made of. */
@@ -60,8 +65,11 @@ export const write = (
   samples: ReadonlyArray<Report.Sample>
 ): Effect.Effect<void, ReportError> =>
   WholeFile.write(path.join(folder, names.samples), lines(shareable(report, samples))).pipe(
-    Effect.andThen(WholeFile.writeJson(path.join(folder, names.results), report)),
-    Effect.mapError((error) => new ReportError({ file: folder, reason: "unwritable", detail: detailOf(error.cause) }))
+    Effect.andThen(WholeFile.write(path.join(folder, names.results), `${Sealed.stringify(report, 2)}\n`)),
+    Effect.mapError(
+      ({ cause, reason }) =>
+        new ReportError({ file: folder, reason: reason === "Full" ? "full" : "unwritable", detail: detailOf(cause) })
+    )
   )
 
 const isFolder = (file: string): boolean => fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
@@ -85,6 +93,9 @@ const reading = <A>(file: string, read: () => Promise<A>): Effect.Effect<A, Repo
     try: read,
     catch: (error) => {
       if (error instanceof ReportError) return error
+      if (error instanceof Sealed.DamageError) {
+        return new ReportError({ file, reason: "damaged", detail: error.message })
+      }
       const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT"
       return new ReportError({ file, reason: isAbsent ? "not-found" : "foreign", detail: detailOf(error) })
     }
@@ -94,7 +105,7 @@ const reading = <A>(file: string, read: () => Promise<A>): Effect.Effect<A, Repo
 export const read = (file: string): Effect.Effect<Report.Report, ReportError> => {
   const at = isFolder(file) ? path.join(file, names.results) : file
   return reading(at, async () =>
-    checked<Report.Report>(at, JSON.parse(await fs.promises.readFile(at, "utf8")), "cells")
+    checked<Report.Report>(at, Sealed.parse(await fs.promises.readFile(at, "utf8"), { isOptional: true }), "cells")
   )
 }
 
@@ -103,11 +114,14 @@ export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sa
   const at = within(file, names.samples)
   const sampleOf = (value: unknown) =>
     Effect.try({ try: () => checked<Report.Sample>(at, value, "task"), catch: (error) => error as ReportError })
-  return JsonLines.read(at, { isComplete: true }).pipe(
+  return JsonLines.read(at, { isComplete: true, seal: "optional" }).pipe(
     Stream.mapEffect(sampleOf),
     Stream.runCollect,
     Effect.mapError((error) => {
       if (error._tag === "ReportError") return error
+      if (error._tag === "LineError") {
+        return new ReportError({ file: at, reason: "damaged", detail: `line ${error.line} ${error.problem}` })
+      }
       const isAbsent = error._tag === "FileError" && error.reason === "Missing"
       return new ReportError({ file: at, reason: isAbsent ? "not-found" : "foreign", detail: detailOf(error) })
     })

@@ -1,6 +1,6 @@
 /** PEFT's form of an adapter: how its matrices are called, and what its config says. */
 import fs from "node:fs"
-import { pipeline } from "node:stream/promises"
+import type { Sink } from "@divisi/files/WholeFile"
 
 const prefix = "base_model.model."
 
@@ -34,8 +34,8 @@ export const configOf = (said: Fields, names: ReadonlyArray<string>, baseModel: 
 
 const alignment = 8
 
-/** Copies a safetensors file under other names; its numbers stay as they are stored. */
-export const rename = async (from: string, to: string, renamed: (name: string) => string): Promise<void> => {
+/** Copies a safetensors file with other names for its tensors; its numbers stay as they are stored. */
+export const rename = async (from: string, to: Sink, renamed: (name: string) => string): Promise<void> => {
   const source = await fs.promises.open(from)
   try {
     const length = Buffer.alloc(8)
@@ -52,9 +52,10 @@ export const rename = async (from: string, to: string, renamed: (name: string) =
     header.copy(padded)
     const size = Buffer.alloc(8)
     size.writeBigUInt64LE(BigInt(padded.length))
-    await fs.promises.writeFile(to, Buffer.concat([size, padded]))
-    const rest = source.createReadStream({ start: 8 + bytes.length, autoClose: false })
-    await pipeline(rest, fs.createWriteStream(to, { flags: "a" }))
+    await to.write(Buffer.concat([size, padded]))
+    for await (const piece of source.createReadStream({ start: 8 + bytes.length, autoClose: false })) {
+      await to.write(piece)
+    }
   } finally {
     await source.close()
   }

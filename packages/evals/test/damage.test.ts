@@ -1,0 +1,294 @@
+/** Evaluations on disks that are full, and folders that a disk, or a hand, has changed. */
+import fs from "node:fs"
+import path from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import * as Baselines from "@divisi/core/Baselines"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Task from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Sealed from "@divisi/files/Sealed"
+import { IntegerGrader } from "@divisi/graders/math"
+import { afterEach, describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import * as Evaluation from "../src/evaluation/Evaluation.ts"
+import * as Journal from "../src/evaluation/journal.ts"
+import * as Regrade from "../src/evaluation/Regrade.ts"
+import * as ReportFile from "../src/report/ReportFile.ts"
+import { folder } from "./folder.ts"
+
+const suites = [
+  Evaluation.madeSuite({
+    id: "doubles",
+    title: "Doubles",
+    prompt: "doubles/1",
+    licence: "MIT",
+    tasks: Array.from({ length: 6 }, (_, n) =>
+      Task.make({ id: `task-${n}`, question: `Twice ${n}?`, reference: `${2 * n}` })
+    ),
+    grader: IntegerGrader.integer,
+    seed: 0
+  })
+]
+
+/** Answers, and counts how often it is asked. */
+const counting = (text = "") => {
+  const asked: Array<string> = []
+  const worker = ScriptedWorker.make({
+    id: "a",
+    pricing: { inputPerMillion: 1_000, outputPerMillion: 10_000 },
+    replies: ({ messages }) => {
+      const question = messages.at(-1)!.content
+      asked.push(question)
+      return `${text}${2 * Number(/\d+/.exec(question)?.[0])}`
+    }
+  })
+  return { asked, pool: WorkerPool.makeUnsafe([worker]) }
+}
+
+/** Runs, and gathers what is said meanwhile. */
+const evaluate = (at: string, pool: WorkerPool.WorkerPool, options: Partial<Evaluation.Options> = {}) => {
+  const said: Array<unknown> = []
+  const logger = Logger.make(({ message }) => void said.push(message))
+  return Evaluation.run({
+    suites,
+    policies: [{ policy: Baselines.single(0) }],
+    pool,
+    folder: at,
+    concurrency: 2,
+    ...options
+  }).pipe(
+    Effect.map(({ report, samples }) => ({ report, samples, said: said.flat().join("\n") })),
+    Effect.provide(Logger.layer([logger]))
+  )
+}
+
+const essence = (samples: Evaluation.Evaluated["samples"]) =>
+  samples.map(({ answer, score, task }) => [task, answer, score])
+
+const journalOf = (at: string) => path.join(at, ReportFile.names.journal)
+
+const { writeSync } = fs
+afterEach(() => {
+  fs.writeSync = writeSync
+})
+
+/** Has the disk be full for some calls after the first ones: it takes a part, and then nothing. */
+const fill = (after: number, calls: number) => {
+  let left = after
+  fs.writeSync = ((descriptor: number, data: Uint8Array, offset: number, length: number, position: number) => {
+    left -= 1
+    if (left >= 0 || left < -calls) return writeSync(descriptor, data, offset, length, position)
+    if (left % 2 === -1 && length > 1) return writeSync(descriptor, data, offset, length >> 1, position)
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
+  }) as typeof fs.writeSync
+}
+
+describe("an answer with what Unicode takes for an end of line", () => {
+  it.effect("leaves an evaluation that can be opened, graded and read again", () =>
+    Effect.gen(function* () {
+      const at = folder()
+      const { asked, pool } = counting("a\u2028b\u2029c\u0085d\re ")
+      const first = yield* evaluate(at, pool)
+      const again = yield* evaluate(at, pool)
+      expect([asked.length, again.report]).toEqual([6, first.report])
+      const regraded = yield* Regrade.regrade({ folder: at, suites })
+      expect([regraded.graded, regraded.changes]).toEqual([6, []])
+      expect((yield* ReportFile.readSamples(at)).length).toBe(6)
+    })
+  )
+})
+
+describe("a full disk", () => {
+  it.effect("that has room again is no matter, wherever in the journal it was full", () =>
+    Effect.gen(function* () {
+      const expected = essence((yield* evaluate(folder(), counting().pool)).samples)
+      for (let after = 1; after < 14; after++) {
+        for (const calls of [1, 2, 3, 8]) {
+          const at = folder()
+          const { asked, pool } = counting()
+          fill(after, calls)
+          // Where the disk was full for long, it is run again.
+          const first = yield* Effect.result(evaluate(at, pool))
+          fs.writeSync = writeSync
+          const { samples, said } = yield* evaluate(at, pool)
+          expect(essence(samples)).toEqual(expected)
+          expect([said, (yield* Journal.read(journalOf(at)))?.damaged]).toEqual(["", []])
+          // Two are under way at once: no more can be lost with the process, and none without.
+          expect(asked.length).toBeLessThanOrEqual(first._tag === "Success" ? 6 : 8)
+        }
+      }
+    })
+  )
+
+  it.effect("ends it with what to do, asks nothing more, and tells how many answers are kept", () =>
+    Effect.gen(function* () {
+      const at = folder()
+      const { asked, pool } = counting()
+      fill(5, Number.POSITIVE_INFINITY)
+      const error = yield* Effect.flip(evaluate(at, pool))
+      expect(error._tag).toBe("JournalError")
+      expect(error.message).toBe(
+        `No space is left on the disk of ${at}: free some and run the same command again; 2 answers are kept.`
+      )
+      expect(asked.length).toBeLessThanOrEqual(4)
+      fs.writeSync = writeSync
+      const before = asked.length
+      const { report } = yield* evaluate(at, pool)
+      expect(report.extent).toMatchObject({ status: "complete", samples: 6 })
+      expect(asked.length - before).toBeLessThanOrEqual(4)
+    })
+  )
+
+  it.effect("finds an answer that could not be written in memory, and does not pay for it again", () =>
+    Effect.gen(function* () {
+      const { asked, pool } = counting()
+      // Both samples of a task ask the same; the second does while the first one's answer waits for the disk.
+      fill(1, 9)
+      const epochs = { epochs: 2, run: { worker: { temperature: 0 } }, sampleSeed: () => 0, concurrency: 1 }
+      const first = yield* Effect.result(evaluate(folder(), pool, epochs))
+      expect(new Set(asked).size).toBe(asked.length)
+      expect(["Success", "Failure"]).toContain(first._tag)
+    })
+  )
+
+  it.effect("keeps no sample whose transcript it does not take", () =>
+    Effect.gen(function* () {
+      const at = folder()
+      const { asked, pool } = counting()
+      let room = 3
+      const onTranscript = () => (room-- > 0 ? Effect.void : full)
+      const full = Effect.fail(
+        new (class extends Error {
+          readonly file = path.join(at, "transcripts", "x.json")
+          readonly reason = "Full"
+          override readonly cause = new Error("ENOSPC")
+        })() as never
+      )
+      const error = yield* Effect.flip(evaluate(at, pool, { onTranscript, concurrency: 1 }))
+      expect(error.message).toContain(`No space is left on the disk of ${path.join(at, "transcripts")}`)
+      const transcripts: Array<string> = []
+      const { samples } = yield* evaluate(at, pool, { onTranscript: (_, { task }) => void transcripts.push(task) })
+      expect([samples.length, transcripts.length, asked.length]).toEqual([6, 3, 6])
+    })
+  )
+})
+
+describe("a damaged journal", () => {
+  const lines = (at: string) => fs.readFileSync(journalOf(at), "utf8").trimEnd().split("\n")
+
+  it.effect("loses the damaged line alone, says so once, and pays for nothing that another holds", () =>
+    Effect.gen(function* () {
+      const expected = essence((yield* evaluate(folder(), counting().pool)).samples)
+      const whole = folder()
+      yield* evaluate(whole, counting().pool)
+      for (const [index, line] of lines(whole).entries()) {
+        const at = folder()
+        const { asked, pool } = counting()
+        yield* evaluate(at, pool)
+        const paidUsd = (yield* Journal.read(journalOf(at)))!.paidUsd
+        const damaged = lines(at)
+        damaged[index] = damaged[index]!.replace(/[0-9a-f](?="\}$)/, (digit) => (digit === "0" ? "1" : "0"))
+        fs.writeFileSync(journalOf(at), `${damaged.join("\n")}\n`)
+        const refused = yield* Effect.flip(Regrade.regrade({ folder: at, suites }))
+        expect(refused.message).toContain(`line ${index + 1} cannot be read; run the evaluation again in its folder`)
+        const { samples, said } = yield* evaluate(at, pool)
+        expect(essence(samples)).toEqual(expected)
+        expect(said).toContain(`was damaged in line ${index + 1}, which was left out`)
+        expect(asked).toHaveLength(6)
+        expect((yield* Journal.read(journalOf(at)))!.paidUsd).toBeCloseTo(paidUsd, 9)
+        expect((yield* evaluate(at, pool)).said).toBe("")
+        expect((yield* Regrade.regrade({ folder: at, suites })).graded).toBe(6)
+        expect(line.length).toBeGreaterThan(0)
+      }
+    })
+  )
+
+  it.effect("of somebody else is refused and left, also through a link", () =>
+    Effect.gen(function* () {
+      const { pool } = counting()
+      for (const [isLink, text] of [
+        [true, "a precious line without end"],
+        [false, "a precious line without end"],
+        [false, '{"type":"planet"}\n'],
+        [true, ""]
+      ] as const) {
+        const at = folder()
+        const victim = isLink ? path.join(at, "victim") : journalOf(at)
+        fs.writeFileSync(victim, text)
+        if (isLink) fs.symlinkSync("victim", journalOf(at))
+        const error = yield* Effect.flip(evaluate(at, pool))
+        expect(error.message).toContain("choose another folder")
+        expect(fs.readFileSync(victim, "utf8")).toBe(text)
+      }
+    })
+  )
+
+  it.effect("that was killed in its first line is begun again", () =>
+    Effect.gen(function* () {
+      for (const text of ["", "{", '{"type":"plan","version":1,"pl']) {
+        const at = folder()
+        fs.writeFileSync(journalOf(at), text)
+        expect((yield* evaluate(at, counting().pool)).samples).toHaveLength(6)
+      }
+    })
+  )
+
+  it.effect("that somebody has made up gives a typed error", () =>
+    Effect.gen(function* () {
+      for (const line of [
+        { type: "plan", version: 1, plan: {} },
+        { type: "plan", version: 1, plan: null },
+        { type: "sample" },
+        { type: "sample", sample: null },
+        { type: "paid", totalUsd: "x" },
+        { type: "paid", totalUsd: 1, answered: null },
+        {}
+      ]) {
+        const at = folder()
+        fs.writeFileSync(journalOf(at), `${Sealed.stringify(line)}\n`)
+        const ended = yield* Effect.result(evaluate(at, counting().pool))
+        if (ended._tag === "Failure") expect(ended.failure._tag).toBe("JournalError")
+      }
+    })
+  )
+})
+
+describe("damaged answers of an evaluation", () => {
+  it.effect("are taken from the journal where it has them", () =>
+    Effect.gen(function* () {
+      const at = folder()
+      const { asked, pool } = counting()
+      const { samples } = yield* evaluate(at, pool)
+      const database = new DatabaseSync(path.join(at, ReportFile.names.answers))
+      database.exec(`UPDATE answers SET answer = replace(answer, '"text":"', '"text":"1')`)
+      database.close()
+      fs.writeFileSync(journalOf(at), fs.readFileSync(journalOf(at), "utf8").replace(/^\{"type":"sample".*\n/gm, ""))
+      const again = yield* evaluate(at, pool)
+      expect([essence(again.samples), asked.length]).toEqual([essence(samples), 6])
+      expect(again.said).toContain("has damaged answers")
+    })
+  )
+})
+
+describe("a damaged report", () => {
+  it.effect("is not read as another one", () =>
+    Effect.gen(function* () {
+      const at = folder()
+      const { pool } = counting()
+      yield* evaluate(at, pool)
+      for (const [name, from, to] of [
+        [ReportFile.names.results, '"mean": 1', '"mean": 0'],
+        [ReportFile.names.samples, '"score":1', '"score":0']
+      ] as const) {
+        const file = path.join(at, name)
+        fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace(from, to))
+        const read = name === ReportFile.names.results ? ReportFile.read(at) : ReportFile.readSamples(at)
+        const error = yield* Effect.flip(read as Effect.Effect<unknown, ReportFile.ReportError>)
+        expect(error.message).toContain("run the evaluation again in its folder, which writes it anew")
+        yield* evaluate(at, pool)
+        yield* read as Effect.Effect<unknown, ReportFile.ReportError>
+      }
+    })
+  )
+})
