@@ -303,6 +303,31 @@ describe("reading what was made to hurt", () => {
   })
 })
 
+describe("a thought, then strict reading", () => {
+  const mode = "thought-then-strict"
+
+  it("takes the lists behind a thought as Python does, and nothing behind them", () => {
+    expect(read(`It is hard, so two.\n1. [x]\n\n${plan}`, { mode })).toEqual(planned)
+    expect(read(plan, { mode })).toEqual(planned)
+    expect(read(`A draft:\nmodel_id = [9]\nand now:\n${plan}`, { mode })).toEqual(planned)
+    expect(read(`Thus:\n${plan}\nDone.`, { mode })).toMatch(/^Line \d+, column \d+: /)
+  })
+
+  it.each([
+    ["colons", plan.replaceAll(" =", ":")],
+    ["a code fence", `\`\`\`python\n${plan}\n\`\`\``],
+    ["JSON", '{"model_id": [0], "subtasks": ["x"], "access_list": [[]]}'],
+    ["other names", plan.replace("model_id", "models")]
+  ])("refuses %s, which tolerant reading forgives", (_, text) => {
+    expect(read(text)).toBeInstanceOf(Array)
+    expect(read(text, { mode })).toMatch(/^Line \d+, column \d+: /)
+  })
+
+  it("counts lines from the beginning of the text", () => {
+    expect(read("One.\nTwo.\nmodel_id: [2]", { mode })).toBe('Line 3, column 9: expected "=", found ":".')
+  })
+})
+
 describe("write", () => {
   it("writes the paper's form", () => {
     expect(WorkflowText.write({ steps: planned })).toBe(`${plan}\n`)

@@ -147,6 +147,7 @@ const languagePolicy = (config: RolloutConfig) => (model: Worker) =>
   LanguagePolicy.make({
     model,
     prompt: config.prompt,
+    mode: config.reading,
     maxOutputTokens: config.maxTokens,
     temperature: 1,
     resamples: 0

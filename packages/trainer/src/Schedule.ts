@@ -12,7 +12,8 @@ const warmUpSteps = (schedule: ScheduleConfig, steps: number) => Math.ceil(sched
  * **Details**
  *
  * `step` counts from 0. The warm-up rises linearly and reaches 1 at its last step; what follows is 1, or half a cosine
- * from 1 down to `finalRatio`, which is reached at the last step.
+ * from 1 down to `finalRatio`, which it would reach one step behind the last: a rate of 0 would teach nothing, and the
+ * rollouts of its step are paid for.
  *
  * **Example**
  *
@@ -22,13 +23,13 @@ const warmUpSteps = (schedule: ScheduleConfig, steps: number) => Math.ceil(sched
  * const cosine = { type: "cosine", warmUpRatio: 0.2, finalRatio: 0 } as const
  * Schedule.factor(cosine, 0, 10) // => 0.5
  * Schedule.factor(cosine, 1, 10) // => 1
- * Schedule.factor(cosine, 9, 10) // => 0
+ * Schedule.factor(cosine, 9, 10).toFixed(3) // => "0.030"
  * ```
  */
 export const factor = (schedule: ScheduleConfig, step: number, steps: number): number => {
   const warmUp = warmUpSteps(schedule, steps)
   if (step < warmUp) return (step + 1) / warmUp
   if (schedule.type === "constant") return 1
-  const progress = Math.min(1, (step - warmUp + 1) / Math.max(1, steps - warmUp))
+  const progress = Math.min(1, (step - warmUp + 1) / (steps - warmUp + 1))
   return schedule.finalRatio + (1 - schedule.finalRatio) * 0.5 * (1 + Math.cos(Math.PI * progress))
 }

@@ -9,6 +9,7 @@
 
 import type { ConductorOptions } from "@divisi/core/Prompt"
 import type { RunSettings } from "@divisi/core/RunSettings"
+import type * as WorkflowText from "@divisi/core/WorkflowText"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Optimiser
@@ -128,6 +129,11 @@ export interface RolloutConfig {
    * Steps, limits, workers' settings, retries. A budget is one rollout's, the policy's own calls and tokens included.
    */
   readonly run: RolloutRunSettings
+  /**
+   * How completions are read; `"thought-then-strict"` by default. A completion that Python could not read has the reward
+   * 0, as in the paper (section 2). Tolerant reading would pay for slips that it forgives, and nothing would unlearn them.
+   */
+  readonly reading: WorkflowText.Mode
   /** The most tokens of a completion. One that reaches the limit is not read. */
   readonly maxTokens: number
   /** Whether the rollouts of a group ask workers with the same seeds, so that equal calls have equal answers. */
@@ -299,6 +305,7 @@ export const defaultRollouts: RolloutConfig = {
     retry: { maxAttempts: 3, baseDelayMillis: 500 },
     budget: {}
   },
+  reading: "thought-then-strict",
   maxTokens: 1024,
   sharedAnswers: false,
   failures: { lost: "wrong", retries: 1 },

@@ -83,6 +83,20 @@ const failures = (lost: RolloutConfig["failures"]["lost"], retries = 1): Rollout
 const once: RolloutConfig["run"] = { ...defaultRollouts.run, retry: { maxAttempts: 1 } }
 
 describe("Rollout", () => {
+  it.effect("gives nothing for lists that Python could not read, unless it is told to forgive", () =>
+    Effect.gen(function* () {
+      const results = Effect.fnUntraced(function* (reading: RolloutConfig["reading"]) {
+        const { sampler } = scripted([`A thought.\n${lists(0)}`, lists(0).replaceAll(" =", ":")])
+        const one = yield* options(sampler, 2)
+        const group = yield* Rollout.group(question([right, wrong]), { ...one, config: { ...one.config, reading } })
+        return group.rollouts.map(({ rounds }) => rounds[0]!.result)
+      })
+      assert.strictEqual(defaultRollouts.reading, "thought-then-strict")
+      assert.deepStrictEqual(yield* results("thought-then-strict"), ["correct", "unreadable"])
+      assert.deepStrictEqual(yield* results("tolerant"), ["correct", "correct"])
+    })
+  )
+
   it.effect("samples a group in one request and gives each completion what the paper gives", () =>
     Effect.gen(function* () {
       const { requests, sampler } = scripted([lists(0), lists(1), "no lists", "", `${lists(0)}~`])

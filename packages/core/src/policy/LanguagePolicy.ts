@@ -30,7 +30,7 @@ export interface Options {
   /** The model's own when absent. */
   readonly reasoning?: Reasoning | undefined
   /** How completions are read; `"tolerant"` by default. */
-  readonly mode?: "tolerant" | "strict" | undefined
+  readonly mode?: WorkflowText.Mode | undefined
   /** How often text that cannot be read is asked for again; 2 by default. */
   readonly resamples?: number | undefined
   /** Plans when the model fails or its last attempt cannot be read, as in `Policy.withFallback`; none by default. */

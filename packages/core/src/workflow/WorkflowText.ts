@@ -22,13 +22,17 @@ import * as Workflow from "./Workflow.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
+/** How forgiving reading is: see {@link Options}. */
+export type Mode = "tolerant" | "strict" | "thought-then-strict"
+
 /** How to read, and the rules the workflow must obey. */
 export interface Options extends Workflow.Rules {
   /**
    * `"tolerant"` (the default) finds the lists wherever a model wrote them and forgives slips that leave no doubt;
-   * `"strict"` takes the three assignments and nothing else, as Python does.
+   * `"strict"` takes the three assignments and nothing else, as Python does; `"thought-then-strict"` takes a thought in
+   * front of them, too, as the paper's Conductor writes one.
    */
-  readonly mode?: "tolerant" | "strict" | undefined
+  readonly mode?: Mode | undefined
 }
 
 /** A workflow that was read from a text. */
@@ -159,6 +163,9 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
   )
 }
 
+/** The offset of the last line that begins with the first list; 0 where there is none. */
+const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nmodel_id") + 1)
+
 /**
  * Reads a workflow from a text and checks it against the rules.
  *
@@ -168,6 +175,8 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
  * the values that Python gives: every prefix, quote and escape of a string, strings side by side, tuples, trailing
  * commas, every spelling of an integer. The exception is a character's name (`\N{...}`), which is refused with its
  * position. A later assignment replaces an earlier one. `True` is no index, although Python takes it for 1.
+ *
+ * *A thought, then strict* reading begins at the last line that begins with `model_id`, and is strict from there on.
  *
  * *Tolerant* reading takes whatever strict reading takes, with the same result. Otherwise it finds the lists in prose,
  * code fences and JSON, and takes the last complete set: lists that stand together before lists that have prose between
@@ -198,9 +207,10 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
  * ```
  */
 export const read = (text: string, options: Options): Result.Result<Reading, WorkflowTextError> => {
-  const exact = readAssignments(strictReader(text))
+  const { mode = "tolerant" } = options
+  const exact = readAssignments(strictReader(text, mode === "thought-then-strict" ? afterThought(text) : 0))
   if (!("type" in exact)) return join(text, exact, [], options)
-  if (options.mode === "strict") return Result.fail(unreadable(text, exact))
+  if (mode !== "tolerant") return Result.fail(unreadable(text, exact))
   const notes = new Set<string>()
   const lists = searchLists(text, notes)
   return "type" in lists ? Result.fail(unreadable(text, lists)) : join(text, lists, [...notes], options)

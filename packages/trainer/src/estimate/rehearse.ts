@@ -132,7 +132,12 @@ export const rehearse = Effect.fnUntraced(function* (
   const model = writer(options, () => size, draw)
   const policy =
     parts.policy?.(model.worker, phase) ??
-    LanguagePolicy.make({ model: model.worker, prompt: phase.rollouts.prompt, resamples: 0 })
+    LanguagePolicy.make({
+      model: model.worker,
+      prompt: phase.rollouts.prompt,
+      mode: phase.rollouts.reading,
+      resamples: 0
+    })
   const recorder = Samples.recorder()
   const conductor = Conductor.make({
     policy,

@@ -24,10 +24,10 @@ export interface Failure {
   readonly expected: string
 }
 
-/** A reader at the start of a text that forgives nothing. */
-export const strictReader = (text: string): Reader => ({
+/** A reader that forgives nothing, at the start of a text or at an offset. */
+export const strictReader = (text: string, at = 0): Reader => ({
   text,
-  at: 0,
+  at,
   forgiving: false,
   json: false,
   notes: new Set(),
