@@ -1,9 +1,12 @@
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
 import * as Grader from "@divisi/core/Grader"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { phasesOf, twentieth, whole } from "../src/paper/PaperRecipe.ts"
-import { gradedBy } from "../src/paper/Problems.ts"
+import { gradedBy, load } from "../src/paper/Problems.ts"
 import * as Tinker from "../src/Tinker.ts"
 
 const rolloutsOf = (size: typeof whole) =>
@@ -39,6 +42,34 @@ describe("the paper's recipe", () => {
     ])
     expect((await Effect.runPromise(grader.grade(one, "1"))).correct).toBe(true)
     expect((await Effect.runPromise(grader.grade(two, "2"))).correct).toBe(false)
+  })
+
+  it("asks as the paper does in training, and learns no row of a test", async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-problems-"))
+    const fixture = (name: string) => new URL(`../../evals/test/fixtures/${name}.jsonl`, import.meta.url)
+    const files = {
+      math500: "math500",
+      "mmlu-auxiliary-train": "mmlu",
+      rlpr: "rlpr",
+      "livecodebench-v1": "livecodebench"
+    }
+    for (const [name, from] of Object.entries(files)) fs.copyFileSync(fixture(from), path.join(folder, `${name}.jsonl`))
+    const environment = { DIVISI_BENCHMARKS: folder }
+    const problems = await Effect.runPromise(load({ limit: 2, seed: 1, environment }))
+    fs.rmSync(folder, { recursive: true })
+    expect(problems.map(({ grader, name, tasks }) => [name, grader.name, tasks.length])).toEqual([
+      ["math500", "math500", 2],
+      ["mmlu-auxiliary-train", "letter", 2],
+      ["rlpr", "rlpr-strict", 2],
+      ["livecodebench-v1", "livecodebench", 2]
+    ])
+    for (const { name, tasks } of problems.slice(0, 3)) {
+      for (const { id, messages } of tasks) {
+        expect(messages.at(-1)!.content, name).toContain("<answer>")
+        expect(id).not.toContain("mmlu/test/")
+      }
+    }
+    expect(problems[1]!.tasks[0]!.id).toMatch(/^mmlu\/auxiliary_train\//)
   })
 
   it("reads prices from the environment, and says what it cannot read", () => {

@@ -153,6 +153,10 @@ const languagePolicy = (config: RolloutConfig) => (model: Worker) =>
     resamples: 0
   })
 
+/** Another policy where the Conductor is a worker of its own pool: there it is not offered itself. */
+const withNested = (policy: Policy, nested: Policy, { self }: RolloutConfig): Policy =>
+  self ? { ...policy, propose: (context) => (context.self ? policy : nested).propose(context) } : policy
+
 /** Waits for a permit once the first workflow is written. `release` gives it back. */
 const limited = (policy: Policy, running: Semaphore.Semaphore) => {
   let taken = 0
@@ -273,13 +277,18 @@ const run = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Attempt, RolloutFailure> {
   const { config } = options
-  const { policy, release } = limited((options.policy ?? languagePolicy(config))(writer.worker), options.running)
+  const policyOf = options.policy ?? languagePolicy(config)
+  const { policy, release } = limited(
+    withNested(policyOf(writer.worker), policyOf(writer.nested), config),
+    options.running
+  )
   const recorder = Transcript.recorder()
   const conductor = Conductor.make({
     policy,
     pool: question.pool,
     ...config.run,
-    recursion: question.extraRounds
+    recursion: question.extraRounds,
+    self: config.self ? { maxDepth: 1 } : undefined
   })
   const result = yield* conductor
     .run(question.task, {

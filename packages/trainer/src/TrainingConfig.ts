@@ -134,6 +134,12 @@ export interface RolloutConfig {
    * 0, as in the paper (section 2). Tolerant reading would pay for slips that it forgives, and nothing would unlearn them.
    */
   readonly reading: WorkflowText.Mode
+  /**
+   * Whether the Conductor is offered as a worker of its own pool; false by default. A step that it is given becomes a run
+   * of its own on the same account, in which it is not offered again. What it writes there is sampled, paid for and
+   * shown to the steps that see it, but not learned: its reward would be that of somebody else's plan.
+   */
+  readonly self: boolean
   /** The most tokens of a completion. One that reaches the limit is not read. */
   readonly maxTokens: number
   /** Whether the rollouts of a group ask workers with the same seeds, so that equal calls have equal answers. */
@@ -306,6 +312,7 @@ export const defaultRollouts: RolloutConfig = {
     budget: {}
   },
   reading: "thought-then-strict",
+  self: false,
   maxTokens: 1024,
   sharedAnswers: false,
   failures: { lost: "wrong", retries: 1 },

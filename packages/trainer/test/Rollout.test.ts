@@ -97,6 +97,22 @@ describe("Rollout", () => {
     })
   )
 
+  it.effect("lets the Conductor be a worker of its own pool, and learns the plan that asked it", () =>
+    Effect.gen(function* () {
+      // Ordinal 2 is the Conductor itself; its own plan asks the worker who is right.
+      const { requests, sampler } = scripted([lists(2), lists(1)], [`Within.\n${lists(0)}`])
+      const one = yield* options(sampler, 2, { self: true })
+      const { rollouts } = yield* Rollout.group(question([right, wrong]), one)
+      assert.deepStrictEqual(
+        rollouts.map(({ rounds }) => rounds.map(({ calls, result, text }) => [text, result, calls])),
+        [[[lists(2), "correct", 1]], [[lists(1), "wrong", 1]]]
+      )
+      // The prompt of the plan within is another: the Conductor is not offered again.
+      assert.strictEqual(requests.length, 2)
+      assert.notDeepEqual(requests[1]!.prompt, requests[0]!.prompt)
+    })
+  )
+
   it.effect("samples a group in one request and gives each completion what the paper gives", () =>
     Effect.gen(function* () {
       const { requests, sampler } = scripted([lists(0), lists(1), "no lists", "", `${lists(0)}~`])

@@ -5,17 +5,28 @@ import { existsSync } from "node:fs"
 import path from "node:path"
 import type * as Grader from "@divisi/core/Grader"
 import type { Task } from "@divisi/core/Task"
-import * as Benchmark from "@divisi/evals/Benchmark"
-import * as Benchmarks from "@divisi/evals/Benchmarks"
+import { Benchmark, Benchmarks, Math500, Mmlu, Rlpr } from "@divisi/evals"
 import * as TaskSource from "@divisi/trainer/TaskSource"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Environment } from "../Settings.ts"
 
-const benchmarks = ["math500", "mmlu", "rlpr", "livecodebench-v1"] as const
-
 /** A benchmark that the paper trains on. */
-export type Name = (typeof benchmarks)[number]
+export type Name = "math500" | "mmlu-auxiliary-train" | "rlpr" | "livecodebench-v1"
+
+/**
+ * The benchmarks of the paper's training, asked for in its tags. MMLU's rows are those of `auxiliary_train`, so none of
+ * its test is learned. The reward for RLPR is the strict rule's: the lenient one takes the first number of any text.
+ */
+const benchmarks: Readonly<Record<Name, () => Benchmark.Graded>> = {
+  math500: () => Math500.make({ format: "tags" }),
+  "mmlu-auxiliary-train": () => Mmlu.make({ split: "auxiliary_train", format: "tags" }),
+  rlpr: () => Rlpr.make({ rule: "strict" }),
+  "livecodebench-v1": () => Benchmarks.named("livecodebench-v1")!
+}
+
+/** Their names, in the order of their shares. */
+export const names = Object.keys(benchmarks) as ReadonlyArray<Name>
 
 /** The benchmarks that the paper's recursion is trained on. */
 const recursive: ReadonlyArray<Name> = ["livecodebench-v1", "rlpr"]
@@ -43,7 +54,7 @@ const fileOf = (name: Name, { DIVISI_BENCHMARKS: folder }: Environment): string 
   folder ? endings.map((ending) => path.join(folder, `${name}.${ending}`)).find(existsSync) : undefined
 
 const loadOne = (name: Name, { environment = process.env, limit, seed }: Options) => {
-  const benchmark = Benchmarks.named(name)!
+  const benchmark = benchmarks[name]()
   const file = fileOf(name, environment)
   return Effect.map(
     Benchmark.load(benchmark, { limit, seed, files: file === undefined ? undefined : [file] }),
@@ -52,19 +63,19 @@ const loadOne = (name: Name, { environment = process.env, limit, seed }: Options
 }
 
 /** Some problems of each benchmark, the same for the same seed. */
-export const load = (options: Options) => Effect.forEach(benchmarks, (name) => loadOne(name, options))
+export const load = (options: Options) => Effect.forEach(names, (name) => loadOne(name, options))
 
 /** What is there of them, and of the rest why it is not, in sentences. Fails where nothing is. */
 export const loadWhatIsThere = Effect.fnUntraced(function* (options: Options) {
-  const results = yield* Effect.forEach(benchmarks, (name) => Effect.result(loadOne(name, options)))
+  const results = yield* Effect.forEach(names, (name) => Effect.result(loadOne(name, options)))
   const failures = results.flatMap((result) => (Result.isFailure(result) ? [result.failure] : []))
   const problems = results.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
   if (problems.length === 0) return yield* Effect.fail(failures[0]!)
-  const names = benchmarks.filter((_, index) => Result.isFailure(results[index]!))
+  const lacking = names.filter((_, index) => Result.isFailure(results[index]!))
   return {
     problems,
     unknown: failures.map(
-      ({ message }, index) => `The problems of ${names[index]} are not counted, the others stand for them: ${message}`
+      ({ message }, index) => `The problems of ${lacking[index]} are not counted, the others stand for them: ${message}`
     )
   }
 })

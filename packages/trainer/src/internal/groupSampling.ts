@@ -24,6 +24,8 @@ export interface SampledCompletion {
 /** The model of one rollout's policy. */
 export interface Writer {
   readonly worker: Worker
+  /** The same where the Conductor is a worker of its own pool: its completions are no rounds of this rollout. */
+  readonly nested: Worker
   /** The completion of each round so far. */
   readonly sampled: ReadonlyArray<SampledCompletion>
   /** The engine's failure, if there was one: it says nothing of the policy. */
@@ -90,28 +92,31 @@ export const make = (options: GroupOptions): ((member: number) => Writer) => {
   return (member) => {
     const sampled: Array<SampledCompletion> = []
     let failure: EngineError | undefined
-    const recording: Sampler = {
-      version: sampler.version,
-      sample: ({ prompt }) =>
-        Effect.suspend(() => sampleOne(prompt, member, sampled.length)).pipe(
-          Effect.map((sample) => {
-            sampled.push({ prompt, sample })
-            return [sample]
-          }),
-          Effect.mapError((error) => {
-            failure = error
-            // The engine was asked as often as that can help: a run does not ask it again.
-            return new EngineError({ ...error, reason: { _tag: "Failed", detail: error.reason.detail } })
-          })
-        )
-    }
-    const worker = SamplerWorker.make({
-      sampler: recording,
-      engine: { tokenizer },
-      id: "policy-in-training",
-      maxTokens,
-      textOf
-    })
-    return { worker, sampled, failure: () => failure }
+    const worker = (sampled: Sampler["sample"]) =>
+      SamplerWorker.make({
+        sampler: {
+          version: sampler.version,
+          sample: (request) =>
+            Effect.mapError(sampled(request), (error) => {
+              failure = error
+              // The engine was asked as often as that can help: a run does not ask it again.
+              return new EngineError({ ...error, reason: { _tag: "Failed", detail: error.reason.detail } })
+            })
+        },
+        engine: { tokenizer },
+        id: "policy-in-training",
+        maxTokens,
+        textOf
+      })
+    const recorded: Sampler["sample"] = ({ prompt }) =>
+      Effect.map(
+        Effect.suspend(() => sampleOne(prompt, member, sampled.length)),
+        (sample) => {
+          sampled.push({ prompt, sample })
+          return [sample]
+        }
+      )
+    const unrecorded: Sampler["sample"] = ({ prompt, seed }) => sample(prompt, 1, Seed.spread(seed, member, "nested"))
+    return { worker: worker(recorded), nested: worker(unrecorded), sampled, failure: () => failure }
   }
 }

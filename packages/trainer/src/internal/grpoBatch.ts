@@ -72,7 +72,12 @@ export const teachesNothing = ({ isZeroVariance_R }: GroupAdvantages): boolean =
 const listsFrom = (round: Round, config: GrpoConfig, poolSize: number, tokenizer: Tokenizer): number | undefined => {
   const { lists, thought } = config.objective.weights
   if (lists === thought || round.result === "unreadable") return undefined
-  const reading = WorkflowText.read(round.text, { poolSize, maxSteps: config.rollouts.run.maxSteps, allowEmpty: true })
+  const size = poolSize + (config.rollouts.self ? 1 : 0)
+  const reading = WorkflowText.read(round.text, {
+    poolSize: size,
+    maxSteps: config.rollouts.run.maxSteps,
+    allowEmpty: true
+  })
   if (Result.isFailure(reading)) return undefined
   const { start } = reading.success.span
   const at = offsets(tokenizer, round.sample.tokens).findLastIndex((offset) => offset <= start)
