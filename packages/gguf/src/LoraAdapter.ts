@@ -25,6 +25,9 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The architectures of the models that adapters can be written for. */
+export const architectures = [...Model.architectures, "qwen3"] as const
+
 /** The change of one linear layer. */
 export interface Change {
   /** `[rank, in]`. */
@@ -135,9 +138,6 @@ interface Placed extends Change {
   readonly headRows?: number | undefined
 }
 
-const isArchitecture = (name: string | undefined): name is Model.Architecture =>
-  Model.architectures.some((architecture) => architecture === name)
-
 const headRowsOf = (base: GgufReader.GgufFile, target: string, rows: number): number => {
   const key = target.includes("attn_q") ? "attention.head_count" : "attention.head_count_kv"
   const heads = GgufReader.number(base, `${GgufReader.architecture(base)}.${key}`)
@@ -152,7 +152,7 @@ const absence = (module: string, target: string) =>
     : `it changes ${module}, but the model has no ${target}.`
 
 /** Where a change belongs in the base. Throws a `GgufError` when it belongs nowhere. */
-const place = (base: GgufReader.GgufFile, architecture: Model.Architecture, module: string, change: Change): Placed => {
+const place = (base: GgufReader.GgufFile, architecture: string, module: string, change: Change): Placed => {
   const otherBase = (detail: string) => Errors.make({ _tag: "OtherBase", base: base.path, detail })
   const rank = checkedRank(module, change)
   if (!Number.isFinite(change.alpha) || change.alpha === 0) {
@@ -186,11 +186,11 @@ const tensorsOf = ({ a, alpha, b, headRows, target }: Placed, fileAlpha: number,
   ]
 }
 
-const contentsOf = ({ changes, name = "lora" }: LoraAdapter, options: WriteOptions): GgufWriter.Contents => {
-  const { base, type = "F32" } = options
-  const architecture = GgufReader.architecture(base)
-  if (!isArchitecture(architecture)) {
-    const detail = `The base is "${architecture}"; adapters are written for ${Model.architectures.join(" and ")}.`
+/** The architecture of a base that adapters can be written for. Throws a `GgufError` for another. */
+const architectureOf = (base: GgufReader.GgufFile): string => {
+  const architecture = architectures.find((name) => name === GgufReader.architecture(base))
+  if (architecture === undefined) {
+    const detail = `The base is "${GgufReader.architecture(base)}"; adapters are written for ${architectures.join(", ")}.`
     throw Errors.make({ _tag: "Unsupported", detail }, base.path)
   }
   const parts = GgufReader.number(base, "split.count") ?? 1
@@ -198,6 +198,16 @@ const contentsOf = ({ changes, name = "lora" }: LoraAdapter, options: WriteOptio
     const detail = `The base is one of ${parts} parts: join them with llama-gguf-split, or give the joined file.`
     throw Errors.make({ _tag: "Unsupported", detail }, base.path)
   }
+  return architecture
+}
+
+/** Reads the header of a base model. Fails where no adapter can be written for it: ask before one is trained. */
+export const base = (file: string): Effect.Effect<GgufReader.GgufFile, GgufError> =>
+  Effect.tap(GgufReader.read(file), (base) => attempt(file, () => architectureOf(base)))
+
+const contentsOf = ({ changes, name = "lora" }: LoraAdapter, options: WriteOptions): GgufWriter.Contents => {
+  const { base, type = "F32" } = options
+  const architecture = architectureOf(base)
   const placed = Object.entries(changes).map(([module, change]) => place(base, architecture, module, change))
   const [first] = placed
   if (first === undefined) throw Errors.make({ _tag: "Corrupt", detail: "the adapter changes nothing." })
@@ -248,6 +258,5 @@ export const convert = (options: {
   Effect.gen(function* () {
     const { type = "F32" } = options
     const adapter = yield* read(options.folder)
-    const base = yield* GgufReader.read(options.base)
-    return yield* write(adapter, options.path, { base, type })
+    return yield* write(adapter, options.path, { base: yield* base(options.base), type })
   })

@@ -261,7 +261,7 @@ describe("an adapter that cannot be used", () => {
       const metadata = { ...base.metadata, "general.architecture": { type: "string", value: "gemma" } as const }
       const adapter = yield* LoraAdapter.read(prepared.folder)
       const error = yield* Effect.flip(LoraAdapter.write(adapter, prepared.path, { base: { ...base, metadata } }))
-      assert.match(error.message, /"gemma"; adapters are written for llama and qwen2/)
+      assert.match(error.message, /"gemma"; adapters are written for llama, qwen2, qwen3/)
     })
   )
 

@@ -5,6 +5,7 @@
  * server no longer has refuse to sample, rather than to sample others. And where a lost reply leaves open whether the
  * gradient or a step was taken, nothing more is trained until a saved state is loaded: nothing is lost or done twice.
  */
+import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
 import { type Capabilities, type Engine, EngineError, type LossName, type Tokenizer } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -90,8 +91,20 @@ const probe = (state: State.State): Effect.Effect<Dialect.Dialect, Errors.Tinker
     return Dialect.detect({ created: model.created, forwardFields: fields }) ?? Dialect.skyrlJax
   })
 
+/** A base that no adapter can be written for is refused before anything is trained. */
+const checkBase = (file: string | undefined) =>
+  file === undefined
+    ? Effect.void
+    : Effect.mapError(LoraAdapter.base(file), ({ message }) =>
+        Errors.make("create_session", {
+          _tag: "UserMistake",
+          detail: `what is trained could not be exported as gguf-lora. ${message}`
+        })
+      )
+
 const opened = (options: Options) =>
   Effect.gen(function* () {
+    yield* checkBase(options.baseGguf)
     const state = yield* State.open(options)
     const served = yield* Effect.flatMap(state.client.models, (models) => checkModel(options, models))
     const dialect = state.client.dialect() ?? (yield* probe(state))

@@ -1,3 +1,7 @@
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import { GgufWriter, Metadata } from "@divisi/gguf"
 import type { Datum, Engine, Loss } from "@divisi/trainer/Engine"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -62,4 +66,18 @@ describe("TinkerEngine", () => {
       )
     })
   }
+
+  it.live("refuses a base whose adapter could not be exported before it asks the server for anything", () =>
+    Effect.gen(function* () {
+      const server = yield* serve({ dialect: "hosted" })
+      const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-base-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => fs.rmSync(folder, { recursive: true })))
+      const file = path.join(folder, "base.gguf")
+      const metadata = { "general.architecture": Metadata.string("deepseek2") }
+      yield* GgufWriter.write(file, { metadata, tensors: [] })
+      const error = yield* Effect.flip(connect(server, { dialect: "hosted", baseGguf: file }))
+      assert.match(error.message, /could not be exported as gguf-lora\..*"deepseek2"; adapters are written for llama/)
+      assert.deepStrictEqual(server.counts(), {})
+    }).pipe(Effect.scoped)
+  )
 })

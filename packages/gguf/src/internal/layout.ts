@@ -1,5 +1,5 @@
 /** Which tensors a model has: their names in Hugging Face's layout and in GGUF, and their shapes. */
-import type { Architecture, Config } from "../Model.ts"
+import type { Config } from "../Model.ts"
 
 /** A tensor that a model must have. */
 export interface Slot {
@@ -54,7 +54,7 @@ const linearShapes = (config: Config): { readonly [name in Linear]: readonly [nu
  * Whether the rows of a tensor are in another order in GGUF. For llama, the rotary embedding pairs neighbours in
  * llama.cpp but halves in PyTorch, so its queries and keys are reordered.
  */
-export const isReordered = (architecture: Architecture, target: string): boolean =>
+export const isReordered = (architecture: string, target: string): boolean =>
   architecture === "llama" && /\.attn_[qk]\.weight$/.test(target)
 
 /**
