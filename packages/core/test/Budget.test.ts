@@ -166,6 +166,27 @@ describe("Budget", () => {
     })
   )
 
+  it.effect("who begins to wait in the instant in which the others settle does not wait for ever", () =>
+    Effect.gen(function* () {
+      const scheduler = yield* Scheduler.Scheduler
+      // Yields once at an operation, which lets the others settle between the refusal and the wait.
+      for (let operation = 0; operation < 40; operation++) {
+        let left = operation
+        const pausing: Scheduler.Scheduler = {
+          executionMode: scheduler.executionMode,
+          makeDispatcher: () => scheduler.makeDispatcher(),
+          shouldYield: () => left-- === 0
+        }
+        const ledger = Budget.make({ tokens: 100 })
+        const first = yield* ledger.reserve({ costUsd: 0, tokens: 90 })
+        const waiting = Effect.provideService(ledger.reserve({ costUsd: 0, tokens: 90 }), Scheduler.Scheduler, pausing)
+        const fiber = yield* Effect.forkChild(waiting, { startImmediately: true })
+        ledger.settle(first, used(1, 0))
+        yield* Fiber.join(fiber)
+      }
+    })
+  )
+
   it.effect("what can never fit fails at once, and says so", () =>
     Effect.gen(function* () {
       const ledger = Budget.make({ tokens: 100 })

@@ -167,15 +167,15 @@ class LedgerNode implements Ledger {
     Effect.suspend(() => {
       const taken = this.take(amount)
       if (taken instanceof BudgetExceeded) return Effect.fail(taken)
-      return taken instanceof LedgerNode ? this.wait(amount, taken) : Effect.succeed(taken)
+      return taken instanceof LedgerNode ? this.wait(amount) : Effect.succeed(taken)
     })
 
   /** Queues until there is room. When an interruption comes before the caller has the grant, the grant is given back. */
-  private wait(amount: Amount, first: LedgerNode): Effect.Effect<Reservation, BudgetExceeded> {
+  private wait(amount: Amount): Effect.Effect<Reservation, BudgetExceeded> {
     let granted: Reservation | undefined
     // A woken waiter runs at once; it may settle, and so serve the queue again, before it has left it.
     let isServed = false
-    let queue = first.waiting
+    let queue: Set<() => boolean> | undefined
     return Effect.onInterrupt(
       Effect.interruptible(
         Effect.callback<Reservation, BudgetExceeded>((resume) => {
@@ -196,8 +196,9 @@ class LedgerNode implements Ledger {
             }
             return true
           }
-          queue.add(waiter)
-          return Effect.sync(() => queue.delete(waiter))
+          // Others may have settled since there was no room, and nobody else would ask again.
+          waiter()
+          return Effect.sync(() => queue?.delete(waiter))
         })
       ),
       () => Effect.sync(() => granted !== undefined && this.release(granted))
