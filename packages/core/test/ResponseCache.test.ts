@@ -231,6 +231,34 @@ describe("lookup", () => {
     })
   )
 
+  it.effect("answers a caller that begins to wait in the instant in which the answer comes", () =>
+    Effect.gen(function* () {
+      const scheduler = yield* Scheduler.Scheduler
+      // Yields once at an operation, which lets the answer come between the look and the wait.
+      for (let operation = 0; operation < 40; operation++) {
+        for (const fails of [false, true]) {
+          let left = operation
+          const pausing: Scheduler.Scheduler = {
+            executionMode: scheduler.executionMode,
+            makeDispatcher: () => scheduler.makeDispatcher(),
+            shouldYield: () => left-- === 0
+          }
+          const cache = ResponseCache.makeMemory({ maxEntries: 10 })
+          const gate = yield* Deferred.make<string, string>()
+          const { compute } = counter()
+          const first = yield* Effect.forkChild(Effect.exit(cache.lookup("key", compute(Deferred.await(gate)))), {
+            startImmediately: true
+          })
+          const second = Effect.provideService(cache.lookup("key", compute()), Scheduler.Scheduler, pausing)
+          const fiber = yield* Effect.forkChild(second, { startImmediately: true })
+          yield* fails ? Deferred.fail(gate, "no") : Deferred.succeed(gate, "one")
+          yield* Fiber.join(first)
+          assert.strictEqual((yield* Fiber.join(fiber)).value.text, "one")
+        }
+      }
+    })
+  )
+
   it.effect("answers every caller that is not interrupted, whatever fails and whoever goes", () =>
     Effect.gen(function* () {
       for (let seed = 0; seed < 60; seed++) {

@@ -136,10 +136,17 @@ export const key = (
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A lookup that waits: `wake` gives it the answer, or the turn to compute. */
+/** A lookup that waits for the answer, or for the turn to compute. */
 interface Waiter {
   isNext: boolean
-  wake: (found: Entry | undefined) => void
+  /** What it was given, which may be before it has begun to listen. */
+  woken: { readonly answer: Entry | undefined } | undefined
+  listen: (() => void) | undefined
+}
+
+const wake = (waiter: Waiter, answer: Entry | undefined) => {
+  waiter.woken = { answer }
+  waiter.listen?.()
 }
 
 /** A key that is being computed, with those who wait for it in their order. */
@@ -168,11 +175,11 @@ export const make = (store: Store): ResponseCache => {
   const settle = (key: string, flight: Flight, answer: Entry | undefined) => {
     const [next] = flight
     if (answer !== undefined || next === undefined) flights.delete(key)
-    if (answer !== undefined) for (const waiter of flight) waiter.wake(answer)
+    if (answer !== undefined) for (const waiter of flight) wake(waiter, answer)
     else if (next !== undefined) {
       flight.delete(next)
       next.isNext = true
-      next.wake(undefined)
+      wake(next, undefined)
     }
   }
 
@@ -185,11 +192,10 @@ export const make = (store: Store): ResponseCache => {
           : Effect.flatMap(compute, (value) => Effect.as(store.set(key, value), { value, cached: false }))
     )
 
-  const join = (flight: Flight, waiter: Waiter) =>
+  const join = (waiter: Waiter) =>
     Effect.callback<Entry | undefined>((resume) => {
-      waiter.wake = (answer) => resume(Effect.succeed(answer))
-      flight.add(waiter)
-      return Effect.sync(() => flight.delete(waiter))
+      waiter.listen = () => resume(Effect.succeed(waiter.woken?.answer))
+      if (waiter.woken !== undefined) waiter.listen()
     })
 
   return {
@@ -205,12 +211,15 @@ export const make = (store: Store): ResponseCache => {
           flights.set(key, opened)
           return lead(opened)
         }
-        const waiter: Waiter = { isNext: false, wake: () => {} }
+        // It joins in this turn: once the flight is over, nobody wakes who comes to it.
+        const waiter: Waiter = { isNext: false, woken: undefined, listen: undefined }
+        flight.add(waiter)
         // If a waiter is interrupted as it gets the turn, the turn goes to the next one.
         const passOn = Effect.sync(() => {
+          flight.delete(waiter)
           if (waiter.isNext) settle(key, flight, undefined)
         })
-        return restore(join(flight, waiter)).pipe(
+        return restore(join(waiter)).pipe(
           Effect.onInterrupt(() => passOn),
           Effect.flatMap((value) => (value === undefined ? lead(flight) : Effect.succeed({ value, cached: true })))
         )
