@@ -22,3 +22,12 @@ export const messageOf = (thrown: unknown): string => {
     return "something that cannot be shown"
   }
 }
+
+/** An object of others may throw when it is asked what it is. */
+export const isA = <A>(value: unknown, type: new (...args: never) => A): value is A => {
+  try {
+    return value instanceof type
+  } catch {
+    return false
+  }
+}

@@ -16,7 +16,7 @@ import * as Transcript from "./record/Transcript.ts"
 import * as Conductor from "./run/Conductor.ts"
 import { Gate } from "./run/Resilience.ts"
 import { ResponseCache } from "./run/ResponseCache.ts"
-import { messageOf } from "./Thrown.ts"
+import { isA, messageOf } from "./Thrown.ts"
 import * as Task from "./task/Task.ts"
 import { estimateUsage, type Usage } from "./task/Usage.ts"
 import {
@@ -88,15 +88,6 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
 
 /** An error for a worker to throw; its reason decides whether the call is retried. */
 export const workerError = (worker: string, reason: WorkerErrorReason): Error => new WorkerError({ worker, reason })
-
-/** An object of others may throw when it is asked what it is. */
-const isA = <A>(value: unknown, type: new (...args: never) => A): value is A => {
-  try {
-    return value instanceof type
-  } catch {
-    return false
-  }
-}
 
 const thrown = (worker: string, error: unknown): WorkerError => {
   if (isA(error, WorkerError)) return error

@@ -130,6 +130,21 @@ describe("Budget", () => {
     })
   )
 
+  it.effect("ten thousand who wait, and settle in the turn in which they are served, do not nest", () =>
+    Effect.gen(function* () {
+      const ledger = Budget.make({ tokens: 100 })
+      const first = yield* ledger.reserve({ costUsd: 0, tokens: 90 })
+      const instant = Effect.map(ledger.reserve({ costUsd: 0, tokens: 90 }), (reservation) =>
+        ledger.settle(reservation, used(0, 0))
+      )
+      const callers = Array.from({ length: 10_000 }, () => Effect.forkChild(instant, { startImmediately: true }))
+      const fibers = yield* Effect.all(callers)
+      ledger.settle(first, used(0, 0))
+      yield* Fiber.joinAll(fibers)
+      assert.strictEqual(ledger.spent().calls, 10_001)
+    })
+  )
+
   it.effect("an interruption between a grant and its use, at any operation, keeps nothing reserved", () =>
     Effect.gen(function* () {
       const scheduler = yield* Scheduler.Scheduler

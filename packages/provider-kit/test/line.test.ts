@@ -29,6 +29,21 @@ describe("line", () => {
     })
   )
 
+  it.effect("a call that was about to wait when a place became free gets it", () =>
+    Effect.gen(function* () {
+      for (let instant = 0; instant < 30; instant++) {
+        const line = Line.make(1)
+        const open = yield* Deferred.make<void>()
+        yield* fork(line.pass(Deferred.await(open)))
+        const second = yield* fork(Effect.provideService(line.pass(Effect.void), Scheduler.MaxOpsBeforeYield, 3))
+        yield* turns(instant)
+        yield* Deferred.succeed(open, undefined)
+        yield* turns(60)
+        assert.isDefined(second.pollUnsafe(), `left after ${instant} turns`)
+      }
+    })
+  )
+
   it.effect("calls pass in their order, and no more at once than there are places", () =>
     Effect.gen(function* () {
       const line = Line.make(2)

@@ -114,6 +114,7 @@ class LedgerNode implements Ledger {
   reservedTokens = 0
   /** The waiting calls, in order. Each returns true once it is served or waits at another ledger. */
   readonly waiting = new Set<() => boolean>()
+  isServing = false
 
   constructor(limits: Limits, parent: LedgerNode | undefined) {
     this.limits = limits
@@ -173,14 +174,11 @@ class LedgerNode implements Ledger {
   /** Queues until there is room. When an interruption comes before the caller has the grant, the grant is given back. */
   private wait(amount: Amount): Effect.Effect<Reservation, BudgetExceeded> {
     let granted: Reservation | undefined
-    // A woken waiter runs at once; it may settle, and so serve the queue again, before it has left it.
-    let isServed = false
     let queue: Set<() => boolean> | undefined
     return Effect.onInterrupt(
       Effect.interruptible(
         Effect.callback<Reservation, BudgetExceeded>((resume) => {
           const waiter = () => {
-            if (isServed) return true
             const taken = this.take(amount)
             if (taken instanceof LedgerNode) {
               if (taken.waiting === queue) return false
@@ -188,7 +186,6 @@ class LedgerNode implements Ledger {
               queue.add(waiter)
               return true
             }
-            isServed = true
             if (taken instanceof BudgetExceeded) resume(Effect.fail(taken))
             else {
               granted = taken
@@ -212,12 +209,18 @@ class LedgerNode implements Ledger {
     this.reservedTokens -= amount.tokens
   }
 
-  /** Serves those who wait, in their order, until one has to wait on. */
+  /**
+   * Serves those who wait, in their order, until one has to wait on. Whom it wakes runs at once, and may settle before it
+   * has left the queue: the loop goes on from there, so that nobody is served twice, and nothing nests however many wait.
+   */
   private serve(): void {
+    if (this.isServing) return
+    this.isServing = true
     for (const waiter of this.waiting) {
-      if (!waiter()) return
+      if (!waiter()) break
       this.waiting.delete(waiter)
     }
+    this.isServing = false
   }
 
   readonly release = (reservation: Reservation): void => {

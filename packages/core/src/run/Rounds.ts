@@ -10,7 +10,7 @@ import { defined } from "../Fields.ts"
 import * as Policy from "../policy/Policy.ts"
 import * as RunEvent from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
-import { messageOf } from "../Thrown.ts"
+import { isA, messageOf } from "../Thrown.ts"
 import type { GraderError } from "../task/Grader.ts"
 import type * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
@@ -392,7 +392,7 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
   if (Cause.hasInterruptsOnly(exit.cause)) return { ending: "interrupted", detail: undefined, error: undefined }
   const error = Cause.squash(exit.cause)
   const message = messageOf(error)
-  if (error instanceof Usage.BudgetExceeded) return { ending: "budget", detail: message, error }
+  if (isA(error, Usage.BudgetExceeded)) return { ending: "budget", detail: message, error }
   // What an earlier round answered stands.
   return state.rounds.every((round) => round.answer === undefined)
     ? { ending: "failed", detail: message, error }

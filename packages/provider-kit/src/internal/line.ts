@@ -45,6 +45,8 @@ export const make = (places: number): Line => {
             resume(Effect.void)
           }
           waiting.add(wake)
+          // Others may have left since there was no place.
+          serve()
           return Effect.sync(() => waiting.delete(wake))
         })
       ),
