@@ -15,6 +15,13 @@ import rlprCases from "../suites/rlpr_rule_cases.json" with { type: "json" }
 const correct = (grader: Verdict.AnswerGrader, gold: string, answer: string) =>
   Effect.map(grader.grade(Task.make({ question: "?", reference: gold }), answer), (verdict) => verdict.correct)
 
+const lines = (file: string) =>
+  fs
+    .readFileSync(new URL(`../suites/${file}`, import.meta.url), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
 /** The chance that one of `k` samples is right, of which so many are there and so many right. */
 const passAtK = (samples: number, correct: number, k: number) => {
   let none = 1
@@ -66,6 +73,11 @@ describe("letters", () => {
     assert.isUndefined(LetterGrader.extract("Answer: E", "ABCD"))
   })
 
+  it("are read in every form in which people read them, and never out of a hedge, a denial or a list", () => {
+    const forms: ReadonlyArray<{ readonly text: string; readonly letter: string | null }> = lines("letters.jsonl")
+    for (const { letter, text } of forms) assert.strictEqual(LetterGrader.extract(text) ?? null, letter, text)
+  })
+
   it.effect("keep the loose rule apart", () =>
     Effect.gen(function* () {
       assert.isTrue(yield* correct(LetterGrader.paper, "B", "Because…"))
@@ -94,6 +106,76 @@ describe("integers", () => {
       assert.strictEqual(IntegerGrader.extract(text), integer, text)
   })
 
+  it("are no numbers of refusals, bounds, guesses and denials, and are read through markup and sums", () => {
+    const integers: ReadonlyArray<readonly [text: string, integer: string | undefined]> = [
+      ["It is not 70.", undefined],
+      ["I cannot solve problem 70.", undefined],
+      ["See step 70", undefined],
+      ["I cannot solve it; 70 was a guess that fails.", undefined],
+      ["The answer is less than 70", undefined],
+      ["The answer is at least 70.", undefined],
+      ["The answer is 70 more than x.", undefined],
+      ["\\boxed{\\text{about }70}", undefined],
+      ["\\boxed{\\text{70}}", "70"],
+      ["\\boxed{\\mathbf{70}}", "70"],
+      ["\\boxed{\\textbf{70}}", "70"],
+      ["\\boxed{\\mathrm{70}}", "70"],
+      ["\\boxed{\\displaystyle 70}", "70"],
+      ["\\boxed{m+n=70}", "70"],
+      ["\\boxed{49+21=70}", "70"],
+      ["\\boxed{49+21=71}", undefined],
+      ["\\boxed{69} was wrong; the answer is 70.", "70"],
+      ["She makes 9 * 2 = $18 every day at the farmer's market.", "18"],
+      ["He made a profit of $70,000", "70000"],
+      ["The total is 70. I hope this helps.", "70"],
+      ["I got 70. But that is wrong.", undefined],
+      ["\\boxed{70 \\text{ apples}}", "70"],
+      ["\\boxed{70\\text{ cm}^2}", "70"],
+      ["\\boxed{\\approx 70}", undefined],
+      ["\\boxed{70^\\circ}", "70"],
+      ["\\boxed{70\\%}", "70"],
+      ["\\boxed{\\$70}", "70"],
+      ["**70**", "70"],
+      ["Answer: 70", "70"],
+      ["The answer is 70.", "70"],
+      ["The answer is **70**", "70"],
+      ["x = 70", "70"],
+      ["\\boxed{x = 70}", "70"],
+      ["\\boxed{N=70}", "70"],
+      ["<answer>70</answer>", "70"],
+      ["<answer>\\boxed{70}</answer>", "70"],
+      ["#### 70", "70"],
+      ["The answer is around 70", undefined],
+      ["There are more than 70 of them.", undefined],
+      ["I am unable to answer; perhaps 70.", undefined],
+      ["70 or more", undefined],
+      ["\\boxed{70}\\$", "70"],
+      ["Maybe 70", undefined],
+      ["$70$", "70"],
+      ["\\[70\\]", "70"],
+      ["So there are 70 ways.", "70"],
+      ["The result is \\textbf{70}.", "70"],
+      ["\\boxed{ 0 7 0 }", undefined],
+      ["I don't know the answer, but 70 appears.", undefined],
+      ["at most 70", undefined],
+      ["\\boxed{70!}", undefined],
+      ["\\boxed{-70}", "-70"],
+      ["\\boxed{70.5}", undefined],
+      ["The answer is 70, not 71.", "70"],
+      ["The answer is 70 because 7*10 = 70.", "70"],
+      ["The answer isn't 70.", undefined],
+      ["The answer is not 70.", undefined],
+      ["The answer can't be 70", undefined],
+      ["It's 70", "70"],
+      ["Final answer: 70 dollars", "70"],
+      ["In total, 35+35=70 apples.", "70"],
+      ["The answer is \\(70\\).", "70"],
+      ["the sum is 70 (since 7 times 10)", "70"],
+      ["The number of solutions is 70", "70"]
+    ]
+    for (const [text, integer] of integers) assert.strictEqual(IntegerGrader.extract(text), integer, text)
+  })
+
   it.effect("of AIME lie between 0 and 999, and golds may be floats", () =>
     Effect.gen(function* () {
       assert.isTrue(yield* correct(IntegerGrader.aime, "70.0", "\\boxed{070}"))
@@ -114,6 +196,65 @@ describe("RLPR", () => {
       assert.deepStrictEqual(strictly, ["1/2 | 1/3", "3, 5 | 3, 7", "10^3 | 10^5", "2x+1 | 2x+3", "1000 J | 1000 N"])
       assert.isTrue(yield* correct(RlprGrader.strict, "1/2", "0.5"))
       assert.isTrue(yield* correct(RlprGrader.strict, "$761700", "$0.7617 million"))
+    })
+  )
+
+  it.effect("takes whole numbers exactly, units with their powers and capitals, and the last tags", () =>
+    Effect.gen(function* () {
+      const pairs: ReadonlyArray<readonly [gold: string, answer: string, correct: boolean]> = [
+        ["1945", "1946", false],
+        ["1945", "1944 AD", false],
+        ["1776", "1777", false],
+        ["2010", "2011", false],
+        ["10000", "10009", false],
+        ["123456", "123457", false],
+        ["2 cm²", "2 cm³", false],
+        ["5 mW", "5 MW", false],
+        ["3.14", "<answer>\\boxed{3.14}</answer>", true],
+        ["3.14", "\\boxed{3.14}", true],
+        ["3.14", "The answer is 3.14", true],
+        ["100 N", "100 newtons", true],
+        ["5 km", "5000 m", true],
+        ["5 km", "<answer>5000 m</answer>", true],
+        ["H2O", "H_2O", true],
+        ["H2O", "\\text{H}_2\\text{O}", true],
+        ["7", "<think><answer>8</answer></think><answer>7</answer>", true],
+        ["8", "<think><answer>8</answer></think><answer>7</answer>", false],
+        ["7", "<answer>8</answer> no <answer>7</answer>", true],
+        ["Co", "CO", false],
+        ["Yes", "yes", true],
+        ["Paris", "paris", true],
+        ["10 m/s", "36 km/h", true],
+        ["10 m/s", "10 m/s^2", false],
+        ["10 m/s^2", "10 m/s²", true],
+        ["3.00e8 m/s", "3 × 10^8 m/s", true],
+        ["42 kJ", "41.98 kJ", true],
+        ["2 cm^2", "2 cm^3", false],
+        ["5 kg", "5 g", false],
+        ["5 kg", "5000 g", true],
+        ["12%", "0.12", true],
+        ["$5", "5 dollars", true],
+        ["1/2", "0.5", true],
+        ["3.14 m", "3.14", true],
+        ["100 J", "100 N", false],
+        ["25 °C", "25 °F", false],
+        ["x+1", "1+x", true],
+        ["1945", "\\text{1945}", true],
+        ["1000", "1,000", true],
+        ["1000", "1001", false],
+        ["3.0 m", "300 cm", true],
+        ["5 Mg", "5 mg", false],
+        ["1 h", "3600 s", true],
+        ["1 L", "1000 mL", true],
+        ["pH 7", "pH 7", true],
+        ["2.5 mol", "2.5 moles", true],
+        ["0.7617", "0.7610", false],
+        ["2", "2.0", true],
+        ["2", "2.001", false]
+      ]
+      for (const [gold, answer, expected] of pairs) {
+        assert.strictEqual(yield* correct(RlprGrader.strict, gold, answer), expected, `${gold} <- ${answer}`)
+      }
     })
   )
 
@@ -170,11 +311,7 @@ describe("a judge", () => {
 
   it.effect("has an agreement with people that can be measured", () =>
     Effect.gen(function* () {
-      const sample: ReadonlyArray<JudgeGrader.Labelled> = fs
-        .readFileSync(new URL("../suites/judge-labels.jsonl", import.meta.url), "utf8")
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line))
+      const sample: ReadonlyArray<JudgeGrader.Labelled> = lines("judge-labels.jsonl")
       const lenient = ScriptedWorker.make({
         id: "lenient",
         replies: ({ messages }) => (messages[0]!.content.includes("prime") ? "?" : "Verdict: CORRECT")

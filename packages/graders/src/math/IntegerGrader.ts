@@ -2,6 +2,8 @@
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
 import * as MathAnswer from "./MathAnswer.ts"
+import { compare } from "./MathGrader.ts"
+import { isUnit } from "./Units.ts"
 
 /** The grader's name, and which numbers can be right. */
 export interface Options {
@@ -11,32 +13,61 @@ export interface Options {
   readonly range?: readonly [least: number, greatest: number] | undefined
 }
 
-/** The whole number that a final answer spells, in its shortest spelling; `undefined` when it spells none. */
-const read = (text: string): string | undefined => {
-  const bare = text
-    .replace(/\\(?:text|mbox|mathrm)\s*\{[^{}]*\}/g, "")
-    .replace(/\^?\s*\{?\\circ\}?|[°*_`$]|\\[()[\]!,;:$% ]|\\(?:left|right|boxed)|[{}%]/g, "")
+/** Without the markup around a number; its words and its unit stay. */
+const bare = (text: string): string =>
+  text
+    .replace(/\\(?:text\w*|math[a-z]+|mbox|boldsymbol|bm|operatorname)\s*\{([^{}]*)\}/g, " $1 ")
+    .replace(/\\(?:displaystyle|textstyle|bf|rm|left|right|boxed)(?![a-zA-Z])/g, "")
+    .replace(/\^?\s*\{?\s*\\circ\s*\}?|[°*_`$]|\\[()[\]!,;:$% ]|[{}%~]/g, "")
     .replace(/[−–]/g, "-")
-    .replace(/^\s*[a-zA-Z]\s*=/, "")
-    .replace(/\s+[a-zA-Z][a-zA-Z /²³]*\.?$/, "")
     .replace(/(?<=\d),\s?(?=\d{3}(?!\d))/g, "")
     .trim()
-  const match = /^([-+]?)0*(\d+?)(?:\.0*)?\.?$/.exec(bare)
-  if (match === null) return undefined
+
+const plainNumber = (text: string): string | undefined => {
+  const match = /^([-+]?)\s*0*(\d+?)(?:\.0*)?(?:\s+(\p{L}[\p{L} /²³^\d]*))?\.?$/u.exec(text)
+  if (match === null || (match[3] !== undefined && !isUnit(match[3]))) return undefined
   return match[1] === "-" && match[2] !== "0" ? `-${match[2]}` : match[2]
 }
 
-const lastInteger = (text: string): string | undefined => {
-  const numbers = text.match(/(?<![\w.,])[-−]?\$?\d[\d,]*(?:\.\d+)?(?![\w])/g) ?? []
-  const last = numbers.at(-1)?.replace(/,+$/, "")
-  return last === undefined ? undefined : read(last)
+/** The whole number that a final answer spells, in its shortest spelling; `undefined` when it spells none. */
+const read = (text: string): string | undefined => {
+  const sides = bare(text).split("=")
+  const result = plainNumber(sides.at(-1)!.trim())
+  if (result === undefined || sides.length === 1) return result
+  // A sum of numbers must come to its result; one of names may come to anything.
+  const isRight = sides.slice(0, -1).every((side) => /[a-zA-Z]/.test(side) || compare(result, side).correct)
+  return isRight ? result : undefined
 }
 
-const isMarked = /\\f?box|<answer>|####|answer|ANSWER|Answer/
+/** What makes a number no answer right before it: bounds, denials, and numbers of steps. */
+const boundBefore =
+  /\b(?:(?:not|never|isn't|cannot|can't)(?:\s+be)?|than|least|most|about|around|almost|nearly|approximately|approx|roughly|over|under|between|maybe|perhaps|possibly|could be|might be|may be|guess\w*|tried|try|if|unless|suppose|assume|neither|nor|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|chapter|section|figure|table|task|no)\.?)\s*[#("$]*\s*$/i
+
+/** What makes it none behind it. */
+const boundBehind =
+  /^[\s"').]*(?:\p{L}+\s+)?(?:(?:or|and)\s+(?:more|less|fewer|so)|more|less|fewer|(?:greater|larger|smaller)?\s*than|(?:is|was|seems|would be)\s+(?:not|wrong|incorrect|false|impossible|a guess|only|too|excluded)|fails?|does not|doesn't|cannot)\b/iu
+
+const refusal =
+  /\b(?:I|we)(?:\s+(?:cannot|can't|can not|could not|couldn't|do not know|don't know|am not sure|give up|gave up|refuse|failed)|(?:\s+am|'m|\s+was|\s+are)\s+(?:unable|unsure|not able|not sure))\b|\bunable to (?:solve|answer|determine)\b/i
+
+const taken = /\b(?:wrong|incorrect|mistake|fails?|not right|not correct|a guess)\b/i
+
+/** The last number, where it is said plainly. */
+const lastInteger = (said: string): string | undefined => {
+  const text = said.replace(/\((?:since|because|as|from|i\.e\.)\b[^()]*\)/gi, "")
+  const match = [...text.matchAll(/(?<![\w.,])[-−]?(?:\\?[$€£])?\d[\d,]*(?:\.\d+)?(?![\w])/g)].at(-1)
+  if (match === undefined) return undefined
+  const [before, behind] = [text.slice(0, match.index), text.slice(match.index + match[0].length)]
+  if (boundBefore.test(before.slice(-60)) || boundBehind.test(behind)) return undefined
+  if (refusal.test(text.slice(-300)) || taken.test(behind)) return undefined
+  return read(match[0].replace(/,+$/, ""))
+}
+
+const isMarked = /\\f?box|<answer>|####|answer/i
 
 /**
  * The whole number that a text gives as its answer: the boxed or labelled one; where nothing is boxed or labelled, the
- * last number.
+ * last number, unless the text refuses, denies it, or gives it as a bound.
  *
  * **Example**
  *

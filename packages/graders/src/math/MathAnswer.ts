@@ -115,7 +115,8 @@ const sentence = (text: string): string => {
   const formula = /^(?:\$\$[\s\S]*?\$\$|\\\[[\s\S]*?\\\]|\$[^$]*\$|\\\([\s\S]*?\\\))/.exec(text)
   const tail = formula === null ? text : text.slice(formula[0].length)
   if (formula !== null && /^[\s.!,*]*(?:$|\n|[A-Z])/.test(tail)) return formula[0]
-  const end = /\n|[.!](?=\s+[A-Z\n]|\s*$)|,\s+(?:so|since|because|which|as|where)\b|\s+(?:since|because)\b/.exec(tail)
+  const end =
+    /\n|[.!](?=\s+[A-Z\n]|\s*$)|,\s+(?:so|since|because|which|as|where|not|rather)\b|\s+(?:since|because)\b/.exec(tail)
   return `${formula?.[0] ?? ""}${end === null ? tail : tail.slice(0, end.index)}`.trim()
 }
 
@@ -156,7 +157,7 @@ const number =
 
 /** What makes a number no answer: bounds, guesses, denials, and numbers of other things. */
 const hedge =
-  /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table)s?\s*\(?#?\d+)\b/i
+  /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table)s?\s*\(?#?\d+)\b/i
 
 const about = /\b(?:about|around|almost|nearly|approximately|approx|roughly)\b|≈/i
 

@@ -112,17 +112,22 @@ const isSameNumber = (gold: Measured, answer: Measured): boolean => {
   return isCount ? Math.abs(number - gold.number) <= 1e-9 * Math.abs(gold.number) : isNear(number, gold.number)
 }
 
+const spelled = (text: string) =>
+  text
+    .normalize("NFKC")
+    .replace(/\\(?:text|mathrm|ce)\s*\{([^{}]*)\}/g, "$1")
+    .replace(/[_{}$]/g, "")
+    .trim()
+    .replace(/\s+/g, " ")
+
 /** Names as chemists write them count with their capitals: cobalt is no carbon monoxide. */
-const isSameText = (gold: string, answer: string): boolean => {
-  const [a, b] = [gold, answer].map((text) =>
-    text
-      .replace(/[_{}$]/g, "")
-      .trim()
-      .replace(/\s+/g, " ")
-  )
-  if (a!.toLowerCase() !== b!.toLowerCase()) return false
-  const isFormula = /^[A-Za-z\d+-]+$/.test(a!) && /[A-Z\d]/.test(a!.slice(1))
-  return !isFormula || a === b || b === b!.toLowerCase()
+const isFormula = (text: string) => /^[A-Za-z\d+-]+$/.test(text) && /[A-Z\d]/.test(text.slice(1))
+
+/** `undefined` where the texts are not the same but for capitals. */
+const byText = (gold: string, answer: string): boolean | undefined => {
+  const [a, b] = [spelled(gold), spelled(answer)]
+  if (a.toLowerCase() !== b.toLowerCase()) return undefined
+  return !(isFormula(a) || isFormula(b)) || a === b || b === b.toLowerCase()
 }
 
 const strictRule = (gold: string, answer: string): { readonly correct: boolean; readonly rung: string } => {
@@ -132,8 +137,8 @@ const strictRule = (gold: string, answer: string): { readonly correct: boolean; 
   if (a !== undefined && b !== undefined) {
     return { correct: isSameUnit(a.unit, b.unit) && isSameNumber(a, b), rung: "number" }
   }
-  if (isSameText(gold, answer)) return { correct: true, rung: "text" }
-  return MathGrader.compare(gold, answer)
+  const text = byText(gold, answer)
+  return text === undefined ? MathGrader.compare(gold, answer) : { correct: text, rung: "text" }
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 /**
  * Grades multiple choice: which letter a text chooses, and whether it is the right one.
  *
- * Only capitals that stand alone are letters: not the "A" of "A hexagon", nor any within a word. A text that only
- * speaks of options chooses none.
+ * Letters stand alone: not the "A" of "A hexagon", nor any within a word; small ones count in brackets, boxes, tags and
+ * behind a colon. A text that only speaks of options chooses none, and neither does one that names several. Of several
+ * statements the last one counts.
  */
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
@@ -17,42 +18,224 @@ export interface Options {
 
 const defaultLetters = "ABCDEFGHIJ"
 
-/** What may stand around a letter: bold, quotes, brackets, dollars, LaTeX. */
-const before = String.raw`[\s*_"'“‘(\[{$\x60]*(?:\\(?:boxed|text|textbf|mathrm|mathbf)\s*\{\s*\(?\s*)*`
-const after = String.raw`(?![\w'’]|\s*[+^=×*/]\s*\w|\.\w)`
+// -------------------------------------------------------------------------------------------------------------------
+// Plain text
+// -------------------------------------------------------------------------------------------------------------------
 
-/** Ways to choose a letter, the surest first. Where one way occurs more than once, the last counts. */
-const ways = (letters: string): ReadonlyArray<RegExp> => {
-  const letter = `${before}([${letters}])${after}`
-  const options = "(?:[Oo]ption|[Cc]hoice|[Ll]etter)?"
-  return [
-    new RegExp(`<answer>${options}${letter}`, "g"),
-    new RegExp(String.raw`\\(?:boxed|fbox)\s*\{${options}${letter}`, "g"),
-    new RegExp(String.raw`[Ff]inal\s+[Aa]nswer\s+is:?\s*${options}${letter}[^\n]{0,12}\bI hope`, "g"),
-    new RegExp(String.raw`(?:[Ff]inal|FINAL)\s+(?:[Aa]nswer|ANSWER)[^\n]{0,30}?(?:\bis|:)\s*${options}${letter}`, "g"),
-    new RegExp(String.raw`(?:[Aa]nswer|ANSWER)(?:\*\*|__)?\s*[:：]\s*${options}${letter}`, "g"),
-    new RegExp(
-      String.raw`(?:[Aa]nswer|[Cc]hoice|[Oo]ption|[Ss]olution)\s+(?:is|would be|must be)\s+(?:(?:therefore|thus|then|definitely|clearly|probably|likely|indeed|hence),?\s+)?${options}${letter}`,
-      "g"
-    ),
-    new RegExp(String.raw`^\s*${letter}[\s*_"'”)\]}.:$]*(?:$|\n|\s*[-–:.)]\s)`, "g"),
-    new RegExp(String.raw`(?:^|\n)\s*${options}${letter}[\s*_"'”)\]}.$]*(?:$|\n)`, "g"),
-    new RegExp(String.raw`\b(?:[Cc]hoose|[Pp]ick|[Ss]elect|go with)\s+${options}${letter}`, "g")
-  ]
+/** Letters of other scripts that number choices as A, B, C, D do; where they stand alone. */
+const foreign: Readonly<Record<string, string>> = {
+  أ: "A",
+  ب: "B",
+  ج: "C",
+  د: "D",
+  অ: "A",
+  ব: "B",
+  ড: "C",
+  ঢ: "D",
+  Α: "A",
+  Β: "B",
+  Γ: "C",
+  Δ: "D"
 }
 
-/** "A" and "I" before a word in small letters are words themselves. */
-const isArticle = (text: string, letter: string, end: number): boolean =>
-  /[AI]/.test(letter) && /^ (?!(?:because|since|which|as|is|and|or|with|for|by)\b)[a-z]/.test(text.slice(end))
+/** Cyrillic letters that look like others and cannot be meant for the third of their own alphabet. */
+const alike: Readonly<Record<string, string>> = { А: "A", С: "C", Е: "E" }
 
-const chosen = (text: string, way: RegExp): string | undefined =>
-  [...text.matchAll(way)]
-    .filter((match) => {
-      const letter = match[1]!
-      const end = match.index + match[0].lastIndexOf(letter) + 1
-      return !isArticle(text, letter, end)
-    })
-    .at(-1)?.[1]
+const innermost = /\\(?:text\w*|math\w*|mbox|emph|underline|displaystyle|Large|large|huge|bf)\s*\{([^{}]*)\}/g
+
+/** Without the markup of Markdown, HTML and LaTeX; a box, and a tag, become `‹…›`. */
+const plain = (text: string): string => {
+  const unwrapped = text
+    .normalize("NFKC")
+    .replace(/<answer>\s*([\s\S]*?)\s*<\/answer>/gi, "‹$1›")
+    .replace(/<\/?[a-z][^<>]{0,80}>/gi, " ")
+    .replace(innermost, "$1")
+    .replace(innermost, "$1")
+    .replace(/\\f?box(?:ed)?\s*\{((?:[^{}]|\{[^{}]*\})*)\}/g, "‹$1›")
+    .replace(/\\f?boxed\s+([A-Za-z])(?![\w])/g, "‹$1›")
+    .replace(/\\(?:quad|qquad|left|right|displaystyle|bf|rm|[,;:! ])/g, " ")
+    .replace(/\\[()[\]]|\$|\*|`|__|(?<![\w])_(?=\(?[A-Za-z]\)?_)|(?<=[A-Za-z]\)?)_(?![\w])/g, "")
+    .replace(/[【「『〔]/g, "(")
+    .replace(/[】」』〕]/g, ")")
+    .replace(/["“”„«»]|(?<!\p{L})['‘’]|['’](?!\p{L})/gu, "")
+  return unwrapped
+    .replace(/(?<!\p{L})[أبجدঅবডঢΑΒΓΔ](?!\p{L})/gu, (letter) => foreign[letter]!)
+    .replace(/(?<=[:(]\s*)[АСЕ](?!\p{L})/gu, (letter) => alike[letter]!)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Statements
+// -------------------------------------------------------------------------------------------------------------------
+
+/** "Answer" in the languages that benchmarks are translated to. */
+const answerWords =
+  "answer|antwort|antwoord|réponse|reponse|respuesta|resposta|risposta|răspuns|raspuns|svar|svaret|vastaus|odpowiedź|odpowiedz|odpověď|odpoveď|odgovor|válasz|απάντηση|ответ|відповідь|отговор|одговор|одговорот|cevap|yanıt|жауап|jawaban|jawapan|đáp án|câu trả lời|trả lời|sagot|jibu|idahun|ìdáhùn|idáhùn|àdáhùn|àṣàyàn|amsa|الإجابة|الاجابة|إجابة|الجواب|جواب|پاسخ|תשובה|উত্তর|উত্তরঃ|उत्तर|விடை|பதில்|సమాధానం|პასუხი|պատասխան|ഉത്തരം"
+
+/** In scripts without spaces between words. */
+const joinedWords = "答案|答复|答え|答|回答|解答|正解|解|정답|답변|답|คำตอบ|选项|選項|選択肢"
+
+const choiceWords =
+  "option|choice|letter|alternative|answer|opción|opcion|opção|opzione|option|variante?|letra|lettera|lettre|buchstabe|вариант|選択肢|选项|選項|보기"
+
+const is =
+  "is|are|would be|must be|should be|has to be|will be|ist|lautet|wäre|est|es|sería|è|é|seria|is|är|jest|je|este|là|adalah|είναι|это|є|:|=|→|->|—|–|-|هو|هي|是|为|為|選|选|は|が|은|는"
+
+const adverbs = "therefore|thus|then|definitely|clearly|probably|likely|indeed|hence|simply|actually|most likely"
+
+/** Words that may follow a letter which is chosen, though "A" and "I" are words, too. */
+const connectors =
+  "because|since|which|as|is|and|or|with|for|by|due|given|but|where|from|weil|da|porque|car|parce|perché|потому|omdat"
+
+const options = `(?:(?:the|la|le|el|il|die|a|o)\\s+)?(?:(?:${choiceWords})\\s*#?)?`
+
+interface Way {
+  readonly pattern: RegExp
+  /** Whether a small letter may be one: where it stands apart. */
+  readonly isSmall: boolean
+}
+
+/** Scripts that write words without spaces between: "정답은 B입니다". */
+const asian = "[\\p{Script=Han}\\p{Script=Hangul}\\p{Script=Hiragana}\\p{Script=Katakana}]"
+
+const way = (before: string, letters: string, isSmall = false, after = ""): Way => {
+  const letter = `[(\\[{]{0,3}(?<letter>[${letters}])(?!(?!${asian})[\\p{L}\\p{N}]|['’]\\p{L}|\\s*[+^=×*/]\\s*\\w|\\.\\w)[)\\]}]*`
+  return { pattern: new RegExp(`${before}${letter}${after}`, "giu"), isSmall }
+}
+
+const end = "(?=\\s*(?:[.!,;›]|$|\\n))"
+
+/** Ways to state an answer, and ways that only count where there is none of these. */
+const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
+  const label = `(?:(?<!\\p{L})(?:${answerWords})s?|${joinedWords})`
+  const stated = [
+    way(`‹\\s*${options}\\s*`, letters, true),
+    way(`${label}\\s*[:=]\\s*${options}\\s*`, letters, true),
+    way(
+      `${label}[^\\n:.‹]{0,40}?(?:\\b|\\s|(?<=${asian}))(?:${is})\\s*(?:(?:${adverbs}),?\\s+)?${options}\\s*`,
+      letters
+    ),
+    way(`${label}\\s*(?=\\()`, letters, true),
+    way(`(?:${label})[^\\p{L}\\n]*\\n+\\s*${options}\\s*`, letters, false, end),
+    way(
+      `(?:correct|right|best|final)?\\s*\\b(?:choice|option|solution|response|letter|selection|one)\\s*(?:(?:is|would be|must be|should be)\\b:?|:)\\s*(?:(?:${adverbs}),?\\s+)?${options}\\s*`,
+      letters
+    ),
+    way(
+      `\\b(?:choose|chose|pick|picked|select|selected|go with|going with|opt for|settle on|elijo|wähle|choisis|scelgo|escolho)\\s+${options}\\s*`,
+      letters
+    ),
+    way(`(?:选择?|選擇?|選ぶ)\\s*`, letters),
+    way(
+      `(?<![\\p{L}])`,
+      letters,
+      false,
+      "\\s+is\\s+(?:therefore\\s+|thus\\s+)?(?:the\\s+|our\\s+)?(?:(?:correct|right|best|final|most \\p{L}+)\\s+)?(?:answer|choice|option)\\b"
+    ),
+    way(
+      `\\b(?:hence|thus|therefore|so|consequently|finally)\\b[^.\\n]{0,40}?\\b${options}\\s*`,
+      letters,
+      false,
+      "\\s+is\\s+(?:correct|right|true|the one)\\b"
+    ),
+    way(
+      `\\b(?:hence|thus|therefore|so|consequently|finally|conclusion)\\b[,:]?\\s*(?:it\\s+is\\s+|it's\\s+|it must be\\s+|we\\s+(?:have|get)\\s+)?${options}\\s*`,
+      letters,
+      false,
+      end
+    ),
+    way(
+      `(?:^|[\\n.,!?:;]\\s*|\\b(?:think|believe|say)\\s+)(?:i'd say|i would say|i say|it's|it is|that's|that is|this is)\\s+${options}\\s*`,
+      letters,
+      false,
+      end
+    ),
+    way("(?:^|\\n)\\s*(?:=>|→|⇒|∴|->)\\s*", letters, false, end),
+    way(
+      `\\b(?:actually|correction|wait|no|rather|instead|mistake)\\b[^.\\n]{0,25}?[:,]\\s*(?:no[:,]\\s*)?(?:it\\s+(?:is|should be)\\s+|it's\\s+)?${options}\\s*`,
+      letters,
+      false,
+      end
+    )
+  ]
+  const pointed = [
+    way(
+      `\\b(?:option|choice|alternative|statement)\\s*`,
+      letters,
+      false,
+      "\\s+is\\s+(?:correct|right|true|the one)\\b"
+    ),
+    way(`(?:^|[\\n.,:;(]\\s*|\\b(?:only|that|because)\\s+)`, letters, false, "\\s+is\\s+(?:correct|right)\\b"),
+    way(
+      `\\b(?:corresponds?|corresponding|matches|match|points?|leads?|equivalent|agrees?|consistent)\\s+(?:to|with)?\\s*(?:the\\s+)?(?:option|choice|answer|letter)\\s*`,
+      letters
+    ),
+    way(`\\b(?:corresponds?|corresponding|matches|points?|leads?)\\s+(?:to|with)?\\s*(?=\\()`, letters)
+  ]
+  const alone = [
+    way(
+      "^\\s*",
+      letters,
+      true,
+      `(?:\\s*[)\\]}.:]*\\s*(?:$|\\n)|\\s*[-–—:.)]\\s|,?\\s+(?:because|since|as|for|weil|da|porque|car|parce|perché)\\b|(?<=[)\\]])\\s)`
+    ),
+    way(`(?:^|\\n)\\s*${options}\\s*`, letters, false, "[\\s.)\\]}]*(?:$|\\n)"),
+    way("(?:^|\\n)\\s*", letters, false, "(?:[)\\]}]|\\s*[.:])[^\\n]*$")
+  ]
+  return [stated, pointed, alone]
+}
+
+const known = new Map<string, ReadonlyArray<ReadonlyArray<Way>>>()
+
+const ways = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
+  const found = known.get(letters) ?? waysOf(letters)
+  known.set(letters, found)
+  return found
+}
+
+/** What takes a statement back before it is made: "I do not think that it is B". */
+const disowned =
+  /(?:\b(?:not|never|cannot|unless|whether|if|doubt|wrong|incorrect|isn't|neither|eliminate|except|suppose|assume|why)\b|n't)[^.\n:;,!?]{0,40}$/i
+
+const isWord = new RegExp(`^ (?!(?:${connectors})\\b)\\p{Ll}`, "u")
+
+/** "C ignores entropy" speaks of a choice. */
+const isSubject =
+  /^[)\]}]*\s+(?:is (?:not|wrong|incorrect|false|too|only|also|a|an)|isn't|was|would|could|can|cannot|can't|does|doesn't|did|has|had|may|might|seems|fails|ignores|states|says|violates|contradicts|describes|refers|assumes|gives|misses|confuses|requires|implies)\b/
+
+/** A second letter, or a doubt, right behind the first. */
+const isHedged = (rest: string, letters: string): boolean =>
+  new RegExp(
+    `^[)\\]}.]*\\s*(?:(?:,|/|&|\\||;)\\s*(?:and|or)?|and|or|und|oder|ou|et|o|y|e|u|и|или|або|veya|ve|atau|dan|或|和|または|또는|أو|و)\\s*(?:the\\s+)?(?:(?:${choiceWords})\\s*)?[(\\[]*(?:[${letters}](?<![AI](?=\\s+\\p{Ll}))(?![\\p{L}\\p{N}'’])|(?<=[(\\[])[${letters.toLowerCase()}](?=[)\\]]))`,
+    "u"
+  ).test(rest) || /^[)\]}]*\s*(?:\?|or\b|\(?(?:maybe|perhaps|not sure|a guess))/i.test(rest)
+
+interface Statement {
+  readonly at: number
+  /** Absent where it names several or doubts. */
+  readonly letter: string | undefined
+}
+
+const statements = (text: string, { isSmall, pattern }: Way, letters: string): ReadonlyArray<Statement> =>
+  [...text.matchAll(pattern)].flatMap((match): ReadonlyArray<Statement> => {
+    const found = match.groups!.letter!
+    const at = match.index + match[0].lastIndexOf(found)
+    const rest = text.slice(at + 1)
+    const before = text.slice(0, at).replace(/[([{]+$/, "")
+    const letter = found.toUpperCase()
+    if (!isSmall && found !== letter) return []
+    if (found !== letter && !/^\s*(?:[)\]}›]|[.,;!]?\s*(?:$|\n))/.test(rest)) return []
+    if (/[AI]/.test(letter) && isWord.test(rest)) return []
+    if (isSubject.test(rest) && !/is\s+(?:correct|right)/.test(match[0])) return []
+    if (disowned.test(text.slice(Math.max(0, match.index - 60), match.index))) return []
+    const isSecond = new RegExp(`(?<![\\p{L}])[${letters}][)\\]]*\\s*(?:,|/|&|and|or|,\\s*(?:and|or))\\s*$`, "u").test(
+      before
+    )
+    return [{ at, letter: isSecond || isHedged(rest, letters) ? undefined : letter }]
+  })
+
+/** What takes back what stands before it without another answer. */
+const evasions =
+  /\b(?:answer|choice|option)\s+(?:is|could be|might be|may be|must be)\s+(?:either|both|neither|unclear|unknown|not|none|impossible)\b/gi
 
 /**
  * The letter that a text chooses; `undefined` when it chooses none.
@@ -67,15 +250,30 @@ const chosen = (text: string, way: RegExp): string | undefined =>
  * ```
  */
 export const extract = (text: string, letters: string = defaultLetters): string | undefined => {
-  const said = spoken(text)
-  for (const way of ways(letters)) {
-    const letter = chosen(said, way)
-    if (letter !== undefined) return letter
+  const said = plain(spoken(text))
+  const [stated, pointed, alone] = ways(letters)
+  for (const kind of isListing(said, letters) ? [stated!, pointed!] : [stated!, pointed!, alone!]) {
+    const found = kind.flatMap((one) => statements(said, one, letters))
+    const evaded = [...said.matchAll(evasions)].map(({ index }) => ({ at: index, letter: undefined }))
+    if (found.length > 0) return last([...found, ...evaded])
   }
   return undefined
 }
 
-const goldLetter = (gold: string) => /[A-Z]/.exec(gold.trim())?.[0] ?? gold.trim()
+/** Whether a text lists the choices, a line for each. */
+const isListing = (text: string, letters: string): boolean => {
+  const lines = [...text.matchAll(new RegExp(`(?:^|\\n)[\\s(]*([${letters}])\\s*[).:]`, "g"))]
+  return new Set(lines.map(([, letter]) => letter)).size > 1
+}
+
+/** The letter of the last statement; of two ways to read it, a hedge counts. */
+const last = (found: ReadonlyArray<Statement>): string | undefined => {
+  const at = Math.max(...found.map((one) => one.at))
+  const latest = found.filter((one) => one.at === at)
+  return latest.some(({ letter }) => letter === undefined) ? undefined : latest[0]!.letter
+}
+
+const goldLetter = (gold: string) => /[A-Z]/.exec(gold.trim())?.[0] ?? gold.trim().toUpperCase()
 
 /** Makes a grader of choices among letters. */
 export const make = (options: Options = {}): Verdict.AnswerGrader =>
