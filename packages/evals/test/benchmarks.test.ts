@@ -226,6 +226,108 @@ describe("a benchmark of one's own", () => {
   )
 })
 
+describe("files that are not as they should be", () => {
+  const write = (name: string, text: string | Uint8Array) => {
+    const file = path.join(folder(), name)
+    fs.writeFileSync(file, text)
+    return file
+  }
+  const lines = (...rows: ReadonlyArray<object>) => rows.map((row) => `${JSON.stringify(row)}\n`).join("")
+  const mine = (text: string | Uint8Array) => UserBenchmark.make({ file: write("mine.jsonl", text) })
+  const refusal = (benchmark: Benchmark.Benchmark, options: Benchmark.LoadOptions = {}) =>
+    Effect.map(Effect.flip(Benchmark.load(benchmark, options)), ({ message }) => message)
+
+  it.effect("say which questions occur more than once, and count them", () =>
+    Effect.gen(function* () {
+      const row = { id: "a", question: "1?", answer: "1" }
+      const { notices, tasks } = yield* Benchmark.load(mine(lines(row, row, { ...row, id: "b", question: "2?" })))
+      assert.deepStrictEqual(
+        tasks.map(({ id }) => id),
+        ["a", "a-2", "b"]
+      )
+      assert.deepStrictEqual(notices, ["1 question in the files more than once, and counted as often: a."])
+    })
+  )
+
+  it.effect("leave out copies of what was trained on, whatever their ids", () =>
+    Effect.gen(function* () {
+      const row = { id: "a", question: "1?", answer: "1" }
+      const benchmark = mine(lines(row, row, { ...row, id: "copy" }, { id: "b", question: "2?", answer: "2" }))
+      const { tasks } = yield* Benchmark.load(benchmark, { trained: ["a"], onOverlap: "drop" })
+      assert.deepStrictEqual(
+        tasks.map(({ id }) => id),
+        ["b"]
+      )
+      assert.include(yield* refusal(benchmark, { trained: ["a"] }), "3 tasks were trained on")
+    })
+  )
+
+  it.effect("say that they hold nothing, or nothing of the benchmark", () =>
+    Effect.gen(function* () {
+      assert.include(yield* refusal(mine("")), "it holds no records")
+      assert.include(yield* refusal(mine("\n \n")), "it holds no records")
+      const rlpr = write("rlpr.jsonl", fs.readFileSync(fixture("rlpr")))
+      const strict = Rlpr.make({ maxReferenceLength: 0 })
+      assert.match(yield* refusal(strict, { files: [rlpr] }), /none of its \d+ records is a task of rlpr-strict/)
+    })
+  )
+
+  it.effect("are refused where no answer could be right, and where there is no question", () =>
+    Effect.gen(function* () {
+      assert.match(yield* refusal(mine(lines({ question: "1?", answer: " " }))), /Record 1 .*its answer is empty/)
+      assert.match(yield* refusal(mine(lines({ question: "", answer: "1" }))), /Record 1 .*its question is empty/)
+    })
+  )
+
+  it.effect("are refused where a program could not be tested", () =>
+    Effect.gen(function* () {
+      const [program, method] = fs
+        .readFileSync(fixture("livecodebench"), "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line))
+      const spoiled = (row: object) => refusal(LiveCodeBench.make(), { files: [write("lcb.jsonl", lines(row))] })
+      assert.include(
+        yield* spoiled({ ...program, private_test_cases: "bm90IGEgcGlja2xl" }),
+        "neither JSON nor compressed"
+      )
+      assert.include(
+        yield* spoiled({ ...program, private_test_cases: "[]", public_test_cases: "[]" }),
+        "it has no tests"
+      )
+      assert.include(yield* spoiled({ ...method, metadata: "{}" }), 'its metadata has no "func_name"')
+    })
+  )
+
+  it.effect("are read with a byte order mark, and refused as arrays and in other encodings", () =>
+    Effect.gen(function* () {
+      const text = lines({ id: "ü", question: "1?", answer: "1" })
+      const { tasks } = yield* Benchmark.load(mine(`\ufeff${text}`))
+      assert.strictEqual(tasks[0]!.id, "ü")
+      assert.include(yield* refusal(mine(`[${text.trim()}]`)), "holds a JSON array; one JSON object a line is expected")
+      assert.include(yield* refusal(mine(Buffer.from(text, "latin1"))), "it is not UTF-8; save it in that encoding")
+    })
+  )
+
+  it.effect("say which questions have two equal options", () =>
+    Effect.gen(function* () {
+      const row = { "Record ID": "rec", Question: "?", "Correct Answer": "right", "Incorrect Answer 1": "right " }
+      const file = write("gpqa.jsonl", lines({ ...row, "Incorrect Answer 2": "two", "Incorrect Answer 3": "three" }))
+      const { notices } = yield* Benchmark.load(GpqaDiamond.make(), { files: [file] })
+      assert.deepStrictEqual(notices, ["In 1 question two options are equal: gpqa-diamond/rec."])
+      const prompts = write("rlpr.jsonl", lines({ prompt: [null], reward_model: { ground_truth: "1" } }))
+      assert.match(yield* refusal(Rlpr.make(), { files: [prompts] }), /Record 1 .*"prompt" should be a list of objects/)
+    })
+  )
+
+  it.effect("have no sample of less than one task", () =>
+    Effect.gen(function* () {
+      const benchmark = mine(lines({ question: "1?", answer: "1" }))
+      for (const limit of [0, -1, 0.5]) assert.include(yield* refusal(benchmark, { limit }), "a whole number from 1 on")
+    })
+  )
+})
+
 it("benchmarks are found by their names", () => {
   for (const name of Benchmarks.names) assert.isDefined(Benchmarks.named(name))
   assert.isUndefined(Benchmarks.named("toString"))

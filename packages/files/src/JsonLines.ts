@@ -20,8 +20,8 @@ import * as Sealed from "./Sealed.ts"
 /** How a file is read. */
 export interface ReadOptions {
   /**
-   * Whether somebody else wrote the file, and has ended: its last line counts without an end of line, too. False by
-   * default, as for files that {@link open} writes.
+   * Whether somebody else wrote the file, and has ended: its last line counts without an end of line, too, a byte order
+   * mark is left out, and a file that is not UTF-8 is refused. False by default, as for files that {@link open} writes.
    */
   readonly isComplete?: boolean | undefined
   /**
@@ -113,10 +113,24 @@ async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string
   const text = isPacked(file) ? source.pipe(createGunzip({ finishFlush })) : source
   source.on("error", (error) => text.destroy(error))
   try {
-    yield* text.setEncoding("utf8") as AsyncIterable<string>
+    yield* isComplete ? decoded(text) : (text.setEncoding("utf8") as AsyncIterable<string>)
   } finally {
     source.destroy()
   }
+}
+
+/** Text that somebody else wrote: other encodings are no text, and must not be read as if a few letters were lost. */
+async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true })
+  const decode = (piece?: Uint8Array): string => {
+    try {
+      return decoder.decode(piece, { stream: piece !== undefined })
+    } catch {
+      throw new Error("it is not UTF-8; save it in that encoding")
+    }
+  }
+  for await (const piece of bytes) yield decode(piece)
+  yield decode()
 }
 
 async function* valuesOf(file: string, options: ReadOptions): AsyncGenerator<unknown> {

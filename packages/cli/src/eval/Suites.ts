@@ -155,6 +155,7 @@ export const one = (name: string, options: Options): Effect.Effect<Evaluation.Su
       }),
       (error) => usage(error.message.replace('`onOverlap: "drop"`', "--drop-overlap").replace("give the ids", "--ids"))
     )
+    for (const notice of loaded.notices) process.stderr.write(`${name}: ${notice}\n`)
     const suite = Evaluation.suite(complete, loaded)
     return { ...suite, record: { ...suite.record, requested: name } }
   })

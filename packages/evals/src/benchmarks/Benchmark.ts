@@ -45,6 +45,8 @@ export interface Benchmark {
    * which ends the loading with the record's number.
    */
   readonly toTask: (record: Dataset.Record, index: number) => Task.Task | undefined
+  /** What is odd about a record that is used all the same, e.g. `two options are equal`. */
+  readonly oddityOf?: ((record: Dataset.Record) => string | undefined) | undefined
 }
 
 /** A benchmark whose answers can be graded. */
@@ -73,6 +75,8 @@ export interface LoadOptions extends Dataset.Options {
 export interface Loaded {
   readonly tasks: ReadonlyArray<Task.Task>
   readonly provenance: Provenance
+  /** What somebody should know of the files, in sentences: questions that occur twice, odd records. */
+  readonly notices: ReadonlyArray<string>
 }
 
 /** What is needed to load the same tasks again. */
@@ -135,9 +139,16 @@ const commitOf = (files: ReadonlyArray<Dataset.LocalFile>) => {
   return { commit }
 }
 
+/** What nobody can answer, or nobody can be right about, is refused before anything is paid for. */
+const gradable = (task: Task.Task | undefined): Task.Task | undefined => {
+  if (task !== undefined && Task.question(task).trim() === "") throw new RowError("its question is empty")
+  if (task?.reference?.trim() === "") throw new RowError("its answer is empty, so no answer could be right")
+  return task
+}
+
 const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) =>
   Effect.try({
-    try: () => benchmark.toTask(record, index),
+    try: () => gradable(benchmark.toTask(record, index)),
     catch: (error) => error
   }).pipe(
     Effect.catch((error) =>
@@ -148,27 +159,55 @@ const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) 
   )
 
 /** A question that occurs twice has two ids: the second is numbered. */
-const distinct = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<Task.Task> => {
+const distinct = (tasks: ReadonlyArray<Task.Task>) => {
   const seen = new Map<string, number>()
-  return tasks.map((task) => {
+  const numbered = tasks.map((task) => {
     const count = (seen.get(task.id) ?? 0) + 1
     seen.set(task.id, count)
     return count === 1 ? task : { ...task, id: `${task.id}-${count}` }
   })
+  return { numbered, repeated: [...seen].filter(([, count]) => count > 1).map(([id]) => id) }
 }
 
-const readTasks = (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) =>
-  Effect.map(
-    Effect.forEach(files, ({ path }) =>
-      Dataset.records(path).pipe(
-        Stream.zipWithIndex,
-        Stream.mapEffect(([record, index]) => taskOf(benchmark, path, record, index)),
-        Stream.filter((task) => task !== undefined),
-        Stream.runCollect
-      )
-    ),
-    (lists) => distinct(lists.flat())
+/** All tasks of the files, and what somebody should know of them. */
+const readTasks = Effect.fnUntraced(function* (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) {
+  let records = 0
+  const odd = new Map<string, Array<string>>()
+  const read = Effect.fnUntraced(function* (path: string, record: Row, index: number) {
+    records += 1
+    const task = yield* taskOf(benchmark, path, record, index)
+    const oddity = task && benchmark.oddityOf?.(record)
+    if (oddity !== undefined) odd.set(oddity, [...(odd.get(oddity) ?? []), task!.id])
+    return task
+  })
+  const lists = yield* Effect.forEach(files, ({ path }) =>
+    Dataset.records(path).pipe(
+      Stream.zipWithIndex,
+      Stream.mapEffect(([record, index]) => read(path, record, index)),
+      Stream.filter((task) => task !== undefined),
+      Stream.runCollect
+    )
   )
+  const { numbered, repeated } = distinct(lists.flat())
+  if (numbered.length === 0) return yield* nothingIn(benchmark, files, records)
+  const notices = [
+    ...(repeated.length === 0
+      ? []
+      : [`${counted(repeated)} in the files more than once, and counted as often: ${some(repeated)}.`]),
+    ...[...odd].map(([oddity, ids]) => `In ${counted(ids)} ${oddity}: ${some(ids)}.`)
+  ]
+  return { all: numbered, notices }
+})
+
+const counted = ({ length }: ReadonlyArray<string>) => (length === 1 ? "1 question" : `${length} questions`)
+
+const some = (ids: ReadonlyArray<string>) => `${ids.slice(0, 3).join(", ")}${ids.length > 3 ? ", …" : ""}`
+
+const nothingIn = (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>, records: number) => {
+  const detail = records === 0 ? "it holds no records" : `none of its ${records} records is a task of ${benchmark.id}`
+  const source = files.map(({ path }) => path).join(", ")
+  return Effect.fail(new Dataset.DatasetError({ source, reason: "format", detail }))
+}
 
 const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: LoadOptions) =>
   Result.gen(function* () {
@@ -176,6 +215,9 @@ const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: 
     const clean = yield* Selection.withoutTrained(chosen, options.trained ?? [], options.onOverlap)
     if (clean.length === 0) return yield* Result.fail(new Selection.SelectionError({ reason: "empty", ids: [] }))
     if (options.limit === undefined) return clean
+    if (!Number.isInteger(options.limit) || options.limit < 1) {
+      return yield* Result.fail(new Selection.SelectionError({ reason: "limit", ids: [] }))
+    }
     const { stratum } = benchmark
     return Selection.sample(clean, {
       limit: options.limit,
@@ -209,12 +251,13 @@ const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: 
 export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Effect<Loaded, LoadError> =>
   Effect.gen(function* () {
     const files = yield* filesOf(benchmark, options)
-    const all = yield* readTasks(benchmark, files)
+    const { all, notices } = yield* readTasks(benchmark, files)
     const tasks = yield* Effect.fromResult(select(benchmark, all, options))
     const { source } = benchmark
     const isHub = options.files === undefined && typeof source === "object" && "dataset" in source
     return {
       tasks,
+      notices,
       provenance: {
         benchmark: benchmark.id,
         prompt: benchmark.prompt,

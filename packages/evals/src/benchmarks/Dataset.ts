@@ -71,7 +71,8 @@ export class DatasetError extends Data.TaggedError("DatasetError")<{
     const todo = {
       "not-found": "check its path or address",
       gated: "accept its terms on the hub, and give a token (HF_TOKEN)",
-      network: "check the connection, or give a local file",
+      network:
+        "check the connection, or fetch the file by other means and give it (`divisi eval --benchmark NAME=FILE`, `files` of `Benchmark.load`)",
       checksum: "delete it and fetch it again, or give the checksum of this revision",
       format: "check that it is the file the benchmark expects"
     }[this.reason]
@@ -183,19 +184,24 @@ export const fetchFiles = (
 
 const missing = (source: string) => new DatasetError({ source, reason: "not-found", detail: "there is no such file" })
 
+/** A line that holds something else than an object: an array, most often, of all the records. */
+const notAnObject = (file: string, index: number, value: unknown) => {
+  const what = Array.isArray(value) ? "holds a JSON array" : "is not an object"
+  const detail = `record ${index + 1} ${what}; one JSON object a line is expected`
+  return new DatasetError({ source: file, reason: "format", detail })
+}
+
 const jsonLines = (file: string): Stream.Stream<Row, DatasetError> =>
   JsonLines.read(file, { isComplete: true }).pipe(
     Stream.mapError((error) => {
       if (error._tag === "FileError" && error.reason === "Missing") return missing(file)
-      const detail = error._tag === "LineError" ? `line ${error.line} ${error.problem}` : detailOf(error)
+      const detail = error._tag === "LineError" ? `line ${error.line} ${error.problem}` : detailOf(error.cause)
       return new DatasetError({ source: file, reason: "format", detail })
     }),
     Stream.mapEffect((value, index) =>
-      typeof value === "object" && value !== null
+      typeof value === "object" && value !== null && !Array.isArray(value)
         ? Effect.succeed(value as Row)
-        : Effect.fail(
-            new DatasetError({ source: file, reason: "format", detail: `record ${index + 1} is not an object` })
-          )
+        : Effect.fail(notAnObject(file, index, value))
     )
   )
 

@@ -8,7 +8,7 @@ import * as Task from "@divisi/core/Task"
 import { LetterGrader } from "@divisi/graders/text"
 import { fraction } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
-import { ask, letterAt } from "./choices.ts"
+import { ask, equalOptions, letterAt } from "./choices.ts"
 import * as Row from "./Row.ts"
 
 /** How the options are ordered. */
@@ -41,6 +41,7 @@ export const make = (options: Options = {}): Graded => {
     prompt: `gpqa-diamond/1/seed-${seed}`,
     epochs: 4,
     grader: LetterGrader.make({ letters: "ABCD" }),
+    oddityOf: (record) => equalOptions(optionsOf(record)),
     toTask: (record) => {
       const id = Row.text(record, "Record ID")
       const order = [0, 1, 2, 3].sort(

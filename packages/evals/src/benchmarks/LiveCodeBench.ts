@@ -1,6 +1,7 @@
 /** LiveCodeBench: problems of programming contests, in slices by when they were held. */
 import * as Task from "@divisi/core/Task"
 import { LiveCodeBenchProblem } from "@divisi/graders/code"
+import * as Result from "effect/Result"
 import type { Benchmark } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
@@ -63,7 +64,9 @@ export const make = (options: Options = {}): Benchmark => {
     toTask: (record) => {
       const day = Row.text(record, "contest_date").slice(0, 10)
       if ((options.from ?? day) > day || (options.to ?? day) < day) return undefined
-      const liveCodeBench = Row.orThrow(LiveCodeBenchProblem.fromRecord(record))
+      const liveCodeBench = Row.orThrow(
+        Result.flatMap(LiveCodeBenchProblem.fromRecord(record), LiveCodeBenchProblem.checked)
+      )
       const question = `### Question\n${Row.text(record, "question_content")}\n\n${format(liveCodeBench.starterCode)}\n\n### Answer (use the format with backticks)`
       return Task.make({
         id: `livecodebench/${Row.text(record, "question_id")}`,

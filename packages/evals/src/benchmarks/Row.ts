@@ -57,6 +57,8 @@ export const nested = (row: Row, name: string): Row => {
 /** Records within a record. */
 export const list = (row: Row, name: string): ReadonlyArray<Row> => {
   const value = row[name]
-  if (!Array.isArray(value)) throw wrong(row, name, "a list")
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "object" && item !== null)) {
+    throw wrong(row, name, "a list of objects")
+  }
   return value
 }

@@ -6,7 +6,7 @@ import { fraction, sha256 } from "../internal/digest.ts"
 
 /** Why a selection is refused. */
 export class SelectionError extends Data.TaggedError("SelectionError")<{
-  readonly reason: "unknown-ids" | "overlap" | "empty"
+  readonly reason: "unknown-ids" | "overlap" | "empty" | "limit"
   readonly ids: ReadonlyArray<string>
 }> {
   override get message(): string {
@@ -18,6 +18,8 @@ export class SelectionError extends Data.TaggedError("SelectionError")<{
         return `${this.ids.length} tasks were trained on: ${some}. Leave them out with \`onOverlap: "drop"\`, or give the ids to evaluate.`
       case "empty":
         return "No task is left: widen the selection."
+      case "limit":
+        return "The limit is the most tasks: a whole number from 1 on."
     }
   }
 }
@@ -109,14 +111,18 @@ export type Trained = ReadonlyArray<string | Task.Task>
 
 const questionKey = (task: Task.Task) => sha256(Task.question(task).replace(/\s+/g, " ").trim())
 
-/** The tasks that were not trained on. If any was, the selection fails, unless `onOverlap` is `drop`. */
+/**
+ * The tasks that were not trained on. If any was, the selection fails, unless `onOverlap` is `drop`. A task that asks
+ * what one that was trained on asks was trained on, too, whatever its id.
+ */
 export const withoutTrained = (
   tasks: ReadonlyArray<Task.Task>,
   trained: Trained,
   onOverlap: "refuse" | "drop" = "refuse"
 ): Result.Result<ReadonlyArray<Task.Task>, SelectionError> => {
   const ids = new Set(trained.map((one) => (typeof one === "string" ? one : one.id)))
-  const questions = new Set(trained.flatMap((one) => (typeof one === "string" ? [] : [questionKey(one)])))
+  const known = trained.filter((one) => typeof one !== "string")
+  const questions = new Set([...known, ...tasks.filter(({ id }) => ids.has(id))].map(questionKey))
   const isTrained = (task: Task.Task) => ids.has(task.id) || (questions.size > 0 && questions.has(questionKey(task)))
   const overlap = tasks.filter(isTrained)
   if (overlap.length > 0 && onOverlap === "refuse") {

@@ -15,6 +15,10 @@ const instruction = (format: ChoiceFormat, count: number) => {
     : `Answer the multiple choice question. Reason in <think> tags, then give one of ${range}, and nothing else, in <answer> tags.`
 }
 
+/** Says that two options are the same: an answer that names the other one is graded wrong. */
+export const equalOptions = (options: ReadonlyArray<string>): string | undefined =>
+  new Set(options.map((option) => option.trim())).size < options.length ? "two options are equal" : undefined
+
 /** The whole question: what to do, the question, its options on lines of their own. */
 export const ask = (question: string, options: ReadonlyArray<string>, format: ChoiceFormat): string =>
   [

@@ -4,7 +4,7 @@
  * Private tests come as JSON, or as a pickle in a compressed text. A pickle is a program, so nothing here runs it: a
  * reader accepts the one shape that these have, a single text, and refuses everything else.
  */
-import { inflateSync } from "node:zlib"
+import { constants, inflateSync } from "node:zlib"
 import type { Task } from "@divisi/core/Task"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -86,6 +86,36 @@ export const readTests = (encoded: string): Result.Result<ReadonlyArray<Test>, s
     catch: () => "they are neither JSON nor compressed"
   })
   return Result.flatMap(Result.flatMap(inflated, readText), parseTests)
+}
+
+/** So many characters of packed tests show what they are: reading all of them would take seconds for each benchmark. */
+const headLength = 4096
+
+/** Whether there are tests, as far as the beginning shows; the failure says why they cannot be read. */
+const hasTests = (encoded: string): Result.Result<boolean, string> => {
+  if (/^\s*\[/.test(encoded)) return Result.map(parseTests(encoded), ({ length }) => length > 0)
+  const head = Buffer.from(encoded.slice(0, headLength), "base64")
+  const inflated = Result.try({
+    try: () => inflateSync(head, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: maxBytes }).toString("latin1"),
+    catch: () => "they are neither JSON nor compressed"
+  })
+  return Result.flatMap(inflated, (text) =>
+    /\[\s*[{\]]/.test(text) ? Result.succeed(/\[\s*\{/.test(text)) : Result.fail("they are no list")
+  )
+}
+
+/**
+ * The problem, if solutions of it can be graded, as far as the beginning of its private tests shows; else why not: what
+ * is to be refused before anything is paid for.
+ */
+export const checked = (problem: LiveCodeBenchProblem): Result.Result<LiveCodeBenchProblem, string> => {
+  const hidden = hasTests(problem.privateTests)
+  if (Result.isFailure(hidden)) return Result.fail(`its private tests cannot be read: ${hidden.failure}`)
+  if (!hidden.success && problem.publicTests.length === 0) return Result.fail("it has no tests")
+  const isFunction = problem.publicTests.some(({ type }) => type === "functional")
+  return isFunction && problem.functionName === undefined
+    ? Result.fail('it tests a function, and its metadata has no "func_name"')
+    : Result.succeed(problem)
 }
 
 /** All tests of a problem, public ones first. Tests that cannot be decoded are an error: they never count as passed. */
