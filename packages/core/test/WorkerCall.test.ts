@@ -145,3 +145,40 @@ describe("a payer", () => {
     })
   )
 })
+
+describe("a call for which nobody says how much may be written", () => {
+  const asked = Effect.fnUntraced(function* (
+    about: Partial<Worker>,
+    options: Omit<Conductor.Options, "policy" | "pool">
+  ) {
+    const scripted = ScriptedWorker.make({ id: "a", pricing, replies: ["42"] })
+    const pool = WorkerPool.makeUnsafe([{ ...scripted, ...about }])
+    const conductor = Conductor.make({ policy: Baselines.single(0), pool, ...options })
+    const { ending } = yield* conductor.run("Why?")
+    return ending === "answered" ? scripted.calls[0]?.maxOutputTokens : ending
+  })
+
+  it.effect("may write 8,192 tokens on a limited account, or fewer where its model can", () =>
+    Effect.gen(function* () {
+      const budget = { tokens: 10_000 }
+      assert.strictEqual(yield* asked({}, { budget }), 8_192)
+      assert.strictEqual(yield* asked({ limits: { maxOutputTokens: 128_000 } }, { budget }), 8_192)
+      assert.strictEqual(yield* asked({ limits: { maxOutputTokens: 500 } }, { budget }), 500)
+    })
+  )
+
+  it.effect("is held to its worker's own setting, and to what the run says before that", () =>
+    Effect.gen(function* () {
+      const own = { maxOutputTokens: 20_000, limits: { maxOutputTokens: 128_000 } }
+      assert.strictEqual(yield* asked(own, { budget: { tokens: 30_000 } }), 20_000)
+      assert.strictEqual(yield* asked(own, { budget: { tokens: 10_000 } }), "budget")
+      assert.strictEqual(yield* asked(own, { budget: { tokens: 10_000 }, worker: { maxOutputTokens: 9_000 } }), 9_000)
+    })
+  )
+
+  it.effect("is held to nothing without a limit", () =>
+    Effect.gen(function* () {
+      assert.isUndefined(yield* asked({ limits: { maxOutputTokens: 128_000 } }, {}))
+    })
+  )
+})

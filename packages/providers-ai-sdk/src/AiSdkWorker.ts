@@ -119,7 +119,7 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
   const secrets = (options.secrets ?? []).map((secret) =>
     Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
   )
-  const { description, limits, pricing, provider, takesSeed } = options
+  const { description, limits, maxOutputTokens, pricing, provider, takesSeed } = options
   const failure = (error: unknown, nowMillis: number) =>
     error instanceof WorkerError ? error : new WorkerError({ worker, reason: reasonOf(error, { secrets, nowMillis }) })
   return {
@@ -128,6 +128,7 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
     provider,
     pricing,
     limits,
+    maxOutputTokens,
     takesSeed,
     settings: settingsOf(options),
     generate: (request) =>

@@ -36,16 +36,10 @@ const defaultsOf = ({ maxOutputTokens, reasoning, stopSequences, temperature }: 
   temperature
 })
 
-/** A worker never writes more than its own default, unless a request asks for more. */
-const workerLimits = (model: string, { limits = limitsOf(model), maxOutputTokens }: AnthropicOptions): Limits => ({
-  ...limits,
-  maxOutputTokens: maxOutputTokens ?? limits?.maxOutputTokens
-})
-
 const targetOf = (model: string, options: AnthropicOptions, limits: Limits): Target => ({
   model,
   capabilities: capabilitiesOf(model, options.capabilities),
-  maxTokens: limits.maxOutputTokens ?? assumedMaxTokens,
+  maxTokens: options.maxOutputTokens ?? limits.maxOutputTokens ?? assumedMaxTokens,
   promptCache: { prefix: options.promptCache ?? "system", keepFor: options.promptCacheFor ?? "5m" },
   omitUnsupported: options.unsupported === "omit",
   body: options.body ?? {}
@@ -103,7 +97,7 @@ const generator = (
  * ```
  */
 export const anthropic = (model: string, options: AnthropicOptions = {}): Worker => {
-  const limits = workerLimits(model, options)
+  const limits = options.limits ?? limitsOf(model)
   const target = targetOf(model, options, limits)
   const pricing = options.pricing ?? priceOf(model, { cacheFor: target.promptCache.keepFor })
   const id = options.id ?? `anthropic:${model}`
@@ -119,6 +113,7 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
     settings: { baseURL: endpoint.baseURL, body: options.body, ...defaultsOf(options) },
     pricing,
     limits,
+    maxOutputTokens: options.maxOutputTokens,
     generate: Result.isFailure(resolved)
       ? () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure })
       : generator(id, options, target, key, endpoint)

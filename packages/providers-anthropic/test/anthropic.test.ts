@@ -71,6 +71,6 @@ describe("anthropic", () => {
 
   it("never writes more than its own default says", () => {
     assert.strictEqual(anthropic("claude-opus-5-5").limits?.maxOutputTokens, 128_000)
-    assert.strictEqual(anthropic("claude-opus-5-5", { maxOutputTokens: 1000 }).limits?.maxOutputTokens, 1000)
+    assert.strictEqual(anthropic("claude-opus-5-5", { maxOutputTokens: 1000 }).maxOutputTokens, 1000)
   })
 })

@@ -111,6 +111,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
     provider,
     pricing,
     limits,
+    maxOutputTokens,
     takesSeed: options.settings?.names.includes("seed") === true,
     settings: defaults,
     generate: (request) =>

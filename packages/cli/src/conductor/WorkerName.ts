@@ -6,20 +6,6 @@ import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import { vendors } from "./Vendors.ts"
 
-/**
- * The output that a budget sets aside for a call where nobody says how much a worker may write. What models could write
- * at most costs many times what they do, and would let no budget begin.
- */
-const reservedOutputTokens = 8_192
-
-const reserved = (worker: Worker): Worker => ({
-  ...worker,
-  limits: {
-    ...worker.limits,
-    maxOutputTokens: Math.min(worker.limits?.maxOutputTokens ?? reservedOutputTokens, reservedOutputTokens)
-  }
-})
-
 /** The paper's pool by the name that the command line has for it: `paper:controlled`. */
 const paper = "paper"
 
@@ -49,7 +35,7 @@ const makeLocalPool: Effect.Effect<ReadonlyArray<Worker>, Failure> = Effect.tryP
   try: async () => {
     const LocalModels = await import("./LocalModels.ts")
     const { defaultPool, llamacpp } = await LocalModels.load()
-    return defaultPool.map((model) => reserved(llamacpp(model, LocalModels.loading())))
+    return defaultPool.map((model) => llamacpp(model, LocalModels.loading()))
   },
   catch: (error) => usage(messageOf(error))
 })
@@ -65,7 +51,7 @@ const make = (name: string, environment: Vendor.Environment): Effect.Effect<Read
       try: () => vendor.make(model, { id: name, ...Vendor.connection(vendor, environment) }),
       catch: (error) => usage(`${name} cannot be used: ${messageOf(error)}`)
     }),
-    (worker) => [reserved(worker)]
+    (worker) => [worker]
   )
 }
 

@@ -10,8 +10,14 @@ export interface Asked {
   readonly request: WorkerRequest
 }
 
-/** The output limit that a budget assumes when neither the request nor the worker has one (the paper's). */
-const assumedOutputTokens = 4_096
+/**
+ * The most output tokens that an account sets aside for a call where nobody says how much it may write; the worker is
+ * held to it. What models could write at most costs many times what they do, and would let no budget begin.
+ */
+const defaultOutputTokens = 8_192
+
+/** What an answer usually takes at most. */
+const usualOutputTokens = 4_096
 
 const encoder = new TextEncoder()
 
@@ -35,11 +41,13 @@ const inputBound = (asked: Asked): number =>
 
 /** The most that a worker may write, where that is known. */
 export const mostOutput = ({ request, worker }: Asked): number | undefined =>
-  request.maxOutputTokens ?? worker.limits?.maxOutputTokens
+  request.maxOutputTokens ?? worker.maxOutputTokens ?? worker.limits?.maxOutputTokens
 
-/** The output that a limited account sets aside for a call. */
+/** The output that an account sets aside for a call. */
 export const outputBound = ({ request, worker }: Asked): number =>
-  request.maxOutputTokens ?? worker.limits?.maxOutputTokens ?? assumedOutputTokens
+  request.maxOutputTokens ??
+  worker.maxOutputTokens ??
+  Math.min(worker.limits?.maxOutputTokens ?? defaultOutputTokens, defaultOutputTokens)
 
 /** The most that a call can be billed at. */
 export const worstCase = (asked: Asked): Amount => {
@@ -55,7 +63,7 @@ export const worstCase = (asked: Asked): Amount => {
 /** What a vendor will count against a limit of tokens per minute: the likely input, and the output that is asked for. */
 export const likelyTokens = (asked: Asked): number =>
   (inputCount(asked) ?? estimateUsage(asked.request.messages, "").inputTokens) +
-  (asked.request.maxOutputTokens ?? Math.min(outputBound(asked), assumedOutputTokens))
+  (asked.request.maxOutputTokens ?? asked.worker.maxOutputTokens ?? Math.min(outputBound(asked), usualOutputTokens))
 
 /** The likely usage of a whole answer, and never more than was set aside for it. */
 export const estimateOf = (asked: Asked, text: string): Usage => {

@@ -98,6 +98,11 @@ export interface Worker {
   readonly pricing?: Pricing | undefined
   readonly limits?: Limits | undefined
   /**
+   * Its own setting: the most output tokens of a call whose request does not say so. Without one, a call on a limited
+   * account may write 8,192, or what its `limits` allow if that is less.
+   */
+  readonly maxOutputTokens?: number | undefined
+  /**
    * The exact number of input tokens of a request, where the worker can tell. Without it a budget reserves an upper
    * bound: one token for each byte.
    */

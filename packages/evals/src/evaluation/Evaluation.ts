@@ -56,8 +56,8 @@ export interface Terms {
   readonly epochs?: number | undefined
   /**
    * How a run goes. Its budget is that of one question; its `seed`, 0 by default, is what the seeds of all samples
-   * follow from. Without `maxOutputTokens` a call may write what its worker can, and 4,096 tokens where that is
-   * unknown. A critic sees the answers: one that knows the references gives them away.
+   * follow from. Without `maxOutputTokens` a call may write what its worker's own setting says, or 8,192 tokens (fewer
+   * where the limit of the model is lower). A critic sees the answers: one that knows the references gives them away.
    */
   readonly run?: RunSettings | undefined
   /** Of the intervals; 0.95 by default. */

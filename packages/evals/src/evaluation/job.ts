@@ -49,7 +49,7 @@ export const conductorOf = ({ pool, run = {} }: Options, entry: Entry): Conducto
     ...run,
     policy,
     pool,
-    worker: { ...worker, maxOutputTokens: factor === undefined ? tokens : Math.round((tokens ?? 4096) * factor) },
+    worker: { ...worker, maxOutputTokens: factor === undefined ? tokens : Math.round((tokens ?? 8_192) * factor) },
     // The rest of it is an account of its own.
     budget: budget?.durationMillis === undefined ? undefined : { durationMillis: budget.durationMillis }
   })

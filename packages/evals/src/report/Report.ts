@@ -119,7 +119,7 @@ export interface Config {
   readonly perQuestion: Limits
   readonly maxSteps: number
   readonly recursion: number
-  /** The most output tokens of a call; what each worker can do when absent, and 4096 where that is unknown. */
+  /** The most output tokens of a call; when absent, what each worker's own setting says, or 8,192 at most. */
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
   /** Whatever else was chosen for the Conductor, by name: reasoning, a critic, the Conductor as its own worker. */

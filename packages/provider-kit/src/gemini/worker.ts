@@ -110,7 +110,8 @@ export const makeWorker = (model: string, options: GeminiOptions, transport: Tra
     description: options.description,
     settings: { baseURL: endpoint.baseURL, ...defaultsOf(options) },
     pricing,
-    limits: { ...limits, maxOutputTokens: options.maxOutputTokens ?? limits?.maxOutputTokens },
+    limits,
+    maxOutputTokens: options.maxOutputTokens,
     generate: Result.isFailure(resolved)
       ? () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure })
       : generator(id, key, endpoint, target, options, transport)

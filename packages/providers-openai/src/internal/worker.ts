@@ -44,14 +44,9 @@ const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
   return { baseURL, body, maxOutputTokens, reasoning, seed, stopSequences, temperature }
 }
 
-/** The known limits; an answer is never longer than the worker's own default, unless a request asks for more. */
-const limited = (limits: Limits | undefined, { maxOutputTokens }: WorkerOptions): Limits | undefined =>
-  maxOutputTokens === undefined ? limits : { ...limits, maxOutputTokens }
-
 /** Makes a worker. The key does not leave its closure. */
 export const makeWorker = <Body, State>(options: WorkerOptions, about: About, api: Api<Body, State>): Worker => {
   const { id, key, pricing, provider } = about
-  const limits = limited(about.limits, options)
   const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
   const { baseURL, client, secrets } = connect(id, options, secret === "" ? undefined : secret, about.identity)
 
@@ -72,7 +67,8 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
     takesSeed: about.takesSeed ? undefined : false,
     settings: settingsOf(options, baseURL),
     pricing,
-    limits,
+    limits: about.limits,
+    maxOutputTokens: options.maxOutputTokens,
     generate: (request) => {
       if (key !== undefined && Result.isFailure(key)) {
         return VendorStream.fail(id, { _tag: "Authentication", detail: key.failure })
