@@ -15,6 +15,7 @@ import { grade } from "./grade/command.ts"
 import { gym } from "./gym/command.ts"
 import { exitCodes } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
+import { drawing } from "./invocation/Output.ts"
 import { models } from "./models/command.ts"
 import { pool } from "./pool/command.ts"
 import { provider } from "./provider/command.ts"
@@ -56,7 +57,7 @@ const presenter: CliOutput.Presenter = {
   present: (event) => {
     switch (event._tag) {
       case "Help":
-        return Console.log(formatter.formatHelpDoc(event.helpDoc))
+        return Effect.sync(() => drawing(process.stdout).write(`${formatter.formatHelpDoc(event.helpDoc)}\n`))
       case "Version":
         return Console.log(`${event.name} ${event.version}`)
       case "InvalidInvocation":

@@ -6,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import * as Cli from "./Cli.ts"
 import { exitCodes, Failure, messageOf } from "./invocation/Failure.ts"
+import * as Output from "./invocation/Output.ts"
 import { clean } from "./view/Line.ts"
 
 /** Why this process was asked to stop, once it was. */
@@ -15,8 +16,11 @@ const signals = {
   SIGINT: exitCodes.interrupted,
   SIGTERM: exitCodes.terminated,
   SIGHUP: 129,
-  EPIPE: exitCodes.brokenPipe
+  EPIPE: exitCodes.brokenPipe,
+  output: exitCodes.failed
 } as const
+
+for (const stream of [process.stdout, process.stderr]) Output.guard(stream)
 
 const say = (message: string): void => void process.stderr.write(`divisi: ${clean(message).trimEnd()}\n`)
 
@@ -43,27 +47,28 @@ const leave = (code: number): void => {
 
 /**
  * Runs an effect as this process. A signal interrupts it, so that it can still say what was done; a second one ends the
- * process at once. So does a closed output, quietly: what is written then reaches nobody.
+ * process at once. So does an output that is closed, quietly: what is written then reaches nobody; and one that cannot be
+ * written, such as a file on a full disk. What is said on the error output alone ends nothing.
  */
 const runMain = Runtime.makeRunMain(({ fiber }) => {
   const stop = (reason: keyof typeof signals) => {
     if (stoppedBy !== undefined) {
-      if (reason !== "EPIPE") process.exit(signals[reason])
+      if (reason !== "EPIPE" && reason !== "output") process.exit(signals[reason])
       return
     }
     stoppedBy = reason
     fiber.interruptUnsafe(fiber.id)
   }
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal))
-  for (const output of [process.stdout, process.stderr]) {
-    output.on("error", (error: NodeJS.ErrnoException) => {
-      // EIO is what a terminal that was closed says.
-      if (error.code !== "EPIPE" && error.code !== "EIO") throw error
-      stop("EPIPE")
-    })
-  }
+  process.stderr.on("error", () => {})
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // EIO is what a terminal that was closed says.
+    if (error.code === "EPIPE" || error.code === "EIO") return stop("EPIPE")
+    if (stoppedBy === undefined) say(`Cannot write the output: ${error.message}. What was done until now is kept.`)
+    stop("output")
+  })
   fiber.addObserver((exit) => {
-    const code = stoppedBy === "EPIPE" ? 0 : report(exit)
+    const code = stoppedBy === "EPIPE" || stoppedBy === "output" ? 0 : report(exit)
     leave(stoppedBy === undefined ? code : signals[stoppedBy])
   })
 })

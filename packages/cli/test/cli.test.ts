@@ -142,6 +142,26 @@ describe.concurrent("divisi run", () => {
     assert.deepStrictEqual([code, errors], [141, "asked\n"])
   })
 
+  it.skipIf(!existsSync("/dev/full"))(
+    "writes the transcript, and says why it stopped, when its output cannot be written",
+    () =>
+      inFolder(async (folder) => {
+        const file = path.join(folder, "run.json")
+        const { code, errors } = await divisi(["run", "Which?", "--transcript", file, "--config", config("talking")], {
+          outputTo: "/dev/full"
+        })
+        assert.deepStrictEqual([code, JSON.parse(readFileSync(file, "utf8")).ending], [1, "interrupted"])
+        assert.include(errors, "divisi: Cannot write the output: ENOSPC")
+        assert.notInclude(errors, "    at ")
+      })
+  )
+
+  it.skipIf(!existsSync("/dev/full"))("goes on when only its error output cannot be written", async () => {
+    const solved = await divisi(["gym", "solve", "--tasks", "3", "--policy", "oracle"], { errorsTo: "/dev/full" })
+    assert.strictEqual(solved.code, 0)
+    assert.include(solved.output, "accuracy  100.0 %")
+  })
+
   for (const args of [
     ["--policy", "nonsense"],
     ["--policy", "single:nobody"],

@@ -1,6 +1,6 @@
 /** Runs `divisi` from its source as a process of its own, as a person would. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 
@@ -19,6 +19,9 @@ export interface Options {
   readonly input?: string | undefined
   readonly cwd?: string | undefined
   readonly environment?: Readonly<Record<string, string>> | undefined
+  /** The files that its output and its errors go to, instead of into what is returned. */
+  readonly outputTo?: string | undefined
+  readonly errorsTo?: string | undefined
   /** Is told what it has written, errors included, each time there is more of it. */
   readonly onOutput?: ((output: string, child: ChildProcessWithoutNullStreams) => void) | undefined
 }
@@ -28,18 +31,21 @@ export const config = (name: string): string => path.join(root, "test/configs", 
 /** Runs it to its end. Standard input is empty unless there is an input. */
 export const divisi = (args: ReadonlyArray<string>, options: Options = {}): Promise<Ended> =>
   new Promise((resolve, reject) => {
+    const files = [options.outputTo, options.errorsTo].map((file) => file && openSync(file, "w"))
     const { CI: _, FORCE_COLOR: __, ...environment } = process.env
     const child = spawn(process.execPath, ["--conditions=@divisi/source", path.join(root, "src/main.ts"), ...args], {
       cwd: options.cwd ?? root,
-      env: { ...environment, NODE_COMPILE_CACHE: cache, ...options.environment }
-    })
+      env: { ...environment, NODE_COMPILE_CACHE: cache, ...options.environment },
+      stdio: ["pipe", files[0] || "pipe", files[1] || "pipe"]
+    }) as ChildProcessWithoutNullStreams
+    for (const file of files) if (typeof file === "number") closeSync(file)
     let output = ""
     let errors = ""
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       output += text
       options.onOutput?.(output + errors, child)
     })
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       errors += text
       options.onOutput?.(output + errors, child)
     })

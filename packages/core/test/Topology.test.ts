@@ -99,6 +99,11 @@ describe("diagrams", () => {
     const hostile = Topology.make({ steps: [{ worker: 0, subtask: '"]; --> <b>\n\\ {x}', access: [] }] })
     assert.notMatch(Topology.toMermaid(hostile).split("\n")[1]!.slice(5, -2), /["[\]{}]/)
     assert.include(Topology.toDot(hostile), '\\"]; --> <b> \\\\ {x}"];')
+    const acting = Topology.make({ steps: [{ worker: 0, subtask: "a\u001b[2J\u009b31m\u202eb", access: [] }] })
+    for (const diagram of [Topology.toMermaid(acting), Topology.toDot(acting)]) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+      assert.notMatch(diagram, /[\u001b\u0080-\u009f\u202e]/)
+    }
     const long = Topology.make({ steps: [{ worker: 0, subtask: "🎻".repeat(100), access: [] }] })
     assert.include(Topology.toDot(long), `${"🎻".repeat(59)}…`)
   })

@@ -1,5 +1,6 @@
 /** The tables of an evaluation, in Markdown and CSV: policies down, benchmarks across, as in the paper. */
 import type { Cell, Evaluation, Overall } from "./evaluation/Evaluation.ts"
+import { visible } from "./page/Html.ts"
 import {
   count,
   decimal,
@@ -40,7 +41,9 @@ export const rows = ({ benchmarks, cells, config, overall }: Evaluation): Readon
 
 /** Text as it may stand in a cell of a Markdown table. */
 const inCell = (text: string): string =>
-  text.replace(/\s+/g, " ").replace(/[\\|`*_[\]<>&]/g, (character) => `&#${character.codePointAt(0)};`)
+  visible(text)
+    .replace(/\s+/g, " ")
+    .replace(/[\\|`*_[\]<>&]/g, (character) => `&#${character.codePointAt(0)};`)
 
 const line = (cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
 
@@ -123,10 +126,13 @@ export const markdown = (evaluation: Evaluation): string =>
 // CSV
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A field of RFC 4180. A text that a spreadsheet would take for a formula is given a quotation mark before it. */
+/** A text that a spreadsheet would take for a formula is given a quotation mark before it. */
+const unlikeFormula = (text: string): string => (/^\s*[=+\-@＝＋－＠]|^\t/.test(text) ? `'${text}` : text)
+
+/** A field of RFC 4180. */
 const field = (value: string | number | null | undefined): string => {
   if (value === null || value === undefined) return ""
-  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value)
+  const text = typeof value === "string" ? unlikeFormula(visible(value)) : String(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 

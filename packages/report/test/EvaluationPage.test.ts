@@ -183,6 +183,20 @@ describe("EvaluationTables", () => {
     assert.include(EvaluationTables.csv(report([sample({ policy: "=cmd()", task: "q" })])), "'=cmd()")
   })
 
+  it("gives a table no character that acts where it is shown, and no formula behind one", () => {
+    const policies = ["\u0000=1", "\u001b[2J\u009b31m\u202ea", "\t+1", " @sum", "＝1", "-1"]
+    const given = report(policies.map((policy) => sample({ policy, task: "q" })))
+    for (const text of [EvaluationTables.csv(given).replaceAll("\r\n", "\n"), EvaluationTables.markdown(given)]) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+      assert.notMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
+    }
+    const cells = EvaluationTables.csv(given).split("\r\n").slice(1, -1)
+    assert.deepStrictEqual(
+      cells.map((row) => row.split(",", 1)[0]!.slice(0, 2)).sort(),
+      ["'\t", "' ", "'-", "'＝", "\ufffd=", "\ufffd["].sort()
+    )
+  })
+
   it("leaves unknown figures empty in CSV and dashed in Markdown", () => {
     const missing = { cause: "worker", message: "down" } as const
     const given = report([sample({ policy: "a", task: "q", missing })])

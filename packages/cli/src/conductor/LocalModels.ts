@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"
+import { drawing } from "../invocation/Output.ts"
 import * as DownloadProgress from "../view/DownloadProgress.ts"
 
 type Package = typeof import("@divisi/policy-llamacpp")
@@ -25,6 +26,6 @@ export const loaded: Effect.Effect<Package, Failure> = Effect.tryPromise({
 
 /** How local models are loaded by the command line: downloads and notices are told on the error output. */
 export const loading = () => ({
-  onProgress: DownloadProgress.make(process.stderr, Date.now),
+  onProgress: DownloadProgress.make(drawing(process.stderr), Date.now),
   onNotice: (notice: string) => void process.stderr.write(`divisi: ${notice}\n`)
 })

@@ -1,5 +1,6 @@
 /** How far an evaluation is, with the time and the money that are left. */
 import type * as Evaluation from "@divisi/evals/Evaluation"
+import { drawing } from "../invocation/Output.ts"
 import * as Format from "../view/Format.ts"
 import { make as makeProgress } from "../view/Progress.ts"
 import * as View from "../view/View.ts"
@@ -20,7 +21,7 @@ export const describe = (progress: Evaluation.Progress): string => {
 /** A bar on the error output where that is a terminal, else a line every five seconds. */
 export const make = () => {
   const isLive = View.isLive(process.stderr, process.env)
-  const progress = makeProgress(process.stderr, { isLive, now: Date.now, plainMillis: 5_000, hasBar: true })
+  const progress = makeProgress(drawing(process.stderr), { isLive, now: Date.now, plainMillis: 5_000, hasBar: true })
   return {
     show: (state: Evaluation.Progress): void =>
       progress.show({ done: state.done, total: state.planned, text: describe(state) }),

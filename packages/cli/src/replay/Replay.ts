@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as PlainView from "../view/PlainView.ts"
 import * as View from "../view/View.ts"
@@ -37,7 +38,7 @@ const play = ({ at, endedAt, run }: Recording.Recording, speed: number): Effect.
   Effect.suspend(() => {
     const since = Date.now()
     const now = () => (speed === 0 ? endedAt : Math.min(endedAt, run.startedAt + (Date.now() - since) * speed))
-    const view = View.live(process.stdout, () => at(now()), now)
+    const view = View.live(Output.drawing(process.stdout), () => at(now()), now)
     const wait = speed === 0 ? Effect.void : Effect.sleep((endedAt - run.startedAt) / speed)
     return Effect.ensuring(wait, Effect.sync(view.close))
   })

@@ -11,6 +11,7 @@ import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import * as TranscriptFile from "../conductor/TranscriptFile.ts"
 import { exitCodes, type Failure, silent } from "../invocation/Failure.ts"
+import * as Output from "../invocation/Output.ts"
 import * as View from "../view/View.ts"
 import type { Input } from "./flags.ts"
 import * as Question from "./Question.ts"
@@ -26,7 +27,7 @@ const codes: { readonly [O in Ending]: number } = {
 const makeView = (json: boolean, run: View.Source): View.View => {
   if (json) return View.json(process.stdout, JSON.stringify)
   return View.isLive(process.stdout, process.env)
-    ? View.live(process.stdout, run, Date.now)
+    ? View.live(Output.drawing(process.stdout), run, Date.now)
     : View.plain(process.stdout, run)
 }
 

@@ -1,5 +1,6 @@
 /** The three ways in which training is shown: redrawn on a terminal, in plain lines, and as events for programs. */
 import type { TrainingEvent } from "@divisi/trainer/TrainingEvent"
+import { drawing } from "../invocation/Output.ts"
 import * as Block from "../view/Block.ts"
 import type { Line } from "../view/Line.ts"
 import { isLive, type Output } from "../view/View.ts"
@@ -82,5 +83,5 @@ export const live = (output: Output): TrainOutput => {
 /** The one that fits. */
 export const make = (isJson: boolean): TrainOutput => {
   if (isJson) return json(process.stdout)
-  return isLive(process.stdout, process.env) ? live(process.stdout) : plain(process.stdout)
+  return isLive(process.stdout, process.env) ? live(drawing(process.stdout)) : plain(process.stdout)
 }

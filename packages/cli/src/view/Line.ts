@@ -1,7 +1,7 @@
 /**
  * Lines of a terminal as plain data: spans of text with a style each. Views are folds to lines; colour is added last.
  */
-import { stripVTControlCharacters, styleText } from "node:util"
+import { styleText } from "node:util"
 import stringWidth from "string-width"
 import wrapAnsi from "wrap-ansi"
 
@@ -26,8 +26,8 @@ const formats = {
   name: "cyan"
 } as const satisfies Record<Exclude<Style, "plain">, Parameters<typeof styleText>[0]>
 
-/** A span; `plain` when no style is given. */
-export const span = (text: string, style: Style = "plain"): Span => ({ text, style })
+/** A span of clean text without a line break; `plain` when no style is given. */
+export const span = (text: string, style: Style = "plain"): Span => ({ text: clean(text).replaceAll("\n", " "), style })
 
 /** A line of one span. */
 export const line = (text: string, style: Style = "plain"): Line => [span(text, style)]
@@ -39,15 +39,31 @@ export const blank: Line = []
 export const widthOf = (text: string): number => stringWidth(text)
 
 /**
- * Makes text from elsewhere safe to show: a model's answer must not move the cursor, change colours, or reorder what
- * stands beside it. Line breaks stay; tabs become spaces.
+ * What would act where it is shown: control characters, those above 127 included, but for tabs and line feeds; the
+ * separators of lines that only some programs know; marks of writing direction.
+ */
+export const acting =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/**
+ * Whole escape sequences: strings for the terminal itself (titles, the clipboard) with what ends them on their line, and
+ * commands. Node's own pattern takes quadratic time on beginnings without an end; here no two attempts read the same text.
+ */
+const sequences =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
+  /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\n\u0007\u001b\u0090\u0098\u009c-\u009f]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g
+
+/**
+ * Makes text from elsewhere safe to show: a model's answer must not move the cursor, change colours, write the clipboard,
+ * or reorder what stands beside it. Line breaks stay; tabs become spaces.
  */
 export const clean = (text: string): string =>
-  stripVTControlCharacters(text)
-    .replace(/\r\n?/g, "\n")
+  text
+    .replace(sequences, "")
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n")
     .replace(/\t/g, "  ")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
-    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "")
+    .replace(acting, "")
 
 /** Clean text on one line. */
 export const oneLine = (text: string): string => clean(text).replace(/\s+/g, " ").trim()

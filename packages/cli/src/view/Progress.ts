@@ -1,5 +1,5 @@
 /** How far a long command is: a line that is drawn again and again on a terminal, and elsewhere a line now and then. */
-import { cut } from "./Line.ts"
+import { cut, oneLine } from "./Line.ts"
 import type { Output } from "./View.ts"
 
 /** How far it is. */
@@ -46,7 +46,7 @@ export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Optio
     const filled = hasBar && total !== undefined ? `▕${bar(done, total)}▏ ` : ""
     // Without a bar the last text stays.
     const isKept = done === total && !hasBar
-    output.write(`\r${cut(`${filled}${text}`, (output.columns ?? 80) - 1)}${eraseToEnd}${isKept ? "\n" : ""}`)
+    output.write(`\r${cut(`${filled}${oneLine(text)}`, (output.columns ?? 80) - 1)}${eraseToEnd}${isKept ? "\n" : ""}`)
     isDrawn = !isKept
   }
   return {
@@ -54,7 +54,7 @@ export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Optio
       const isEnd = state.done === state.total
       if (!isEnd && now() - last < (isLive ? liveMillis : plainMillis)) return
       last = now()
-      if (!isLive) return void output.write(`${state.text}\n`)
+      if (!isLive) return void output.write(`${oneLine(state.text)}\n`)
       draw(state)
     },
     close: () => {

@@ -7,6 +7,7 @@
  * diagrams and layout are taken from the reduction; times depend on neither.
  */
 import * as Graph from "effect/Graph"
+import { plain } from "../Thrown.ts"
 import * as Workflow from "./Workflow.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -189,7 +190,7 @@ const defaultLabel = ({ subtask, worker }: Workflow.Step, index: number): string
 const labelled = (topology: Topology, { label = defaultLabel }: DiagramOptions): Graph.DirectedGraph<string, void> =>
   Graph.directed<string, void>((mutable) => {
     topology.workflow.steps.forEach((step, index) => {
-      Graph.addNode(mutable, label(step, index))
+      Graph.addNode(mutable, plain(label(step, index)))
     })
     for (const { source, target } of reducedEdges(topology)) Graph.addEdge(mutable, source, target, undefined)
     return undefined
@@ -201,11 +202,11 @@ const reducedEdges = ({ reduction }: Topology): ReadonlyArray<{ readonly source:
     (left, right) => left.target - right.target || left.source - right.source
   )
 
-/** The topology as a Mermaid flowchart. Labels are escaped. */
+/** The topology as a Mermaid flowchart. Labels are escaped, and cleared of control characters. */
 export const toMermaid = (topology: Topology, options: DiagramOptions = {}): string =>
   Graph.toMermaid(labelled(topology, options), { edgeLabel: () => "" })
 
-/** The topology in Graphviz' DOT language. Labels are escaped. */
+/** The topology in Graphviz' DOT language. Labels are escaped, and cleared of control characters. */
 export const toDot = (topology: Topology, options: DiagramOptions = {}): string =>
   Graph.toGraphViz(labelled(topology, options), { graphName: "workflow", edgeLabel: () => "" })
 

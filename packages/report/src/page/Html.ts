@@ -12,7 +12,7 @@ export type Html = HtmlEscapedString
 export type Value = Html | string | number | false | undefined | ReadonlyArray<Value>
 
 /** Control characters, non-characters, and those that turn the direction of the text around them. */
-const unseen = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
+const unseen = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
 
 /** The text with a replacement character for everything that cannot be seen, and for halves of pairs. */
 export const visible = (text: string): string =>
