@@ -130,7 +130,7 @@ export abstract class AtomReader extends Cursor {
   protected repeating(): Expression {
     const value = Rational.fromRepeating(this.braced(), this.braced())
     if (value === undefined) throw new Unreadable()
-    return { type: "number", value, isDecimal: false }
+    return { type: "number", value, isDecimal: false, isRepeating: true }
   }
 
   /** What a sign stands over, as text. */

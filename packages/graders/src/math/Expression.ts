@@ -29,7 +29,13 @@ export type Comparison = "=" | "~" | "<" | ">" | "<=" | ">=" | "!=" | "in"
 
 /** A tree. Numbers keep whether they were written with a decimal point, because such numbers may be rounded. */
 export type Expression =
-  | { readonly type: "number"; readonly value: Rational; readonly isDecimal: boolean }
+  | {
+      readonly type: "number"
+      readonly value: Rational
+      readonly isDecimal: boolean
+      /** Whether its digits return for ever: then no shorter decimal stands for it. */
+      readonly isRepeating?: boolean | undefined
+    }
   /** A number in another base, e.g. `52_8`: it equals only the same digits in the same base. */
   | { readonly type: "based"; readonly digits: string; readonly base: string }
   /** A variable, or one of the constants `pi`, `e`, `i`, `infinity`, `reals`, `empty`. */

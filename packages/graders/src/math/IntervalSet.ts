@@ -172,12 +172,24 @@ const allowed = (left: Expression, comparison: Comparison, right: Expression, va
   if (comparison === "in") return isAlone(left) ? of(right) : undefined
   if (isAlone(left) && variables(right).length === 0) return ray(comparison, position(right))
   if (isAlone(right) && variables(left).length === 0) return ray(flip(comparison), position(left))
+  if (left.type === "call" && left.name === "abs") return within(left.of, comparison, right, variable)
+  if (right.type === "call" && right.name === "abs") return within(right.of, flip(comparison), left, variable)
   const line = linear({ type: "add", items: [left, { type: "negate", of: right }] }, variable)
   if (line === undefined || line[0].numerator === 0n) return undefined
   const zero = Rational.divide(Rational.negate(line[1]), line[0])
   return zero === undefined
     ? undefined
     : ray(line[0].numerator > 0n ? comparison : flip(comparison), fromFraction(zero))
+}
+
+/** `|x - 3| < 2` says two inequalities. */
+const within = (of: Expression, comparison: Comparison, size: Expression, variable: string): Intervals => {
+  const bound = exact(size)
+  if (bound === undefined || bound.numerator <= 0n || comparison === "!=") return undefined
+  const upper = allowed(of, comparison, size, variable)
+  const lower = allowed(of, flip(comparison), { type: "negate", of: size }, variable)
+  if (upper === undefined || lower === undefined) return undefined
+  return comparison === "<" || comparison === "<=" ? intersect(upper, lower) : merge([...upper, ...lower])
 }
 
 /** The numbers that a list of relations allows; with commas alone all of them hold, unless no number is such. */

@@ -267,11 +267,18 @@ const mismatch = (gold: Expression, answer: Expression): Decision => {
   return open
 }
 
-/** Whether a rounded value is near what it rounds: `3 \approx 4` is nobody's rounding. */
+/** Whether a decimal is what a value rounds to, to the places that it has: `3 \approx 4` is nobody's rounding. */
 const isNear = (left: Expression, right: Expression): boolean => {
-  const [a, b] = [approximate(left), approximate(right)]
-  if (a === undefined || b === undefined) return true
-  return a.re.minus(b.re).abs().lte(a.re.abs().times("0.02").plus("0.01"))
+  const [a, b, rounded] = [approximate(left), approximate(right), exact(right)]
+  if (a === undefined || b === undefined) return false
+  const difference = a.re.minus(b.re).abs()
+  const places = [0, 1, 2, 3, 4, 5, 6].find(
+    (count) => rounded !== undefined && Rational.terminatesWithin(rounded, count)
+  )
+  const isWhole = exact(left)?.denominator === 1n
+  return (
+    difference.lte(isWhole ? 0 : 0.51 * 10 ** -(places ?? 6)) || (!isWhole && difference.lte(a.re.abs().times(0.005)))
+  )
 }
 
 /**

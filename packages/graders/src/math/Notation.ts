@@ -144,7 +144,6 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\(?:approx|simeq|thickapprox)(?![a-zA-Z])/g, "≈"],
   [/\\equiv(?![a-zA-Z])/g, "="],
   [/\\colon(?![a-zA-Z])/g, ":"],
-  [/\(\s*\\(?:mod|bmod)(?![a-zA-Z])([^()]*)\)/g, "\\pmod{$1}"],
   [/\\(?:lbrace)(?![a-zA-Z])/g, "\\{"],
   [/\\(?:rbrace)(?![a-zA-Z])/g, "\\}"],
   [/\\(?:lvert|rvert|vert|mid)(?![a-zA-Z])/g, "|"],
@@ -154,7 +153,9 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\(?:rbrack)(?![a-zA-Z])/g, "]"],
   [/\\var(phi|theta|epsilon|nothing)(?![a-zA-Z])/g, "\\$1"],
   [/\\(?:measuredangle)(?![a-zA-Z])/g, "\\angle"],
-  [/\\arc(sin|cos|tan)|\\(sin|cos|tan)\s*\^\s*\{\s*-\s*1\s*\}/g, "\\arc$1$2"]
+  [/\\arc(sin|cos|tan)|\\(sin|cos|tan)\s*\^\s*\{\s*-\s*1\s*\}/g, "\\arc$1$2"],
+  [/\(\s*(?:\\(?:mod|bmod)(?![a-zA-Z])|\\(?:text|name)\s*\{\s*mod(?:ulo)?\s*\})([^()]*)\)/g, "\\pmod{$1}"],
+  [/\\(?:text|name)\s*\{\s*mod(?:ulo)?\s*\}/g, "\\bmod "]
 ]
 
 /** In pairs, dollar signs delimit formulas; a single one is a currency. */
@@ -204,7 +205,7 @@ export const normalise = (text: string): string => {
 export const fold = (normalised: string): string =>
   normalised
     .replace(/\\(?:text|name)\s*\{([^{}]*)\}/g, " $1 ")
-    .replace(/(?<![\\a-zA-Z])[a-zA-Z]{3,}/g, (word) => word.toLowerCase())
+    .replace(/(?<![\\a-zA-Z])(?:[a-zA-Z][a-z]{2,}|[A-Z]{4,})(?![a-zA-Z])/g, (word) => word.toLowerCase())
     .replace(/\s+/g, " ")
     .replace(/(?<![\dA-Za-z]) | (?![\dA-Za-z])/g, "")
     .replace(/(?<=[a-zA-Z]) (?=\d)|(?<=\d) (?=[a-zA-Z])/g, "")

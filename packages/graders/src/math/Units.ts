@@ -236,9 +236,15 @@ const isSameKind = (a: string, b: string): boolean => {
   return some !== null && unit !== null && some[1] === unit[1]
 }
 
+/** A sign that may be minutes or feet is never left out. */
+const isPrime = ({ name }: Unit): boolean => name.startsWith("prime")
+
 /** Whether two units measure the same, or one of them is left out. */
 export const isSameUnit = (a: Unit, b: Unit): boolean =>
-  a.name === "" || b.name === "" || a.name === b.name || isSameKind(a.name, b.name) || isSameKind(b.name, a.name)
+  ((a.name === "" || b.name === "") && !isPrime(a) && !isPrime(b)) ||
+  a.name === b.name ||
+  isSameKind(a.name, b.name) ||
+  isSameKind(b.name, a.name)
 
 /** By which factor a value in one unit becomes one in another; 1 where one of them is left out. */
 export const factor = (from: Unit, to: Unit): Rational.Rational =>

@@ -7,8 +7,11 @@ import * as Rational from "./Rational.ts"
 
 const isDecimal = (expression: Expression) => some(expression, (node) => node.type === "number" && node.isDecimal)
 
+const isRepeating = (node: Expression) => node.type === "number" && node.isRepeating === true
+
 /** A decimal may stand for a fraction that it rounds to six places; never for one that it could have said exactly. */
 const isRounded = (gold: Expression, answer: Expression): boolean => {
+  if (some(gold, isRepeating) || some(answer, isRepeating)) return false
   if (isDecimal(gold) === isDecimal(answer)) return false
   const precise = exact(isDecimal(gold) ? answer : gold)
   if (precise !== undefined && Rational.terminatesWithin(precise, 6)) return false
@@ -47,7 +50,7 @@ const samples: ReadonlyArray<Point> = [
   [1213n, 11n]
 ]
 
-/** More of them, for formulas that are pieced together of several. */
+/** Sizes to try, for formulas that are pieced together of several. */
 const sizes: ReadonlyArray<Point> = [
   [1n, 1009n],
   [1n, 13n],
@@ -73,23 +76,16 @@ const sizes: ReadonlyArray<Point> = [
   [1_100_017n, 11n]
 ]
 
-const bothSigns = sizes.flatMap(
-  ([top, bottom]): ReadonlyArray<Point> => [
-    [top, bottom],
-    [-top, bottom]
-  ]
-)
-
 const wholes = [2n, 3n, 4n, 5n, 7n, 9n, 12n, 17n, 24n, 41n]
 
-const at = (points: ReadonlyArray<Point>, round: number, index: number): Rational.Rational => {
-  const [top, bottom] = points[(round + index * 3) % points.length]!
-  const shift = BigInt(index * 2 + 1)
-  return Rational.make(top * 10n + shift, bottom * 10n + shift)!
-}
-
 export const bindingsAt = (names: ReadonlyArray<string>, round: number): Bindings =>
-  new Map(names.map((name, index) => [name, at(samples, round, index)] as const))
+  new Map(
+    names.map((name, index) => {
+      const [top, bottom] = samples[(round + index * 3) % samples.length]!
+      const shift = BigInt(index * 2 + 1)
+      return [name, Rational.make(top * 10n + shift, bottom * 10n + shift)!] as const
+    })
+  )
 
 /** Operations whose formula is another one on each side of some point. */
 const isPieced = (node: Expression): boolean =>
@@ -106,36 +102,94 @@ const countsOnly = new Set(["factorial", "double-factorial", "binomial", "permut
 /** The variables that stand for whole numbers, because they are counted with. */
 const counted = (expression: Expression): ReadonlySet<string> => {
   const names = new Set<string>()
-  const visit = (node: Expression) => {
+  visit(expression, (node) => {
     if (countsOnly.has(node.type)) for (const name of variables(node)) names.add(name)
-    for (const child of children(node)) visit(child)
-  }
-  visit(expression)
+  })
   return names
 }
 
-/** Where the pieces of formulas may meet: at their numbers, and at the quotients and roots of these. */
-const corners = (a: Expression, b: Expression): ReadonlyArray<number> => {
-  const numbers = new Set<number>()
-  const visit = (node: Expression) => {
-    const value = exact(node)
-    if (value !== undefined) numbers.add(Math.abs(Number(value.numerator) / Number(value.denominator)))
-    for (const child of children(node)) visit(child)
-  }
-  visit(a)
-  visit(b)
-  const found = [...numbers].filter((one) => one > 0 && one < 1e9).slice(0, 8)
-  const derived = found.flatMap((one) => [one, Math.sqrt(one), ...found.map((other) => one / other)])
-  const signed = derived.flatMap((one) => [one, -one])
-  return [...new Set([0, ...signed])].sort((x, y) => x - y)
+const isRounder = (node: Expression): boolean => node.type === "call" && /^(?:floor|ceil)$/.test(node.name)
+
+const visit = (expression: Expression, look: (node: Expression) => void): void => {
+  look(expression)
+  for (const child of children(expression)) visit(child, look)
 }
 
-/** A point in the middle of each two corners that follow each other. */
-const between = (found: ReadonlyArray<number>): ReadonlyArray<Point> =>
-  found
-    .slice(1)
-    .map((corner, index): Point => [BigInt(Math.round((0.47 * corner + 0.53 * found[index]!) * 1e9)), 1_000_000_000n])
-    .slice(0, 80)
+const numberAt = (expression: Expression, name: string, x: Rational.Rational): number | undefined => {
+  const value = exact(expression, new Map([[name, x]]))
+  return value === undefined ? undefined : Number(value.numerator) / Number(value.denominator)
+}
+
+/** Where a formula of degree two at most is 0. */
+const roots = (expression: Expression, name: string): ReadonlyArray<number> => {
+  const at = (x: number) => numberAt(expression, name, Rational.integer(x))
+  const [zero, one, two] = [at(0), at(1), at(2)]
+  if (zero === undefined || one === undefined || two === undefined) return []
+  const a = (two - 2 * one + zero) / 2
+  const b = one - zero - a
+  const root = Math.sqrt(b * b - 4 * a * zero)
+  const found = a === 0 ? [-zero / b] : [(-b - root) / (2 * a), (-b + root) / (2 * a)]
+  return found.filter((one) => Number.isFinite(one))
+}
+
+/** Where a formula changes its sign, to a quarter. */
+const signChanges = (expression: Expression, name: string): ReadonlyArray<number> => {
+  const found: Array<number> = []
+  let last: number | undefined
+  for (let quarter = -120; quarter <= 120; quarter++) {
+    const value = numberAt(expression, name, Rational.make(BigInt(quarter), 4n)!)
+    if (value === undefined) continue
+    if (last !== undefined && value * last <= 0) found.push(quarter / 4)
+    last = value
+  }
+  return found
+}
+
+/** Where the pieces of formulas may meet: where what they are pieced by is 0, and at quotients of their numbers. */
+const corners = (expressions: ReadonlyArray<Expression>, names: ReadonlyArray<string>): ReadonlyArray<number> => {
+  const numbers = new Set<number>()
+  const zeros: Array<number> = []
+  for (const expression of expressions) {
+    visit(expression, (node) => {
+      const value = node.type === "symbol" ? undefined : exact(node)
+      if (value !== undefined) numbers.add(Math.abs(Number(value.numerator) / Number(value.denominator)))
+      const [inner] = isPieced(node) ? children(node) : []
+      if (inner !== undefined && names.length === 1 && variables(inner).length === 1 && zeros.length < 60) {
+        zeros.push(...roots(inner, names[0]!), ...signChanges(inner, names[0]!))
+      }
+    })
+  }
+  const found = [...numbers].filter((one) => one > 0 && one < 1e30).slice(0, 8)
+  const derived = found.flatMap((one) => [one, Math.sqrt(one), ...found.map((other) => one / other)])
+  const all = [0, ...zeros, ...derived.flatMap((one) => [one, -one])]
+  const [low, high] = [Math.min(...all), Math.max(...all)]
+  return [...new Set([3 * low - 7, ...all, 3 * high + 7])].sort((x, y) => x - y)
+}
+
+/** A fraction near a double. */
+const near = (x: number): Rational.Rational => Rational.make(BigInt(Math.round(x * 1e9)), 1_000_000_000n)!
+
+/** Points between each two corners that follow each other, and whole numbers where formulas round. */
+const between = (
+  expressions: ReadonlyArray<Expression>,
+  names: ReadonlyArray<string>
+): ReadonlyArray<Rational.Rational> => {
+  const found = corners(expressions, names)
+  const middle = found.slice(1).map((corner, index) => near(0.47 * corner + 0.53 * found[index]!))
+  const isAnyRounded = expressions.some((one) => some(one, isRounder))
+  return [...(isAnyRounded ? [-3, -1, 0, 1, 2, 7].map((one) => Rational.integer(one)) : []), ...middle.slice(0, 160)]
+}
+
+/** Steps through the sizes, another for each variable, so that each is now the greater and now the less. */
+const strides = [5, 9, 13, 17, 19, 21, 3]
+
+/** A value of a variable, all signs of all variables in turn. */
+const sizeAt = (round: number, index: number): Rational.Rational => {
+  const [top, bottom] = sizes[(index === 0 ? round >> 1 : round * strides[index - 1]! + index) % sizes.length]!
+  const shift = BigInt(index * 2 + 1)
+  const isNegative = ((index < 5 ? round >> index : Math.imul(round, 0x9e3779b1) >>> (20 + index)) & 1) === 1
+  return Rational.make((isNegative ? -1n : 1n) * (top * 1000n + shift), bottom * 1000n + shift)!
+}
 
 /** Counted variables are no less than 0, unless a formula like `|x|!` gives the rest a value, too. */
 const wholeAt = (round: number, index: number, isSigned: boolean): Rational.Rational => {
@@ -144,20 +198,23 @@ const wholeAt = (round: number, index: number, isSigned: boolean): Rational.Rati
 }
 
 /** Where two formulas are tried. */
-const trials = (a: Expression, b: Expression, names: ReadonlyArray<string>): ReadonlyArray<Bindings> => {
+const trials = function* (a: Expression, b: Expression, names: ReadonlyArray<string>): Generator<Bindings> {
   const whole = new Set([...counted(a), ...counted(b)])
   const isAnyPieced = some(a, isPieced) || some(b, isPieced)
-  const points = isAnyPieced ? [...bothSigns, ...between(corners(a, b))] : samples
-  const rounds = whole.size === 0 ? points.length : Math.max(points.length, wholes.length)
-  return Array.from({ length: rounds }, (_, round) => {
-    const spread = isAnyPieced ? round * 7 : round
-    return new Map(
-      names.map((name, index) => {
-        if (whole.has(name)) return [name, wholeAt(round, index, isAnyPieced)] as const
-        return [name, index === 0 ? at(points, round, 0) : at(points, spread * index + index, index)] as const
-      })
+  const withWholes = (bindings: Bindings, round: number): Bindings =>
+    new Map(
+      [...bindings].map(([name, value], index) => [name, whole.has(name) ? wholeAt(round, index, isAnyPieced) : value])
     )
-  })
+  if (!isAnyPieced) {
+    for (const round of samples.keys()) yield withWholes(bindingsAt(names, round), round)
+    return
+  }
+  const rounds = 2 * sizes.length * (names.length > 1 ? 2 : 1)
+  const sized = (round: number) => names.map((name, index) => [name, sizeAt(round, index)] as const)
+  for (let round = 0; round < rounds; round++) yield withWholes(new Map(sized(round)), round)
+  for (const [round, point] of between([a, b], names).entries()) {
+    yield withWholes(new Map([...sized(round), [names[round % names.length]!, point]]), round)
+  }
 }
 
 // -------------------------------------------------------------------------------------------------------------------

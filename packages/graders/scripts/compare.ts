@@ -1,0 +1,100 @@
+/**
+ * Grades pairs of known truth that a seed makes, and prints, as Markdown, how many each grader misses and credits
+ * falsely: `pnpm --filter @divisi/graders compare [seeds…]`; `today` is a seed, and the default. `--golds=2` makes two
+ * golds of each kind instead of six.
+ *
+ * With a Python that has math-verify or lm_eval in `DIVISI_PYTHON`, their graders too, on the first seed; without it
+ * the table says that they are not there. `--misses` prints every pair that our grader gets wrong.
+ */
+import { execFileSync } from "node:child_process"
+import * as Task from "@divisi/core/Task"
+import { Algebra, MathGrader } from "@divisi/graders/math"
+import * as Effect from "effect/Effect"
+import * as Pairs from "./pairs/Pairs.ts"
+
+const words = process.argv.slice(2)
+const today = Number(new Date().toISOString().slice(0, 10).replaceAll("-", ""))
+const given = words.filter((word) => !word.startsWith("--")).map((word) => (word === "today" ? today : Number(word)))
+const seeds = given.length === 0 ? [today] : given
+
+const golds = Number(words.find((word) => word.startsWith("--golds="))?.slice(8) ?? 6)
+
+interface Result {
+  readonly name: string
+  readonly seed: number
+  readonly verdicts: ReadonlyArray<boolean>
+  readonly seconds: number
+}
+
+const algebra = Algebra.make({ timeoutMillis: 10_000 })
+
+const ours = async (name: string, seed: number, pairs: ReadonlyArray<Pairs.Pair>): Promise<Result> => {
+  const grader = MathGrader.make({ algebra, ...(name === "math500" ? { anyOrder: true, bareValues: true } : {}) })
+  const started = performance.now()
+  const verdicts: Array<boolean> = []
+  for (const { answer, gold } of pairs) {
+    const task = Task.make({ question: "?", id: "pair", reference: gold })
+    verdicts.push((await Effect.runPromise(grader.grade(task, answer))).correct)
+  }
+  return { name, seed, verdicts, seconds: (performance.now() - started) / 1000 }
+}
+
+const python = process.env.DIVISI_PYTHON
+
+const theirs = (seed: number, pairs: ReadonlyArray<Pairs.Pair>): ReadonlyArray<Result> => {
+  if (python === undefined) return []
+  const script = new URL("others.py", import.meta.url).pathname
+  const output = execFileSync(python, [script], { input: JSON.stringify(pairs), maxBuffer: 1e9 }).toString()
+  return JSON.parse(output).map((one: Omit<Result, "seed">) => ({ ...one, seed }))
+}
+
+const count = (pairs: ReadonlyArray<Pairs.Pair>, verdicts: ReadonlyArray<boolean>) => {
+  const of = (expected: boolean, verdict: boolean) =>
+    pairs.filter((pair, index) => pair.expected === expected && verdicts[index] === verdict).length
+  return { right: of(true, true), missed: of(true, false), refused: of(false, false), credited: of(false, true) }
+}
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+print(`${Pairs.names.length} kinds; pairs a second with one processor, other loads on the machine included`)
+print("")
+print("| grader | seed | right | missed | refused | false credit | pairs a second |")
+print("|---|---|---|---|---|---|---|")
+for (const [index, seed] of seeds.entries()) {
+  const pairs = Pairs.make(seed, golds)
+  const results = [
+    await ours("math", seed, pairs),
+    await ours("math500", seed, pairs),
+    ...(index === 0 ? theirs(seed, pairs) : [])
+  ]
+  for (const { name, seconds, verdicts } of results) {
+    const { credited, missed, refused, right } = count(pairs, verdicts)
+    const rate = Math.round(pairs.length / seconds)
+    print(`| ${name} | ${seed} | ${right} | ${missed} | ${refused} | ${credited} | ${rate} |`)
+  }
+  if (words.includes("--misses")) {
+    const { verdicts } = results[0]!
+    for (const [at, pair] of pairs.entries()) if (pair.expected !== verdicts[at]) print(JSON.stringify(pair))
+  }
+  if (words.includes("--kinds")) {
+    print("")
+    print(`| kind | right | different | ${results.map(({ name }) => `${name}: missed / false`).join(" | ")} |`)
+    print(`|---|---|---|${results.map(() => "---").join("|")}|`)
+    for (const kind of Pairs.names) {
+      const at = pairs.flatMap((pair, place) => (pair.kind === kind ? [place] : []))
+      const some = at.map((place) => pairs[place]!)
+      const cells = results.map(({ verdicts }) => {
+        const { credited, missed } = count(
+          some,
+          at.map((place) => verdicts[place]!)
+        )
+        return `${missed} / ${credited}`
+      })
+      const right = some.filter(({ expected }) => expected).length
+      print(`| ${kind} | ${right} | ${some.length - right} | ${cells.join(" | ")} |`)
+    }
+  }
+}
+if (python === undefined)
+  print("\nmath-verify, minerva and Hendrycks are left out: DIVISI_PYTHON names no Python that has them.")
+await Effect.runPromise(algebra.close)
