@@ -60,6 +60,40 @@ describe("divisi eval", () => {
       expect(report.config).toMatchObject({ seed: 5, epochs: 1, perQuestion: {} })
     }))
 
+  it("asks as the paper does, in other forms and parts of a benchmark, and grades that part again", () =>
+    inFolder(async (cwd) => {
+      const rows = [1, 2, 3].map((n) => ({ question: `What is ${n} + ${n}?`, answer: `Twice.\n#### ${2 * n}` }))
+      writeFileSync(path.join(cwd, "rows.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"))
+      const mine = ["eval", "--benchmark", "gsm8k=rows.jsonl", "--policy", "single:abacus"]
+      const paper = await json([...mine, "--paper", "--out", "paper"], cwd)
+      expect(paper.benchmarks[0]!.prompt).toBe("gsm8k/tags/1")
+      expect(paper.config).toMatchObject({ maxOutputTokens: 4096, temperature: 0.2 })
+      const other = await json(
+        [...mine, "--temperature", "0.7", "--reasoning", "low", "--samples", "2", "--out", "o"],
+        cwd
+      )
+      expect(other.benchmarks[0]!.prompt).toBe("gsm8k/line/1")
+      expect(other.config).toMatchObject({
+        epochs: 2,
+        temperature: 0.7,
+        settings: { reasoning: { type: "effort", effort: "low" } }
+      })
+      const box = await divisi([...mine, "--format", "box", "--out", "b"], { cwd })
+      expect([box.code, box.errors]).toEqual([
+        2,
+        expect.stringContaining('gsm8k has no format "box"; it has line, tags.')
+      ])
+      const gym = ["eval", "--limit", "3", "--policy", "single:abacus", "--split", "validation", "--out", "gym"]
+      expect((await json(gym, cwd)).benchmarks[0]!.prompt).toMatch(/^gym\/\d+\/validation$/)
+      const regraded = await divisi(["eval", "regrade", "gym"], { cwd })
+      expect([regraded.code, regraded.output]).toEqual([
+        0,
+        expect.stringContaining("3 answers graded again, 0 verdicts changed")
+      ])
+      const none = await divisi(["eval", "--split", "dev"], { cwd })
+      expect([none.code, none.errors]).toEqual([2, expect.stringContaining('gym has no split "dev"; it has train')])
+    }))
+
   it("takes questions of one's own, by id, and refuses what was trained on", () =>
     inFolder(async (cwd) => {
       const rows = [1, 2, 3, 4].map((n) => ({ id: `q${n}`, question: `What is ${n} + ${n}?`, answer: 2 * n }))

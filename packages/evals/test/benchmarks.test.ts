@@ -74,7 +74,7 @@ describe("records become tasks", () => {
 
   it.effect("of RLPR, without its system message and its long references", () =>
     Effect.gen(function* () {
-      const { tasks } = yield* load(Rlpr.make(), "rlpr")
+      const { tasks } = yield* load(Rlpr.make({ split: "all" }), "rlpr")
       assert.deepStrictEqual(
         tasks.map(({ reference }) => reference),
         ["19.6 N", "9"]
@@ -83,7 +83,7 @@ describe("records become tasks", () => {
         tasks.map(({ messages }) => messages.length),
         [1, 1]
       )
-      assert.strictEqual((yield* load(Rlpr.make({ maxReferenceLength: 500 }), "rlpr")).tasks.length, 3)
+      assert.strictEqual((yield* load(Rlpr.make({ split: "all", maxReferenceLength: 500 }), "rlpr")).tasks.length, 3)
       assert.strictEqual(Rlpr.make({ rule: "paper" }).grader.name, "rlpr-paper")
     })
   )
@@ -267,7 +267,7 @@ describe("files that are not as they should be", () => {
       assert.include(yield* refusal(mine("")), "it holds no records")
       assert.include(yield* refusal(mine("\n \n")), "it holds no records")
       const rlpr = write("rlpr.jsonl", fs.readFileSync(fixture("rlpr")))
-      const strict = Rlpr.make({ maxReferenceLength: 0 })
+      const strict = Rlpr.make({ split: "all", maxReferenceLength: 0 })
       assert.match(yield* refusal(strict, { files: [rlpr] }), /none of its \d+ records is a task of rlpr-strict/)
     })
   )
@@ -316,7 +316,10 @@ describe("files that are not as they should be", () => {
       const { notices } = yield* Benchmark.load(GpqaDiamond.make(), { files: [file] })
       assert.deepStrictEqual(notices, ["In 1 question two options are equal: gpqa-diamond/rec."])
       const prompts = write("rlpr.jsonl", lines({ prompt: [null], reward_model: { ground_truth: "1" } }))
-      assert.match(yield* refusal(Rlpr.make(), { files: [prompts] }), /Record 1 .*"prompt" should be a list of objects/)
+      assert.match(
+        yield* refusal(Rlpr.make({ split: "all" }), { files: [prompts] }),
+        /Record 1 .*"prompt" should be a list of objects/
+      )
     })
   )
 
@@ -331,6 +334,50 @@ describe("files that are not as they should be", () => {
 it("benchmarks are found by their names", () => {
   for (const name of Benchmarks.names) assert.isDefined(Benchmarks.named(name))
   assert.isUndefined(Benchmarks.named("toString"))
+})
+
+describe("the form of a benchmark", () => {
+  it("is any that it has, and says so in the name of its prompt", () => {
+    for (const name of Benchmarks.names) {
+      for (const format of Benchmarks.formats(name)) {
+        const { prompt } = Benchmarks.named(name, { format })!
+        if (Benchmarks.formats(name).length > 1) assert.include(prompt, `/${format}/`)
+      }
+    }
+    assert.throws(() => Benchmarks.named("gsm8k", { format: "box" }), 'gsm8k has no format "box"; it has line, tags.')
+    assert.throws(() => Benchmarks.named("math500", { split: "train" }), 'math500 has no split "train"; it has test.')
+  })
+
+  it.effect("asks for tags where they are wanted, and its grader reads them", () =>
+    Effect.gen(function* () {
+      for (const name of ["math500", "mmlu", "aime25", "gsm8k"]) {
+        const benchmark = Benchmarks.named(name, { format: "tags" })!
+        const { tasks } = yield* load(benchmark, name)
+        for (const task of tasks) {
+          assert.include(Task.question(task), "in <answer> tags")
+          const answer = `<think>It is not 0 or A.</think>\n<answer>${task.reference}</answer>`
+          assert.isTrue((yield* benchmark.grader.grade(task, answer)).correct, `${name}: ${answer}`)
+        }
+      }
+    })
+  )
+
+  it.effect("has no question of RLPR in two splits, and none in no split", () =>
+    Effect.gen(function* () {
+      const rows = Array.from({ length: 500 }, (_, at) =>
+        JSON.stringify({ prompt: [{ role: "user", content: `${at}?` }], reward_model: { ground_truth: "1" } })
+      )
+      const file = path.join(folder(), "rlpr.jsonl")
+      fs.writeFileSync(file, rows.join("\n"))
+      const of = (split: Rlpr.Split) =>
+        Effect.map(Benchmark.load(Rlpr.make({ split }), { files: [file] }), (loaded) => ids(loaded))
+      const [train, validation, test, all] = yield* Effect.forEach(["train", "validation", "test", "all"] as const, of)
+      assert.sameMembers([...train!, ...validation!, ...test!], [...all!])
+      assert.approximately(train!.length / 500, 0.6, 0.06)
+      assert.approximately(test!.length / 500, 0.2, 0.06)
+      assert.strictEqual(Benchmarks.named("rlpr")!.prompt, "rlpr/test/1")
+    })
+  )
 })
 
 const data = process.env.DIVISI_EVALS_DATA

@@ -30,7 +30,7 @@ describe("LiveCodeBench", () => {
   it("runs the private tests of the data set's own records, pickled ones, too", async () => {
     const file = path.join(import.meta.dirname, "fixtures", "livecodebench.jsonl")
     const { tasks } = await run(Benchmark.load(LiveCodeBench.make(), { files: [file] }))
-    const grader = Benchmarks.named("livecodebench-v1", sandbox)!.grader
+    const grader = Benchmarks.named("livecodebench-v1", { sandbox })!.grader
     const [sum, twice] = [tasks[0]!, tasks[1]!]
     const count = Result.getOrThrow(LiveCodeBenchProblem.tests(sum)).length
     assert.isAbove(count, 1)

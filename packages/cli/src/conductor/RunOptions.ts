@@ -1,7 +1,7 @@
 /** Who answers: the pool, the policy and the limits of a run, from its flags, the config and the defaults. */
 import type * as Conductor from "@divisi/core/Conductor"
 import type { RunSettings } from "@divisi/core/RunSettings"
-import type { Worker } from "@divisi/core/Worker"
+import type { Reasoning, Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { Environment } from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
@@ -22,6 +22,8 @@ export interface Flags {
   readonly maxCost?: Option.Option<number> | undefined
   readonly timeout?: Option.Option<number> | undefined
   readonly maxOutputTokens?: Option.Option<number> | undefined
+  readonly temperature?: Option.Option<number> | undefined
+  readonly reasoning?: Option.Option<Reasoning> | undefined
 }
 
 const listOf = (names: string): ReadonlyArray<string> =>
@@ -123,7 +125,12 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
     maxSteps: either(flags.maxSteps, run.maxSteps),
     recursion: either(flags.recursion, run.recursion),
     seed: either(flags.seed, run.seed),
-    worker: { ...run.worker, maxOutputTokens: either(flags.maxOutputTokens, run.worker?.maxOutputTokens) },
+    worker: {
+      ...run.worker,
+      maxOutputTokens: either(flags.maxOutputTokens, run.worker?.maxOutputTokens),
+      temperature: either(flags.temperature, run.worker?.temperature),
+      reasoning: either(flags.reasoning, run.worker?.reasoning)
+    },
     budget: {
       ...run.budget,
       costUsd: either(flags.maxCost, run.budget?.costUsd),

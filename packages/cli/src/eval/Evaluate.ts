@@ -54,6 +54,9 @@ const suitesOf = (input: EvalInput) =>
       since: Option.getOrUndefined(input.since),
       until: Option.getOrUndefined(input.until),
       revision: Option.getOrUndefined(input.revision),
+      split: Option.getOrUndefined(input.split),
+      format: Option.getOrUndefined(input.format),
+      isPaper: input.paper,
       grader: Option.getOrUndefined(input.grader),
       sandbox: yield* Suites.sandbox(input.sandbox)
     }
@@ -67,7 +70,7 @@ const notices = (suites: ReadonlyArray<Evaluation.Suite>, epochs: number): void 
     const { isConfidential, licence, terms, title } = record
     say(Benchmark.notice({ title, licence, isConfidential, terms } as Benchmark.Benchmark))
     const wanted = Benchmarks.named(record.benchmark)?.epochs ?? 1
-    if (wanted > epochs) say(`${title} has few questions: --epochs ${wanted} makes its score worth printing.`)
+    if (wanted > epochs) say(`${title} has few questions: --samples ${wanted} makes its score worth printing.`)
   }
 }
 
@@ -139,6 +142,21 @@ const cacheOf = (input: EvalInput, config: Config): NonNullable<Config["cache"]>
   return cache ?? { file, maxBytes: Number.MAX_SAFE_INTEGER }
 }
 
+/** The paper's controlled setting, where nothing else is said. */
+const paperSetting = { maxOutputTokens: 4096, temperature: 0.2 }
+
+/** The limits and settings of one question's run. */
+const flagsOf = (input: EvalInput): RunOptions.Flags => {
+  const orPaper = (flag: Option.Option<number>, name: keyof typeof paperSetting) =>
+    input.paper ? Option.orElseSome(flag, () => paperSetting[name]) : flag
+  return {
+    ...input,
+    maxCost: input.questionCost,
+    maxOutputTokens: orPaper(input.maxOutputTokens, "maxOutputTokens"),
+    temperature: orPaper(input.temperature, "temperature")
+  }
+}
+
 const evaluateAll = (
   input: EvalInput,
   config: Config,
@@ -150,8 +168,7 @@ const evaluateAll = (
     const isOffline = Option.isSome(input.offline)
     const environment = isOffline ? Offline.environment(process.env) : process.env
     const pool = yield* RunOptions.resolvePool(isGym ? { pool: OfflineGym.fastPool() } : config, input, environment)
-    const questionCost = { ...input, maxCost: input.questionCost }
-    const settings = { retry: isGym ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, questionCost) }
+    const settings = { retry: isGym ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, flagsOf(input)) }
     const cache = cacheOf(input, config)
     const store = yield* Effect.mapError(
       DiskCache.store(typeof cache === "string" ? { file: cache } : cache),

@@ -26,6 +26,7 @@ const suiteOf = (input: RegradeInput, sandbox: Sandbox, record: BenchmarkRecord)
   return Effect.map(
     Suites.one(name, {
       seed: record.seed,
+      split: record.split,
       revision: Option.getOrElse(input.revision, () => record.commit),
       grader: Option.getOrUndefined(input.grader),
       isGraderForAll: true,

@@ -33,8 +33,12 @@ export interface Options {
   readonly until?: string | undefined
   /** Where answers that are programs run; in WebAssembly by default. */
   readonly sandbox?: Sandbox | undefined
-  /** The gym's tasks; for testing by default. */
-  readonly split?: Gym.Split | undefined
+  /** The part of a benchmark that has several, e.g. of MMLU, RLPR and the gym; for testing by default. */
+  readonly split?: string | undefined
+  /** How answers are asked for; each benchmark's own way by default. */
+  readonly format?: Benchmarks.Format | undefined
+  /** Whether they are asked for as the paper does, where a benchmark can be. */
+  readonly isPaper?: boolean | undefined
 }
 
 /** The parts of a list with commas. */
@@ -72,7 +76,10 @@ const instead = ({ grader, isGraderForAll = false, sandbox }: Options) =>
 /** Tasks of the gym have no list: a limit makes as many, and ids choose from them. */
 const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
   Effect.gen(function* () {
-    const { ids, limit = gymTasks, seed, split = "test" } = options
+    const { ids, limit = gymTasks, seed } = options
+    const splits = Object.keys(Gym.seedRanges) as ReadonlyArray<Gym.Split>
+    const split = splits.find((one) => one === (options.split ?? "test"))
+    if (split === undefined) return yield* usage(`gym has no split "${options.split}"; it has ${splits.join(", ")}.`)
     const made = yield* OfflineGym.tasks({ split, count: limit, seed })
     const wanted = ids === undefined ? undefined : new Set(ids)
     const tasks = wanted === undefined ? made : made.filter(({ id }) => wanted.has(id))
@@ -89,7 +96,7 @@ const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
       seed,
       stratum: "family"
     })
-    return { ...suite, record: { ...suite.record, available: made.length } }
+    return { ...suite, record: { ...suite.record, available: made.length, split: options.split } }
   })
 
 const isFile = (name: string): boolean => /[/\\]|\.(?:jsonl?|parquet)(?:\.gz)?$/.test(name)
@@ -111,6 +118,10 @@ const inWindow = (id: string, { sandbox = Sandboxes.shared, since, until }: Opti
   return Benchmark.withGrader(benchmark, CodeGrader.liveCodeBench(sandbox))
 }
 
+/** The format that is wanted; the paper's tags where a benchmark has them. */
+const wantedFormat = (id: string, { format, isPaper = false }: Options) =>
+  format ?? (isPaper && Benchmarks.formats(id).includes("tags") ? "tags" : undefined)
+
 /** A benchmark by its name, and the file of its records where one is given: `math500=rows.jsonl`. */
 const benchmarkOf = (
   name: string,
@@ -120,14 +131,23 @@ const benchmarkOf = (
   Failure
 > => {
   const [id = "", file] = name.split(/=(.*)/s)
-  const { grader, sandbox } = options
-  const known = inWindow(id, options) ?? Benchmarks.named(id, sandbox)
-  if (known !== undefined) return Effect.succeed({ benchmark: known, files: file === undefined ? undefined : [file] })
-  if (file !== undefined || !isFile(name)) return Effect.fail(unknown(id))
-  return Effect.try({
-    try: () => ({ benchmark: UserBenchmark.make({ file: name, grader }) }),
-    catch: (error) => usage(messageOf(error))
-  })
+  const { grader, sandbox, split } = options
+  return Effect.flatMap(
+    Effect.try({
+      try: () => inWindow(id, options) ?? Benchmarks.named(id, { sandbox, split, format: wantedFormat(id, options) }),
+      catch: (error) => usage(messageOf(error))
+    }),
+    (known) => {
+      if (known !== undefined) {
+        return Effect.succeed({ benchmark: known, files: file === undefined ? undefined : [file] })
+      }
+      if (file !== undefined || !isFile(name)) return Effect.fail(unknown(id))
+      return Effect.try({
+        try: () => ({ benchmark: UserBenchmark.make({ file: name, grader }) }),
+        catch: (error) => usage(messageOf(error))
+      })
+    }
+  )
 }
 
 /** The sandbox of a name, for as long as the scope is open; it starts with its first program. */
@@ -157,7 +177,7 @@ export const one = (name: string, options: Options): Effect.Effect<Evaluation.Su
     )
     for (const notice of loaded.notices) process.stderr.write(`${name}: ${notice}\n`)
     const suite = Evaluation.suite(complete, loaded)
-    return { ...suite, record: { ...suite.record, requested: name } }
+    return { ...suite, record: { ...suite.record, requested: name, split: options.split } }
   })
 
 /** Several benchmarks; ids are those of one. */

@@ -84,7 +84,7 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       description: "In the gym, free of charge"
     },
     {
-      command: "divisi eval --benchmark math500,mmlu --limit 100 --epochs 3 --max-cost 20 --policy openai:gpt-5-mini",
+      command: "divisi eval --benchmark math500,mmlu --limit 100 --samples 3 --max-cost 20 --policy openai:gpt-5-mini",
       description: "On benchmarks, with a limit for all of it"
     },
     {

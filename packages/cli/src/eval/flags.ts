@@ -1,7 +1,9 @@
 /** What `divisi eval` is asked for. */
+import type { Reasoning } from "@divisi/core/Worker"
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
 import { conductorFlags, cost, profiles, seed, timeout, toggle, whole } from "../invocation/flags.ts"
 
 const file = (name: string, description: string) =>
@@ -34,6 +36,16 @@ const day = (name: string, description: string) =>
 
 const grader = (description: string) =>
   Flag.String("grader").pipe(Flag.withMetavar("<name>"), Flag.withDescription(description), Flag.optional)
+
+const efforts = ["minimal", "low", "medium", "high"] as const
+
+/** What `--reasoning` says; `undefined` when it says nothing. */
+export const parseReasoning = (text: string): Reasoning | undefined => {
+  if (text === "off") return { type: "off" }
+  const effort = efforts.find((one) => one === text)
+  if (effort !== undefined) return { type: "effort", effort }
+  return /^[1-9]\d{0,6}$/.test(text) ? { type: "budget", tokens: Number(text) } : undefined
+}
 
 export const evalFlags = {
   ...conductorFlags,
@@ -91,9 +103,44 @@ export const evalFlags = {
   ids: file("ids", "Only these tasks: a file with an id on each line, or JSON lines with an id"),
   trained: file("trained", "What was trained on, by id or question, in the same form; an overlap is refused"),
   dropOverlap: toggle("drop-overlap", "Leave tasks that were trained on out instead"),
-  epochs: whole("epochs", 1).pipe(
+  epochs: whole("samples", 1).pipe(
+    Flag.withAlias("epochs"),
     Flag.withDescription("Answers of each policy to each task (default 1)"),
     Flag.withDefault(1)
+  ),
+  split: Flag.String("split").pipe(
+    Flag.withMetavar("<name>"),
+    Flag.withDescription(
+      "The part of a benchmark that has several, such as mmlu, rlpr and gym: test (default), validation, train, auxiliary_train, all"
+    ),
+    Flag.optional
+  ),
+  format: Flag.Literals("format", ["tags", "box", "line"]).pipe(
+    Flag.withDescription("How answers are asked for (default each benchmark's own way)"),
+    Flag.optional
+  ),
+  temperature: Flag.Finite("temperature").pipe(
+    Flag.filter(
+      (value) => value >= 0 && value <= 2,
+      () => "Expected a temperature from 0 to 2"
+    ),
+    Flag.withDescription("The temperature of every call (default each worker's own)"),
+    Flag.optional
+  ),
+  reasoning: Flag.String("reasoning").pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parseReasoning(text)),
+      () => "Expected off, minimal, low, medium, high, or a number of tokens"
+    ),
+    Flag.withMetavar("<effort>"),
+    Flag.withDescription(
+      "How much every call may reason: off, minimal, low, medium, high, or tokens; a model that cannot be told says so"
+    ),
+    Flag.optional
+  ),
+  paper: toggle(
+    "paper",
+    "The paper's controlled setting: 4,096 tokens a call, temperature 0.2, answers in tags where a benchmark has them; with --pool paper:controlled each model's least reasoning, too"
   ),
   seed,
   maxCost: cost("max-cost", "The most that all of it may cost, in USD; never exceeded. Run again with more to go on"),

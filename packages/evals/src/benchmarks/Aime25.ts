@@ -5,9 +5,17 @@ import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-const instruction =
-  "Solve the problem step by step. The last line of your reply must be `Therefore, the final answer is: " +
-  "$\\boxed{ANSWER}$. I hope it is correct`, where ANSWER is the bare number."
+/** How the answer is asked for: in a box on the last line (default), or in tags as in training for the paper. */
+export interface Options {
+  readonly format?: "box" | "tags" | undefined
+}
+
+const instructions = {
+  box:
+    "Solve the problem step by step. The last line of your reply must be `Therefore, the final answer is: " +
+    "$\\boxed{ANSWER}$. I hope it is correct`, where ANSWER is the bare number.",
+  tags: "Solve the problem. Reason in <think> tags, then give the final answer as a bare number, and nothing else, in <answer> tags."
+} as const
 
 /** Some copies hold the answer as text, some as a number, some as a float. */
 const answerOf = (row: Row.Row): string => {
@@ -31,20 +39,20 @@ const nameOf = (row: Row.Row, problem: string): string => {
  * One problem is 3.3 points: answer each at least 16 times, and let errors be clustered by problem. Some copies hold
  * only half of the exam.
  */
-export const make = (): Graded => ({
+export const make = ({ format = "box" }: Options = {}): Graded => ({
   id: "aime25",
   title: "AIME25",
   source: { dataset: "yentinglin/aime_2025", revision: "refs/convert/parquet", files: ["default/train/0000.parquet"] },
   licence: "no licence stated",
   terms: "The problems are copyright of the Mathematical Association of America.",
-  prompt: "aime25/1",
+  prompt: `aime25/${format}/1`,
   epochs: 16,
   grader: IntegerGrader.aime,
   toTask: (record) => {
     const problem = Row.text(record, "problem").trim()
     return Task.make({
       id: `aime25/${nameOf(record, problem)}`,
-      question: `${instruction}\n\n${problem}`,
+      question: `${instructions[format]}\n\n${problem}`,
       reference: answerOf(record)
     })
   }

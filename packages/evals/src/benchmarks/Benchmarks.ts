@@ -13,33 +13,105 @@ import * as Math500 from "./Math500.ts"
 import * as Mmlu from "./Mmlu.ts"
 import * as Rlpr from "./Rlpr.ts"
 
-const slices = LiveCodeBench.release("v6")
+/**
+ * How answers are asked for: in `<answer>` tags, in a box of LaTeX, on a last line, or as a program. The paper trains on
+ * tags.
+ */
+export type Format = "tags" | "box" | "line" | "program"
 
-const makers: ReadonlyMap<string, (sandbox: Sandbox) => Graded> = new Map<string, (sandbox: Sandbox) => Graded>([
-  ["math500", () => Math500.make()],
-  ["mmlu", () => Mmlu.make()],
-  ["rlpr", () => Rlpr.make()],
-  ["rlpr-paper", () => Rlpr.make({ rule: "paper" })],
-  ["rlpr-strict", () => Rlpr.make({ rule: "strict" })],
-  ["gpqa-diamond", () => GpqaDiamond.make()],
-  ["aime25", () => Aime25.make()],
-  ["bigcodebench-hard", (sandbox) => withGrader(BigCodeBenchHard.make(), CodeGrader.bigCodeBench(sandbox))],
-  ["gsm8k", () => Gsm8k.make()],
-  ...slices.map(
+/** Which form of a benchmark. */
+export interface Settings {
+  /** Where programs run; a sandbox that all share (`Sandboxes.shared`) by default. */
+  readonly sandbox?: Sandbox | undefined
+  /** The first of {@link formats} by default. */
+  readonly format?: Format | undefined
+  /** The first of {@link splits} by default. */
+  readonly split?: string | undefined
+}
+
+interface Entry {
+  readonly formats: readonly [Format, ...ReadonlyArray<Format>]
+  readonly splits: readonly [string, ...ReadonlyArray<string>]
+  readonly make: (settings: { readonly format: string; readonly split: string; readonly sandbox: Sandbox }) => Graded
+}
+
+const rlpr = (rule: Rlpr.Options["rule"]): Entry => ({
+  formats: ["tags"],
+  splits: Rlpr.splits,
+  make: ({ split }) => Rlpr.make({ rule, split: split as Rlpr.Split })
+})
+
+const entries: ReadonlyMap<string, Entry> = new Map<string, Entry>([
+  [
+    "math500",
+    {
+      formats: ["box", "tags"],
+      splits: ["test"],
+      make: ({ format }) => Math500.make({ format: format as Math500.Options["format"] })
+    }
+  ],
+  [
+    "mmlu",
+    {
+      formats: ["line", "tags"],
+      splits: ["test", "validation", "dev", "auxiliary_train"],
+      make: ({ format, split }) => Mmlu.make({ format, split } as Mmlu.Options)
+    }
+  ],
+  ["rlpr", rlpr("strict")],
+  ["rlpr-paper", rlpr("paper")],
+  ["rlpr-strict", rlpr("strict")],
+  [
+    "gpqa-diamond",
+    {
+      formats: ["line", "tags"],
+      splits: ["test"],
+      make: ({ format }) => GpqaDiamond.make({ format } as GpqaDiamond.Options)
+    }
+  ],
+  [
+    "aime25",
+    {
+      formats: ["box", "tags"],
+      splits: ["test"],
+      make: ({ format }) => Aime25.make({ format } as Aime25.Options)
+    }
+  ],
+  [
+    "bigcodebench-hard",
+    {
+      formats: ["program"],
+      splits: ["test"],
+      make: ({ sandbox }) => withGrader(BigCodeBenchHard.make(), CodeGrader.bigCodeBench(sandbox))
+    }
+  ],
+  ["gsm8k", { formats: ["line", "tags"], splits: ["test"], make: (settings) => Gsm8k.make(settings as Gsm8k.Options) }],
+  ...LiveCodeBench.release("v6").map(
     (slice) =>
       [
         `livecodebench-${slice}`,
-        (sandbox: Sandbox) => withGrader(LiveCodeBench.make({ slices: [slice] }), CodeGrader.liveCodeBench(sandbox))
+        {
+          formats: ["program"],
+          splits: ["test"],
+          make: ({ sandbox }: { readonly sandbox: Sandbox }) =>
+            withGrader(LiveCodeBench.make({ slices: [slice] }), CodeGrader.liveCodeBench(sandbox))
+        }
       ] as const
   )
 ])
 
 /** Every name that {@link named} knows. */
-export const names: ReadonlyArray<string> = [...makers.keys()]
+export const names: ReadonlyArray<string> = [...entries.keys()]
+
+/** How the answers of a benchmark can be asked for, its own way first; none for a name that is unknown. */
+export const formats = (name: string): ReadonlyArray<Format> => entries.get(name)?.formats ?? []
+
+/** The splits of a benchmark, the one that is measured on first; none for a name that is unknown. */
+export const splits = (name: string): ReadonlyArray<string> => entries.get(name)?.splits ?? []
 
 /**
- * The benchmark of a name with its grader; `undefined` when there is none. Programs run in the sandbox; the default is
- * one that all share (`Sandboxes.shared`).
+ * The benchmark of a name with its grader; `undefined` when there is none. A format or a split that it does not have
+ * throws.
  *
  * **Example**
  *
@@ -49,8 +121,18 @@ export const names: ReadonlyArray<string> = [...makers.keys()]
  *
  * const gpqa = Benchmarks.named("gpqa-diamond")
  * gpqa?.isGated // => true
+ * Benchmarks.named("mmlu", { format: "tags" })?.prompt // => "mmlu/tags/1"
  * Benchmarks.named("vibes") // => undefined
  * ```
  */
-export const named = (name: string, sandbox: Sandbox = Sandboxes.shared): Graded | undefined =>
-  makers.get(name)?.(sandbox)
+export const named = (name: string, settings: Settings = {}): Graded | undefined => {
+  const entry = entries.get(name)
+  if (entry === undefined) return undefined
+  const { format = entry.formats[0], sandbox = Sandboxes.shared, split = entry.splits[0] } = settings
+  const check = (what: string, wanted: string, known: ReadonlyArray<string>) => {
+    if (!known.includes(wanted)) throw new Error(`${name} has no ${what} "${wanted}"; it has ${known.join(", ")}.`)
+  }
+  check("format", format, entry.formats)
+  check("split", split, entry.splits)
+  return entry.make({ format, split, sandbox })
+}

@@ -8,11 +8,13 @@ import * as Task from "@divisi/core/Task"
 import { LetterGrader } from "@divisi/graders/text"
 import { fraction } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
-import { ask, equalOptions, letterAt } from "./choices.ts"
+import { ask, type ChoiceFormat, equalOptions, letterAt } from "./choices.ts"
 import * as Row from "./Row.ts"
 
-/** How the options are ordered. */
+/** How the options are ordered, and how the letter is asked for. */
 export interface Options {
+  /** On a last line (default), or in tags as in training for the paper. */
+  readonly format?: ChoiceFormat | undefined
   /** The seed of the order; 42 by default. */
   readonly seed?: number | undefined
 }
@@ -24,7 +26,7 @@ const optionsOf = (row: Row.Row) =>
 
 /** Makes the benchmark. The hub asks for a token of somebody who accepted its terms. */
 export const make = (options: Options = {}): Graded => {
-  const { seed = 42 } = options
+  const { format = "line", seed = 42 } = options
   return {
     id: "gpqa-diamond",
     title: "GPQA-Diamond",
@@ -38,7 +40,7 @@ export const make = (options: Options = {}): Graded => {
     isConfidential: true,
     isGated: true,
     stratum: "subject",
-    prompt: `gpqa-diamond/1/seed-${seed}`,
+    prompt: `gpqa-diamond/${format}/1/seed-${seed}`,
     epochs: 4,
     grader: LetterGrader.make({ letters: "ABCD" }),
     oddityOf: (record) => equalOptions(optionsOf(record)),
@@ -53,7 +55,7 @@ export const make = (options: Options = {}): Graded => {
         question: ask(
           Row.text(record, "Question").trim(),
           order.map((index) => texts[index]!),
-          "line"
+          format
         ),
         reference: letterAt(order.indexOf(0)),
         metadata: { subject: Row.optionalText(record, "High-level domain") ?? "", isConfidential: true }

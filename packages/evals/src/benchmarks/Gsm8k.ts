@@ -5,7 +5,15 @@ import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-const instruction = "Solve the problem step by step. End with a last line `#### N`, where N is the answer as a number."
+/** How the answer is asked for: on a last line (default), or in tags as in training for the paper. */
+export interface Options {
+  readonly format?: "line" | "tags" | undefined
+}
+
+const instructions = {
+  line: "Solve the problem step by step. End with a last line `#### N`, where N is the answer as a number.",
+  tags: "Solve the problem. Reason in <think> tags, then give the final answer as a number, and nothing else, in <answer> tags."
+} as const
 
 /** What stands behind the last "####" of a worked solution. */
 const result = (row: Row.Row): string => {
@@ -16,18 +24,18 @@ const result = (row: Row.Row): string => {
 }
 
 /** Makes the benchmark: the test split's 1,319 problems. */
-export const make = (): Graded => ({
+export const make = ({ format = "line" }: Options = {}): Graded => ({
   id: "gsm8k",
   title: "GSM8K",
   source: { dataset: "openai/gsm8k", revision: "refs/convert/parquet", files: ["main/test/0000.parquet"] },
   licence: "MIT",
-  prompt: "gsm8k/1",
+  prompt: `gsm8k/${format}/1`,
   grader: IntegerGrader.integer,
   toTask: (record) => {
     const question = Row.text(record, "question")
     return Task.make({
       id: `gsm8k/${short(question)}`,
-      question: `${instruction}\n\n${question}`,
+      question: `${instructions[format]}\n\n${question}`,
       reference: result(record)
     })
   }

@@ -6,11 +6,11 @@ import * as Row from "./Row.ts"
 
 /** How the answer is asked for: in a box, or in tags as in training for the paper. */
 export interface Options {
-  readonly format?: "boxed" | "tags" | undefined
+  readonly format?: "box" | "tags" | undefined
 }
 
 const instructions = {
-  boxed: "Solve the problem step by step. Put your final answer, and nothing else, in \\boxed{} on the last line.",
+  box: "Solve the problem step by step. Put your final answer, and nothing else, in \\boxed{} on the last line.",
   tags: "Solve the problem. Reason in <think> tags, then give the final answer, and nothing else, in <answer> tags."
 } as const
 
@@ -35,7 +35,7 @@ const instructions = {
  * ```
  */
 export const make = (options: Options = {}): Graded => {
-  const { format = "boxed" } = options
+  const { format = "box" } = options
   return {
     id: "math500",
     title: "MATH500",

@@ -1,12 +1,28 @@
 /** RLPR: questions of many fields from the web, with short reference answers. */
 import * as Task from "@divisi/core/Task"
 import { RlprGrader } from "@divisi/graders/math"
-import { short } from "../internal/digest.ts"
+import { fraction, short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** Which rule, and which references. */
+/**
+ * The parts of the file, drawn by question: 60, 20 and 20 %, as in the paper's supplement. What trains takes the first,
+ * what measures the last by default, so that no question is in both.
+ */
+export const splits = ["test", "validation", "train", "all"] as const
+
+/** One of {@link splits}. */
+export type Split = (typeof splits)[number]
+
+const splitOf = (question: string): Split => {
+  const at = fraction("rlpr/split", question)
+  return at < 0.6 ? "train" : at < 0.8 ? "validation" : "test"
+}
+
+/** Which rule, which questions, and which references. */
 export interface Options {
+  /** `test` by default. */
+  readonly split?: Split | undefined
   /** `strict` by default; `paper` is the lenient rule that reported figures are likely to be based on. Print both. */
   readonly rule?: "strict" | "paper" | undefined
   /** Longer references are left out, as they cannot be graded by rules; 30 by default. */
@@ -31,20 +47,21 @@ const userMessage = (row: Row.Row): string => {
  * Makes the benchmark. Its records bring a system message of their own, which is not sent: the tags are asked for here.
  */
 export const make = (options: Options = {}): Graded => {
-  const { maxReferenceLength = 30, rule = "strict" } = options
+  const { maxReferenceLength = 30, rule = "strict", split = "test" } = options
   return {
     id: `rlpr-${rule}`,
-    title: `RLPR (${rule} rule)`,
+    title: `RLPR (${rule} rule${split === "all" ? "" : `, ${split} split`})`,
     source: { dataset: "openbmb/RLPR-Train-Dataset", files: ["rlpr_train.parquet"] },
     licence: "CC-BY-NC-4.0",
     terms: "Non-commercial use only.",
     stratum: "subject",
-    prompt: "rlpr/1",
+    prompt: `rlpr/${split}/1`,
     grader: rule === "paper" ? RlprGrader.makePaper({ needsTags: true }) : RlprGrader.makeStrict(),
     toTask: (record) => {
       const reference = Row.text(Row.nested(record, "reward_model"), "ground_truth").trim()
       if (reference === "" || reference.length > maxReferenceLength) return undefined
       const question = userMessage(record)
+      if (split !== "all" && splitOf(question) !== split) return undefined
       const subject = Row.optionalText(record, "ability") ?? ""
       return Task.make({
         id: `rlpr/${short(question, reference)}`,

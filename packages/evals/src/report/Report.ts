@@ -138,6 +138,8 @@ export interface BenchmarkRecord extends Provenance {
   readonly title: string
   /** How it was asked for, where that tells where its records are: a name, or a path of the machine it ran on. */
   readonly requested?: string | undefined
+  /** The part of the benchmark that was asked for, where it was not the one that is measured on by default. */
+  readonly split?: string | undefined
   readonly isConfidential: boolean
   readonly grader: string
   /** The field of a task's metadata that is each sample's `stratum`. */

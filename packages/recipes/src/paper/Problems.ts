@@ -21,7 +21,7 @@ export type Name = "math500" | "mmlu-auxiliary-train" | "rlpr" | "livecodebench-
 const benchmarks: Readonly<Record<Name, () => Benchmark.Graded>> = {
   math500: () => Math500.make({ format: "tags" }),
   "mmlu-auxiliary-train": () => Mmlu.make({ split: "auxiliary_train", format: "tags" }),
-  rlpr: () => Rlpr.make({ rule: "strict" }),
+  rlpr: () => Rlpr.make({ rule: "strict", split: "train" }),
   "livecodebench-v1": () => Benchmarks.named("livecodebench-v1")!
 }
 
