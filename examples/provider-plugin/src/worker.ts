@@ -1,14 +1,15 @@
 /** The worker: sends a request, and reads its answer as it comes. What it sends and reads is in the files beside it. */
 
 import type { Pricing } from "@divisi/core/Usage"
-import { type Limits, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
+import type { Limits, Worker } from "@divisi/core/Worker"
+import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorError from "@divisi/provider-kit/VendorError"
-import * as Effect from "effect/Effect"
+import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
+import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
 import { type Body, bodyOf, type Defaults } from "./request.ts"
-import * as Answer from "./stream.ts"
+import { protocol, reasonOf } from "./stream.ts"
 
 /** What a worker is made with. Settings are defaults: those of a request win. */
 export interface Options extends Defaults {
@@ -28,78 +29,40 @@ export interface Options extends Defaults {
   readonly timeoutMillis?: number | undefined
 }
 
+const keyOf = ({ apiKey = "" }: Options): string => (typeof apiKey === "string" ? apiKey : Redacted.value(apiKey))
+
 /** A model as a worker. Nothing is sent before it is asked. */
 export const ollama = (model: string, options: Options = {}): Worker => {
-  const { description, id = `ollama:${model}`, limits, pricing, provider, timeoutMillis = 600_000 } = options
-  const { maxOutputTokens, reasoning, temperature } = options
-  const server: Server = {
-    id,
-    url: `${(options.baseURL ?? "http://127.0.0.1:11434").replace(/\/$/, "")}/api/chat`,
-    apiKey: typeof options.apiKey === "string" ? Redacted.make(options.apiKey) : options.apiKey
-  }
+  const { baseURL = "http://127.0.0.1:11434", description, id = `ollama:${model}`, limits, pricing, provider } = options
+  const { maxOutputTokens, reasoning, temperature, timeoutMillis = 600_000 } = options
+  const key = keyOf(options)
+  // Follows no redirect with the key, and knows what no error may show.
+  const endpoint = Endpoint.make({ worker: id, baseURL, key })
+  const { secrets } = endpoint
+  const fetch = Endpoint.refusing(endpoint.fetch, (refused) => reasonOf(refused, { secrets, nowMillis: Date.now() }))
+  const headers = { "content-type": "application/json", ...(key === "" ? {} : { authorization: `Bearer ${key}` }) }
+  const post = (body: Body, signal: AbortSignal): Promise<Response> =>
+    fetch(`${endpoint.baseURL}/api/chat`, { method: "POST", headers, body: JSON.stringify(body), signal })
   return {
     id,
     description,
     provider,
     pricing,
     limits,
-    settings: { maxOutputTokens, reasoning, temperature },
-    generate: (request) =>
-      Stream.timeoutOrElse(call(server, bodyOf(model, options, request), request), {
-        duration: timeoutMillis,
-        orElse: () =>
-          Stream.fail(new WorkerError({ worker: id, reason: { _tag: "Timeout", afterMillis: timeoutMillis } }))
+    settings: { baseURL: endpoint.baseURL, maxOutputTokens, reasoning, temperature },
+    generate: (request) => {
+      const body = bodyOf(model, options, request)
+      if (Result.isFailure(body)) return VendorStream.fail(id, body.failure)
+      return VendorStream.make({
+        worker: id,
+        messages: request.messages,
+        protocol,
+        // Aborted as soon as nobody reads the stream any more.
+        open: async (signal) => ({ events: VendorEvents.lines(await post(body.success, signal), signal) }),
+        reason: (error) => VendorError.fromException(error, { secrets }),
+        timeoutMillis,
+        secrets
       })
+    }
   }
 }
-
-interface Server {
-  readonly id: string
-  readonly url: string
-  readonly apiKey: Redacted.Redacted | undefined
-}
-
-const call = (
-  { apiKey, id: worker, url }: Server,
-  body: ReturnType<typeof bodyOf>,
-  request: WorkerRequest
-): Stream.Stream<WorkerPart, WorkerError> =>
-  Effect.gen(function* () {
-    const key = apiKey === undefined ? "" : Redacted.value(apiKey)
-    const surroundings = { secrets: [key], nowMillis: Date.now() }
-    const fail = (reason: WorkerError["reason"]) => new WorkerError({ worker, reason })
-    const thrown = (error: unknown) => fail(VendorError.fromException(error, surroundings))
-
-    if (Result.isFailure(body)) return yield* fail(body.failure)
-    // Aborted as soon as nobody reads the stream any more.
-    const signal = yield* Effect.abortSignal
-    const response = yield* Effect.tryPromise({ try: () => post(url, key, body.success, signal), catch: thrown })
-    if (!response.ok || response.body === null) {
-      const text = yield* Effect.tryPromise({ try: () => response.text(), catch: thrown })
-      const header = (name: string) => response.headers.get(name)
-      const refusal = { status: response.status, message: Answer.messageOf(text), codes: text, header }
-      return yield* fail(VendorError.fromRefusal(refusal, surroundings))
-    }
-    const bytes = response.body
-    return Stream.fromReadableStream({ evaluate: () => bytes, onError: thrown }).pipe(
-      Stream.decodeText(),
-      Stream.splitLines,
-      Stream.concat(Stream.succeed(Answer.end)),
-      Stream.mapAccumEffect(
-        () => Answer.start,
-        (state, line) =>
-          Effect.mapError(
-            Effect.fromResult(Answer.next(state, line, { messages: request.messages, surroundings })),
-            fail
-          )
-      )
-    )
-  }).pipe(Stream.unwrap)
-
-const post = (url: string, key: string, body: Body, signal: AbortSignal): Promise<Response> =>
-  fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(key === "" ? {} : { authorization: `Bearer ${key}` }) },
-    body: JSON.stringify(body),
-    signal
-  })

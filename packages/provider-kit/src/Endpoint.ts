@@ -2,6 +2,7 @@
  * Where a vendor's API is, and what must not leave it: reads base URLs, and makes the `fetch` that carries keys. For
  * authors of providers.
  */
+import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { Failure } from "./VendorError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -137,6 +138,36 @@ export const fetchWithoutRedirects =
     const isRedirect = response.redirected || response.type === "opaqueredirect" || redirects.has(response.status)
     if (isRedirect) throw refuseRedirect(response, input instanceof Request ? input.url : String(input))
     return response.ok ? response : shortened(response)
+  }
+
+/** An answer that is no success. */
+export interface Refused {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The text as JSON; `undefined` where it is none. */
+  readonly body: unknown
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * A `fetch` that fails where an answer is no success, with what `reasonOf` makes of it: SDKs do not pass on all of a
+ * refusal, and break at the bodies of some.
+ */
+export const refusing =
+  (fetch: typeof globalThis.fetch, reasonOf: (refused: Refused) => WorkerErrorReason): typeof globalThis.fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init)
+    if (response.ok) return response
+    const text = await response.text()
+    throw new Failure(reasonOf({ status: response.status, headers: response.headers, text, body: parsed(text) }))
   }
 
 // -------------------------------------------------------------------------------------------------------------------

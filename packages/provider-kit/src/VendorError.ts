@@ -182,7 +182,8 @@ export class Failure extends Error {
   readonly reason: WorkerErrorReason
 
   constructor(reason: WorkerErrorReason) {
-    super(reason.detail)
+    // None of the vendor's words: SDKs look for some in the message, e.g. "timeout", and throw another error instead.
+    super("The call failed.")
     this.reason = reason
   }
 }

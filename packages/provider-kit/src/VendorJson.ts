@@ -25,9 +25,12 @@ export const items = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(
 export const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined
 
-/** A finite number of at least 0; `undefined` for anything else. */
+/** A whole number of at least 0; `undefined` for anything else. */
 export const count = (value: unknown): number | undefined =>
-  typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY ? value : undefined
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
+
+/** A number of any kind, as usage is reported: which figures can have been used is checked by core, which says so. */
+export const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
 
 /** What a table says of a vendor's word; `undefined` where it says nothing, also for words such as `constructor`. */
 export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A | undefined =>

@@ -87,6 +87,12 @@ const idOf = ({ modelId, provider }: Model): string => `${provider.split(".")[0]
 /**
  * A worker from a model of the AI SDK.
  *
+ * **Gotchas**
+ *
+ * The model's own package sends the request, and by default follows redirects: its headers and the question then go to
+ * another server, with a key in any header but `authorization`. Make it with `fetch: fetchWithoutRedirects()` of
+ * `@divisi/provider-kit/Endpoint`, as in the example.
+ *
  * **Details**
  *
  * Usage that the vendor does not report is estimated at four characters per token. A setting that the model does not
@@ -98,9 +104,15 @@ const idOf = ({ modelId, provider }: Model): string => `${provider.split(".")[0]
  * ```ts no-run
  * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
  * import { conduct, single } from "@divisi/core/promise"
+ * import { fetchWithoutRedirects } from "@divisi/provider-kit/Endpoint"
  * import { aiSdk } from "@divisi/providers-ai-sdk"
  *
- * const lab = createOpenAICompatible({ name: "lab", baseURL: "https://llm.example.org/v1", includeUsage: true })
+ * const lab = createOpenAICompatible({
+ *   name: "lab",
+ *   baseURL: "https://llm.example.org/v1",
+ *   includeUsage: true,
+ *   fetch: fetchWithoutRedirects()
+ * })
  * const result = await conduct({
  *   question: "What is 6 times 7?",
  *   pool: [aiSdk(lab("qwen3-32b"), { temperature: 0.2 })],
@@ -140,6 +152,15 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
+/** One part. A model of another specification may give anything. */
+const read = (state: Parts.State, part: Parameters<typeof Parts.next>[1], reading: Parts.Reading) => {
+  try {
+    return Parts.next(state, part, reading)
+  } catch (error) {
+    return Result.fail(error)
+  }
+}
+
 const call = (
   model: Model,
   worker: string,
@@ -165,7 +186,7 @@ const call = (
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(
         () => Parts.start,
-        (state, part) => Effect.mapError(Effect.fromResult(Parts.next(state, part, reading)), fail)
+        (state, part) => Effect.mapError(Effect.fromResult(read(state, part, reading)), fail)
       )
     )
     return Stream.concat(Stream.fromArray(left), parts)

@@ -1,12 +1,15 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { fetchWithoutRedirects } from "@divisi/provider-kit/Endpoint"
 import { aiSdk } from "@divisi/providers-ai-sdk"
 import { AnthropicMessages, OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
 import { createOpenAICompatible as createOpenAICompatibleV3 } from "openai-compatible-v3"
 import { describe, it } from "vitest"
 
+const fetch = fetchWithoutRedirects()
 const chat = OpenAiChat.compatible({ reasoningField: "reasoning_content" })
 const noCacheWrite = "@ai-sdk/openai-compatible does not read the tokens that were written to a cache"
+const listOfParts = "@ai-sdk/openai-compatible takes a list of parts for a text, which may be empty"
 const noReasoning = (what: string) => ({
   type: "rejected" as const,
   reason: `the AI SDK's specification has no reasoning ${what}, and Chat Completions have no option for it either`
@@ -16,12 +19,13 @@ ProviderContract.contract({
   name: "ai-sdk over @ai-sdk/openai-compatible, specification v4",
   dialect: chat,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
-    aiSdk(createOpenAICompatible({ name: "lab", baseURL, apiKey, includeUsage: true })("model-1"), {
+    aiSdk(createOpenAICompatible({ name: "lab", baseURL, apiKey, fetch, includeUsage: true })("model-1"), {
       ...defaults,
-      timeoutMillis
+      timeoutMillis,
+      secrets: [apiKey]
     }),
   settings: { reasoningBudget: noReasoning("budget") },
-  gaps: { "usage/cache-write": noCacheWrite },
+  gaps: { "usage/cache-write": noCacheWrite, "vendor/shape/[]": listOfParts },
   describe,
   it
 })
@@ -30,14 +34,15 @@ ProviderContract.contract({
   name: "ai-sdk over @ai-sdk/openai-compatible, specification v3",
   dialect: chat,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
-    aiSdk(createOpenAICompatibleV3({ name: "lab", baseURL, apiKey, includeUsage: true })("model-1"), {
+    aiSdk(createOpenAICompatibleV3({ name: "lab", baseURL, apiKey, fetch, includeUsage: true })("model-1"), {
       ...defaults,
       timeoutMillis,
+      secrets: [apiKey],
       reasoningOptions: (reasoning) =>
         reasoning.type === "effort" ? { lab: { reasoningEffort: reasoning.effort } } : undefined
     }),
   settings: { reasoningBudget: noReasoning("budget"), reasoningOff: noReasoning('"off"') },
-  gaps: { "usage/cache-write": noCacheWrite },
+  gaps: { "usage/cache-write": noCacheWrite, "vendor/shape/[]": listOfParts },
   describe,
   it
 })
@@ -46,7 +51,7 @@ ProviderContract.contract({
   name: "ai-sdk over @ai-sdk/anthropic",
   dialect: AnthropicMessages.dialect,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
-    aiSdk(createAnthropic({ baseURL: `${baseURL}/v1`, apiKey })("claude-sonnet-4-5"), {
+    aiSdk(createAnthropic({ baseURL: `${baseURL}/v1`, apiKey, fetch })("claude-sonnet-4-5"), {
       ...defaults,
       timeoutMillis,
       secrets: [apiKey],

@@ -114,7 +114,10 @@ describe("errors inside of a stream", () => {
     )
   })
 
-  it("that are mistakes in code are not worth a retry", () => {
-    assert.strictEqual(tagOf(new RangeError("Invalid array length")), "InvalidRequest")
+  it("that a model throws over its vendor's events are the vendor's fault, in no words about code", () => {
+    const reason = reasonOf(new RangeError("Invalid array length"), { secrets: [], nowMillis: 0 })
+    assert.strictEqual(reason._tag, "Malformed")
+    assert.notMatch(reason.detail ?? "", /array length/)
+    assert.strictEqual(tagOf(new Error("Expected a normalized stream error")), "Malformed")
   })
 })

@@ -4,7 +4,7 @@ import * as Allowance from "@divisi/core/Allowance"
 import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import * as Endpoint from "@divisi/provider-kit/Endpoint"
-import * as ServerSentEvents from "@divisi/provider-kit/ServerSentEvents"
+import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -21,7 +21,7 @@ const open = async (client: Anthropic, body: Body, signal: AbortSignal): Promise
   const response = await client.post("/v1/messages", { body, signal, stream: true }).asResponse()
   const allowance = Allowance.fromHeaders(response.headers, rateLimitHeaders, Date.now())
   return {
-    events: ServerSentEvents.read(response, signal),
+    events: VendorEvents.serverSent(response, signal),
     parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
   }
 }

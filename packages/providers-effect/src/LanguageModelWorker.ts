@@ -21,6 +21,7 @@ import type * as Response from "effect/ai/Response"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { reasonOf } from "./internal/errors.ts"
 import * as Parts from "./internal/parts.ts"
@@ -67,6 +68,12 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
 
 /**
  * A worker from a given `LanguageModel`.
+ *
+ * **Gotchas**
+ *
+ * The model sends the request itself. Effect's `FetchHttpClient` follows redirects by default: its headers and the
+ * question then go to another server, with a key in any header but `authorization`. Give it
+ * `fetchWithoutRedirects()` of `@divisi/provider-kit/Endpoint` as `FetchHttpClient.Fetch`.
  *
  * **Example**
  *
@@ -152,6 +159,15 @@ export const make = (options: Options): Effect.Effect<Worker, never, LanguageMod
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
+/** One part. A model that is made by hand may give anything. */
+const read: typeof Parts.next = (state, part, messages) => {
+  try {
+    return Parts.next(state, part, messages)
+  } catch (error) {
+    return Result.fail(error)
+  }
+}
+
 const call = (
   model: LanguageModel.LanguageModel,
   { id: worker, settings: passing }: Options,
@@ -171,11 +187,13 @@ const call = (
     const plain: Answer = model.streamText({ prompt: request.messages.map(messageOf) })
     const answer = passing === undefined ? plain : passing.apply(settings, plain)
     return answer.pipe(
+      // A model that dies of its vendor's events must not end the run.
+      Stream.catchDefect((defect) => Stream.fail(defect)),
       Stream.mapError(fail),
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(
         () => Parts.start,
-        (state, part) => Effect.mapError(Effect.fromResult(Parts.next(state, part, request.messages)), fail)
+        (state, part) => Effect.mapError(Effect.fromResult(read(state, part, request.messages)), fail)
       )
     )
   }).pipe(Stream.unwrap)

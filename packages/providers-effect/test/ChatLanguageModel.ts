@@ -2,6 +2,7 @@
  * A `LanguageModel` as a provider of Effect would make it, over Chat Completions: Effect's HTTP client, its reader of
  * server-sent events, its errors. Real sockets, and nothing pretended.
  */
+import { fetchWithoutRedirects } from "@divisi/provider-kit/Endpoint"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
@@ -14,6 +15,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 
@@ -124,6 +126,8 @@ const read = (response: HttpClientResponse.HttpClientResponse): Stream.Stream<Pa
   )
 }
 
+const client = Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetchWithoutRedirects()))
+
 /** What such a provider says of a setting that the vendor does not have. */
 export const unsupported = (parameter: string): AiError.AiError =>
   aiError(new AiError.InvalidRequestError({ parameter, description: "Chat Completions have no such setting" }))
@@ -150,6 +154,6 @@ export const make = (options: {
       )
       const response = yield* Effect.mapError(client.execute(request), unreachable)
       return response.status === 200 ? read(response) : Stream.fromEffect(refused(response))
-    }).pipe(Stream.unwrap, Stream.provide(FetchHttpClient.layer))
+    }).pipe(Stream.unwrap, Stream.provide(client))
   return Effect.runSync(LanguageModel.make({ streamText, generateText: () => Effect.die("Workers stream.") }))
 }

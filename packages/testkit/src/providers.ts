@@ -2,6 +2,7 @@
 export * as AnthropicMessages from "./providers/AnthropicMessages.ts"
 export * as Dialect from "./providers/Dialect.ts"
 export * as GoogleGenerateContent from "./providers/GoogleGenerateContent.ts"
+export * as MisbehavingVendor from "./providers/MisbehavingVendor.ts"
 export * as OpenAiChat from "./providers/OpenAiChat.ts"
 export * as OpenAiResponses from "./providers/OpenAiResponses.ts"
 export * as OpenApi from "./providers/OpenApi.ts"

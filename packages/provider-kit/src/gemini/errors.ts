@@ -2,6 +2,7 @@
 
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type { Refused } from "../Endpoint.ts"
 import * as VendorError from "../VendorError.ts"
 import * as Json from "../VendorJson.ts"
 
@@ -95,4 +96,10 @@ export const reasonOf = (facts: Facts): WorkerErrorReason => {
   return _tag === "RateLimited" || _tag === "Overloaded"
     ? defined({ _tag, detail, retryAfterMillis: retryAfterMillis(facts, refusal) })
     : { _tag, detail }
+}
+
+/** The reason of an HTTP refusal. Some gateways put the error into a list, or write a page. */
+export const reasonOfRefused = ({ body, headers, status, text }: Refused): WorkerErrorReason => {
+  const [first = body] = Json.items(body)
+  return reasonOf({ status, body: Json.fields(first).error ?? first ?? text, headers, nowMillis: Date.now() })
 }

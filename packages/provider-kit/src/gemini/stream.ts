@@ -22,13 +22,13 @@ export interface State {
  */
 const usageOf = ({ usage }: State): Usage | undefined => {
   const counts = Json.fields(usage)
-  const prompt = Json.count(counts.promptTokenCount)
+  const prompt = Json.number(counts.promptTokenCount)
   if (prompt === undefined) return undefined
-  const thoughts = Json.count(counts.thoughtsTokenCount)
+  const thoughts = Json.number(counts.thoughtsTokenCount)
   return defined({
-    inputTokens: prompt + (Json.count(counts.toolUsePromptTokenCount) ?? 0),
-    outputTokens: (Json.count(counts.candidatesTokenCount) ?? 0) + (thoughts ?? 0),
-    cachedInputTokens: Json.count(counts.cachedContentTokenCount),
+    inputTokens: prompt + (Json.number(counts.toolUsePromptTokenCount) ?? 0),
+    outputTokens: (Json.number(counts.candidatesTokenCount) ?? 0) + (thoughts ?? 0),
+    cachedInputTokens: Json.number(counts.cachedContentTokenCount),
     reasoningTokens: thoughts
   })
 }

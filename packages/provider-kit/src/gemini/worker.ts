@@ -5,12 +5,11 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as ApiKey from "../ApiKey.ts"
 import * as Endpoint from "../Endpoint.ts"
-import * as ServerSentEvents from "../ServerSentEvents.ts"
 import * as VendorError from "../VendorError.ts"
-import * as Json from "../VendorJson.ts"
+import * as VendorEvents from "../VendorEvents.ts"
 import * as VendorStream from "../VendorStream.ts"
 import { capabilitiesOf, limitsOf } from "./capabilities.ts"
-import { reasonOf } from "./errors.ts"
+import { reasonOfRefused } from "./errors.ts"
 import type { Defaults, GeminiOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
 import { type Body, type Target, toBody } from "./request.ts"
@@ -41,28 +40,6 @@ const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperatu
   temperature
 })
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-/** Refusals are read here, as SDKs do not pass on all of them. */
-const refusing =
-  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
-  async (input, init) => {
-    const response = await fetch(input, init)
-    if (response.ok) return response
-    const { headers, status } = response
-    const body = parsed(await response.text())
-    // Some gateways put the error into a list.
-    const [first = body] = Json.items(body)
-    const error = Json.fields(first).error ?? first
-    throw new VendorError.Failure(reasonOf({ status, body: error, headers, nowMillis: Date.now() }))
-  }
-
 const generator = (
   worker: string,
   key: string,
@@ -72,7 +49,7 @@ const generator = (
   transport: Transport
 ): Worker["generate"] => {
   const { baseURL, secrets } = endpoint
-  const send = transport.connect(key, { baseURL, fetch: refusing(endpoint.fetch) })
+  const send = transport.connect(key, { baseURL, fetch: Endpoint.refusing(endpoint.fetch, reasonOfRefused) })
   const defaults = defaultsOf(options)
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   return (request: WorkerRequest) => {
@@ -82,7 +59,7 @@ const generator = (
       worker,
       messages: request.messages,
       protocol,
-      open: async (signal) => ({ events: ServerSentEvents.read(await send(body.success, signal), signal) }),
+      open: async (signal) => ({ events: VendorEvents.serverSent(await send(body.success, signal), signal) }),
       reason: (error) => VendorError.fromConnection(error, { secrets }),
       timeoutMillis,
       secrets

@@ -5,17 +5,23 @@
 import { AISDKError, APICallError } from "@ai-sdk/provider"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as VendorError from "@divisi/provider-kit/VendorError"
-
-const fields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
+import * as Json from "@divisi/provider-kit/VendorJson"
 
 const joined = (texts: ReadonlyArray<unknown>) => texts.filter((text) => typeof text === "string").join("\n")
 
 /** Why a call failed. */
-export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
+export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
+  VendorError.fromThrown(error, (error) => mapped(error, surroundings), true)
+
+const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "an event is of another shape than this API's" }
+
+const mapped = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (APICallError.isInstance(error)) return fromCall(error, surroundings)
   if (AISDKError.isInstance(error)) return ofSdk(error, surroundings)
-  return error instanceof Error ? VendorError.fromException(error, surroundings) : fromStream(error, surroundings)
+  if (!(error instanceof Error)) return fromStream(error, surroundings)
+  const reason = VendorError.fromException(error, surroundings)
+  // About a request the AI SDK has errors of its own. Any other is of a model that cannot read its vendor's events.
+  return reason._tag === "InvalidRequest" ? otherShape : reason
 }
 
 const fromCall = (error: APICallError, surroundings: VendorError.Surroundings): WorkerErrorReason => {
@@ -26,8 +32,6 @@ const fromCall = (error: APICallError, surroundings: VendorError.Surroundings): 
 }
 
 const names: Readonly<Record<string, "Malformed" | "Authentication">> = {
-  AI_JSONParseError: "Malformed",
-  AI_TypeValidationError: "Malformed",
   AI_InvalidResponseDataError: "Malformed",
   AI_EmptyResponseBodyError: "Malformed",
   AI_NoContentGeneratedError: "Malformed",
@@ -35,14 +39,16 @@ const names: Readonly<Record<string, "Malformed" | "Authentication">> = {
 }
 
 /** The AI SDK's own errors: each is about the response, or else about the request. */
-const ofSdk = ({ message, name }: AISDKError, { secrets }: VendorError.Surroundings): WorkerErrorReason => ({
-  _tag: names[name] ?? "InvalidRequest",
-  detail: VendorError.detail(message, secrets)
-})
+const ofSdk = ({ message, name }: AISDKError, { secrets }: VendorError.Surroundings): WorkerErrorReason => {
+  if (name === "AI_JSONParseError") return { _tag: "Malformed", detail: "what came is not JSON" }
+  // Its message is what a schema says of the vendor's data, and all of these.
+  if (name === "AI_TypeValidationError") return otherShape
+  return { _tag: Json.meaning(names, name) ?? "InvalidRequest", detail: VendorError.detail(message, secrets) }
+}
 
 /** A vendor's errors inside a stream are texts or objects of its own. */
 const fromStream = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (typeof error === "string") return VendorError.fromRefusal({ message: error }, surroundings)
-  const { code, message, status, type } = fields(error)
+  const { code, message, status, type } = Json.fields(error)
   return VendorError.fromRefusal({ message: joined([message]), codes: joined([code, type, status]) }, surroundings)
 }

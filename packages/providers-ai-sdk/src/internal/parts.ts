@@ -12,6 +12,7 @@ import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Task"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
+import * as Json from "@divisi/provider-kit/VendorJson"
 import * as Result from "effect/Result"
 
 /** How far a stream has been read. */
@@ -63,12 +64,17 @@ export const next = (state: State, part: LanguageModelV4StreamPart | typeof end,
  */
 const isUnknownEvent = (error: unknown): boolean => {
   if (!TypeValidationError.isInstance(error)) return false
-  const { issues } = (error.cause ?? {}) as { readonly issues?: ReadonlyArray<{ readonly note?: unknown }> | undefined }
-  return issues !== undefined && issues.length > 0 && issues.every(({ note }) => note === "No matching discriminator")
+  const issues = Json.items(Json.fields(error.cause).issues)
+  return issues.length > 0 && issues.every((issue) => Json.fields(issue).note === "No matching discriminator")
 }
 
-const written = (state: State, type: "text" | "reasoning", text: string): Next =>
-  Result.succeed(text === "" ? [state, noParts] : [{ ...state, written: state.written + text }, [{ type, text }]])
+const written = (state: State, type: "text" | "reasoning", text: string): Next => {
+  // Not every model checks what its vendor sends.
+  if (typeof text !== "string") return cut(`Its ${type} is no text.`)
+  return Result.succeed(
+    text === "" ? [state, noParts] : [{ ...state, written: state.written + text }, [{ type, text }]]
+  )
+}
 
 const cut = (message: string): Next => Result.fail(new InvalidResponseDataError({ data: undefined, message }))
 
@@ -83,33 +89,37 @@ const warned = (state: State, warnings: ReadonlyArray<SharedV4Warning>, { ignore
 type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>
 
 const finished = (state: State, { finishReason, usage }: Finish, { messages }: Reading): Next => {
-  const { raw, unified } = finishReason
+  const { raw, unified } = Json.fields(finishReason)
   // Providers report this at the end of a stream whose vendor never said that the answer was complete.
   const isCut = unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined)
   if (isCut) return cut("Its stream ended before its answer did.")
   const finish: WorkerPart = {
     type: "finish",
-    reason: reasons[unified] ?? "other",
+    reason: Json.meaning(reasons, unified) ?? "other",
     usage: usageOf(usage, state.written !== "") ?? estimateUsage(messages, state.written)
   }
   return Result.succeed([{ ...state, isFinished: true }, [finish]])
 }
 
-const reasons: { readonly [Unified in Finish["finishReason"]["unified"]]?: FinishReason | undefined } = {
+const reasons: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",
   "content-filter": "content-filter"
 }
 
 /** `undefined` if the vendor did not report it. Some providers then report 0, which no prompt or text can use. */
-const usageOf = ({ inputTokens, outputTokens }: LanguageModelV4Usage, hasWritten: boolean): Usage | undefined => {
-  if (!inputTokens.total || outputTokens.total === undefined) return undefined
-  if (hasWritten && outputTokens.total === 0) return undefined
+const usageOf = (usage: LanguageModelV4Usage, hasWritten: boolean): Usage | undefined => {
+  const input = Json.fields(Json.fields(usage).inputTokens)
+  const output = Json.fields(Json.fields(usage).outputTokens)
+  const inputTokens = Json.number(input.total)
+  const outputTokens = Json.number(output.total)
+  if (!inputTokens || outputTokens === undefined) return undefined
+  if (hasWritten && outputTokens === 0) return undefined
   return defined({
-    inputTokens: inputTokens.total,
-    outputTokens: outputTokens.total,
-    cachedInputTokens: inputTokens.cacheRead,
-    cacheWriteTokens: inputTokens.cacheWrite,
-    reasoningTokens: outputTokens.reasoning
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: Json.number(input.cacheRead),
+    cacheWriteTokens: Json.number(input.cacheWrite),
+    reasoningTokens: Json.number(output.reasoning)
   })
 }

@@ -1,8 +1,9 @@
 /** The SDK's client, with retries and logs off, and the key that it holds. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { HeaderNames } from "@divisi/core/Allowance"
-import type { Endpoint } from "@divisi/provider-kit/Endpoint"
+import { type Endpoint, refusing } from "@divisi/provider-kit/Endpoint"
 import type { AnthropicOptions } from "../options.ts"
+import { reasonOfRefused } from "./errors.ts"
 
 /** The longest silence by default. */
 export const defaultTimeoutMillis = 600_000
@@ -33,5 +34,5 @@ export const makeClient = (options: AnthropicOptions, key: string, { baseURL, fe
     logLevel: "off",
     baseURL: baseURL ?? null,
     defaultHeaders: options.headers,
-    fetch
+    fetch: refusing(fetch, reasonOfRefused)
   })

@@ -1,6 +1,8 @@
-/** Maps whatever the SDK throws to a `WorkerErrorReason`: one pure function. */
-import { APIConnectionError, APIConnectionTimeoutError, APIError } from "@anthropic-ai/sdk"
+/** Maps the vendor's errors, and whatever the SDK throws, to a `WorkerErrorReason`. */
+import { APIConnectionError, APIConnectionTimeoutError } from "@anthropic-ai/sdk"
+import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as Json from "@divisi/provider-kit/VendorJson"
 
@@ -31,16 +33,18 @@ const tagOfStatus: Readonly<Record<number, Tag>> = {
 }
 
 /** One type stands for many mistakes; only the message distinguishes them. */
-const tagOfWords = (message: string): Tag => {
+const tagOfWords = (message: string): Tag | undefined => {
   if (/prompt is too long|exceed(s)? (the )?context/i.test(message)) return "ContextTooLong"
   if (/content filter/i.test(message)) return "ContentFiltered"
-  return /credit balance|usage limits/i.test(message) ? "Quota" : "InvalidRequest"
+  return /credit balance|usage limits/i.test(message) ? "Quota" : undefined
 }
 
+/** What nobody knows is the vendor's fault in a stream, and the request's in a refusal of it. */
 const tagOf = (status: number | undefined, type: unknown, message: string): Tag => {
   const known = Json.meaning(tagOfType, type) ?? tagOfStatus[status ?? 0]
   if (known !== undefined) return known
-  return status !== undefined && status >= 500 ? "Overloaded" : tagOfWords(message.slice(0, 4000))
+  if (status !== undefined && status >= 500) return "Overloaded"
+  return tagOfWords(message.slice(0, 4000)) ?? (status === undefined ? "Overloaded" : "InvalidRequest")
 }
 
 /** "prompt is too long: 208310 tokens > 200000 maximum". */
@@ -51,42 +55,34 @@ const contextOf = (message: string) => {
     : { neededTokens: Number(needed), contextTokens: Number(context) }
 }
 
-/** What is known about a refusal. */
-interface Facts {
-  readonly status?: number | undefined
-  readonly headers?: Headers | undefined
-  /** The body, or the event: `{ type: "error", error: { type, message } }`. */
-  readonly body: unknown
-  /** What is said where the body says nothing. */
-  readonly message: string
+/** The reason of an error: `{ type: "error", error: { type, message } }`, as a body or as an event of a stream. */
+const reasonOf = (body: unknown, text: string, refused?: Endpoint.Refused): WorkerErrorReason => {
+  const { error = body } = Json.fields(body)
+  const { message, type } = Json.fields(error)
+  const detail = Json.text(message) ?? Json.text(error) ?? text
+  const _tag = tagOf(refused?.status, type, detail)
+  if (_tag === "ContextTooLong") return { _tag, ...contextOf(detail), detail }
+  if (_tag !== "RateLimited" && _tag !== "Overloaded") return { _tag, detail }
+  const after = refused && VendorError.retryAfterMillis((name) => refused.headers.get(name), Date.now())
+  return defined({ _tag, retryAfterMillis: after, detail })
 }
 
-const ofRefusal = ({ body, headers, message, status }: Facts, now: number): WorkerErrorReason => {
-  const error = Json.fields(Json.fields(body).error)
-  const detail = Json.text(error.message) ?? message
-  const _tag = tagOf(status, error.type, detail)
-  if (_tag === "ContextTooLong") return { _tag, ...contextOf(detail), detail }
-  const after = VendorError.retryAfterMillis((name) => headers?.get(name), now)
-  return (_tag === "RateLimited" || _tag === "Overloaded") && after !== undefined
-    ? { _tag, retryAfterMillis: after, detail }
-    : { _tag, detail }
-}
+/** The reason of an HTTP refusal. */
+export const reasonOfRefused = (refused: Endpoint.Refused): WorkerErrorReason =>
+  reasonOf(refused.body, refused.text, refused)
 
 /** The reason of an error event in a stream. */
 export const reasonOfEvent = (event: Json.Fields): WorkerErrorReason => {
   const { message, type } = Json.fields(event.error)
   return Json.text(message) === undefined && Json.text(type) === undefined
     ? { _tag: "Malformed", detail: "the answer failed, and nothing says why" }
-    : ofRefusal({ body: event, message: "" }, 0)
+    : reasonOf(event, "")
 }
 
-const ofApi = ({ error: body, headers, message, status }: APIError, now: number): WorkerErrorReason =>
-  ofRefusal({ body, headers, message, status }, now)
-
-/** The reason of a failed call. */
+/** The reason of a failed call, from what the SDK threw. */
 export const toReason = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (error instanceof APIConnectionTimeoutError) return { _tag: "Timeout", detail: error.message }
-  if (error instanceof APIConnectionError) return VendorError.fromConnection(error, surroundings)
-  if (error instanceof APIError) return ofApi(error, surroundings.nowMillis)
-  return VendorError.fromException(error, surroundings)
+  return error instanceof APIConnectionError
+    ? VendorError.fromConnection(error, surroundings)
+    : VendorError.fromException(error, surroundings)
 }

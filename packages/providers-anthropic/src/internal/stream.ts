@@ -38,11 +38,11 @@ const counted = (counts: Counts, usage: unknown): Counts => {
   if (usage === undefined) return counts
   const reported = Json.fields(usage)
   return {
-    input: Json.count(reported.input_tokens) ?? counts.input,
-    cacheRead: Json.count(reported.cache_read_input_tokens) ?? counts.cacheRead,
-    cacheWrite: Json.count(reported.cache_creation_input_tokens) ?? counts.cacheWrite,
-    output: Json.count(reported.output_tokens) ?? counts.output,
-    thinking: Json.count(Json.fields(reported.output_tokens_details).thinking_tokens) ?? counts.thinking
+    input: Json.number(reported.input_tokens) ?? counts.input,
+    cacheRead: Json.number(reported.cache_read_input_tokens) ?? counts.cacheRead,
+    cacheWrite: Json.number(reported.cache_creation_input_tokens) ?? counts.cacheWrite,
+    output: Json.number(reported.output_tokens) ?? counts.output,
+    thinking: Json.number(Json.fields(reported.output_tokens_details).thinking_tokens) ?? counts.thinking
   }
 }
 

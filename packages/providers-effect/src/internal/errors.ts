@@ -1,5 +1,6 @@
 /** Maps the reasons of an `AiError` to those of a `WorkerError`. */
 
+import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as AiError from "effect/ai/AiError"
@@ -29,16 +30,24 @@ const vague: ReadonlySet<string> = new Set([
 ])
 
 /** Why a call failed. */
-export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
+export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
+  VendorError.fromThrown(error, (error) => mapped(error, surroundings), true)
+
+const mapped = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (AiError.isAiError(error)) return fromReason(error.reason, surroundings)
   if (AiError.isAiErrorReason(error)) return fromReason(error, surroundings)
-  return error instanceof Error ? VendorError.fromException(error, surroundings) : fromPart(error, surroundings)
+  if (!(error instanceof Error)) return fromPart(error, surroundings)
+  const reason = VendorError.fromException(error, surroundings)
+  // About a request Effect has errors of its own. Any other is of a model that cannot read its vendor's events.
+  return reason._tag === "InvalidRequest" ? otherShape : reason
 }
+
+const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "an event is of another shape than this API's" }
 
 /** The reason of an error inside a stream. */
 const fromPart = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   const said = typeof error === "string" ? error : wordsOf(error)
-  return VendorError.fromRefusal({ message: said, codes: JSON.stringify(error) }, surroundings)
+  return VendorError.fromRefusal({ message: said, codes: JSON.stringify(error) ?? "" }, surroundings)
 }
 
 const fromReason = (reason: AiError.AiErrorReason, surroundings: VendorError.Surroundings): WorkerErrorReason => {
@@ -58,11 +67,11 @@ const fromReason = (reason: AiError.AiErrorReason, surroundings: VendorError.Sur
   if (vague.has(reason._tag) && response !== undefined) return heard
   const detail = VendorError.detail(message, surroundings.secrets)
   const wait = reason._tag === "RateLimitError" ? reason.retryAfter : undefined
-  return {
+  return defined({
     _tag: known ?? "InvalidRequest",
     retryAfterMillis: wait && Duration.toMillis(wait),
     detail: detail === "" ? undefined : detail
-  } as WorkerErrorReason
+  }) as WorkerErrorReason
 }
 
 /** The vendor's own message, if the body of its answer has one. */

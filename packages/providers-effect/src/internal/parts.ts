@@ -3,6 +3,7 @@ import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Task"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
+import * as Json from "@divisi/provider-kit/VendorJson"
 import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
 import * as Result from "effect/Result"
@@ -44,18 +45,24 @@ export const next = (
   }
 }
 
-const cut: Next = Result.fail(
-  AiError.make({
-    module: "LanguageModel",
-    method: "streamText",
-    reason: new AiError.InvalidResponseError({ description: "its stream ended before its answer did" })
-  })
-)
+const malformed = (description: string): Next =>
+  Result.fail(
+    AiError.make({
+      module: "LanguageModel",
+      method: "streamText",
+      reason: new AiError.InvalidResponseError({ description })
+    })
+  )
 
-const written = (state: State, type: "text" | "reasoning", text: string): Next =>
-  Result.succeed(text === "" ? [state, []] : [{ ...state, written: state.written + text }, [{ type, text }]])
+const cut: Next = malformed("its stream ended before its answer did")
 
-const reasons: { readonly [Reason in Response.FinishReason]?: FinishReason | undefined } = {
+const written = (state: State, type: "text" | "reasoning", text: string): Next => {
+  // Not every model checks what its vendor sends.
+  if (typeof text !== "string") return malformed(`its ${type} is no text`)
+  return Result.succeed(text === "" ? [state, []] : [{ ...state, written: state.written + text }, [{ type, text }]])
+}
+
+const reasons: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",
   "content-filter": "content-filter"
@@ -64,20 +71,24 @@ const reasons: { readonly [Reason in Response.FinishReason]?: FinishReason | und
 const finished = (state: State, { reason, usage }: Response.FinishPart, messages: ReadonlyArray<Message>): Next => {
   const finish: WorkerPart = {
     type: "finish",
-    reason: reasons[reason] ?? "other",
+    reason: Json.meaning(reasons, reason) ?? "other",
     usage: usageOf(usage) ?? estimateUsage(messages, state.written)
   }
   return Result.succeed([{ ...state, isFinished: true }, [finish]])
 }
 
 /** `undefined` if the model did not report it. */
-const usageOf = ({ inputTokens, outputTokens }: Response.Usage): Usage | undefined => {
-  if (inputTokens.total === undefined || outputTokens.total === undefined) return undefined
+const usageOf = (usage: Response.Usage): Usage | undefined => {
+  const input = Json.fields(Json.fields(usage).inputTokens)
+  const output = Json.fields(Json.fields(usage).outputTokens)
+  const inputTokens = Json.number(input.total)
+  const outputTokens = Json.number(output.total)
+  if (inputTokens === undefined || outputTokens === undefined) return undefined
   return defined({
-    inputTokens: inputTokens.total,
-    outputTokens: outputTokens.total,
-    cachedInputTokens: inputTokens.cacheRead,
-    cacheWriteTokens: inputTokens.cacheWrite,
-    reasoningTokens: outputTokens.reasoning
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: Json.number(input.cacheRead),
+    cacheWriteTokens: Json.number(input.cacheWrite),
+    reasoningTokens: Json.number(output.reasoning)
   })
 }

@@ -67,16 +67,16 @@ const finishReason = ({ finish, isRefused }: State): FinishReason | undefined =>
 /** DeepSeek counts cached tokens in a field of its own. */
 const usageOf = ({ usage }: State): Usage | undefined => {
   const counts = Json.fields(usage)
-  const inputTokens = Json.count(counts.prompt_tokens)
-  const outputTokens = Json.count(counts.completion_tokens)
+  const inputTokens = Json.number(counts.prompt_tokens)
+  const outputTokens = Json.number(counts.completion_tokens)
   if (inputTokens === undefined || outputTokens === undefined) return undefined
   const prompt = Json.fields(counts.prompt_tokens_details)
   return defined({
     inputTokens,
     outputTokens,
-    cachedInputTokens: Json.count(prompt.cached_tokens ?? counts.prompt_cache_hit_tokens),
-    cacheWriteTokens: Json.count(prompt.cache_write_tokens),
-    reasoningTokens: Json.count(Json.fields(counts.completion_tokens_details).reasoning_tokens)
+    cachedInputTokens: Json.number(prompt.cached_tokens ?? counts.prompt_cache_hit_tokens),
+    cacheWriteTokens: Json.number(prompt.cache_write_tokens),
+    reasoningTokens: Json.number(Json.fields(counts.completion_tokens_details).reasoning_tokens)
   })
 }
 

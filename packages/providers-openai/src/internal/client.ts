@@ -38,7 +38,7 @@ const customHeaders = (): ReadonlyArray<string> =>
 const withoutHeaders = (names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, null]))
 
 /** A client, and what no error of its calls may show. */
-export interface Connected extends Pick<Endpoint.Endpoint, "secrets"> {
+export interface Connected extends Pick<Endpoint.Endpoint, "fetch" | "secrets"> {
   readonly client: OpenAI
   readonly baseURL: string
 }
@@ -78,5 +78,5 @@ export const connect = (
     },
     fetch
   })
-  return { client, baseURL: client.baseURL, secrets }
+  return { client, baseURL: client.baseURL, fetch, secrets }
 }

@@ -1,6 +1,7 @@
 /** Maps whatever the SDK throws, and errors inside a stream, to a `WorkerErrorReason`. Pure. */
 
 import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as Json from "@divisi/provider-kit/VendorJson"
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai"
@@ -27,12 +28,16 @@ const codesOf = ({ code, type }: Json.Fields): string =>
 const isFlagged = (status: number | undefined, message: string) =>
   status === 403 && /\b(?:flagged|moderation)\b/i.test(message)
 
-const ofApi = (error: APIError, surroundings: VendorError.Surroundings): WorkerErrorReason => {
-  const { headers, status } = error
-  const object = Json.fields(error.error)
-  const message = Json.text(object.message) ?? Json.text(error.error) ?? error.message.replace(`${status} `, "")
+/** The reason of an HTTP refusal. */
+export const reasonOfRefused = (
+  { body, headers, status, text }: Endpoint.Refused,
+  surroundings: VendorError.Surroundings
+): WorkerErrorReason => {
+  const { error = body } = Json.fields(body)
+  const object = Json.fields(error)
+  const message = Json.text(object.message) ?? Json.text(error) ?? text
   const codes = codesOf(object)
-  const header = (name: string) => headers?.get(name)
+  const header = (name: string) => headers.get(name)
   return isFlagged(status, message)
     ? { _tag: "ContentFiltered", detail: VendorError.detail(message, surroundings.secrets) }
     : VendorError.fromRefusal({ status, message, codes, header }, surroundings)
@@ -42,7 +47,9 @@ const ofApi = (error: APIError, surroundings: VendorError.Surroundings): WorkerE
 export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (error instanceof APIConnectionTimeoutError) return { _tag: "Timeout" }
   if (error instanceof APIConnectionError) return VendorError.fromConnection(error, surroundings)
-  return error instanceof APIError ? ofApi(error, surroundings) : VendorError.fromException(error, surroundings)
+  if (!(error instanceof APIError)) return VendorError.fromException(error, surroundings)
+  const { error: body, headers = new Headers(), message, status } = error
+  return reasonOfRefused({ status: status ?? 500, headers, text: message, body }, surroundings)
 }
 
 /** The reason of a failed answer, from the error that ends it: an object, or words alone. */

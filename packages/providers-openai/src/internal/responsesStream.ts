@@ -64,16 +64,16 @@ const finishReason = ({ isRefused, last }: State): FinishReason | undefined => {
 /** OpenAI counts cached tokens in the input, and reasoning in the output, as we do. */
 const usageOf = ({ last }: State): Usage | undefined => {
   const counts = Json.fields(last?.usage)
-  const inputTokens = Json.count(counts.input_tokens)
-  const outputTokens = Json.count(counts.output_tokens)
+  const inputTokens = Json.number(counts.input_tokens)
+  const outputTokens = Json.number(counts.output_tokens)
   if (inputTokens === undefined || outputTokens === undefined) return undefined
   const input = Json.fields(counts.input_tokens_details)
   return defined({
     inputTokens,
     outputTokens,
-    cachedInputTokens: Json.count(input.cached_tokens),
-    cacheWriteTokens: Json.count(input.cache_write_tokens),
-    reasoningTokens: Json.count(Json.fields(counts.output_tokens_details).reasoning_tokens)
+    cachedInputTokens: Json.number(input.cached_tokens),
+    cacheWriteTokens: Json.number(input.cache_write_tokens),
+    reasoningTokens: Json.number(Json.fields(counts.output_tokens_details).reasoning_tokens)
   })
 }
 

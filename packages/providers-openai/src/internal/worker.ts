@@ -2,14 +2,15 @@
 import * as Allowance from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
-import * as ServerSentEvents from "@divisi/provider-kit/ServerSentEvents"
+import * as Endpoint from "@divisi/provider-kit/Endpoint"
+import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
 import { connect, timeoutMillis } from "./client.ts"
-import { reasonOf } from "./errors.ts"
+import { reasonOf, reasonOfRefused } from "./errors.ts"
 
 /** What differs from API to API. */
 export interface Api<Body, State> {
@@ -48,14 +49,19 @@ const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
 export const makeWorker = <Body, State>(options: WorkerOptions, about: About, api: Api<Body, State>): Worker => {
   const { id, key, pricing, provider } = about
   const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
-  const { baseURL, client, secrets } = connect(id, options, secret === "" ? undefined : secret, about.identity)
+  const connection = connect(id, options, secret === "" ? undefined : secret, about.identity)
+  const { baseURL, secrets } = connection
+  const surroundings = () => ({ secrets, nowMillis: Date.now() })
+  const client = connection.client.withOptions({
+    fetch: Endpoint.refusing(connection.fetch, (refused) => reasonOfRefused(refused, surroundings()))
+  })
 
   const open = async (body: Body, signal: AbortSignal): Promise<VendorStream.Opened<unknown>> => {
     const response = await api.send(client, body, { signal }).asResponse()
     const allowance =
       about.rateLimitHeaders && Allowance.fromHeaders(response.headers, about.rateLimitHeaders, Date.now())
     return {
-      events: ServerSentEvents.read(response, signal),
+      events: VendorEvents.serverSent(response, signal),
       parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
     }
   }
@@ -80,7 +86,7 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
         messages: request.messages,
         protocol: api.protocol,
         open: (signal) => open(body.success, signal),
-        reason: (error) => reasonOf(error, { secrets, nowMillis: Date.now() }),
+        reason: (error) => reasonOf(error, surroundings()),
         timeoutMillis: timeoutMillis(options),
         secrets
       })

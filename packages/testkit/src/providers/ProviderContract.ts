@@ -11,6 +11,7 @@ import { connections } from "./internal/cases/connections.ts"
 import { failures } from "./internal/cases/failures.ts"
 import { faults } from "./internal/cases/faults.ts"
 import { interruption } from "./internal/cases/interruption.ts"
+import { misbehaviour } from "./internal/cases/misbehaviour.ts"
 import { requests } from "./internal/cases/requests.ts"
 import { secrets } from "./internal/cases/secrets.ts"
 import { settings } from "./internal/cases/settings.ts"
@@ -46,7 +47,8 @@ export const cases: ReadonlyArray<Case> = [
   ...faults,
   ...connections,
   ...interruption,
-  ...secrets
+  ...secrets,
+  ...misbehaviour
 ]
 
 /** Runs one case against a provider, with servers of its own that are gone afterwards. */

@@ -77,11 +77,18 @@ export type Fault =
       readonly type: "raw"
       readonly status: number
       readonly contentType: string
-      readonly body: string
+      readonly body: string | Uint8Array
       readonly headers?: Readonly<Record<string, string>> | undefined
     }
   /** Resets the connection before a byte is sent. */
   | { readonly type: "reset" }
+  /** Sends a piece again and again after the beginning of an answer, or after the head of an error, without an end. */
+  | {
+      readonly type: "endless"
+      readonly status?: number | undefined
+      readonly answer?: Answer | undefined
+      readonly piece: string
+    }
   /** Takes the request and falls silent, at once or in the middle of an answer. */
   | { readonly type: "hang"; readonly answer?: Answer | undefined; readonly after?: number | undefined }
 

@@ -107,6 +107,15 @@ const cut = async (response: Response, fault: Fault & { type: "cut" }, streamed:
   response.end()
 }
 
+const repeat = async (response: Response, dialect: Dialect, fault: Fault & { type: "endless" }, opening: string) => {
+  if (fault.status === undefined) head(response, dialect)
+  else response.writeHead(fault.status, { "content-type": "application/json" })
+  await write(response, opening)
+  // As much at once as a socket takes, so that the client never waits.
+  const piece = fault.piece.repeat(Math.ceil(65_536 / fault.piece.length))
+  while (!response.destroyed) await write(response, piece)
+}
+
 const breakDown = async (response: Response, dialect: Dialect, fault: Fault, sent: Sent) => {
   const streamed = (answer: Answer) => dialect.stream(answer, sent.model ?? "unknown")
   switch (fault.type) {
@@ -116,6 +125,8 @@ const breakDown = async (response: Response, dialect: Dialect, fault: Fault, sen
       response.writeHead(fault.status, { "content-type": fault.contentType, ...fault.headers })
       response.end(fault.body)
       return
+    case "endless":
+      return repeat(response, dialect, fault, fault.answer === undefined ? "" : begin(streamed(fault.answer), 1))
     case "drip":
       return drip(response, dialect, streamed(fault.answer))
     case "hang":

@@ -8,7 +8,24 @@ const options = (defect?: Defect): ProviderContract.Options => ({
   make: (connection) => makeWorker(connection, defect)
 })
 
-ProviderContract.contract({ ...options(), describe, it })
+const undressed = "this provider of the tests finds its key only as it is"
+
+ProviderContract.contract({
+  ...options(),
+  gaps: Object.fromEntries(
+    [
+      "base64",
+      "the base64 of its header",
+      "the base64 of an account",
+      "spaces",
+      "tags",
+      "marks that nobody sees",
+      "marks of direction"
+    ].map((dress) => [`vendor/secret/${dress}`, undressed])
+  ),
+  describe,
+  it
+})
 
 const failsOf = async (defect: Defect, id: string): Promise<string | undefined> => {
   const one = ProviderContract.cases.find((one) => one.id === id)

@@ -2,6 +2,7 @@
 
 import type { Usage } from "@divisi/core/Usage"
 import {
+  type FinishReason,
   type Worker,
   WorkerError,
   type WorkerErrorReason,
@@ -10,7 +11,7 @@ import {
 } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ProviderContract } from "../../src/providers.ts"
+import { Dialect, type ProviderContract } from "../../src/providers.ts"
 
 /** A way in which a provider can be wrong. */
 export type Defect =
@@ -35,25 +36,21 @@ class Failed extends Error {
   }
 }
 
-interface Chunk {
-  readonly error?: { readonly code?: string | undefined; readonly message: string } | undefined
-  readonly choices?:
-    | ReadonlyArray<{
-        readonly delta: { readonly content?: string | undefined; readonly reasoning_content?: string | undefined }
-        readonly finish_reason?: string | undefined
-      }>
-    | undefined
-  readonly usage?:
-    | {
-        readonly prompt_tokens: number
-        readonly completion_tokens: number
-        readonly prompt_tokens_details: {
-          readonly cached_tokens: number
-          readonly cache_write_tokens?: number | undefined
-        }
-        readonly completion_tokens_details: { readonly reasoning_tokens: number }
-      }
-    | undefined
+const { fields, items } = Dialect
+
+const word = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+const count = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
+
+/** A text of the answer; anything else than a text is none. */
+const said = (value: unknown): string => {
+  if (value === undefined || value === null || typeof value === "string") return value ?? ""
+  throw new SyntaxError("no text")
+}
+
+const object = (value: unknown): Readonly<Record<string, unknown>> => {
+  if (value === undefined || (typeof value === "object" && value !== null)) return fields(value)
+  throw new SyntaxError("no object")
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -73,30 +70,36 @@ const tagOf = (status: number, code: string | undefined): WorkerErrorReason["_ta
 
 const retryAfter = (headers: Headers): { retryAfterMillis?: number | undefined } => {
   const millis = Number(headers.get("retry-after-ms") ?? Number.NaN)
-  if (millis >= 0) return { retryAfterMillis: millis }
+  if (Number.isSafeInteger(millis) && millis >= 0) return { retryAfterMillis: millis }
   const after = headers.get("retry-after") ?? ""
   const seconds = after === "" ? Number.NaN : Number(after)
-  if (seconds >= 0) return { retryAfterMillis: seconds * 1000 }
+  if (Number.isSafeInteger(seconds) && seconds >= 0) return { retryAfterMillis: seconds * 1000 }
   const date = Date.parse(after)
   return Number.isNaN(date) ? {} : { retryAfterMillis: Math.max(0, date - Date.now()) }
 }
 
-const refused = (status: number, headers: Headers, text: string): Failed => {
-  let error: Chunk["error"]
+const parsed = (text: string): unknown => {
   try {
-    error = JSON.parse(text).error
+    return JSON.parse(text)
   } catch {
-    error = undefined
+    return undefined
   }
-  const message = error?.message ?? text
-  const _tag = tagOf(status, error?.code)
+}
+
+const refused = (status: number, headers: Headers, text: string): Failed => {
+  const error = fields(fields(parsed(text)).error)
+  const message = word(error.message) ?? text
+  const _tag = tagOf(status, word(error.code))
   const context = /context length is (\d+)/.exec(message)?.[1]
-  return new Failed({
-    _tag,
-    detail: message,
-    ...(_tag === "RateLimited" || _tag === "Overloaded" ? retryAfter(headers) : {}),
-    contextTokens: _tag === "ContextTooLong" && context !== undefined ? Number(context) : undefined
-  } as WorkerErrorReason)
+  const after = _tag === "RateLimited" || _tag === "Overloaded" ? retryAfter(headers) : {}
+  const size = _tag === "ContextTooLong" && context !== undefined ? { contextTokens: Number(context) } : {}
+  return new Failed({ _tag, detail: message, ...after, ...size } as WorkerErrorReason)
+}
+
+const redirected = (response: Response): Failed => {
+  const location = response.headers.get("location") ?? ""
+  const where = URL.canParse(location) ? new URL(location).origin : "elsewhere"
+  return new Failed({ _tag: "InvalidRequest", detail: `it redirects to ${where}: set the base URL` })
 }
 
 const reasonOf = (error: unknown): WorkerErrorReason => {
@@ -127,6 +130,17 @@ const bodyOf = (
   ...(request.reasoning?.type === "off" ? { reasoning_effort: "none" } : {})
 })
 
+/** As much of a body as an error needs. */
+const beginning = async (response: Response): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ""
+  for await (const bytes of (response.body ?? []) as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(bytes, { stream: true })
+    if (text.length > 100_000) break
+  }
+  return text
+}
+
 const lines = async function* (body: AsyncIterable<Uint8Array>) {
   const decoder = new TextDecoder()
   let pieces: Array<string> = []
@@ -140,18 +154,28 @@ const lines = async function* (body: AsyncIterable<Uint8Array>) {
   }
 }
 
-const usageOf = (usage: Chunk["usage"], request: WorkerRequest, text: string, defect: Defect | undefined): Usage =>
-  usage === undefined
-    ? { inputTokens: JSON.stringify(request.messages).length / 4, outputTokens: text.length / 4 + 1, estimated: true }
-    : {
-        inputTokens: usage.prompt_tokens,
-        outputTokens: usage.completion_tokens,
-        cachedInputTokens: defect === "forgets cached tokens" ? 0 : usage.prompt_tokens_details.cached_tokens,
-        cacheWriteTokens: usage.prompt_tokens_details.cache_write_tokens ?? 0,
-        reasoningTokens: usage.completion_tokens_details.reasoning_tokens
-      }
+const usageOf = (usage: unknown, request: WorkerRequest, text: string, defect: Defect | undefined): Usage => {
+  const { completion_tokens, completion_tokens_details, prompt_tokens, prompt_tokens_details } = fields(usage)
+  const prompt = fields(prompt_tokens_details)
+  const [inputTokens, outputTokens] = [count(prompt_tokens), count(completion_tokens)]
+  if (inputTokens === undefined || outputTokens === undefined) {
+    const asked = Math.ceil(JSON.stringify(request.messages).length / 4)
+    return { inputTokens: asked, outputTokens: Math.ceil(text.length / 4) + 1, estimated: true }
+  }
+  return {
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: defect === "forgets cached tokens" ? 0 : (count(prompt.cached_tokens) ?? 0),
+    cacheWriteTokens: count(prompt.cache_write_tokens) ?? 0,
+    reasoningTokens: count(fields(completion_tokens_details).reasoning_tokens) ?? 0
+  }
+}
 
-const finishReasons = { stop: "stop", length: "length", content_filter: "content-filter" } as const
+const finishReasons = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["content_filter", "content-filter"]
+] as const) as ReadonlyMap<string, FinishReason>
 
 /** A stop that also ends a silence of too many milliseconds. */
 const clock = (millis: number | undefined) => {
@@ -173,27 +197,32 @@ const play = async function* (
     method: "POST",
     headers: { authorization: `Bearer ${connection.apiKey}`, "content-type": "application/json" },
     body: JSON.stringify(bodyOf(request, connection, defect)),
-    signal: defect === "goes on when interrupted" ? null : controller.signal
-  }
+    signal: defect === "goes on when interrupted" ? null : controller.signal,
+    redirect: "manual"
+  } as const
   let response = await fetch(`${connection.baseURL}/chat/completions`, init)
   if (defect === "retries" && response.status >= 500)
     response = await fetch(`${connection.baseURL}/chat/completions`, init)
-  if (!response.ok) throw refused(response.status, response.headers, await response.text())
+  if (response.status >= 300 && response.status < 400) throw redirected(response)
+  if (!response.ok) throw refused(response.status, response.headers, await beginning(response))
+  if (response.body === null) throw new SyntaxError("no body")
   if (!response.headers.get("content-type")?.includes("event-stream")) throw new SyntaxError("no stream")
   let text = ""
   let finish: string | undefined
-  let usage: Chunk["usage"]
+  let usage: unknown
   for await (const line of lines(response.body as unknown as AsyncIterable<Uint8Array>)) {
-    tick()
     if (!line.startsWith("data: ") || line === "data: [DONE]") continue
-    const chunk: Chunk = JSON.parse(line.slice(6))
+    tick()
+    const chunk = object(JSON.parse(line.slice(6)))
     if (chunk.error !== undefined) throw refused(500, new Headers(), JSON.stringify(chunk))
-    const [choice] = chunk.choices ?? []
+    const choice = object(items(chunk.choices)[0])
     usage = chunk.usage ?? usage
-    finish = choice?.finish_reason ?? finish
-    const { content, reasoning_content } = choice?.delta ?? {}
-    if (reasoning_content) yield { type: "reasoning", text: reasoning_content }
-    if (!content) continue
+    finish = word(choice.finish_reason) ?? finish
+    const delta = object(choice.delta)
+    const reasoning = said(delta.reasoning_content)
+    const content = said(delta.content)
+    if (reasoning !== "") yield { type: "reasoning", text: reasoning }
+    if (content === "") continue
     text += content
     if (defect === "mixes calls up") {
       shared += content
@@ -202,7 +231,7 @@ const play = async function* (
     } else yield { type: "text", text: content }
   }
   if (finish === undefined && defect !== "ends when cut") throw new Failed({ _tag: "Network", detail: "cut" })
-  const reason = finishReasons[(finish ?? "stop") as keyof typeof finishReasons] ?? "other"
+  const reason = finishReasons.get(finish ?? "stop") ?? "other"
   const last = { type: "finish", reason, usage: usageOf(usage, request, text, defect) } as const
   yield last
   if (defect === "finishes twice") yield last
@@ -214,13 +243,14 @@ const late = async function* (parts: AsyncGenerator<WorkerPart>) {
   yield* all
 }
 
-const short = (detail: string) => (detail.length > 300 ? detail.slice(0, 300) : detail)
+const short = (detail: string) => detail.slice(0, 300).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, " ")
 
 const hide = (reason: WorkerErrorReason, key: string): WorkerErrorReason =>
   reason.detail === undefined ? reason : { ...reason, detail: short(reason.detail.replaceAll(key, "<key>")) }
 
 /** A worker that keeps the contract, but for its defect. */
 export const makeWorker = (connection: ProviderContract.Connection, defect?: Defect): Worker => {
+  if (new URL(connection.baseURL).password !== "") throw new TypeError("The base URL has a password in it.")
   const fail = (error: unknown) => {
     const reason = reasonOf(error)
     if (defect === "dies of malformed events" && reason._tag === "Malformed") throw error

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ServerSentEvents from "../src/ServerSentEvents.ts"
+
 import { Failure } from "../src/VendorError.ts"
+import * as VendorEvents from "../src/VendorEvents.ts"
 
 const encoder = new TextEncoder()
 
@@ -21,7 +22,7 @@ const never = new AbortController().signal
 
 const read = async (given: Response): Promise<ReadonlyArray<unknown>> => {
   const events: Array<unknown> = []
-  for await (const event of ServerSentEvents.read(given, never)) events.push(event)
+  for await (const event of VendorEvents.serverSent(given, never)) events.push(event)
   return events
 }
 
@@ -92,8 +93,17 @@ describe("a stream of events", () => {
     })
     // A timer fires at all only if the reader pauses.
     setTimeout(() => controller.abort(), 20)
-    for await (const _ of ServerSentEvents.read(new Response(body), controller.signal))
+    for await (const _ of VendorEvents.serverSent(new Response(body), controller.signal))
       assert.fail("a comment is no event")
     assert.isTrue(isCancelled)
+  })
+})
+
+describe("lines of JSON", () => {
+  it("are events, the last one also without an end", async () => {
+    const events: Array<unknown> = []
+    const given = response(['{"a":1}\n\n', "[2", "]\r\n3"], { "content-type": "application/x-ndjson" })
+    for await (const event of VendorEvents.lines(given, never)) events.push(event)
+    assert.deepStrictEqual(events, [{ a: 1 }, [2], 3])
   })
 })

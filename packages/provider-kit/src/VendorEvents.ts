@@ -1,0 +1,166 @@
+/**
+ * Reads the events of a vendor's response: server-sent ones, or a line of JSON each. For authors of providers.
+ *
+ * A reader of its own, as those of vendors' SDKs take time that grows with the square of a packet, give a flood of
+ * comments all of the process, and fail in words of JavaScript.
+ */
+import { unreadable } from "./VendorError.ts"
+
+/** The longest event, in characters. */
+const longestEvent = 32 * 1024 * 1024
+
+/** For how long packets that are there already are read in a row, in milliseconds; then all else has its turn. */
+const turnMillis = 10
+
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Splitting
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Splits bytes into the JSON texts of events. The time that it takes grows with their length alone. */
+abstract class Splitter {
+  readonly #decoder = new TextDecoder()
+  /** The beginning of a line. */
+  #rest = ""
+  #isAfterReturn = false
+
+  /** Takes a line, and gives the event that it completes, if there is one. */
+  protected abstract line(line: string): string | undefined
+  /** How much of an event there is besides the line under way. */
+  protected abstract readonly pending: number
+
+  /** The events that these bytes complete; without bytes, what is left. */
+  take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
+    const text = bytes === undefined ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(bytes, { stream: true })
+    const events = this.#split(this.#withoutReturns(text))
+    if (this.#rest.length + this.pending > longestEvent) throw unreadable("an event has no end")
+    return events
+  }
+
+  #withoutReturns(text: string): string {
+    if (!this.#isAfterReturn && !text.includes("\r")) return text
+    const own = this.#isAfterReturn && text.startsWith("\n") ? text.slice(1) : text
+    this.#isAfterReturn = text.endsWith("\r")
+    return own.replaceAll(/\r\n?/g, "\n")
+  }
+
+  #split(text: string): ReadonlyArray<string> {
+    const events: Array<string> = []
+    let start = 0
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      const event = this.line(this.#rest + text.slice(start, end))
+      if (event) events.push(event)
+      this.#rest = ""
+      start = end + 1
+    }
+    this.#rest += text.slice(start)
+    return events
+  }
+}
+
+/** Comments, names and other fields than the data are ignored. */
+class ServerSent extends Splitter {
+  #data: string | undefined
+
+  get pending() {
+    return this.#data?.length ?? 0
+  }
+
+  line(line: string): string | undefined {
+    const before = this.#data
+    if (line === "") {
+      this.#data = undefined
+      return before
+    }
+    if (line.startsWith("data:")) {
+      const data = line.slice(line[5] === " " ? 6 : 5)
+      this.#data = before === undefined ? data : `${before}\n${data}`
+    }
+    return undefined
+  }
+}
+
+class Lines extends Splitter {
+  readonly pending = 0
+
+  line(line: string): string {
+    return line.trim()
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const parsed = (data: string): unknown => {
+  try {
+    return JSON.parse(data)
+  } catch {
+    throw unreadable("an event is not JSON")
+  }
+}
+
+/** Servers without an API answer with a page, or with one object. */
+const bodyOf = ({ body, headers, status }: Response): ReadableStream<Uint8Array> => {
+  const contentType = headers.get("content-type") ?? ""
+  if (body === null) throw unreadable(`status ${status} came without an answer`)
+  if (!/html|application\/json/i.test(contentType)) return body
+  body.cancel().catch(() => undefined)
+  throw unreadable(`${contentType} came instead of a stream of events`)
+}
+
+const read = async function* (
+  response: Response,
+  signal: AbortSignal,
+  splitter: Splitter
+): AsyncGenerator<unknown, void> {
+  const reader = bodyOf(response).getReader()
+  const cancel = () => {
+    reader.cancel().catch(() => undefined)
+  }
+  signal.addEventListener("abort", cancel, { once: true })
+  let turnedAt = performance.now()
+  try {
+    for (let isDone = false; !isDone; ) {
+      const { done, value } = await reader.read()
+      isDone = done
+      for (const event of splitter.take(value)) {
+        if (event === "[DONE]") return
+        yield parsed(event)
+      }
+      if (performance.now() - turnedAt < turnMillis) continue
+      await turn()
+      turnedAt = performance.now()
+    }
+  } finally {
+    signal.removeEventListener("abort", cancel)
+    cancel()
+  }
+}
+
+/**
+ * The data of a response's server-sent events, read from JSON, up to its end or to `[DONE]`.
+ *
+ * **Details**
+ *
+ * Fails with a {@link VendorError.Failure} where the response is no stream of events, or an event is not JSON or has
+ * more than 32 million characters. Aborting `signal` closes the connection.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
+ *
+ * const response = new Response(': hello\n\ndata: {"text":"42"}\n\ndata: [DONE]\n\n')
+ * const events: Array<unknown> = []
+ * for await (const event of VendorEvents.serverSent(response, new AbortController().signal)) events.push(event)
+ * events // => [{ text: "42" }]
+ * ```
+ */
+export const serverSent = (response: Response, signal: AbortSignal): AsyncGenerator<unknown, void> =>
+  read(response, signal, new ServerSent())
+
+/** The lines of a response, each read from JSON: as {@link serverSent}, for newline-delimited JSON. */
+export const lines = (response: Response, signal: AbortSignal): AsyncGenerator<unknown, void> =>
+  read(response, signal, new Lines())

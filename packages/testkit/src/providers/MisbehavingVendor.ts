@@ -1,0 +1,251 @@
+/**
+ * Ways in which a vendor misbehaves, for every dialect: its true answers and refusals with each value of their JSON
+ * replaced in turn, figures that no call can have used, bodies that are none. Data: the server that sends them is
+ * `WireServer`, the cases that hold a provider to them are those of `ProviderContract` whose ids begin with `vendor/`.
+ */
+import type { Dialect } from "./Dialect.ts"
+import * as Script from "./Script.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** One way to misbehave. */
+export interface Misbehaviour {
+  /** What is wrong, e.g. `choices.0.delta is null`. */
+  readonly name: string
+  readonly script: Script.Script
+  /** The value that stands there otherwise; absent where the whole body is wrong. */
+  readonly instead?: unknown
+}
+
+/** What replaces a value, as it is written in JSON. */
+export const replacements: ReadonlyArray<string> = [
+  "null",
+  "7",
+  '"odd"',
+  '{"odd":true}',
+  "[]",
+  "[null]",
+  '"constructor"',
+  '"__proto__"'
+]
+
+/** What replaces a figure of a usage report, as it is written in JSON; 1e400 is read as infinity. */
+export const figures: ReadonlyArray<string> = [
+  "-1",
+  "-1000000000",
+  "0.5",
+  "1e9",
+  "1e308",
+  "1e400",
+  '"07"',
+  "null",
+  "{}",
+  "[1]",
+  "true"
+]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Replacing
+// -------------------------------------------------------------------------------------------------------------------
+
+type Path = ReadonlyArray<string | number>
+
+const childrenOf = (value: unknown): ReadonlyArray<readonly [string | number, unknown]> => {
+  if (Array.isArray(value)) return value.map((item, index) => [index, item])
+  return typeof value === "object" && value !== null ? Object.entries(value) : []
+}
+
+/** The paths of every value within a JSON value, the value itself first. */
+const pathsOf = (value: unknown, path: Path = []): ReadonlyArray<readonly [Path, unknown]> => [
+  [path, value],
+  ...childrenOf(value).flatMap(([key, child]) => pathsOf(child, [...path, key]))
+]
+
+/** Stands in JSON for what is written instead: not all of it survives being parsed. */
+const mark = "\u0001here\u0001"
+
+const marked = (value: unknown, [key, ...rest]: Path): unknown => {
+  if (key === undefined) return mark
+  if (Array.isArray(value)) return value.map((item, index) => (index === key ? marked(item, rest) : item))
+  return { ...(value as object), [key]: marked((value as Record<string, unknown>)[key], rest) }
+}
+
+const written = (value: unknown, path: Path, instead: string): string =>
+  JSON.stringify(marked(value, path)).replace(JSON.stringify(mark), () => instead)
+
+/** A line of a stream that is JSON, and what stands before it. */
+interface Line {
+  readonly prefix: string
+  readonly value: unknown
+}
+
+const lineOf = (text: string): Line | undefined => {
+  const [, prefix = "", json = ""] = /^(data: ?)?(\{.*\})\r?$/.exec(text) ?? []
+  return json === "" ? undefined : { prefix, value: JSON.parse(json) }
+}
+
+const replaced = (
+  text: string,
+  instead: string,
+  isMeant: (path: Path, value: unknown) => boolean
+): ReadonlyArray<{ readonly name: string; readonly text: string; readonly instead: unknown }> => {
+  const lines = text.split("\n")
+  return lines.flatMap((line, index) => {
+    const parsed = lineOf(line)
+    if (parsed === undefined) return []
+    const { prefix, value } = parsed
+    return pathsOf(value).flatMap(([path, before]) => {
+      if (!isMeant(path, before)) return []
+      const changed = `${prefix}${written(value, path, instead)}${line.endsWith("\r") ? "\r" : ""}`
+      const name = `line ${index}, ${path.join(".") || "all of it"}: ${instead}`
+      return [{ name, text: lines.with(index, changed).join("\n"), instead: before }]
+    })
+  })
+}
+
+const streamText = (dialect: Dialect, answer: Script.Answer): string => {
+  const { closing, deltas, opening } = dialect.stream(answer, "model-1")
+  return [...opening, ...deltas, ...closing].join("")
+}
+
+const stream = (dialect: Dialect, body: string | Uint8Array): Script.Script => ({
+  type: "raw",
+  status: 200,
+  contentType: dialect.contentType,
+  body
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answers
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The texts of the answer that {@link shapes} changes. */
+export const pieces: ReadonlyArray<string> = ["one ", "two "]
+
+const trueAnswer = Script.answer([Script.reasoning("hm"), ...pieces], {
+  noise: false,
+  usage: { inputTokens: 10, outputTokens: 90, cachedInputTokens: 4, reasoningTokens: 5 }
+})
+
+/** A true answer, with each value in turn replaced by this JSON. */
+export const shapes = (dialect: Dialect, instead: string): ReadonlyArray<Misbehaviour> =>
+  replaced(streamText(dialect, trueAnswer), instead, () => true).map(({ text, ...rest }) => ({
+    ...rest,
+    script: stream(dialect, text)
+  }))
+
+const isFigure = (path: Path, value: unknown): boolean =>
+  typeof value === "number" && path.some((key) => /usage|_count$/i.test(String(key)))
+
+/** A true answer, with each figure of its usage in turn replaced by this JSON. */
+export const usages = (dialect: Dialect, instead: string): ReadonlyArray<Misbehaviour> =>
+  replaced(streamText(dialect, trueAnswer), instead, isFigure).map(({ text, ...rest }) => ({
+    ...rest,
+    script: stream(dialect, text)
+  }))
+
+/** An answer whose characters are cut in the middle of their bytes. */
+export const halfCharacters = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
+  const bytes = new TextEncoder().encode(streamText(dialect, Script.answer(["a🌍b"], { noise: false })))
+  const at = bytes.findIndex((byte) => byte >= 0xf0)
+  return [1, 2, 3].map((kept) => ({
+    name: `${kept} of 4 bytes of a character`,
+    script: stream(dialect, Buffer.concat([bytes.subarray(0, at + kept), bytes.subarray(at + 4)]))
+  }))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Refusals
+// -------------------------------------------------------------------------------------------------------------------
+
+const bodyless = [
+  "",
+  "null",
+  "7",
+  '"odd"',
+  "[]",
+  "[null]",
+  "{}",
+  '{"error":null}',
+  '{"error":7}',
+  '{"error":"odd"}',
+  '{"error":[null]}',
+  '{"error":{"code":429,"message":{"a":1},"details":"nope"}}',
+  '{"error":{"code":"constructor","type":"constructor","status":"__proto__","message":null,"details":[null]}}',
+  '{"error":{"details":[{"violations":"q","reason":7,"retryDelay":{}}]}}',
+  '{"error":{"details":[{"violations":[null,7,{"quotaId":{}}]},{"retryDelay":"1e400s"}]}}',
+  '{"__proto__":{"message":"odd"},"error":{"__proto__":null}}',
+  `${"[".repeat(50_000)}`,
+  `${"[".repeat(50_000)}${"]".repeat(50_000)}`,
+  '{"error":{"message":"\\ud800 \\u0000 \\u001b]52;c;eA==\\u0007 \\u202e \\u009b2J"}}',
+  "\u0000\u001b[2J\u202e",
+  "<html>"
+]
+
+const refusalOf = (status: number, body: string): Script.Script => ({
+  type: "raw",
+  status,
+  contentType: "application/json",
+  body,
+  headers: { "retry-after": "9".repeat(400) }
+})
+
+/** A refusal with this status, with bodies of every shape: the vendor's own with each value replaced, and none at all. */
+export const refusals = (dialect: Dialect, kind: Script.RefusalKind, status: number): ReadonlyArray<Misbehaviour> => {
+  const own = dialect.refuse(Script.refusal(kind), true)?.body ?? "{}"
+  const odd = replacements.flatMap((instead) => replaced(own, instead, () => true))
+  return [
+    ...odd.map(({ text, ...rest }) => ({ ...rest, script: refusalOf(status, text) })),
+    ...bodyless.map((body) => ({ name: body.slice(0, 80), script: refusalOf(status, body) }))
+  ]
+}
+
+/** An error in the middle of a stream, with each value of it replaced in turn. */
+export const failures = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
+  const own = dialect.refuseInStream(Script.refusal("server-error"))
+  if (own === undefined) return []
+  const { deltas, opening } = dialect.stream(trueAnswer, "model-1")
+  const before = [...opening, ...deltas].join("")
+  return replacements
+    .flatMap((instead) => replaced(own, instead, () => true))
+    .map(({ text, ...rest }) => ({ ...rest, script: stream(dialect, before + text) }))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Bodies
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Answers of status 2xx that are none. */
+export const bodies = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
+  const raw = (status: number, contentType: string, body: string): Misbehaviour => ({
+    name: `${status} ${contentType} ${body.slice(0, 60)}`,
+    script: { type: "raw", status, contentType, body }
+  })
+  const whole = JSON.stringify(dialect.whole(trueAnswer, "model-1"))
+  const refused = dialect.refuse(Script.refusal("server-error"), true)?.body ?? "{}"
+  return [
+    ...[204, 205].map((status) => raw(status, dialect.contentType, "")),
+    ...[200, 201, 206].map((status) => raw(status, "application/json", whole)),
+    ...["application/json", "text/html", "text/plain", "application/octet-stream", dialect.contentType].flatMap(
+      (contentType) => [refused, "<html>", "\u0000\u001b[2J"].map((body) => raw(200, contentType, body))
+    ),
+    ...["data: null\n\n", "data: 7\n\n", "data: []\n\n", "data: \n\n", ":\n\n".repeat(100), "data: {}\n\n"].map(
+      (body) => raw(200, dialect.contentType, body)
+    )
+  ]
+}
+
+/** Answers without an end: of text, of comments, of one event, and of an error. */
+export const endless = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
+  const answer = Script.answer(["x".repeat(1000), "y".repeat(1000)], { noise: false })
+  const [, piece = ""] = dialect.stream(answer, "model-1").deltas
+  return [
+    { name: "text", script: { type: "endless", answer, piece } },
+    { name: "comments", script: { type: "endless", answer, piece: ": ping\n\n" } },
+    { name: "empty lines", script: { type: "endless", answer, piece: "\n" } },
+    { name: "an event", script: { type: "endless", answer, piece: "data: x" } },
+    { name: "an error", script: { type: "endless", status: 500, piece: '{"error":' } }
+  ]
+}

@@ -1,0 +1,257 @@
+/**
+ * A vendor that misbehaves: whatever it sends, each call ends, in the right answer or in a typed error that is told as
+ * the vendor's; its record can be read back, no budget is off, and nothing shows a secret.
+ */
+import assert from "node:assert/strict"
+import type { WorkerErrorReason } from "@divisi/core/Worker"
+import type { Dialect } from "../../Dialect.ts"
+import * as MisbehavingVendor from "../../MisbehavingVendor.ts"
+import type { Case } from "../../ProviderContract.ts"
+import * as Script from "../../Script.ts"
+import { type Played, play } from "../play.ts"
+import { assertHidden, type Connection, type Subject } from "../subject.ts"
+
+type Misbehaviour = MisbehavingVendor.Misbehaviour
+
+type Judge = (played: Played, misbehaviour: Misbehaviour) => void
+
+const misbehaving = (
+  id: string,
+  name: string,
+  behaviours: (dialect: Dialect) => ReadonlyArray<Misbehaviour>,
+  judge: Judge,
+  settings: Omit<Connection, "baseURL" | "apiKey"> = {}
+): Case => ({
+  id: `vendor/${id}`,
+  name,
+  run: async ({ apiKey, options, serve, worker }) => {
+    const all = behaviours(options.dialect)
+    const server = await serve((_, index) => all[index]?.script ?? Script.refusal("server-error"))
+    const one = worker(server, settings)
+    for (const misbehaviour of all) {
+      try {
+        judge(await play(one, apiKey), misbehaviour)
+      } catch (error) {
+        throw new Error(`${misbehaviour.name}: ${error instanceof Error ? error.message : error}`, { cause: error })
+      }
+    }
+    assert.equal(server.exchanges.length, all.length, "Every request is sent once.")
+  }
+})
+
+/** What nonsense in a stream may fail as. */
+const nonsense: ReadonlySet<string> = new Set(["Malformed", "Network"])
+
+const assertFailed = (reason: WorkerErrorReason | undefined, tags: ReadonlySet<string>) => {
+  assert.ok(reason, "The call must fail, but it ended well.")
+  assert.ok(
+    tags.has(reason._tag),
+    `The call must fail with ${[...tags].join(" or ")}, not ${reason._tag} (${reason.detail}).`
+  )
+}
+
+/** A piece may be lost with an event that nobody knows, be another text, or be none of a thought: by the vendor's word. */
+const [first = "", second = ""] = MisbehavingVendor.pieces
+const possible = new RegExp(
+  `^${["hm", first, second, ""].map((piece) => `(?:${piece}|odd|constructor|__proto__)?`).join("")}$`
+)
+
+const judgeShape: Judge = ({ reason, text }, { instead, name }) => {
+  if (text === undefined) assertFailed(reason, nonsense)
+  else assert.match(text, possible, "The answer is another text than the vendor sent.")
+  const isText = MisbehavingVendor.pieces.includes(String(instead))
+  if (isText && !/: (?:"|null)/.test(name)) assertFailed(reason, new Set(["Malformed"]))
+}
+
+const judgeUsage: Judge = ({ reason, text }) => {
+  if (text === undefined) assertFailed(reason, nonsense)
+  else assert.equal(text, MisbehavingVendor.pieces.join(""))
+}
+
+const fails =
+  (...tags: ReadonlyArray<string>): Judge =>
+  ({ reason }) =>
+    assertFailed(reason, new Set(tags))
+
+const refused = (kind: Script.RefusalKind, status: number, ...tags: ReadonlyArray<string>): Case =>
+  misbehaving(
+    `refusal/${status}`,
+    `fails with ${tags.join(" or ")} on status ${status}, whatever the body is`,
+    (dialect) => MisbehavingVendor.refusals(dialect, kind, status),
+    fails(...tags)
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Redirects
+// -------------------------------------------------------------------------------------------------------------------
+
+const redirect = (status: number, location: string): Script.Script => ({
+  type: "raw",
+  status,
+  contentType: "text/plain",
+  body: "moved",
+  headers: { location }
+})
+
+/** Addresses of a server that would answer: another port, another host, another scheme, and the same server. */
+const locationsOf = (other: string): ReadonlyArray<string> => [
+  `${other}/v1?key=in-the-query`,
+  `${other.replace("127.0.0.1", "localhost")}/v1`,
+  `${other.replace("http:", "https:")}/v1`,
+  other.replace("http:", ""),
+  "/elsewhere",
+  "http://[nonsense"
+]
+
+const redirected = async ({ apiKey, serve, worker }: Subject, status: number) => {
+  const other = await serve([Script.answer("taken from another server")])
+  for (const location of locationsOf(other.url)) {
+    const server = await serve([redirect(status, location), Script.answer("taken after a redirect")])
+    const { reason } = await play(worker(server), apiKey)
+    assertFailed(reason, new Set(["InvalidRequest", "Network"]))
+    assert.equal(server.exchanges.length, 1, `A redirect to ${location} was followed.`)
+    assert.doesNotMatch(reason?.detail ?? "", /in-the-query/, "The error shows the query.")
+  }
+  assert.equal(other.exchanges.length, 0, "Another server was asked.")
+}
+
+/** Says what to do about a redirect that may be meant well. */
+const pointed = async ({ apiKey, serve, worker }: Subject) => {
+  const server = await serve([redirect(308, "https://llm.example.org:8443/v2?key=in-the-query")])
+  const { reason } = await play(worker(server), apiKey)
+  assertFailed(reason, new Set(["InvalidRequest"]))
+  assert.match(reason?.detail ?? "", /https:\/\/llm\.example\.org:8443/, "The error does not say where it points.")
+  assert.match(reason?.detail ?? "", /base.?URL/i, "The error does not say what to do.")
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Secrets
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Ways to write a key that a reader of a log can undo. */
+const dresses: Readonly<Record<string, (key: string) => string>> = {
+  base64: (key) => Buffer.from(key).toString("base64"),
+  "the base64 of its header": (key) => Buffer.from(`Bearer ${key}`).toString("base64"),
+  "the base64 of an account": (key) => Buffer.from(`user:${key}`).toString("base64url"),
+  spaces: (key) => [...key].join(" "),
+  tags: (key) => `${key.slice(0, 9)}<b class="x">${key.slice(9)}</b>`,
+  "marks that nobody sees": (key) => [...key].join("\u200b"),
+  "marks of direction": (key) => `${key.slice(0, 9)}\u202e${key.slice(9)}`
+}
+
+const plain = (text: string): string => text.replaceAll(/<(?!hidden>)[^<>]*>|[\s\p{Cf}\p{Cc}]/gu, "")
+
+/** The longest part of a dressed key that may show: what stands beside the key in its base64. */
+const shown = 12
+
+const assertUndressed = (detail: string, dressed: string) => {
+  const [text, key] = [plain(detail), plain(dressed)]
+  for (let at = 0; at + shown <= key.length; at++) {
+    assert.ok(!text.includes(key.slice(at, at + shown)), `A part of the key shows: ${detail}`)
+  }
+}
+
+const dressed = async ({ apiKey, serve, worker }: Subject, dress: (key: string) => string) => {
+  const written = dress(apiKey)
+  const after = [{ type: "text" as const, text: "half" }]
+  for (const kind of ["invalid-request", "server-error", "authentication"] as const) {
+    const server = await serve([
+      Script.refusal(kind, { echo: written }),
+      Script.refusal("overloaded", { echo: written, after })
+    ])
+    for (let call = 0; call < 2; call++) {
+      const { reason } = await play(worker(server), apiKey)
+      assert.ok(reason, "A refused call must fail.")
+      assertUndressed(reason.detail ?? "", written)
+    }
+  }
+}
+
+const withPassword = async ({ apiKey, serve, worker }: Subject) => {
+  const { url } = await serve([Script.answer("ok")])
+  const password = "hunter2-of-the-base-url"
+  try {
+    const { reason } = await play(worker(url.replace("//", `//me:${password}@`)), password)
+    assert.ok(reason, "A base URL with a password must be refused.")
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error
+    assertHidden(error, password)
+    assertHidden(error, apiKey)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The cases
+// -------------------------------------------------------------------------------------------------------------------
+
+export const misbehaviour: ReadonlyArray<Case> = [
+  ...MisbehavingVendor.replacements.map((instead) =>
+    misbehaving(
+      `shape/${instead}`,
+      `reads an answer in which any value is ${instead}, or fails as the vendor's fault`,
+      (dialect) => MisbehavingVendor.shapes(dialect, instead),
+      judgeShape
+    )
+  ),
+  misbehaving(
+    "usage",
+    "keeps every budget, whatever figures the vendor reports",
+    (dialect) => MisbehavingVendor.figures.flatMap((instead) => MisbehavingVendor.usages(dialect, instead)),
+    judgeUsage
+  ),
+  misbehaving(
+    "half-characters",
+    "reads what is no whole character as none",
+    MisbehavingVendor.halfCharacters,
+    (played) => {
+      if (played.text === undefined) assertFailed(played.reason, nonsense)
+      else assert.match(played.text, /^a\ufffd+b$/)
+    }
+  ),
+  refused("rate-limited", 429, "RateLimited"),
+  refused("server-error", 500, "Overloaded"),
+  refused("authentication", 401, "Authentication"),
+  misbehaving(
+    "failure",
+    "fails on an error in the middle of a stream, whatever its shape",
+    MisbehavingVendor.failures,
+    fails("Malformed", "Network", "Overloaded")
+  ),
+  misbehaving(
+    "body",
+    "fails on a success that is no answer",
+    MisbehavingVendor.bodies,
+    fails("Malformed", "Network", "Overloaded")
+  ),
+  misbehaving(
+    "endless",
+    "ends an answer that has no end",
+    MisbehavingVendor.endless,
+    fails("Malformed", "Timeout", "Overloaded", "Network"),
+    { timeoutMillis: 300 }
+  ),
+  ...[301, 302, 303, 307, 308].map(
+    (status): Case => ({
+      id: `vendor/redirect/${status}`,
+      name: `follows no redirect of status ${status}: no key, header or question goes elsewhere, and no answer is taken`,
+      run: (subject) => redirected(subject, status)
+    })
+  ),
+  {
+    id: "vendor/redirect/host",
+    name: "says which server a redirect points to, and that the base URL can be set to it",
+    run: pointed
+  },
+  ...Object.entries(dresses).map(
+    ([dress, write]): Case => ({
+      id: `vendor/secret/${dress}`,
+      name: `hides its key where the vendor repeats it with or in ${dress}`,
+      run: (subject) => dressed(subject, write)
+    })
+  ),
+  {
+    id: "vendor/secret/base-url",
+    name: "takes no base URL with a password, and does not show it",
+    run: withPassword
+  }
+]
