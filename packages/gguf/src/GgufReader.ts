@@ -10,7 +10,9 @@ import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
 import { EndOfBytes } from "./internal/byteReader.ts"
 import { type Decoded, decode } from "./internal/decodeHeader.ts"
-import { decoders, type FileSource, numbers, use } from "./internal/fileSource.ts"
+import { type FileSource, isReadable, numbers, use } from "./internal/fileSource.ts"
+import { bounds } from "./internal/format.ts"
+import { shown } from "./internal/shown.ts"
 import { tensorTypes } from "./internal/tensorTypes.ts"
 import type { Metadata } from "./Metadata.ts"
 import * as Tensor from "./Tensor.ts"
@@ -39,12 +41,9 @@ export interface GgufFile {
 
 const firstRead = 1 << 20
 
-/** An upper bound: a long vocabulary takes 20 MB. */
-const longestHeader = 1 << 28
-
 /** Reads more and more of the file until the header is in it. */
 const decodeFile = async (source: FileSource): Promise<Decoded> => {
-  for (let length = firstRead; ; length *= 4) {
+  for (let length = firstRead; ; length = Math.min(4 * length, bounds.headerBytes)) {
     const prefix = await source.read(0, Math.min(length, source.size))
     try {
       return decode(prefix, source.size)
@@ -53,7 +52,7 @@ const decodeFile = async (source: FileSource): Promise<Decoded> => {
       if (prefix.length === source.size) {
         throw Errors.make({ _tag: "Corrupt", detail: `it ends within its header, after ${source.size} bytes.` })
       }
-      if (length >= longestHeader) throw Errors.make({ _tag: "Corrupt", detail: "its header has no end." })
+      if (length >= bounds.headerBytes) throw Errors.make({ _tag: "Corrupt", detail: "its header has no end." })
     }
   }
 }
@@ -69,10 +68,10 @@ const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
   const names = new Set<string>()
   let needed = 0
   for (const { bytes = 0, name, position } of tensors) {
-    if (names.has(name)) throw Errors.make({ _tag: "Corrupt", detail: `two tensors are called "${name}".` })
+    if (names.has(name)) throw Errors.make({ _tag: "Corrupt", detail: `two tensors are called ${shown(name)}.` })
     names.add(name)
     if (!Number.isSafeInteger(bytes) || !Number.isSafeInteger(position)) {
-      throw Errors.make({ _tag: "Corrupt", detail: `the tensor "${name}" has an impossible size or place.` })
+      throw Errors.make({ _tag: "Corrupt", detail: `the tensor ${shown(name)} has an impossible size or place.` })
     }
     needed = Math.max(needed, position + bytes)
   }
@@ -84,7 +83,9 @@ const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
  *
  * **Details**
  *
- * Versions 2 and 3 are read. The file must be as long as its tensors of known type need.
+ * Versions 2 and 3 are read. The file must be as long as its tensors of known type need. A header of more than 128 MiB,
+ * or with more than 65,536 values, 262,144 tensors or 4,194,304 elements in its arrays, is `Corrupt`; models come
+ * nowhere near. An array is read from the header's bytes when its `value` is asked for the first time.
  *
  * **Example**
  *
@@ -119,8 +120,6 @@ export const number = ({ metadata }: Pick<GgufFile, "metadata">, key: string): n
 /** The architecture that the file names, e.g. `qwen2`. */
 export const architecture = (file: Pick<GgufFile, "metadata">): string | undefined => text(file, "general.architecture")
 
-const isDecodable = (type: string): type is keyof typeof decoders => type in decoders
-
 /** A tensor with its numbers, read in pieces when they are asked for. Only F32, F16 and BF16 can be read. */
 export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tensor, GgufError> => {
   const info = file.tensors.find((one) => one.name === name)
@@ -128,6 +127,6 @@ export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tenso
     Result.fail(Errors.make({ _tag: "InvalidTensor", tensor: name, detail }, file.path))
   if (info === undefined) return invalid("The file has no such tensor.")
   const { position, shape, type } = info
-  if (!isDecodable(type)) return invalid(`It is stored as ${type}; F32, F16 and BF16 can be read.`)
+  if (!isReadable(type)) return invalid(`It is stored as ${type}; F32, F16 and BF16 can be read.`)
   return Result.succeed({ shape, data: () => numbers(file.path, type, position, Tensor.size(shape)) })
 }

@@ -6,14 +6,14 @@
  * before llama.cpp loads it.
  */
 
-import fs from "node:fs/promises"
 import path from "node:path"
 import * as Effect from "effect/Effect"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
 import * as GgufReader from "./GgufReader.ts"
 import * as GgufWriter from "./GgufWriter.ts"
-import { type AdapterConfig, parse } from "./internal/adapterConfig.ts"
+import { type AdapterConfig, endingsOf, parse } from "./internal/adapterConfig.ts"
+import { use } from "./internal/fileSource.ts"
 import { isReordered, targetOf } from "./internal/layout.ts"
 import { interleave } from "./internal/rotary.ts"
 import * as Metadata from "./Metadata.ts"
@@ -62,9 +62,13 @@ export interface WriteOptions {
 
 const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "InvalidTensor", tensor, detail })
 
+/** The most characters of a tensor's name. */
+const longestName = 256
+
 const pairs = (file: Safetensors.Safetensors) => {
   const modules = new Map<string, Partial<Pick<Change, "a" | "b">>>()
   for (const [name, tensor] of Object.entries(file.tensors)) {
+    if (name.length > longestName) throw invalid(name.slice(0, 80), `Its name has ${name.length} characters.`)
     const match = /^base_model\.model\.(.+)\.lora_([AB])(?:\.default)?\.weight$/.exec(name)
     if (match === null) throw invalid(name, "It is not one of the two matrices of a LoRA, and would be lost.")
     const [, module = "", side] = match
@@ -92,9 +96,9 @@ const checkedRank = (module: string, { a, b }: Pick<Change, "a" | "b">): number 
 }
 
 const checkTargets = (modules: Iterable<string>, targets: ReadonlyArray<string>) => {
-  const found = Array.from(modules)
-  const missing = targets.find((target) => !found.some((module) => module === target || module.endsWith(`.${target}`)))
-  if (missing === undefined && found.length > 0) return
+  const found = new Set(Array.from(modules, endingsOf).flat())
+  const missing = targets.find((target) => !found.has(target))
+  if (missing === undefined && found.size > 0) return
   const detail = `the config says that "${missing ?? "lora"}" was trained, the weights have none of it.`
   throw Errors.make({ _tag: "Corrupt", detail })
 }
@@ -110,19 +114,28 @@ const assemble = (file: Safetensors.Safetensors, config: AdapterConfig, name: st
 const attempt = <A>(file: string, run: () => A | Promise<A>) =>
   Effect.tryPromise({ try: async () => run(), catch: (cause) => Errors.fromUnknown(cause, file, "read the adapter") })
 
+/** The most bytes of a configuration. */
+const longestConfig = 2 ** 20
+
+const readConfig = (file: string): Effect.Effect<AdapterConfig, GgufError> =>
+  use(file, async ({ read, size }) => {
+    if (size > longestConfig) throw Errors.make({ _tag: "Corrupt", detail: `it has ${size} bytes.` })
+    return parse(new TextDecoder().decode(await read(0, size)))
+  })
+
 /**
  * Reads an adapter as PEFT saves it: a folder with `adapter_config.json` and `adapter_model.safetensors`.
  *
  * **Details**
  *
- * Ranks and alphas of single layers and rank-stabilised LoRA are supported. What has no counterpart in llama.cpp (DoRA,
+ * Ranks and alphas of single layers, by their names, and rank-stabilised LoRA are supported. What has no counterpart in llama.cpp (DoRA,
  * trained biases, whole layers that were saved) is refused by name, never left out.
  */
 export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
   Effect.gen(function* () {
     const configFile = path.join(folder, "adapter_config.json")
     const weightsFile = path.join(folder, "adapter_model.safetensors")
-    const config = yield* attempt(configFile, async () => parse(await fs.readFile(configFile, "utf8")))
+    const config = yield* readConfig(configFile)
     const file = yield* Safetensors.read(weightsFile)
     return yield* attempt(weightsFile, () => assemble(file, config, path.basename(path.resolve(folder))))
   })

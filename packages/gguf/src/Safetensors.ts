@@ -9,7 +9,8 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
-import { decoders, type FileSource, numbers, use } from "./internal/fileSource.ts"
+import { decoders, type FileSource, isReadable, numbers, use } from "./internal/fileSource.ts"
+import { shown } from "./internal/shown.ts"
 import * as WholeFile from "./internal/wholeFile.ts"
 import * as Tensor from "./Tensor.ts"
 
@@ -39,6 +40,12 @@ export interface Safetensors {
 /** The format's own limit. */
 const longestHeader = 100_000_000
 
+/** The most that is read. The header of a file of 100,000 tensors has 12 MB; parsed, it takes thirty times its size. */
+const longestRead = 2 ** 24
+
+/** The most dimensions of a tensor: as many as NumPy has. */
+const mostDimensions = 64
+
 const corrupt = (detail: string): GgufError => Errors.make({ _tag: "Corrupt", detail })
 
 /** A tensor as the header describes it; offsets count from the end of the header. */
@@ -53,28 +60,31 @@ interface Entry {
 const isCounts = (value: unknown): value is ReadonlyArray<number> =>
   Array.isArray(value) && value.every((one) => Number.isSafeInteger(one) && one >= 0)
 
+const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
+  Predicate.isObject(value) && Object.values(value).every((one) => typeof one === "string")
+
 const entryOf = (name: string, described: unknown): Entry => {
-  if (!Predicate.isObject(described)) throw corrupt(`the tensor "${name}" is not described by an object.`)
+  if (!Predicate.isObject(described)) throw corrupt(`the tensor ${shown(name)} is not described by an object.`)
   const { data_offsets: offsets, dtype: type, shape } = described as Readonly<Record<string, unknown>>
-  if (typeof type !== "string" || !isCounts(shape) || !isCounts(offsets) || offsets.length !== 2) {
-    throw corrupt(`the tensor "${name}" lacks a dtype, a shape or two data_offsets.`)
+  const isDescribed = typeof type === "string" && isCounts(shape) && isCounts(offsets)
+  if (!isDescribed || shape.length > mostDimensions || offsets.length !== 2) {
+    throw corrupt(`the tensor ${shown(name)} lacks a dtype, a shape or two data_offsets.`)
   }
-  if (!(type in decoders)) {
-    const detail = `It is stored as ${type}; F32, F16 and BF16 can be read.`
-    throw Errors.make({ _tag: "InvalidTensor", tensor: name, detail })
+  if (!isReadable(type)) {
+    const detail = `It is stored as ${type.slice(0, 80)}; F32, F16 and BF16 can be read.`
+    throw Errors.make({ _tag: "InvalidTensor", tensor: name.slice(0, 80), detail })
   }
   const [start = 0, end = 0] = offsets
-  const known = type as StoredTensor["type"]
-  const needed = Tensor.size(shape) * decoders[known].size
-  if (end - start === needed) return { name, type: known, shape, start, end }
-  throw corrupt(`the tensor "${name}" has ${end - start} bytes; its shape [${shape}] needs ${needed}.`)
+  const needed = Tensor.size(shape) * decoders[type].size
+  if (end - start === needed) return { name, type, shape, start, end }
+  throw corrupt(`the tensor ${shown(name)} has ${end - start} bytes; its shape [${shape}] needs ${needed}.`)
 }
 
 /** The tensors must follow each other without holes, up to the end. */
 const checkExtent = (entries: ReadonlyArray<Entry>, headerEnd: number, size: number) => {
   let end = 0
   for (const entry of entries.toSorted((left, right) => left.start - right.start || left.end - right.end)) {
-    if (entry.start !== end) throw corrupt(`the tensor "${entry.name}" begins at byte ${entry.start}, not ${end}.`)
+    if (entry.start !== end) throw corrupt(`the tensor ${shown(entry.name)} begins at byte ${entry.start}, not ${end}.`)
     end = entry.end
   }
   if (headerEnd + end > size) throw Errors.make({ _tag: "Truncated", needed: headerEnd + end, found: size })
@@ -95,14 +105,16 @@ const readHeader = async (source: FileSource) => {
   if (source.size < 8) throw corrupt(`it has only ${source.size} bytes.`)
   const length = Number(new DataView((await source.read(0, 8)).buffer).getBigUint64(0, true))
   if (length > longestHeader) throw corrupt(`its header is said to have ${length} bytes, more than the format allows.`)
+  if (length > longestRead) throw corrupt(`its header is said to have ${length} bytes; ${longestRead} are read.`)
   if (8 + length > source.size) throw Errors.make({ _tag: "Truncated", needed: 8 + length, found: source.size })
   const { __metadata__: metadata = {}, ...described } = parse(await source.read(8, length))
+  if (!isTexts(metadata)) throw corrupt("its __metadata__ holds something else than texts.")
   const entries = Object.entries(described).map(([name, one]) => entryOf(name, one))
   checkExtent(entries, 8 + length, source.size)
-  return { metadata: metadata as Readonly<Record<string, string>>, entries, dataStart: 8 + length }
+  return { metadata, entries, dataStart: 8 + length }
 }
 
-/** Reads and checks the header of a file. */
+/** Reads and checks the header of a file. One of more than 16 MiB is `Corrupt`. */
 export const read = (path: string): Effect.Effect<Safetensors, GgufError> =>
   use(path, readHeader).pipe(
     Effect.map(({ dataStart, entries, metadata }) => {
@@ -116,7 +128,7 @@ export const read = (path: string): Effect.Effect<Safetensors, GgufError> =>
 
 /** The tensor of a name. */
 export const tensor = (file: Safetensors, name: string): Result.Result<StoredTensor, GgufError> => {
-  const found = file.tensors[name]
+  const found = Object.hasOwn(file.tensors, name) ? file.tensors[name] : undefined
   if (found !== undefined) return Result.succeed(found)
   return Result.fail(
     Errors.make({ _tag: "InvalidTensor", tensor: name, detail: "The file has no such tensor." }, file.path)

@@ -1,5 +1,6 @@
 /** Files that are not what they should be: each gives a typed error, none a half-read model. */
 
+import { execFileSync } from "node:child_process"
 import fs from "node:fs"
 import * as GgufReader from "@divisi/gguf/GgufReader"
 import * as Model from "@divisi/gguf/Model"
@@ -36,6 +37,15 @@ describe("a file that cannot be trusted", () => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(GgufReader.read(import.meta.dirname))
       assert.strictEqual(error.reason._tag, "InputOutput")
+    })
+  )
+
+  it.effect("is a pipe that nobody writes to: it is not waited for", () =>
+    Effect.gen(function* () {
+      const pipe = yield* temporaryFile("pipe.gguf")
+      execFileSync("mkfifo", [pipe])
+      const error = yield* Effect.flip(GgufReader.read(pipe))
+      assert.match(error.message, /it is a folder, a pipe or a device, and no file/)
     })
   )
 
@@ -97,6 +107,29 @@ describe("a file that cannot be trusted", () => {
       "promises an array longer than itself",
       preamble(3, 0n, 1n, [...key, 9, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]),
       /elements, more than bytes/
+    ],
+    [
+      "promises more tensors than any model has",
+      Buffer.concat([preamble(3, 2n ** 19n, 0n), Buffer.alloc(2 ** 20)]),
+      /at most 262144/
+    ],
+    [
+      "promises more values than any model has",
+      Buffer.concat([preamble(3, 0n, 2n ** 17n), Buffer.alloc(2 ** 18)]),
+      /at most 262144 and 65536/
+    ],
+    [
+      "has an array longer than any vocabulary",
+      Buffer.concat([
+        preamble(3, 0n, 1n, [...key, 9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 64, 0, 0, 0, 0, 0]),
+        Buffer.alloc(2 ** 23)
+      ]),
+      /more than 4194304 elements/
+    ],
+    [
+      "has a tensor of too many dimensions",
+      preamble(3, 1n, 0n, [...key, 255, 255, 255, 255]),
+      /has 4294967295 dimensions/
     ],
     ["has values of no type", preamble(3, 0n, 1n, [...key, 13, 0, 0, 0]), /type 13/]
   ] as const)("%s", ([, bytes, words]) =>

@@ -39,7 +39,9 @@ describe("a safetensors file", () => {
       assert.deepStrictEqual(yield* values("half"), [1, -2.5, 2 ** -24, 65504])
       assert.deepStrictEqual(yield* values("brain"), [1, -2.5, Math.fround(3.3895313892515355e38)])
       assert.deepStrictEqual(yield* values("empty"), [])
-      assert.isTrue(Result.isFailure(Safetensors.tensor(file, "absent")))
+      for (const name of ["absent", "constructor", "__proto__"]) {
+        assert.isTrue(Result.isFailure(Safetensors.tensor(file, name)))
+      }
     })
   )
 
@@ -79,6 +81,27 @@ describe("a safetensors file", () => {
       header((one) => ({ ...one, half: { ...one.half, dtype: "I16" } })),
       "InvalidTensor",
       /stored as I16/
+    ],
+    ...["constructor", "__proto__", "toString"].map(
+      (dtype) =>
+        [
+          `has a tensor of the kind ${dtype}`,
+          header((one) => ({ ...one, half: { ...one.half, dtype } })),
+          "InvalidTensor",
+          /F32, F16 and BF16 can be read/
+        ] as const
+    ),
+    [
+      "has metadata that are no texts",
+      header((one) => ({ ...one, __metadata__: { format: 1 } })),
+      "Corrupt",
+      /something else than texts/
+    ],
+    [
+      "has a header of a million tensors",
+      header((one) => ({ ...one, ...Object.fromEntries(Array.from({ length: 1e6 }, (_, at) => [at, one.empty])) })),
+      "Corrupt",
+      /16777216 are read/
     ]
   ] as const)("%s", ([, bytes, tag, words]) =>
     Effect.gen(function* () {

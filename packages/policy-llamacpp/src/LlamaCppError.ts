@@ -14,6 +14,8 @@ export type LlamaCppErrorReason =
   | { readonly _tag: "Missing" }
   /** The file is no GGUF, is cut off, or contradicts itself. */
   | { readonly _tag: "Damaged"; readonly detail: string }
+  /** A GGUF of another version, or of a big-endian machine. */
+  | { readonly _tag: "Format"; readonly detail: string }
   /** A GGUF of an architecture that this llama.cpp does not run. */
   | { readonly _tag: "Unsupported"; readonly architecture: string; readonly detail: string }
   /** The vocabulary cannot write a text that is needed. */
@@ -67,6 +69,8 @@ const describe = (reason: LlamaCppErrorReason): string => {
       return "there is no such file: check the path, or name a model that can be downloaded."
     case "Damaged":
       return `this is no whole GGUF file (${reason.detail}): get or write it again.`
+    case "Format":
+      return `${reason.detail} Get it as a little-endian GGUF of version 2 or 3.`
     case "Unsupported":
       return `llama.cpp cannot run the architecture "${reason.architecture}" (${reason.detail}): use another model, or a newer version of this package.`
     case "Tokenizer":

@@ -1,4 +1,5 @@
 /** What can be wrong with a model, an adapter or a machine, and the one message that says so. */
+import { execFileSync } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
 import * as GgufReader from "@divisi/gguf/GgufReader"
@@ -86,6 +87,36 @@ describe("bad input", () => {
       )
       assert.strictEqual((yield* failure({ source: garbled })).reason._tag, "Damaged")
     })
+  )
+
+  it.effect(
+    "a header that promises more than there is, a version or an order of bytes that is not read, and a pipe",
+    () =>
+      Effect.gen(function* () {
+        const preamble = (version: number, tensors: bigint, values: bigint) => () => {
+          const bytes = Buffer.alloc(1000)
+          bytes.write("GGUF")
+          bytes.writeUInt32LE(version, 4)
+          bytes.writeBigUInt64LE(tensors, 8)
+          bytes.writeBigUInt64LE(values, 16)
+          return bytes
+        }
+        const message = (name: string, ...counts: Parameters<typeof preamble>) =>
+          Effect.map(failure({ source: changed(name, preamble(...counts)) }), (error) => error.message)
+        assert.match(
+          yield* message("tensors.gguf", 3, 2n ** 63n, 0n),
+          /it is said to have 9223372036854776000 tensors .*more than bytes/
+        )
+        assert.match(yield* message("values.gguf", 3, 0n, 2n ** 63n), /9223372036854776000 values, more than bytes/)
+        assert.match(yield* message("old.gguf", 1, 0n, 0n), /version 1, not 2 or 3\. Get it as a little-endian GGUF/)
+        assert.match(yield* message("swapped.gguf", 0x03000000, 0n, 0n), /big-endian GGUF file\. Get it as/)
+        const parts = changed("parts-00001-of-00002.gguf", (bytes) => bytes)
+        assert.match((yield* failure({ source: parts })).message, /parts-00002-of-00002\.gguf: there is no such file/)
+        const pipe = path.join(folder, "pipe.gguf")
+        execFileSync("mkfifo", [pipe])
+        assert.match((yield* failure({ source: pipe })).message, /it is a folder, a pipe or a device/)
+        assert.match((yield* failure({ adapters: [{ path: pipe }] })).message, /it is a folder, a pipe or a device/)
+      })
   )
 
   it.effect("an architecture that nobody knows", () =>

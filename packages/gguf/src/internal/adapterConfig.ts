@@ -1,6 +1,7 @@
 /** Reads PEFT's `adapter_config.json`, and refuses what has no counterpart in llama.cpp. */
 import * as Predicate from "effect/Predicate"
 import * as Errors from "../GgufError.ts"
+import { shown } from "./shown.ts"
 
 /** What scales the changes of modules. */
 export interface AdapterConfig {
@@ -19,14 +20,17 @@ type Fields = Readonly<Record<string, unknown>>
 const unsupported = (detail: string) => Errors.make({ _tag: "Unsupported", detail })
 const corrupt = (detail: string) => Errors.make({ _tag: "Corrupt", detail })
 
+/** A value as an error shows it. */
+const said = (value: unknown) => String(JSON.stringify(value)).slice(0, 80)
+
 const isSet = (value: unknown) =>
   value === true || (typeof value === "object" && value !== null && Object.keys(value).length > 0)
 
 /** Throws if the adapter is of a kind that a product of two matrices cannot express. */
 const checkKind = (fields: Fields) => {
   const { bias = "none", peft_type: kind } = fields
-  if (kind !== "LORA") throw unsupported(`It is an adapter of the kind "${kind}"; LORA can be converted.`)
-  if (bias !== "none") throw unsupported(`It trains biases ("bias": "${bias}"), which a GGUF adapter cannot hold.`)
+  if (kind !== "LORA") throw unsupported(`It is an adapter of the kind ${said(kind)}; LORA can be converted.`)
+  if (bias !== "none") throw unsupported(`It trains biases ("bias": ${said(bias)}), which a GGUF adapter cannot hold.`)
   for (const field of [
     "use_dora",
     "fan_in_fan_out",
@@ -38,10 +42,36 @@ const checkKind = (fields: Fields) => {
   }
 }
 
-/** The alpha of a module: that of the first pattern that its name ends in, or the common one. */
-const alphaFor = (patterns: Fields, module: string, common: number): number => {
-  const pattern = Object.keys(patterns).find((one) => new RegExp(`^(.*\\.)?(${one})$`).test(module))
-  return pattern === undefined ? common : Number(patterns[pattern])
+/** The names that a module has by what it ends in: `layers.0.q_proj`, `0.q_proj` and `q_proj`. */
+export const endingsOf = (module: string): ReadonlyArray<string> => {
+  const parts = module.split(".")
+  return parts.map((_, at) => parts.slice(at).join("."))
+}
+
+/**
+ * The alphas of modules by what their names end in, the first that is written down before others. PEFT takes regular
+ * expressions, too: a file of somebody else could hold one that never ends.
+ */
+const alphasOf = (patterns: unknown): ReadonlyMap<string, { readonly place: number; readonly alpha: number }> => {
+  if (patterns === undefined || patterns === null) return new Map()
+  if (!Predicate.isObject(patterns)) throw corrupt('"alpha_pattern" is no object.')
+  return new Map(
+    Object.entries(patterns).map(([name, alpha], place) => {
+      if (!/^[\w.-]+$/.test(name)) {
+        throw unsupported(`Its "alpha_pattern" has ${shown(name)}; the names of layers can be read, no patterns.`)
+      }
+      if (typeof alpha !== "number") throw corrupt(`"alpha_pattern" has no number for ${shown(name)}.`)
+      return [name, { place, alpha }]
+    })
+  )
+}
+
+/** The alpha of a module: that of the first name in the map that it ends in, or the common one. */
+const alphaFor = (alphas: ReturnType<typeof alphasOf>, module: string, common: number): number => {
+  if (alphas.size === 0) return common
+  const found = endingsOf(module).flatMap((ending) => alphas.get(ending) ?? [])
+  return found.reduce((first, one) => (one.place < first.place ? one : first), { place: alphas.size, alpha: common })
+    .alpha
 }
 
 const fieldsOf = (text: string): Fields => {
@@ -60,15 +90,15 @@ export const parse = (text: string): AdapterConfig => {
   checkKind(fields)
   const { alpha_pattern: patterns, lora_alpha: alpha, r: rank, target_modules: targets } = fields
   const { base_model_name_or_path: baseModel, rank_pattern: ranks, use_rslora: isRankStabilised } = fields
-  if (typeof rank !== "number" || !Number.isInteger(rank) || rank < 1) throw corrupt(`"r" is ${rank}, no rank.`)
-  if (typeof alpha !== "number" || !Number.isFinite(alpha)) throw corrupt(`"lora_alpha" is ${alpha}, no number.`)
-  const alphas = (patterns ?? {}) as Fields
+  if (typeof rank !== "number" || !Number.isInteger(rank) || rank < 1) throw corrupt(`"r" is ${said(rank)}, no rank.`)
+  if (typeof alpha !== "number" || !Number.isFinite(alpha)) throw corrupt(`"lora_alpha" is ${said(alpha)}, no number.`)
+  const alphas = alphasOf(patterns)
   return {
     rank,
     hasRankPattern: isSet(ranks),
     // Rank-stabilised LoRA divides by the square root of the rank where LoRA divides by the rank.
     alphaOf: (module, own) => alphaFor(alphas, module, alpha) * (isRankStabilised === true ? Math.sqrt(own) : 1),
-    targetModules: Array.isArray(targets) ? targets.map(String) : undefined,
+    targetModules: Array.isArray(targets) ? targets.filter((target) => typeof target === "string") : undefined,
     baseModel: typeof baseModel === "string" ? baseModel : undefined
   }
 }

@@ -6,6 +6,7 @@ export class EndOfBytes extends Error {}
 /** Reads values in order. Every method throws {@link EndOfBytes} when too few bytes are left. */
 export interface ByteReader {
   readonly take: <A>(size: number, get: (view: DataView, at: number) => A) => A
+  readonly skip: (size: number) => void
   readonly uint32: () => number
   /** Numbers above 2^53 lose their last digits, but no length or offset is that large. */
   readonly uint64: () => number
@@ -17,18 +18,22 @@ export interface ByteReader {
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 
-export const make = (bytes: Uint8Array): ByteReader => {
+/** A reader that begins at `start`. */
+export const make = (bytes: Uint8Array, start = 0): ByteReader => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let position = 0
-  const take: ByteReader["take"] = (size, get) => {
+  let position = start
+  const skip = (size: number) => {
     if (position + size > bytes.length) throw new EndOfBytes()
-    const value = get(view, position)
     position += size
-    return value
   }
-  const uint64 = () => take(8, (view, at) => Number(view.getBigUint64(at, true)))
+  const take: ByteReader["take"] = (size, get) => {
+    skip(size)
+    return get(view, position - size)
+  }
+  const uint64 = () => take(8, (view, at) => view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32)
   return {
     take,
+    skip,
     uint64,
     uint32: () => take(4, (view, at) => view.getUint32(at, true)),
     string: () => {

@@ -3,8 +3,9 @@ import type { GgufError } from "../GgufError.ts"
 import * as Errors from "../GgufError.ts"
 import type { ArrayValue, Metadata, Scalar, Type, Value } from "../Metadata.ts"
 import * as ByteReader from "./byteReader.ts"
-import { align, defaultAlignment, magic, maximumDimensions, valueTypes } from "./format.ts"
+import { align, bounds, defaultAlignment, magic, maximumDimensions, valueTypes } from "./format.ts"
 import type { Entry } from "./header.ts"
+import { shown } from "./shown.ts"
 
 export interface Decoded {
   readonly metadata: Metadata
@@ -18,11 +19,28 @@ const corrupt = (detail: string): GgufError => Errors.make({ _tag: "Corrupt", de
 
 const typeAt = (id: number, key: string): Type => {
   const type = valueTypes[id]
-  if (type === undefined) throw corrupt(`the metadata "${key}" has the type ${id}, which does not exist.`)
+  if (type === undefined) throw corrupt(`the metadata ${shown(key)} has the type ${id}, which does not exist.`)
   return type
 }
 
-const takers: { readonly [type in Exclude<Type, "array">]: (bytes: ByteReader.ByteReader) => Scalar["value"] } = {
+type ScalarType = Exclude<Type, "array">
+
+/** Types of a fixed size in bytes. */
+const sizes: { readonly [type in Exclude<ScalarType, "string">]: number } = {
+  uint8: 1,
+  int8: 1,
+  uint16: 2,
+  int16: 2,
+  uint32: 4,
+  int32: 4,
+  float32: 4,
+  boolean: 1,
+  uint64: 8,
+  int64: 8,
+  float64: 8
+}
+
+const takers: { readonly [type in ScalarType]: (bytes: ByteReader.ByteReader) => Scalar["value"] } = {
   uint8: (bytes) => bytes.take(1, (view, at) => view.getUint8(at)),
   int8: (bytes) => bytes.take(1, (view, at) => view.getInt8(at)),
   uint16: (bytes) => bytes.take(2, (view, at) => view.getUint16(at, true)),
@@ -37,29 +55,77 @@ const takers: { readonly [type in Exclude<Type, "array">]: (bytes: ByteReader.By
   float64: (bytes) => bytes.take(8, (view, at) => view.getFloat64(at, true))
 }
 
-/** Deeper arrays of arrays are no metadata but an attack. */
-const maximumDepth = 4
+// -------------------------------------------------------------------------------------------------------------------
+// Arrays
+// -------------------------------------------------------------------------------------------------------------------
 
-const takeArray = (bytes: ByteReader.ByteReader, key: string, fileSize: number, depth: number): ArrayValue => {
+/** Where arrays are read, and how many elements they have had so far. */
+interface Arrays {
+  readonly prefix: Uint8Array
+  readonly fileSize: number
+  elements: number
+}
+
+/** Moves over an array, and throws if one cannot be read from there. */
+const skipArray = (bytes: ByteReader.ByteReader, key: string, arrays: Arrays, depth: number): void => {
   const of = typeAt(bytes.uint32(), key)
   const length = bytes.uint64()
-  if (length > fileSize) throw corrupt(`the metadata "${key}" is said to have ${length} elements, more than bytes.`)
-  if (of === "array" && depth === maximumDepth) throw corrupt(`the metadata "${key}" is nested too deeply.`)
-  const take = of === "array" ? () => takeArray(bytes, key, fileSize, depth + 1) : () => takers[of](bytes)
-  const value: Array<unknown> = []
-  for (let index = 0; index < length; index++) value.push(take())
+  if (length > arrays.fileSize) {
+    throw corrupt(`the metadata ${shown(key)} is said to have ${length} elements, more than bytes.`)
+  }
+  arrays.elements += length
+  if (arrays.elements > bounds.elements) throw corrupt(`its arrays have more than ${bounds.elements} elements.`)
+  if (of === "string") for (let index = 0; index < length; index++) bytes.skip(bytes.uint64())
+  else if (of !== "array") bytes.skip(length * sizes[of])
+  else {
+    if (depth === bounds.depth) throw corrupt(`the metadata ${shown(key)} is nested too deeply.`)
+    for (let index = 0; index < length; index++) skipArray(bytes, key, arrays, depth + 1)
+  }
+}
+
+/** Reads the array that a reader stands at, which was skipped before. */
+const readArray = (bytes: ByteReader.ByteReader): ArrayValue => {
+  const of = valueTypes[bytes.uint32()]!
+  const take: () => unknown = of === "array" ? () => readArray(bytes) : () => takers[of](bytes)
+  const value = Array.from({ length: bytes.uint64() }, take)
   return { type: "array", of, value } as ArrayValue
 }
 
-const takeValue = (bytes: ByteReader.ByteReader, key: string, fileSize: number): Value => {
+/** An array whose elements are read when they are asked for: most readers of a header want none of its arrays. */
+const takeArray = (bytes: ByteReader.ByteReader, key: string, arrays: Arrays): ArrayValue => {
+  const start = bytes.position()
+  skipArray(bytes, key, arrays, 1)
+  const reader = () => ByteReader.make(arrays.prefix, start)
+  let value: ArrayValue["value"] | undefined
+  return {
+    type: "array",
+    of: valueTypes[reader().uint32()]!,
+    get value() {
+      value ??= readArray(reader()).value
+      return value
+    }
+  } as ArrayValue
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The header
+// -------------------------------------------------------------------------------------------------------------------
+
+const takeValue = (bytes: ByteReader.ByteReader, key: string, arrays: Arrays): Value => {
   const type = typeAt(bytes.uint32(), key)
-  return type === "array" ? takeArray(bytes, key, fileSize, 1) : ({ type, value: takers[type](bytes) } as Scalar)
+  return type === "array" ? takeArray(bytes, key, arrays) : ({ type, value: takers[type](bytes) } as Scalar)
+}
+
+const takeName = (bytes: ByteReader.ByteReader): string => {
+  const name = bytes.string()
+  if (name.length > bounds.nameLength) throw corrupt(`the name ${shown(name)} has ${name.length} characters.`)
+  return name
 }
 
 const takeEntry = (bytes: ByteReader.ByteReader): Entry => {
-  const name = bytes.string()
+  const name = takeName(bytes)
   const dimensions = bytes.uint32()
-  if (dimensions > maximumDimensions) throw corrupt(`the tensor "${name}" has ${dimensions} dimensions.`)
+  if (dimensions > maximumDimensions) throw corrupt(`the tensor ${shown(name)} has ${dimensions} dimensions.`)
   const shape = Array.from({ length: dimensions }, () => bytes.uint64()).toReversed()
   return { name, shape, type: bytes.uint32(), offset: bytes.uint64() }
 }
@@ -88,10 +154,15 @@ export const decode = (prefix: Uint8Array, fileSize: number): Decoded => {
   if (tensorCount + valueCount > fileSize) {
     throw corrupt(`it is said to have ${tensorCount} tensors and ${valueCount} values, more than bytes.`)
   }
+  if (tensorCount > bounds.tensors || valueCount > bounds.values) {
+    const detail = `at most ${bounds.tensors} and ${bounds.values} are read.`
+    throw corrupt(`it is said to have ${tensorCount} tensors and ${valueCount} values; ${detail}`)
+  }
+  const arrays: Arrays = { prefix, fileSize, elements: 0 }
   const metadata = new Map<string, Value>()
   for (let index = 0; index < valueCount; index++) {
-    const key = bytes.string()
-    metadata.set(key, takeValue(bytes, key, fileSize))
+    const key = takeName(bytes)
+    metadata.set(key, takeValue(bytes, key, arrays))
   }
   const entries: Array<Entry> = []
   for (let index = 0; index < tensorCount; index++) entries.push(takeEntry(bytes))

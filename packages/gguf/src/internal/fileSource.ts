@@ -1,5 +1,6 @@
 /** Reads ranges of files: small parts whole, numbers in pieces. */
 
+import { constants } from "node:fs"
 import fs from "node:fs/promises"
 import * as Effect from "effect/Effect"
 import type { GgufError } from "../GgufError.ts"
@@ -26,12 +27,21 @@ const readAll = async (file: fs.FileHandle, path: string, position: number, leng
   return bytes
 }
 
+/** Opens a file to read. A folder, a pipe or a device is refused, and not waited for. */
+const open = async (path: string): Promise<fs.FileHandle> => {
+  // Windows has no such flag, and no pipes among its files.
+  const file = await fs.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  if ((await file.stat()).isFile()) return file
+  await file.close()
+  throw new Error("it is a folder, a pipe or a device, and no file")
+}
+
 /** Opens a file, uses it and closes it. */
 export const use = <A>(path: string, body: (source: FileSource) => Promise<A>): Effect.Effect<A, GgufError> => {
   const attempt = <B>(run: () => Promise<B>) =>
     Effect.tryPromise({ try: run, catch: (cause) => Errors.fromUnknown(cause, path, "read the file") })
   return Effect.acquireUseRelease(
-    attempt(() => fs.open(path)),
+    attempt(() => open(path)),
     (file) =>
       attempt(async () => {
         const { size } = await file.stat()
@@ -54,6 +64,9 @@ export const decoders = {
   }
 } as const
 
+/** Whether numbers of a type can be read, by its name in a file. */
+export const isReadable = (type: string): type is keyof typeof decoders => Object.hasOwn(decoders, type)
+
 /** How many numbers are read at a time. */
 const countAtATime = 1 << 18
 
@@ -65,7 +78,7 @@ export async function* numbers(
   count: number
 ): AsyncGenerator<Float32Array<ArrayBuffer>> {
   const { decode, size } = decoders[type]
-  const file = await fs.open(path).catch((cause) => {
+  const file = await open(path).catch((cause) => {
     throw Errors.fromUnknown(cause, path, "read the file")
   })
   try {

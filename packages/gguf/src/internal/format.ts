@@ -15,6 +15,20 @@ export const maximumDimensions = 4
 /** The most bytes of a tensor's name that llama.cpp can read. */
 export const longestName = 63
 
+/** What a header may hold; more is no model, but an attack on who reads it. Models come to a hundredth of most of it. */
+export const bounds = {
+  /** A long vocabulary takes 20 MB. */
+  headerBytes: 2 ** 27,
+  values: 2 ** 16,
+  tensors: 2 ** 18,
+  /** Of all arrays together. A vocabulary of 500,000 tokens has three. */
+  elements: 2 ** 22,
+  /** Arrays of arrays, in each other. */
+  depth: 4,
+  /** Of a key or a name; the format's own bound for keys. */
+  nameLength: 65_535
+}
+
 /** The metadata types by their number in the format. */
 export const valueTypes: ReadonlyArray<Type> = [
   "uint8",

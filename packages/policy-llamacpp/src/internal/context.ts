@@ -1,10 +1,10 @@
 /** A context: the memory in which a model's sequences live, for one set of adapters. */
 
-import fs from "node:fs/promises"
 import { defined } from "@divisi/core/Fields"
+import * as GgufReader from "@divisi/gguf/GgufReader"
 import type { LlamaContext } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"
-import type { Weights } from "./weights.ts"
+import { checkFile, type Weights } from "./weights.ts"
 
 /** The type of cached keys and values. */
 export type KeyValueType = "F32" | "F16" | "BF16" | "Q8_0" | "Q5_1" | "Q5_0" | "Q4_1" | "Q4_0"
@@ -78,21 +78,13 @@ const explain = ({ backend: { log }, path }: Weights, { adapters }: ContextOptio
 /** A GGUF that is no adapter crashes some versions of llama.cpp, so its header is read first. */
 const checkAdapter = async ({ model, path }: Weights, { path: adapter }: Adapter): Promise<void> => {
   const refuse = (detail: string) => Errors.make(path, { _tag: "Adapter", adapter, detail })
-  await fs.access(adapter).catch(() => {
-    throw refuse("there is no such file")
+  const header = await checkFile(adapter).catch((cause: Errors.LlamaCppError) => {
+    const { reason } = cause
+    if (reason._tag === "Missing") throw refuse("there is no such file")
+    throw refuse("detail" in reason ? `it is no whole GGUF file: ${reason.detail}` : reason._tag)
   })
-  const { readGgufFileInfo } = await import("node-llama-cpp")
-  const { metadata } = await readGgufFileInfo(adapter, {
-    sourceType: "filesystem",
-    readTensorInfo: false,
-    logWarnings: false
-  }).catch((cause: unknown) => {
-    throw refuse(`it is no whole GGUF file: ${Errors.detailOf(cause)}`)
-  })
-  const { architecture, type } = metadata.general as {
-    readonly architecture?: string | undefined
-    readonly type?: string | undefined
-  }
+  const type = GgufReader.text(header, "general.type")
+  const architecture = GgufReader.architecture(header)
   if (type !== "adapter") throw refuse("it is no adapter, but a model")
   if (architecture !== model.architecture)
     throw refuse(`its base is ${architecture}, and this is ${model.architecture}`)

@@ -1,5 +1,7 @@
 /** The weights of a model in memory: a GGUF file that was checked and loaded. */
-import fs from "node:fs/promises"
+import * as GgufReader from "@divisi/gguf/GgufReader"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { GgufFileInfo, GgufInsights, LlamaModel } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"
 import type { Backend } from "./backend.ts"
@@ -23,27 +25,40 @@ export interface Weights {
   readonly size: number
 }
 
-const magic = "GGUF"
-
-/** Checks the first fields of a GGUF. */
-const checkFile = async (path: string): Promise<number> => {
-  const handle = await fs.open(path, "r").catch((cause: NodeJS.ErrnoException) => {
-    throw Errors.make(
-      path,
-      cause.code === "ENOENT" ? { _tag: "Missing" } : { _tag: "Damaged", detail: Errors.detailOf(cause) }
-    )
-  })
-  try {
-    const stat = await handle.stat()
-    if (stat.isDirectory()) throw Errors.make(path, { _tag: "Damaged", detail: "it is a folder" })
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(4), 0, 4, 0)
-    if (bytesRead < 4 || buffer.toString("latin1") !== magic) {
-      throw Errors.make(path, { _tag: "Damaged", detail: `it does not begin with "${magic}"` })
-    }
-    return stat.size
-  } finally {
-    await handle.close()
+/** What is wrong with a file, in a clause. */
+const problemOf = ({ reason }: Effect.Error<ReturnType<typeof GgufReader.read>>): Errors.LlamaCppErrorReason => {
+  switch (reason._tag) {
+    case "Missing":
+      return { _tag: "Missing" }
+    case "Truncated":
+      return { _tag: "Damaged", detail: `it has ${reason.found} bytes, and its header promises ${reason.needed}` }
+    case "Unsupported":
+      return { _tag: "Format", detail: reason.detail }
+    case "InputOutput":
+      return { _tag: "Damaged", detail: Errors.detailOf(reason.cause) }
+    default:
+      return { _tag: "Damaged", detail: reason.detail.replace(/\.$/, "") }
   }
+}
+
+/** The header of a file, checked. node-llama-cpp believes what a header says of its length, so it is read here first. */
+export const checkFile = async (file: string): Promise<GgufReader.GgufFile> => {
+  const header = await Effect.runPromise(Effect.result(GgufReader.read(file)))
+  if (Result.isFailure(header)) throw Errors.make(file, problemOf(header.failure))
+  return header.success
+}
+
+/** Checks the parts of a model, or the one file that it is; their bytes together. */
+const checkParts = async (file: string): Promise<number> => {
+  const [whole = "", part = "", parts = ""] = /-(\d{5})-of-(\d{5})\.gguf$/.exec(file) ?? []
+  const count = Number(part) > 0 && Number(part) <= Number(parts) ? Number(parts) : 0
+  const names = Array.from({ length: count }, (_, index) => {
+    const number = String(index + 1).padStart(5, "0")
+    return `${file.slice(0, -whole.length)}-${number}-of-${parts}.gguf`
+  })
+  let size = 0
+  for (const name of count === 0 ? [file] : names) size += (await checkFile(name)).bytes
+  return size
 }
 
 /** What the header of a file says about its model. */
@@ -55,7 +70,7 @@ export interface Header {
 
 /** Reads the header of a file. */
 export const readHeader = async (path: string, { llama }: Backend): Promise<Header> => {
-  const size = await checkFile(path)
+  const size = await checkParts(path)
   const { GgufInsights, readGgufFileInfo } = await import("node-llama-cpp")
   try {
     const info = await readGgufFileInfo(path, { sourceType: "filesystem", logWarnings: false })
