@@ -91,6 +91,15 @@ describe("records", () => {
     })
   )
 
+  it.live("end at a line feed alone, whatever a question holds", () =>
+    Effect.gen(function* () {
+      const file = path.join(folder(), "odd.jsonl")
+      const odd = [{ question: "a\u2028b" }, { question: "a\u2029b" }, { question: "a\u0085b" }]
+      fs.writeFileSync(file, odd.map((one) => JSON.stringify(one)).join("\r\n"))
+      assert.deepStrictEqual<unknown>(yield* read(file), odd)
+    })
+  )
+
   it.live("that cannot be read are told with their line", () =>
     Effect.gen(function* () {
       const file = path.join(folder(), "bad.jsonl")

@@ -191,8 +191,11 @@ export async function* textsOf(file: string, pieces: AsyncIterable<string>): Asy
  * ```
  */
 export const read = (file: string, options: ReadOptions = {}): Stream.Stream<unknown, ReadError> =>
-  Stream.fromAsyncIterable(valuesOf(file, options), (error) =>
-    error instanceof LineError ? error : fromUnknown(file, "read")(error)
+  // Each run reads the file anew: a generator gives its values once.
+  Stream.suspend(() =>
+    Stream.fromAsyncIterable(valuesOf(file, options), (error) =>
+      error instanceof LineError ? error : fromUnknown(file, "read")(error)
+    )
   )
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -122,6 +122,16 @@ describe("reading", () => {
     })
   )
 
+  it.effect("reads the file each time that it is run", () =>
+    Effect.gen(function* () {
+      const file = fresh("1\n")
+      const reading = values(file)
+      expect(yield* reading).toEqual([1])
+      fs.appendFileSync(file, "2\n")
+      expect(yield* reading).toEqual([1, 2])
+    })
+  )
+
   it.effect("says that there is no file", () =>
     Effect.gen(function* () {
       expect(yield* Effect.flip(values(path.join(root, "none.jsonl")))).toMatchObject({ reason: "Missing" })

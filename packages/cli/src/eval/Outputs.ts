@@ -8,7 +8,7 @@ import * as WholeFile from "@divisi/files/WholeFile"
 import * as EvaluationPage from "@divisi/report/EvaluationPage"
 import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import * as Effect from "effect/Effect"
-import { type Failure, failed, messageOf } from "../invocation/Failure.ts"
+import { type Failure, failed } from "../invocation/Failure.ts"
 
 const questionsOf = (suites: ReadonlyArray<Suite>): EvaluationPage.QuestionOf => {
   const tasks = new Map(
@@ -39,4 +39,4 @@ export const write = (
     yield* WholeFile.write(path.join(folder, "report.html"), page)
     yield* WholeFile.write(path.join(folder, "report.md"), EvaluationTables.markdown(report))
     yield* WholeFile.write(path.join(folder, "report.csv"), EvaluationTables.csv(report))
-  }).pipe(Effect.mapError(({ cause }) => failed(`Cannot write the report: ${messageOf(cause)}.`)))
+  }).pipe(Effect.mapError(({ message }) => failed(`Cannot write the report. ${message}`)))

@@ -1,11 +1,14 @@
 /** `divisi provider new`: writes a provider that works and passes its tests, for its author to change step by step. */
+import { randomUUID } from "node:crypto"
 import fs from "node:fs/promises"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
+import { type FileError, fromUnknown } from "@divisi/files/FileError"
+import * as WholeFile from "@divisi/files/WholeFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import manifest from "../../package.json" with { type: "json" }
-import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import type { NewInput } from "./flags.ts"
 
 /** Whether a package, a file and a function can be called so. */
@@ -63,7 +66,7 @@ const storedManifest = "package.json.template"
 /** Whose licence it is, is for its author to say. */
 const isOurs = (file: string) => file === "LICENSE"
 
-/** Writes a provider, file by file; the paths of the files. */
+/** Writes a provider into a folder, file by file; the paths of the files. */
 export const write = async (options: {
   readonly name: string
   readonly from: string
@@ -98,8 +101,19 @@ const isOccupied = async (folder: string): Promise<boolean> => {
   }
 }
 
-const attempt = <A>(action: () => Promise<A>): Effect.Effect<A, Failure> =>
-  Effect.tryPromise({ try: action, catch: (error) => failed(messageOf(error)) })
+const attempt = <A>(folder: string, action: () => Promise<A>): Effect.Effect<A, FileError> =>
+  Effect.tryPromise({ try: action, catch: fromUnknown(folder, "written") })
+
+/** Writes it under another name first: the folder is there whole or not at all, and a second try finds no half of one. */
+const writeWhole = Effect.fnUntraced(function* (name: string, to: string) {
+  const partial = `${to}.${randomUUID()}.partial`
+  const remove = () => fs.rm(partial, { recursive: true, force: true })
+  const options = { name, from: template(), to: partial, version: manifest.version }
+  return yield* attempt(to, () => write(options)).pipe(
+    Effect.tap(() => WholeFile.publishFolder(partial, to)),
+    Effect.onError(() => Effect.promise(() => remove().catch(() => undefined)))
+  )
+})
 
 /** Writes a provider into a folder that is new or empty, and says how to go on. */
 export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.Return<void, Failure> {
@@ -109,10 +123,10 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
   }
   const folder = Option.getOrElse(input.directory, () => `divisi-provider-${name}`)
   const to = path.resolve(folder)
-  if (yield* attempt(() => isOccupied(to))) {
+  if (yield* Effect.promise(() => isOccupied(to))) {
     return yield* failed(`${folder} is there already, and not an empty folder: name another one with --directory.`)
   }
-  const files = yield* attempt(() => write({ name, from: template(), to, version: manifest.version }))
+  const files = yield* Effect.mapError(writeWhole(name, to), ({ message }) => failed(message))
   yield* Effect.sync(() =>
     process.stdout.write(
       [

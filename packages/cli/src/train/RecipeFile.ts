@@ -1,10 +1,11 @@
 /** What a run was asked for, kept in its folder beside what the trainer writes, so that it can be resumed by name. */
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import path from "node:path"
+import { fromUnknown } from "@divisi/files/FileError"
 import * as WholeFile from "@divisi/files/WholeFile"
 import * as RunLayout from "@divisi/trainer/RunLayout"
 import * as Effect from "effect/Effect"
-import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
 
 /** Which recipe, and what it was told. */
 export interface Asked {
@@ -21,9 +22,9 @@ export const isRun = (folder: string): boolean => existsSync(path.join(folder, R
 
 /** Writes it before the run begins. The folder must not hold a run yet. */
 export const write = (folder: string, asked: Asked): Effect.Effect<void, Failure> =>
-  Effect.try({ try: () => mkdirSync(folder, { recursive: true }), catch: (cause) => ({ cause }) }).pipe(
+  Effect.try({ try: () => mkdirSync(folder, { recursive: true }), catch: fromUnknown(folder, "written") }).pipe(
     Effect.andThen(WholeFile.writeJson(path.join(folder, name), asked)),
-    Effect.mapError(({ cause }) => failed(`The run cannot be written to ${folder}: ${messageOf(cause)}`))
+    Effect.mapError(({ message }) => failed(`The run cannot begin. ${message}`))
   )
 
 const isAsked = (value: unknown): value is Asked =>

@@ -5,7 +5,7 @@ import * as TrainingPage from "@divisi/report/TrainingPage"
 import * as RunFolder from "@divisi/trainer/RunFolder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import type { ReportInput } from "./flags.ts"
 
 /** What the folder of a run holds, also while the run goes on. */
@@ -25,8 +25,8 @@ export const write = Effect.fnUntraced(function* ({ folder, out }: ReportInput):
     return yield* usage(`No iteration of the run in ${folder} has ended yet. Ask again when one has.`)
   }
   const file = Option.getOrElse(out, () => path.join(folder, "report.html"))
-  yield* Effect.mapError(WholeFile.write(file, TrainingPage.render(training)), ({ cause }) =>
-    failed(`The report cannot be written: ${messageOf(cause)}`)
+  yield* Effect.mapError(WholeFile.write(file, TrainingPage.render(training)), ({ message }) =>
+    failed(`Cannot write the report. ${message}`)
   )
   yield* Effect.sync(() => void process.stdout.write(`${file}\n`))
 })

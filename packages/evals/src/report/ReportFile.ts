@@ -109,6 +109,22 @@ export const read = (file: string): Effect.Effect<Report.Report, ReportError> =>
   )
 }
 
+/** All samples are there that the results beside them were made of: lines that were lost leave no trace. */
+const checkCount = (file: string, samples: ReadonlyArray<Report.Sample>): Effect.Effect<void, ReportError> => {
+  if (!fs.existsSync(within(file, names.results))) return Effect.void
+  return Effect.flatMap(read(within(file, names.results)), ({ extent }) =>
+    extent.samples === samples.length
+      ? Effect.void
+      : Effect.fail(
+          new ReportError({
+            file: within(file, names.samples),
+            reason: "damaged",
+            detail: `it has ${samples.length} samples of ${extent.samples}`
+          })
+        )
+  )
+}
+
 /** Reads the samples of a folder, or of the folder that a `results.json` stands in. */
 export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sample>, ReportError> => {
   const at = within(file, names.samples)
@@ -122,8 +138,9 @@ export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sa
       if (error._tag === "LineError") {
         return new ReportError({ file: at, reason: "damaged", detail: `line ${error.line} ${error.problem}` })
       }
-      const isAbsent = error._tag === "FileError" && error.reason === "Missing"
-      return new ReportError({ file: at, reason: isAbsent ? "not-found" : "foreign", detail: detailOf(error) })
-    })
+      const reason = error.reason === "Missing" ? "not-found" : "foreign"
+      return new ReportError({ file: at, reason, detail: detailOf(error) })
+    }),
+    Effect.tap((samples) => checkCount(file, samples))
   )
 }

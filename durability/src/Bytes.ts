@@ -1,0 +1,68 @@
+/** Durable things are damaged at random, each from a seed, and used: they are what they were, or are refused with words. */
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import * as Seed from "@divisi/core/Seed"
+import * as Evaluations from "./bytes/evaluations.ts"
+import * as Records from "./bytes/records.ts"
+import type { Outcome, Subject } from "./bytes/Subject.ts"
+import * as Trainings from "./bytes/trainings.ts"
+import * as Damage from "./Damage.ts"
+
+export const subjects: ReadonlyArray<Subject> = [
+  Evaluations.journal,
+  Evaluations.answers,
+  Evaluations.report,
+  Records.cache,
+  Records.transcript,
+  Trainings.training
+]
+
+/** A subject that is there whole, to be copied and damaged. */
+export interface Prepared {
+  readonly subject: Subject
+  readonly folder: string
+}
+
+/** A case that did not hold. */
+export interface Problem {
+  readonly subject: string
+  readonly seed: number
+  readonly how: string
+  readonly problem: string
+}
+
+/** Makes all subjects in a folder of the system's; {@link close} removes it. */
+export const prepare = async (): Promise<ReadonlyArray<Prepared>> => {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-bytes-"))
+  const prepared: Array<Prepared> = []
+  for (const [index, subject] of subjects.entries()) {
+    const folder = path.join(root, String(index))
+    fs.mkdirSync(folder)
+    await subject.make(folder)
+    prepared.push({ subject, folder })
+  }
+  return prepared
+}
+
+/** Removes what {@link prepare} made. */
+export const close = (prepared: ReadonlyArray<Prepared>): void => {
+  for (const { folder } of prepared.slice(0, 1)) fs.rmSync(path.dirname(folder), { recursive: true, force: true })
+}
+
+/** Damages a copy of one file of a subject, and uses it. */
+export const run = async ({ folder, subject }: Prepared, seed: number): Promise<Outcome | Problem> => {
+  const copy = `${folder}-damaged`
+  fs.rmSync(copy, { recursive: true, force: true })
+  fs.cpSync(folder, copy, { recursive: true })
+  const name = Seed.pick(Seed.draw(Seed.spread(seed, "file")), subject.files)
+  const file = path.join(copy, name)
+  const { bytes, how } = Damage.make(fs.readFileSync(file), seed)
+  fs.writeFileSync(file, bytes)
+  try {
+    return await subject.use(copy)
+  } catch (error) {
+    const problem = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+    return { subject: subject.name, seed, how: `${name}: ${how}`, problem }
+  }
+}

@@ -1,0 +1,24 @@
+/** What is damaged, and what has to hold of it afterwards. */
+
+/** How a damaged thing was taken: as what it was, or with an error that says what is wrong. */
+export type Outcome = "right" | "refused"
+
+/** Something durable. */
+export interface Subject {
+  readonly name: string
+  /** Makes it whole in an empty folder. */
+  readonly make: (folder: string) => Promise<void>
+  /** The files to damage, within the folder. */
+  readonly files: ReadonlyArray<string>
+  /** Uses a copy of it that was damaged. Throws where it is neither right nor refused, or something else was lost. */
+  readonly use: (folder: string) => Promise<Outcome>
+}
+
+/** What must not happen. */
+export class Broken extends Error {}
+
+/** Checks that two values are the same. */
+export const same = (what: string, found: unknown, expected: unknown): void => {
+  const [one, other] = [JSON.stringify(found), JSON.stringify(expected)]
+  if (one !== other) throw new Broken(`${what}: ${one?.slice(0, 300)} instead of ${other?.slice(0, 300)}`)
+}

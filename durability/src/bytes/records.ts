@@ -1,0 +1,91 @@
+/** The response cache, and transcripts. */
+import fs from "node:fs"
+import path from "node:path"
+import * as Baselines from "@divisi/core/Baselines"
+import * as Conductor from "@divisi/core/Conductor"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Transcript from "@divisi/core/Transcript"
+import * as Wire from "@divisi/core/Wire"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as DiskCache from "@divisi/files/DiskCache"
+import * as Sealed from "@divisi/files/Sealed"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import { type Subject, same } from "./Subject.ts"
+
+const answerOf = (index: number) => ({
+  text: `answer ${index} `.repeat(20 + index * 7),
+  finishReason: "stop" as const,
+  usage: { inputTokens: 3, outputTokens: index }
+})
+
+const file = "cache.sqlite"
+
+const inCache = <A>(
+  folder: string,
+  use: (index: number) => [string, Effect.Effect<ReturnType<typeof answerOf>>],
+  and: (index: number, text: string) => A
+) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const cache = yield* DiskCache.make({ file: path.join(folder, file) })
+      for (let index = 0; index < 30; index++) {
+        const [key, compute] = use(index)
+        const { value } = yield* cache.lookup(key, compute)
+        and(index, value.text)
+      }
+    })
+  ).pipe(Effect.provide(Logger.layer([])))
+
+export const cache: Subject = {
+  name: "response cache",
+  make: (folder) =>
+    Effect.runPromise(
+      inCache(
+        folder,
+        (index) => [`key ${index}`, Effect.succeed(answerOf(index))],
+        () => {}
+      )
+    ),
+  files: [file],
+  use: async (folder) => {
+    const looked = inCache(
+      folder,
+      (index) => [`key ${index}`, Effect.succeed({ ...answerOf(index), text: "asked again" })],
+      (index, text) => text === "asked again" || same(`answer ${index}`, text, answerOf(index).text)
+    )
+    return (await Effect.runPromise(Effect.result(looked)))._tag === "Success" ? "right" : "refused"
+  }
+}
+
+const transcriptOf = async () => {
+  const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["one", "two", "three"] })])
+  const recorder = Transcript.recorder()
+  const conductor = Conductor.make({ pool, policy: Baselines.bestOf({ n: 2, judge: "a" }) })
+  await Effect.runPromise(conductor.run("Which?", { listener: recorder.listener, seed: 1, runId: "run" }))
+  return recorder.transcript()!
+}
+
+export const transcript: Subject = {
+  name: "transcript",
+  make: async (folder) => {
+    const made = await transcriptOf()
+    fs.writeFileSync(path.join(folder, "run.json"), Sealed.stringify(made, 2))
+    fs.writeFileSync(path.join(folder, "expected"), JSON.stringify(made))
+  },
+  files: ["run.json"],
+  use: async (folder) => {
+    const text = fs.readFileSync(path.join(folder, "run.json"), "utf8")
+    let opened: object
+    try {
+      opened = Sealed.parse(text, { isOptional: true })
+    } catch (error) {
+      if (error instanceof Sealed.DamageError) return "refused"
+      throw error
+    }
+    const read = Wire.readTranscript(opened)
+    if (read._tag === "Failure") return "refused"
+    same("transcript", read.success, JSON.parse(fs.readFileSync(path.join(folder, "expected"), "utf8")))
+    return "right"
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Small disks that can be filled, emptied and locked: file systems in memory, in a namespace of this process's own, so
+ * that no rights are needed and nothing is left behind.
+ */
+import { spawn, spawnSync } from "node:child_process"
+import fs from "node:fs"
+import path from "node:path"
+
+const unshare = ["--user", "--map-root-user", "--mount", "--kill-child"]
+
+const isInside = process.env.DIVISI_DISKS === "inside"
+
+/** Whether this system allows it. */
+export const isPossible = (): boolean =>
+  process.platform === "linux" &&
+  spawnSync("unshare", [...unshare, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
+
+/** Runs this process again where it may mount disks, and ends with it; goes on where it may already. */
+export const enter = async (): Promise<number | undefined> => {
+  if (isInside) return undefined
+  const child = spawn("unshare", [...unshare, process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
+    stdio: "inherit",
+    env: { ...process.env, DIVISI_DISKS: "inside" }
+  })
+  return new Promise((resolve) => child.on("close", (code) => resolve(code ?? 1)))
+}
+
+const run = (command: string, ...args: ReadonlyArray<string>) => {
+  const { status, stderr } = spawnSync(command, args, { encoding: "utf8" })
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stderr}`)
+}
+
+/** What a command before another puts it into a world of other process ids. */
+export const otherProcesses = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+
+/** A mounted disk. */
+export interface Disk {
+  readonly folder: string
+  /** Pages that are taken. */
+  readonly used: () => number
+  /** Whether nothing more goes onto it. */
+  readonly isFull: () => boolean
+  /** Leaves so many pages. */
+  readonly fill: (pages: number) => void
+  /** Gives all room back. */
+  readonly empty: () => void
+  readonly setReadOnly: (isReadOnly: boolean) => void
+  readonly unmount: () => void
+}
+
+const pageBytes = 4096
+
+/** Mounts a disk of 64 MB in a new folder. */
+export const mount = (folder: string): Disk => {
+  fs.mkdirSync(folder, { recursive: true })
+  run("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder)
+  const ballast = path.join(folder, ".ballast")
+  return {
+    folder,
+    used: () => {
+      const { bavail, blocks } = fs.statfsSync(folder)
+      return blocks - bavail
+    },
+    isFull: () => fs.statfsSync(folder).bavail === 0,
+    fill: (pages) => {
+      const { bavail, bsize } = fs.statfsSync(folder)
+      fs.writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - pages * pageBytes)))
+    },
+    empty: () => fs.rmSync(ballast, { force: true }),
+    setReadOnly: (isReadOnly) => run("mount", "-o", `remount,${isReadOnly ? "ro" : "rw"}`, folder),
+    unmount: () => {
+      run("umount", "-l", folder)
+      fs.rmdirSync(folder)
+    }
+  }
+}

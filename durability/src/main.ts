@@ -1,0 +1,138 @@
+/**
+ * `pnpm durability bytes|disks`: many cases for some minutes, or one again.
+ *
+ * What did not hold, and the counts, are printed to standard output, progress to standard error; the exit code is 1
+ * when anything did not hold.
+ */
+import { parseArgs } from "node:util"
+import * as Bytes from "./Bytes.ts"
+import * as Disks from "./Disks.ts"
+import * as Disk from "./disks/Disk.ts"
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+const show = (text: string) => process.stderr.isTTY && process.stderr.write(`\r${text}\u001B[K`)
+
+/** The minutes, the first seed, and the seed alone that are asked for. */
+interface Asked {
+  readonly minutes: number
+  readonly from: number
+  readonly seed: number | undefined
+  readonly only: string | undefined
+  /** The most seeds. */
+  readonly seeds: number
+}
+
+const bytes = async ({ from, minutes, only, seed, seeds }: Asked): Promise<boolean> => {
+  const prepared = await Bytes.prepare()
+  const chosen = prepared.filter(({ subject }) => only === undefined || subject.name.includes(only))
+  const counts = new Map(chosen.map(({ subject }) => [subject.name, { right: 0, refused: 0, broken: 0 }]))
+  const until = performance.now() + minutes * 60_000
+  let broken = 0
+  const one = async (at: number) => {
+    for (const subject of chosen) {
+      const ended = await Bytes.run(subject, at)
+      const count = counts.get(subject.subject.name)!
+      if (typeof ended === "string") count[ended] += 1
+      else {
+        count.broken += 1
+        broken += 1
+        print(`seed ${at}, ${ended.subject}, ${ended.how}: ${ended.problem}`)
+        print(`  again: pnpm durability bytes --seed ${at} --only ${JSON.stringify(ended.subject)}`)
+      }
+    }
+  }
+  try {
+    if (seed !== undefined) await one(seed)
+    else {
+      for (let at = from; performance.now() < until && at < from + seeds; at++) {
+        await one(at)
+        show(`seed ${at}, ${broken} broken, ${Math.ceil((until - performance.now()) / 1000)} s left`)
+      }
+    }
+  } finally {
+    Bytes.close(prepared)
+  }
+  show("")
+  for (const [name, { broken, refused, right }] of counts) {
+    print(`${name}: ${right + refused + broken} damaged, ${right} right, ${refused} refused, ${broken} broken`)
+  }
+  return broken === 0
+}
+
+const disks = async ({ from, minutes, seed, seeds }: Asked): Promise<boolean> => {
+  const bench = await Disks.open()
+  const counts = new Map<string, { done: number; refused: number; broken: number }>()
+  const until = performance.now() + minutes * 60_000
+  let broken = 0
+  let next = from
+  const one = async (at: number) => {
+    const ended = await Disks.run(bench, at)
+    const name = typeof ended === "string" ? ended : "broken"
+    const condition = Disks.conditionOf(bench, at)
+    const count = counts.get(condition) ?? { done: 0, refused: 0, broken: 0 }
+    counts.set(condition, count)
+    count[name] += 1
+    if (typeof ended === "string") return
+    broken += 1
+    print(`seed ${at}, ${ended.command}, ${ended.condition}: ${ended.problem}`)
+    print(`  again: pnpm durability disks --seed ${at}`)
+  }
+  const lane = async () => {
+    while (performance.now() < until && next < from + seeds) {
+      await one(next++)
+      show(`${next - from} cases, ${broken} broken, ${Math.ceil((until - performance.now()) / 1000)} s left`)
+    }
+  }
+  try {
+    await (seed === undefined ? Promise.all([lane(), lane()]) : one(seed))
+  } finally {
+    bench.close()
+  }
+  show("")
+  for (const [name, { broken, done, refused }] of counts) {
+    print(
+      `${name}: ${done + refused + broken} cases, ${done} done at once, ${refused} when it was well again, ${broken} broken`
+    )
+  }
+  return broken === 0
+}
+
+const main = async (): Promise<boolean> => {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      minutes: { type: "string", default: "5" },
+      from: { type: "string", default: "0" },
+      seed: { type: "string" },
+      only: { type: "string" },
+      seeds: { type: "string", default: "Infinity" }
+    }
+  })
+  const asked: Asked = {
+    minutes: Number(values.minutes),
+    from: Number(values.from),
+    seed: values.seed === undefined ? undefined : Number(values.seed),
+    only: values.only,
+    seeds: Number(values.seeds)
+  }
+  switch (positionals[0]) {
+    case "bytes":
+      return bytes(asked)
+    case "disks": {
+      if (!Disk.isPossible()) {
+        print("skipped: this system lets nobody mount a disk in a namespace of his own (unshare --user --mount)")
+        return true
+      }
+      const code = await Disk.enter()
+      return code === undefined ? disks(asked) : code === 0
+    }
+    default:
+      process.stderr.write(
+        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability bytes [--only NAME]\n"
+      )
+      return false
+  }
+}
+
+process.exitCode = (await main()) ? 0 : 1

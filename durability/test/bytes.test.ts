@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Bytes from "../src/Bytes.ts"
+
+/** `pnpm durability bytes` tries as many as there is time for. */
+const seeds = 60
+
+let prepared: ReadonlyArray<Bytes.Prepared>
+beforeAll(async () => {
+  prepared = await Bytes.prepare()
+})
+afterAll(() => Bytes.close(prepared))
+
+describe("what is kept and then damaged", () => {
+  for (const [index, { name }] of Bytes.subjects.entries()) {
+    it(`is what it was, or is refused with words: ${name}`, async () => {
+      for (let seed = 0; seed < seeds; seed++) {
+        expect(["right", "refused"]).toContain(await Bytes.run(prepared[index]!, seed))
+      }
+    })
+  }
+})
