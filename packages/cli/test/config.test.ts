@@ -1,3 +1,5 @@
+import { chownSync, mkdirSync, writeFileSync } from "node:fs"
+import path from "node:path"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
@@ -6,6 +8,7 @@ import * as Result from "effect/Result"
 import * as ConfigFile from "../src/conductor/ConfigFile.ts"
 import * as RunOptions from "../src/conductor/RunOptions.ts"
 import { defineConfig } from "../src/config.ts"
+import { divisi, inFolder } from "./process.ts"
 
 const problem = (config: unknown): string | undefined => {
   const checked = ConfigFile.check(config)
@@ -62,6 +65,100 @@ describe("the check of a config", () => {
   ]
   for (const [config, message] of refused) {
     it(`says: ${message}`, () => assert.strictEqual(problem(config), message))
+  }
+})
+
+/** A config that is told when it has been run. */
+const found = "export default { found: 1 }"
+
+/** Asks for the workers from a folder within `cwd`, with files by their places in it. */
+const asked = (
+  files: Readonly<Record<string, string>>,
+  args: ReadonlyArray<string> = [],
+  environment: Readonly<Record<string, string>> = {}
+) =>
+  inFolder(async (top) => {
+    const folder = path.join(top, "work/inner")
+    mkdirSync(folder, { recursive: true })
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(path.dirname(path.join(top, file)), { recursive: true })
+      writeFileSync(path.join(top, file), text)
+    }
+    const check = ["pool", "check", "--timeout", "100ms", ...args]
+    return divisi(check, { cwd: folder, environment: { HOME: path.join(top, "elsewhere"), ...environment } })
+  })
+
+describe.concurrent("the config that nobody has named", () => {
+  it("is told when it comes from a folder above", async () => {
+    const { errors } = await asked({ "work/divisi.config.mjs": found })
+    assert.deepStrictEqual(errors.trim().split("\n"), [
+      "divisi: the config is ../divisi.config.mjs",
+      "divisi: ../divisi.config.mjs: found: is no setting of Divisi."
+    ])
+  })
+
+  it("is not told where it stands in the working folder", async () => {
+    const { errors } = await asked({ "work/inner/divisi.config.mjs": found })
+    assert.strictEqual(errors, "divisi: divisi.config.mjs: found: is no setting of Divisi.\n")
+  })
+
+  it("is looked for up to the repository", async () => {
+    const inRepository = await asked({ "divisi.config.mjs": found, "work/.git/HEAD": "" })
+    const outside = await asked({ "divisi.config.mjs": found })
+    assert.deepStrictEqual(
+      [inRepository, outside].map(({ errors }) => errors.includes("found")),
+      [false, true]
+    )
+  })
+
+  it("is looked for up to the home folder", () =>
+    inFolder(async (folder) => {
+      const cwd = path.join(folder, "home/work")
+      mkdirSync(cwd, { recursive: true })
+      writeFileSync(path.join(folder, "divisi.config.mjs"), found)
+      const { errors } = await divisi(["pool", "check"], { cwd, environment: { HOME: path.dirname(cwd) } })
+      assert.strictEqual(errors, "")
+    }))
+
+  it("is not run when it belongs to another user", async ({ skip }) => {
+    if (process.getuid?.() !== 0) skip("Only the superuser can give files away.")
+    await inFolder(async (folder) => {
+      const file = path.join(folder, "divisi.config.mjs")
+      writeFileSync(file, `throw new Error("was run")`)
+      chownSync(file, 1234, 1234)
+      const { code, errors } = await divisi(["pool", "check"], { cwd: folder })
+      assert.strictEqual(code, 2)
+      assert.include(errors, "divisi.config.mjs belongs to another user, so it is not run.")
+    })
+  })
+})
+
+describe.concurrent("the config that is named", () => {
+  it("is none for none, also by the environment", async () => {
+    const files = { "work/inner/divisi.config.mjs": `throw new Error("was run")` }
+    const { errors, output } = await asked(files, ["--config", "none"])
+    assert.deepStrictEqual([errors, output.includes("professor")], ["", true])
+    assert.include((await asked(files, [], { DIVISI_CONFIG: "none" })).output, "professor")
+  })
+
+  it("is the one of the environment, which a flag wins over", async () => {
+    const files = { "other.mjs": found, "third.mjs": "export default 7" }
+    const environment = { DIVISI_CONFIG: "../../other.mjs" }
+    assert.include((await asked(files, [], environment)).errors, "found: is no setting")
+    assert.include((await asked(files, ["--config", "../../third.mjs"], environment)).errors, "got 7")
+  })
+
+  for (const [name, text, message] of [
+    ["c.ts", "const a = 1\n", "c.ts has no default export: write `export default defineConfig"],
+    ["c.mjs", "export const a = 1\n", "c.mjs has no default export"],
+    ["c.json", "{}", "c.json is no config: a config is a module, such as divisi.config.ts."],
+    ["folder/c.mjs", found, "folder is a folder: name the config file in it."]
+  ] as const) {
+    it(`is refused with a word when it is none: ${name}`, async () => {
+      const { code, errors } = await asked({ [`work/inner/${name}`]: text }, ["--config", name.split("/")[0]!])
+      assert.strictEqual(code, 2)
+      assert.include(errors, message)
+    })
   }
 })
 

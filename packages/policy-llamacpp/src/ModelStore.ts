@@ -132,10 +132,16 @@ export const list = (options: Options = {}): Effect.Effect<ReadonlyArray<Stored>
 const listIn = (folder: string) =>
   Effect.tryPromise({
     try: async () => {
-      const files = await fs.readdir(folder, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
-        if (cause.code === "ENOENT") return []
-        throw cause
-      })
+      // With types, links to folders are not followed: they may lead anywhere, and in circles.
+      const entries = await fs
+        .readdir(folder, { recursive: true, withFileTypes: true })
+        .catch((cause: NodeJS.ErrnoException) => {
+          if (cause.code === "ENOENT") return []
+          throw cause
+        })
+      const files = entries
+        .filter((entry) => !entry.isDirectory())
+        .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
       const models = files.filter(
         (file) => /\.gguf(\.part)?$/.test(file) && !/-(?!00001)\d{5}-of-\d{5}\.gguf/.test(file)
       )

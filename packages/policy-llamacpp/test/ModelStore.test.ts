@@ -232,11 +232,30 @@ describe("ModelStore", () => {
     })
   )
 
+  it.live("lists models behind a link, and does not go through links to folders", () =>
+    Effect.gen(function* () {
+      const top = fs.mkdtempSync(path.join(folder, "linked-"))
+      const [own, other] = [path.join(top, "own"), path.join(top, "other")]
+      for (const made of [own, other]) fs.mkdirSync(made)
+      fs.writeFileSync(path.join(other, "a.gguf"), content)
+      fs.symlinkSync(path.join(other, "a.gguf"), path.join(own, "linked.gguf"))
+      fs.symlinkSync(other, path.join(own, "folder"))
+      fs.symlinkSync(own, path.join(own, "circle"))
+      const stored = yield* ModelStore.list({ folder: own })
+      assert.deepStrictEqual(
+        stored.map(({ name, size }) => [name, size]),
+        [["linked.gguf", content.length]]
+      )
+    })
+  )
+
   it.effect("tells names that mean nothing, and never leaves its folder", () =>
     Effect.gen(function* () {
       assert.match(yield* message(resolve("llama")), /There is no such model\. Write the path of a \.gguf file/)
       assert.match(yield* message(resolve("hf:owner/repository")), /It names no file of a repository/)
       assert.match(yield* message(resolve("hf:owner/../x/y.gguf")), /an empty or a forbidden part/)
+      assert.match(yield* message(resolve("https://example.org/%zz.gguf")), /Its path is no text/)
+      assert.match(yield* message(resolve("https://example.org/a%00b.gguf")), /is no \.gguf/)
       assert.match(yield* message(resolve("http://example.com/m.gguf")), /over https alone/)
       assert.match(yield* message(resolve("https://example.com/m.bin")), /is no \.gguf/)
       assert.strictEqual(yield* resolve("models/x.gguf"), path.resolve("models/x.gguf"))

@@ -1,9 +1,13 @@
 /**
  * Finds, loads and checks the config. Whatever is wrong with it is one message that names the file, and the field where
- * there is one. Values are never shown: a config may hold keys.
+ * there is one. Of a text only its kind is shown: it may be a key.
+ *
+ * A config is code that runs with all that its user may do, so one that nobody has named is looked for within the
+ * user's own things alone.
  */
 import { spawnSync } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
+import { homedir } from "node:os"
 import path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import * as Effect from "effect/Effect"
@@ -11,7 +15,7 @@ import * as Result from "effect/Result"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { Config } from "../config.ts"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
-import { decode } from "./ConfigSchema.ts"
+import { decode, isObject } from "./ConfigSchema.ts"
 
 /** The names that are looked for, the first first. */
 export const names = ["divisi.config.ts", "divisi.config.mjs", "divisi.config.js"] as const
@@ -26,11 +30,21 @@ export interface Loaded {
 // Finding
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The config file of a folder, or of the nearest folder above that has one. */
+/**
+ * The config file of a folder, or of the nearest folder above that has one, up to the repository or the home folder
+ * that the folder is in.
+ */
 export const find = (folder: string): string | undefined => {
   const found = names.map((name) => path.join(folder, name)).find((file) => existsSync(file))
   const above = path.dirname(folder)
-  return found ?? (above === folder ? undefined : find(above))
+  const isLast = above === folder || folder === homedir() || existsSync(path.join(folder, ".git"))
+  return found ?? (isLast ? undefined : find(above))
+}
+
+/** Whether a file is neither of this user nor of the system. */
+const isOfAnother = (file: string): boolean => {
+  const user = process.getuid?.()
+  return user !== undefined && ![0, user].includes(statSync(file).uid)
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -89,6 +103,12 @@ export const check = (config: unknown): Result.Result<Config, string> => {
 // Loading
 // -------------------------------------------------------------------------------------------------------------------
 
+/** What an import gives; `module.exports` stands in it where the file is of the older kind. */
+interface Module {
+  readonly default?: unknown
+  readonly "module.exports"?: unknown
+}
+
 /** Node announces type stripping on every use in some versions; that is our business, not the user's. */
 const quietly = async <A>(load: () => Promise<A>): Promise<A> => {
   const { emitWarning } = process
@@ -132,14 +152,18 @@ const explainImport = (error: unknown, file: string): string => {
   return `${shown} threw an error while it was loaded: ${messageOf(error)}`
 }
 
+/** A file without any export is taken for one of the older kind, with an empty object as what it exports. */
+const isUnexported = (module: Module): boolean =>
+  module["module.exports"] === module.default && isObject(module.default) && Object.keys(module.default).length === 0
+
 const load = (file: string): Effect.Effect<Loaded, Failure> =>
   Effect.gen(function* () {
     const shown = shownAs(file)
     const module = yield* Effect.tryPromise({
-      try: () => quietly(() => import(pathToFileURL(file).href) as Promise<{ readonly default?: unknown }>),
+      try: () => quietly(() => import(pathToFileURL(file).href) as Promise<Module>),
       catch: (error) => usage(explainImport(error, file))
     })
-    if (module.default === undefined) {
+    if (module.default === undefined || isUnexported(module)) {
       return yield* usage(`${shown} has no default export: write \`export default defineConfig({ … })\`.`)
     }
     const checked = check(module.default)
@@ -148,12 +172,40 @@ const load = (file: string): Effect.Effect<Loaded, Failure> =>
       : { config: checked.success, file: shown }
   })
 
-/** The given config file, or else the nearest from the working folder upwards, or none. */
-export const resolve = (given: string | undefined): Effect.Effect<Loaded, Failure> => {
-  if (given !== undefined) {
-    const file = path.resolve(given)
-    return existsSync(file) ? load(file) : Effect.fail(usage(`There is no config file ${given}.`))
-  }
-  const found = find(process.cwd())
-  return found === undefined ? Effect.succeed({ config: {}, file: undefined }) : load(found)
+/** Loads the file that somebody has named. */
+const named = (given: string): Effect.Effect<Loaded, Failure> => {
+  const file = path.resolve(given)
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return Effect.fail(usage(`There is no config file ${given}.`))
+  if (found.isDirectory()) return Effect.fail(usage(`${given} is a folder: name the config file in it.`))
+  return /\.[cm]?[jt]s$/.test(file)
+    ? load(file)
+    : Effect.fail(usage(`${given} is no config: a config is a module, such as ${names[0]}.`))
 }
+
+const nearest = (file: string): Effect.Effect<Loaded, Failure> => {
+  const shown = shownAs(file)
+  if (isOfAnother(file)) {
+    return Effect.fail(
+      usage(`${shown} belongs to another user, so it is not run. Name it with --config, or do without: --config none.`)
+    )
+  }
+  // The one that stands here needs no mention.
+  if (path.dirname(file) !== process.cwd()) process.stderr.write(`divisi: the config is ${shown}\n`)
+  return load(file)
+}
+
+/** No config: the settings are those of the flags. */
+const none: Loaded = { config: {}, file: undefined }
+
+/**
+ * The config file that is given, or else the nearest from the working folder upwards, or none; `none` is the name for
+ * none at all.
+ */
+export const resolve = (given: string | undefined): Effect.Effect<Loaded, Failure> =>
+  Effect.suspend(() => {
+    if (given === "none") return Effect.succeed(none)
+    if (given !== undefined && given !== "") return named(given)
+    const found = find(process.cwd())
+    return found === undefined ? Effect.succeed(none) : nearest(found)
+  })

@@ -60,7 +60,8 @@ const Config = Schema.Struct({
 
 const decodeConfig = Schema.decodeUnknownResult(Config)
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** Whether a value has settings. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Settings without those that are `undefined`, which are the same as absent ones. */

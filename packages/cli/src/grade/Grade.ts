@@ -85,7 +85,7 @@ interface Tally {
 const gradeLines = async (grader: AnswerGrader, file: string, signal: AbortSignal): Promise<Tally> => {
   const input = (file === "-" ? process.stdin : createReadStream(file)).setEncoding("utf8")
   const tally: Tally = { ungraded: 0, labelled: [] }
-  for await (const line of JsonLines.textsOf(file, input as AsyncIterable<string>)) {
+  for await (const line of JsonLines.textsOf(file === "-" ? "Standard input" : file, input as AsyncIterable<string>)) {
     if (signal.aborted) break
     if (line.trim() === "") continue
     const { correct, label, text } = await Effect.runPromise(gradeLine(grader, line))
@@ -116,7 +116,8 @@ const gradeFile = (grader: AnswerGrader, file: string) =>
   Effect.flatMap(
     Effect.tryPromise({
       try: (signal) => gradeLines(grader, file, signal),
-      catch: (error) => usage(`Cannot read ${file}: ${messageOf(error)}.`)
+      catch: (error) =>
+        usage(error instanceof JsonLines.LineError ? error.message : `Cannot read ${file}: ${messageOf(error)}.`)
     }),
     (tally) => {
       tellAgreement(tally)

@@ -1,4 +1,6 @@
 /** Flags that several commands share, and what they accept. */
+
+import * as Config from "effect/Config"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 
@@ -33,6 +35,17 @@ export const parseDuration = (text: string): number | undefined => {
   return millis > 0 && millis < 2 ** 31 ? millis : undefined
 }
 
+/** `--config`, with what the config is asked for. */
+export const config = (description: string) =>
+  Flag.String("config").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription(
+      `${description}; by default DIVISI_CONFIG, or the next divisi.config.ts, .mjs or .js from here upwards; none for none`
+    ),
+    Flag.withFallbackConfig(Config.String("DIVISI_CONFIG")),
+    Flag.optional
+  )
+
 /** The flags that choose who answers; `divisi gym solve` has them, too. */
 export const conductorFlags = {
   pool: Flag.String("pool").pipe(
@@ -52,11 +65,7 @@ export const conductorFlags = {
     Flag.withDescription("Keep workers' answers in this file, and take them from there instead of paying again"),
     Flag.optional
   ),
-  config: Flag.String("config").pipe(
-    Flag.withMetavar("<file>"),
-    Flag.withDescription("The config to use; by default the next divisi.config.ts, .mjs or .js from here upwards"),
-    Flag.optional
-  )
+  config: config("The config to use")
 }
 
 /** `--profiles`; `divisi eval` has it, too. */

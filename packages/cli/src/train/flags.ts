@@ -2,17 +2,11 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { cost, toggle, whole } from "../invocation/flags.ts"
+import { config as configFlag, cost, toggle, whole } from "../invocation/flags.ts"
 
 const folder = Argument.String("run").pipe(Argument.withDescription("The folder of the run"))
 
-const config = Flag.String("config").pipe(
-  Flag.withMetavar("<file>"),
-  Flag.withDescription(
-    "The config with your recipes; by default the next divisi.config.ts, .mjs or .js from here upwards"
-  ),
-  Flag.optional
-)
+const config = configFlag("The config with your recipes")
 
 const maxCost = cost(
   "max-cost",

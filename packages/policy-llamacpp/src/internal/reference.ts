@@ -20,7 +20,7 @@ const wrong = (text: string, detail: string) => Errors.make(text, { _tag: "Refer
 const hasOddSegment = (file: string): boolean =>
   file
     .split("/")
-    .some((segment) => segment === "" || segment === "." || segment === ".." || /[\\:*?"<>|]/.test(segment))
+    .some((segment) => segment === "" || segment === "." || segment === ".." || /[\\:*?"<>|\p{Cc}]/u.test(segment))
 
 const huggingFace = (text: string, endpoint: string): Reference => {
   const [reference = "", revision = "main"] = text.slice("hf:".length).split("#")
@@ -37,12 +37,22 @@ const huggingFace = (text: string, endpoint: string): Reference => {
   }
 }
 
+/** The text of an address's path; `undefined` where its escapes are not those of a text. */
+const decoded = (pathname: string): string | undefined => {
+  try {
+    return decodeURIComponent(pathname)
+  } catch {
+    return undefined
+  }
+}
+
 const address = (text: string): Reference => {
   if (!URL.canParse(text)) throw wrong(text, "It is no address.")
   const url = new URL(text)
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
   if (url.protocol !== "https:" && !isLoopback) throw wrong(text, "Models are taken over https alone.")
-  const file = decodeURIComponent(url.pathname).slice(1)
+  const file = decoded(url.pathname)?.slice(1)
+  if (file === undefined) throw wrong(text, "Its path is no text.")
   if (!file.endsWith(".gguf") || hasOddSegment(file)) throw wrong(text, "The file it names is no .gguf.")
   return {
     type: "download",
