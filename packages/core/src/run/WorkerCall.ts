@@ -18,12 +18,12 @@ import type { Paid } from "../task/Usage.ts"
 import { BudgetExceeded, checked, cost, noUsage, type Usage } from "../task/Usage.ts"
 import { type FinishReason, type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
-import { estimateOf, likelyTokens, mostOutput, outputBound, usageOf, worstCase } from "./bounds.ts"
+import { estimateOf, likelyTokens, outputBound, usageOf, worstCase } from "./bounds.ts"
 import { millisSince, ticks } from "./elapsed.ts"
 import { delay, type Gate, type Retry } from "./Resilience.ts"
 import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
-import { type AllowanceListener, type Bounds, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
+import { type AllowanceListener, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
@@ -67,9 +67,6 @@ export interface Answered extends Paid {
   /** The extra time of a cached answer that is charged as made; 0 otherwise. */
   readonly addedMillis: number
 }
-
-/** How long an answer may go on arriving where no time limit is set, in milliseconds: half an hour. */
-const defaultTimeoutMillis = 1_800_000
 
 const nothing: Amount = { costUsd: 0, tokens: 0 }
 
@@ -147,7 +144,7 @@ const attempt = (
   call: Call,
   onEnd: (ended: Ended) => void
 ): Effect.Effect<ResponseCache.Answer, WorkerError | BudgetExceeded> => {
-  const { clock, gate, ledger, payer, timeoutMillis } = context
+  const { gate, ledger, payer, timeoutMillis } = context
   const { worker } = call
   return Effect.uninterruptibleMask((restore) => {
     const use = (own: Reservation, payers?: Reservation) => {
@@ -157,13 +154,7 @@ const attempt = (
         limitTime(
           Effect.suspend(() => {
             started = true
-            const bounds: Bounds = {
-              outputTokens: mostOutput(call) ?? 0,
-              timeoutMillis: timeoutMillis ?? defaultTimeoutMillis,
-              estimate: () => estimateOf(call, received.text + received.reasoning),
-              clock
-            }
-            return receive(call, received, bounds, onAllowance)
+            return receive(call, received, context, onAllowance)
           }),
           worker,
           timeoutMillis
@@ -250,23 +241,6 @@ const make = (
   const { clock, payer } = context
   const since = key === undefined ? 0 : ticks(clock)
 
-  const answerWith = (answer: ResponseCache.Answer, paid: Paid, failures: ReadonlyArray<Failure>) => {
-    const entry: ResponseCache.Entry =
-      key === undefined
-        ? answer
-        : {
-            ...answer,
-            durationMillis: millisSince(clock, since),
-            failures: failures.length === 0 ? undefined : failures
-          }
-    try {
-      payer?.onPaid?.(key === undefined ? paid : { ...paid, answered: { key, entry } })
-    } finally {
-      call.onAnswer(answered(entry, paid.costUsd, false, 0))
-    }
-    return entry
-  }
-
   const tryFrom = (
     failures: ReadonlyArray<Failure>
   ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
@@ -275,7 +249,8 @@ const make = (
 
     const onEnd = ({ answer, error, paid }: Ended) => {
       if (answer !== undefined) {
-        entry = answerWith(answer, paid!, failures)
+        entry = key === undefined ? answer : entryOf(answer, millisSince(clock, since), failures)
+        giveAnswer(context, call, key, entry, paid!)
         return
       }
       const failure = error && failureOf(context, call, failures.length, error, paid)
@@ -300,6 +275,27 @@ const make = (
     })
   }
   return tryFrom([])
+}
+
+const entryOf = (
+  answer: ResponseCache.Answer,
+  durationMillis: number,
+  failures: ReadonlyArray<Failure>
+): ResponseCache.Entry => ({ ...answer, durationMillis, failures: failures.length === 0 ? undefined : failures })
+
+/** Gives an answer to who pays and to who asked, whatever the one makes of it. */
+const giveAnswer = (
+  { payer }: CallContext,
+  call: Call,
+  key: string | undefined,
+  entry: ResponseCache.Entry,
+  paid: Paid
+) => {
+  try {
+    payer?.onPaid?.(key === undefined ? paid : { ...paid, answered: { key, entry } })
+  } finally {
+    call.onAnswer(answered(entry, paid.costUsd, false, 0))
+  }
 }
 
 const failureOf = (

@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import type { Allowance } from "../task/Allowance.ts"
 import * as Usage from "../task/Usage.ts"
 import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
+import { estimateOf, mostOutput } from "./bounds.ts"
 import { millisSince, ticks } from "./elapsed.ts"
 import type * as ResponseCache from "./ResponseCache.ts"
 
@@ -16,6 +17,13 @@ export type AllowanceListener = (allowance: Allowance) => void
 
 /** Takes the pieces of an answer as they come. */
 export type DeltaListener = (kind: "text" | "reasoning", text: string) => void
+
+/** The call whose answer is received. */
+export interface Call {
+  readonly worker: Worker
+  readonly request: WorkerRequest
+  readonly onDelta?: DeltaListener | undefined
+}
 
 /** What has arrived of an answer. */
 export interface Received {
@@ -29,19 +37,15 @@ export interface Received {
 /** An answer of which nothing has arrived. */
 export const nothingYet = (): Received => ({ text: "", reasoning: "", size: 0, finish: undefined })
 
-/** What an answer is held to. */
-export interface Bounds {
-  /** The most tokens that it may have been asked for. */
-  readonly outputTokens: number
-  readonly timeoutMillis: number
-  /** The usage of a whole answer of which none is reported. */
-  readonly estimate: (received: Received) => Usage.Usage
-  readonly clock: Clock.Clock
-}
+/** How long an answer may go on arriving where no time limit is set, in milliseconds: half an hour. */
+const defaultTimeoutMillis = 1_800_000
 
 /** No answer is cut below a mebi of characters; tokens of more than 64 characters are rare, and never all of them. */
 const leastCharacters = 2 ** 20
 const charactersPerToken = 64
+
+/** The most characters of an answer. */
+const bound = (call: Call): number => Math.max(leastCharacters, charactersPerToken * (mostOutput(call) ?? 0))
 
 const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "length", "content-filter", "other"])
 
@@ -62,6 +66,37 @@ const wholeOf = (worker: Worker, { finish, reasoning, text }: Received) => {
   return Effect.succeed(reasoning === "" ? answer : { ...answer, reasoning })
 }
 
+const takeFinish = (call: Call, received: Received, part: Extract<WorkerPart, { readonly type: "finish" }>) => {
+  const usage = Usage.checked(part.usage, () => estimateOf(call, received.text + received.reasoning))
+  received.finish = { type: "finish", reason: finishReasons.has(part.reason) ? part.reason : "other", usage }
+}
+
+/** Takes a part; returns what is wrong with it. */
+const take = (
+  call: Call,
+  received: Received,
+  part: Exclude<WorkerPart, { readonly type: "allowance" }>
+): WorkerError | undefined => {
+  const { worker } = call
+  if (received.finish !== undefined) {
+    return malformed(worker, "parts came after the end of the answer", received.finish.usage)
+  }
+  if (part.type === "finish") {
+    takeFinish(call, received, part)
+    return undefined
+  }
+  const { text, type } = part
+  if (type !== "text" && type !== "reasoning") return malformed(worker, "it sent a part of no known type")
+  if (typeof text !== "string") return malformed(worker, `a piece of its text is no string but ${typeof text}`)
+  received.size += Math.max(1, text.length)
+  if (received.size > leastCharacters && received.size > bound(call)) {
+    return malformed(worker, `its answer went on past ${bound(call)} characters`)
+  }
+  received[type] += text
+  call.onDelta?.(type, text)
+  return undefined
+}
+
 /**
  * Runs `generate` and takes its parts into `received`, up to the whole answer.
  *
@@ -69,57 +104,30 @@ const wholeOf = (worker: Worker, { finish, reasoning, text }: Received) => {
  * bound; as a `Timeout` where it goes on arriving past the time limit. A usage that cannot be is estimated.
  */
 export const receive = (
-  call: {
-    readonly worker: Worker
-    readonly request: WorkerRequest
-    readonly onDelta?: DeltaListener | undefined
-  },
+  call: Call,
   received: Received,
-  bounds: Bounds,
+  context: { readonly clock: Clock.Clock; readonly timeoutMillis: number | undefined },
   onAllowance: AllowanceListener
 ): Effect.Effect<ResponseCache.Answer, WorkerError> => {
-  const { onDelta, request, worker } = call
-  const { clock, timeoutMillis } = bounds
-  const startedAt = ticks(clock)
-  const most = Math.max(leastCharacters, charactersPerToken * bounds.outputTokens)
-
-  const take = (part: WorkerPart): WorkerError | undefined => {
-    if (part.type === "allowance") {
-      onAllowance(part)
-      return undefined
-    }
-    if (received.finish !== undefined) {
-      return malformed(worker, "parts came after the end of the answer", received.finish.usage)
-    }
-    if (part.type === "finish") {
-      const reason = finishReasons.has(part.reason) ? part.reason : "other"
-      received.finish = { type: "finish", reason, usage: Usage.checked(part.usage, () => bounds.estimate(received)) }
-      return undefined
-    }
-    const { text, type } = part
-    if (type !== "text" && type !== "reasoning") return malformed(worker, "it sent a part of no known type")
-    if (typeof text !== "string") return malformed(worker, `a piece of its text is no string but ${typeof text}`)
-    received.size += Math.max(1, text.length)
-    if (received.size > most) return malformed(worker, `its answer went on past ${most} characters`)
-    received[type] += text
-    onDelta?.(type, text)
-    return undefined
-  }
-
+  const startedAt = ticks(context.clock)
   const takeAll = (parts: ReadonlyArray<WorkerPart>): Effect.Effect<void, WorkerError> =>
     Effect.suspend(() => {
       for (const part of parts) {
-        const error = take(part)
+        if (part.type === "allowance") {
+          onAllowance(part)
+          continue
+        }
+        const error = take(call, received, part)
         if (error !== undefined) return Effect.fail(error)
       }
-      return millisSince(clock, startedAt) > timeoutMillis && received.finish === undefined
-        ? Effect.fail(timeout(worker, timeoutMillis))
+      const { clock, timeoutMillis = defaultTimeoutMillis } = context
+      return received.finish === undefined && millisSince(clock, startedAt) > timeoutMillis
+        ? Effect.fail(timeout(call.worker, timeoutMillis))
         : Effect.void
     })
-
-  const parts = Stream.runForEachArray(worker.generate(request), takeAll)
+  const parts = Stream.runForEachArray(call.worker.generate(call.request), takeAll)
   return Effect.andThen(
     parts,
-    Effect.suspend(() => wholeOf(worker, received))
+    Effect.suspend(() => wholeOf(call.worker, received))
   )
 }
