@@ -344,6 +344,14 @@ const readings = (normalised: string): ReadonlyArray<Expression> => {
 /** A time of the day, which is no ratio. */
 const isTime = /^\d{1,2}:[0-5]\d$/
 
+/** A comma that can only part a decimal, or that nobody sets so between two numbers of which one has two digits. */
+const isDecimalComma = /^-?(?:0,\d+|\d+,(?:\d{2}|\d{4,}))$/
+
+const goldReadings = (gold: string): ReadonlyArray<Expression> => {
+  const decimal = isDecimalComma.test(gold) ? parse(gold.replace(",", ".")) : undefined
+  return decimal === undefined ? readings(gold) : [decimal, ...readings(gold)]
+}
+
 /** Readings of an answer: where the gold one is a decimal, a comma between digits and an "about" are of one, too. */
 const answerReadings = (answer: string, gold: Expression): ReadonlyArray<Expression> => {
   const isDecimal = measured(gold).value.type === "number" && hasDecimal(gold)
@@ -364,5 +372,7 @@ export const decideText = (gold: string, answer: string, rules: Rules): Decision
   if (x === y) return yes("text")
   if (isTime.test(a) && /^\d+:\d+$/.test(b)) return no("text")
   const said = a.includes(":") ? b.replace(/^(\d+)\s+(?:\\text\s*\{\s*)?to\s*\}?\s+(\d+)$/, "$1:$2") : b
-  return best(readings(a).flatMap((left) => answerReadings(said, left).map((right) => compareTop(left, right, rules))))
+  return best(
+    goldReadings(a).flatMap((left) => answerReadings(said, left).map((right) => compareTop(left, right, rules)))
+  )
 }

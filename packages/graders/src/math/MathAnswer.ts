@@ -44,7 +44,7 @@ const boxes = (text: string): ReadonlyArray<Statement> =>
 
 /** What may stand between boxes that are one answer: commas, "and", "or", and the name of the next value. */
 const joint =
-  /^[\s$.]*(?:(?:,|;|\band\b|\bor\b|\\text\s*\{\s*(?:and|or)\s*\}|\\\(|\\\)|\\,|\\quad)[\s$]*)+(?:[a-zA-Z]\s*=\s*)?$/
+  /^[\s$.]*(?:(?:,|;|\band\b|\bor\b|\\text\s*\{\s*(?:and|or)\s*\}|\\\(|\\\)|\\,|\\quad)[\s$]*)+(?:[a-zA-Z](?:_\{?\w+\}?)?\s*=\s*)?$/
 
 const denied = /\b(?:not|never|isn't|cannot be|rather than|instead of)\s*(?:equal to\s*)?[$\s\\([]*$/i
 
@@ -52,7 +52,7 @@ const refuted = /^[\s$.)\]\\]*(?:is|was|seems|cannot be|would be)\s+(?:wrong|inc
 
 /** With the name before it, where one is given: `x = \boxed{5}`. */
 const named = (text: string, { content, start }: Statement): string => {
-  const name = /(?:^|[\s$(,])([a-zA-Z])\s*=\s*$/.exec(text.slice(Math.max(0, start - 12), start))?.[1]
+  const name = /(?:^|[\s$(,])([a-zA-Z](?:_\{?\w+\}?)?)\s*=\s*$/.exec(text.slice(Math.max(0, start - 16), start))?.[1]
   return name === undefined || content.includes("=") ? content : `${name} = ${content}`
 }
 
@@ -68,7 +68,7 @@ const boxed = (text: string): Statement | undefined => {
   for (let index = found.length - 1; index > 0; index--) {
     const [before, after] = [found[index - 1]!, found[index]!]
     const between = text.slice(before.end, after.start)
-    if (!joint.test(between)) break
+    if (!joint.test(between) && !/^ *$/.test(between)) break
     if (index === found.length - 1) joined = named(text, last)
     const conjunction = /\b(or|and)\b/.exec(between)?.[1]
     joined = `${named(text, before)}${conjunction === undefined ? ", " : ` \\text{${conjunction}} `}${joined}`
@@ -153,7 +153,7 @@ const words = (text: string): number =>
   ).filter((word) => !/^(?:sin|cos|tan|cot|sec|csc|log|ln|exp|sqrt|pi|and|or|inf|infty|oo|arc\w+)$/i.test(word)).length
 
 const number =
-  /(?<![\w.^_,])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\w/^]|[,.]\d)/g
+  /(?<![\w.^_,])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\d/^]|[,.]\d)(?=\W|$|_|(?:[kcm]m|m|kg|g|km\/h|mph)(?![\p{L}\d])|\p{Script=Han}|\p{Script=Hangul})/gu
 
 /** What makes a number no answer: bounds, guesses, denials, and numbers of other things. */
 const hedge =
@@ -200,15 +200,23 @@ const reckoned = (text: string): string | undefined => {
 /** A short sentence, as opposed to a formula with a word in it. */
 const isSentence = (text: string): boolean => /^[A-Z][a-z]+[ ,:]/.test(text) && words(text) > 0
 
-/** A formula without dollars behind "is" at the end of a text: "The probability is \frac{1}{2}". */
+/** Words that leave open whether a sentence is true. */
+const doubt =
+  /\b(?:not|never|cannot|can't|isn't|maybe|perhaps|might be|may be|could be (?=[\d$\\])|guess\w*|tried|if|suppose|assume|unless|wrong|unsure|neither|nor|possible that|whether|doubt\w*)\b/i
+
+/** A formula or a number behind "is" at the end of a text: "The probability is \frac{1}{2}", "The largest $n$ is 34". */
 const stated = (text: string): string | undefined => {
-  const end = /\b(?:is|are|equals)\s+([^\n]{1,80}?)\.?$/.exec(text)?.[1]
-  return end === undefined || hedge.test(text) || words(end) > 0 ? undefined : end
+  const last = lastSentence(text) ?? ""
+  const end = /^[\s\S]*\b(?:is|are|equals)\s+([^\n]{1,80}?)[.!]?$/.exec(last)?.[1]
+  return end === undefined || doubt.test(last) || words(end) > 0 || !/\d|\\|\$/.test(end) ? undefined : end
 }
 
 /** What a text ends with, when that is a formula, the result of an equation, or a number that is said plainly. */
-const asserted = (text: string): string | undefined =>
-  text.search(formulas) !== -1 ? lastFormula(text) : (stated(text) ?? reckoned(text) ?? onlyNumber(text))
+const asserted = (text: string): string | undefined => {
+  const last = lastSentence(text) ?? ""
+  if (last.search(formulas) !== -1) return stated(text) ?? lastFormula(text)
+  return stated(text) ?? reckoned(text) ?? onlyNumber(text) ?? lastFormula(text)
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // The last statement
@@ -268,6 +276,10 @@ const marked = (text: string): { readonly content: string | undefined } | undefi
 // Extraction
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Without what models write behind an answer for no reader: marks of turns, and the hope that it is right. */
+const withoutTail = (text: string): string =>
+  text.replace(/(?<=\S)\s*<\|[\s\S]*$/, "").replace(/(?<=\S)\s+I hope (?:it|this|that)\b[^.\n]{0,40}\.?$/i, "")
+
 /**
  * The final answer in a text, as it is written there; `undefined` when the text gives none.
  *
@@ -288,12 +300,13 @@ const marked = (text: string): { readonly content: string | undefined } | undefi
  * ```
  */
 export const extract = (text: string): string | undefined => {
-  const said = spoken(text)
+  const said = withoutTail(spoken(text))
   const mark = marked(said)
   if (mark !== undefined) return mark.content
   const behindLabel = labelled(said)?.content
   if (behindLabel !== undefined) {
-    const answer = words(behindLabel) > 4 ? (asserted(behindLabel) ?? behindLabel) : behindLabel
+    const isProse = words(behindLabel) > 4 || /^[A-Z][a-z]+\b.*\b(?:is|are|equals)\b/.test(behindLabel)
+    const answer = isProse ? (asserted(behindLabel) ?? behindLabel) : behindLabel
     return answer.replace(/^(?:about|around|almost|nearly|approximately|approx\.?|roughly)\s+/i, "≈ ")
   }
   if (said === "") return undefined

@@ -71,7 +71,7 @@ const spacing: ReadonlyArray<Rule> = [
     ""
   ],
   [/\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle|limits|nolimits|mathstrut)(?![a-zA-Z])\.?/g, ""],
-  [/\\(?:quad|qquad|enspace|thinspace|negthinspace)(?![a-zA-Z])/g, " "],
+  [/\\(?:(?:quad|qquad)(?=[a-zA-Z]_)|(?:quad|qquad|enspace|thinspace|negthinspace)(?![a-zA-Z]))/g, " "],
   [/\\\\\s*\[[^\]]*\]/g, "\\\\ "],
   [/(?<!\\)\\[,;:> ]/g, " "],
   [/(?<!\\)\\!/g, ""],

@@ -174,7 +174,7 @@ class Reader extends AtomReader {
     const squared = /^(squared|cubed)$/.exec(unit)?.[1]
     if (squared !== undefined) return { type: "power", left: value, right: number(squared === "squared" ? 2 : 3) }
     if (value.type === "text" || !isUnit(unit)) throw new Unreadable()
-    if (/^per ?cent$/i.test(unit)) return percent(value)
+    if (/^(?:per ?cent|percentage|pct)$/i.test(unit)) return percent(value)
     const temperature = value.type === "degree" ? /^(?:C|F|Celsius|Fahrenheit)$/i.exec(unit) : null
     if (value.type === "degree" && temperature !== null) return celsius(value.of, unit)
     return { type: "quantity", of: value, unit: unitOf(unit) }

@@ -2,7 +2,7 @@
 import { type Decision, no, open, type Rung, verdict } from "./Decision.ts"
 import { exact } from "./Evaluate.ts"
 import type { Comparison, Expression } from "./Expression.ts"
-import { print, variables } from "./Expression.ts"
+import { print, some, variables } from "./Expression.ts"
 import * as IntervalSet from "./IntervalSet.ts"
 import * as Rational from "./Rational.ts"
 import { bindingsAt, byIdentity, isValue } from "./Values.ts"
@@ -99,7 +99,9 @@ export const isCoordinates = (gold: ReadonlyArray<Expression>, answer: List, rul
 // "And" and "or"
 // -------------------------------------------------------------------------------------------------------------------
 
-const isNumber = (expression: Expression): boolean => isValue(expression) && variables(expression).length === 0
+/** A number, or a point: no name, which could be that of anything. */
+const isNumber = (expression: Expression): boolean =>
+  variables(expression).length === 0 && !some(expression, ({ type }) => type === "text" || type === "relation")
 
 /** Equations that give one name several values: nobody can mean them all at once. */
 const isOneUnknown = (items: ReadonlyArray<Expression>): boolean => {

@@ -36,7 +36,7 @@ const words: ReadonlyArray<readonly [spellings: string, name: string, scale: str
   ["celsius °c", "celsius", "1"],
   ["fahrenheit °f", "fahrenheit", "1"],
   ["radian rad", "radian", "1"],
-  ["percent pct per_cent", "percent", "1"],
+  ["percent pct percentage", "percent", "1"],
   ["inch inches", "metre", "0.0254"],
   ["foot feet ft", "metre", "0.3048"],
   ["yard yd", "metre", "0.9144"],
@@ -255,7 +255,9 @@ export const isKnown = (word: string): boolean => known(word) !== undefined
 
 /** Symbols that are more likely a unit than a product of variables, even right behind a number: `5cm`. */
 const clear = new Set(
-  "cm mm km nm kg mg ml mL dL kL ft yd hr min sec mph kph lb lbs oz Hz kHz MHz GHz kJ kW MW mW kPa Pa kN mol".split(" ")
+  "pct cm mm km nm kg mg ml mL dL kL ft yd hr min sec mph kph lb lbs oz Hz kHz MHz GHz kJ kW MW mW kPa Pa kN mol".split(
+    " "
+  )
 )
 
 /** Whether these letters are the short name of a unit, e.g. `cm`; behind a space, more of them are. */
