@@ -49,6 +49,13 @@ describe("fromHeaders", () => {
     tokens: { remaining: "x-left-tokens", reset: "x-reset-tokens" }
   }
 
+  it("takes no reset that is beyond all numbers", () => {
+    const names = { requests: { remaining: "left", reset: "reset" } }
+    for (const reset of ["9".repeat(400), `${"9".repeat(400)}s`]) {
+      expect(Allowance.fromHeaders(new Headers({ left: "0", reset }), names, now)).toBeUndefined()
+    }
+  })
+
   it("gives what is whole, and nothing for what is not", () => {
     const headers = new Headers({
       "X-Left-Requests": "59",

@@ -1,6 +1,6 @@
 import { cost } from "@divisi/core/Usage"
 import { AnthropicMessages, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type AnthropicOptions, anthropic } from "../src/index.ts"
@@ -54,6 +54,37 @@ describe("anthropic", () => {
     await using server = await WireServer.start(AnthropicMessages.dialect, [script])
     const failed = await parts({ apiKey: "sk", baseURL: server.url }).catch((error: unknown) => error)
     assert.include((failed as { usage?: object | undefined }).usage, { inputTokens: 1000 })
+  })
+
+  it("says nothing on standard error of a model that the vendor will shut down", async () => {
+    await using server = await WireServer.start(AnthropicMessages.dialect, [Script.answer("ok")])
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined)
+    const worker = anthropic("claude-sonnet-4-5", { apiKey: "sk", baseURL: server.url })
+    await Effect.runPromise(Stream.runDrain(worker.generate(request)))
+    expect(warn).not.toHaveBeenCalled()
+    warn.mockRestore()
+  })
+
+  it("is called with the token of its base URL, and shows it nowhere", async () => {
+    const echoing = (path: string): Script.Script => ({
+      type: "raw",
+      status: 404,
+      contentType: "text/plain",
+      body: path
+    })
+    await using server = await WireServer.start(AnthropicMessages.dialect, ({ path }) => echoing(path))
+    vi.stubEnv("ANTHROPIC_BASE_URL", `${server.url}?token=hunter2-token`)
+    const worker = anthropic("claude-opus-5-5", { apiKey: "sk" })
+    vi.stubEnv("ANTHROPIC_BASE_URL", "http://me:hunter2@127.0.0.1")
+    assert.throws(
+      () => anthropic("claude-opus-5-5", { apiKey: "sk" }),
+      /ANTHROPIC_BASE_URL.*has a user name or password/
+    )
+    vi.unstubAllEnvs()
+    const error = await Effect.runPromise(Effect.flip(Stream.runDrain(worker.generate(request))))
+    assert.strictEqual(server.exchanges[0]?.path, "/v1/messages?token=hunter2-token")
+    assert.include(error.message, "/v1/messages")
+    assert.notInclude(JSON.stringify([error, error.message, worker]), "hunter2")
   })
 
   it("names the variable that holds no key", async () => {

@@ -37,6 +37,26 @@ describe("google", () => {
     assert.deepEqual(reason, { _tag: "RateLimited", retryAfterMillis: 7000, detail: "429 Slow down" })
   })
 
+  it("is called with the token of its base URL, and shows it nowhere", async () => {
+    await using server = await WireServer.start(GoogleGenerateContent.dialect, ({ path }) => ({
+      type: "raw",
+      status: 404,
+      contentType: "text/plain",
+      body: path
+    }))
+    const baseURL = `${server.url}/gateway?token=hunter2-token`
+    const error = await failureOf({ apiKey: "key", baseURL })
+    const path = "/gateway/v1beta/models/gemini-2.5-flash:streamGenerateContent"
+    assert.strictEqual(server.exchanges[0]?.path, `${path}?alt=sse&token=hunter2-token`)
+    assert.include(error.message, path)
+    const worker = google("gemini-2.5-flash", { apiKey: "key", baseURL })
+    assert.notInclude(JSON.stringify([error, error.message, worker]), "hunter2")
+    assert.throws(
+      () => google("gemini-2.5-flash", { baseURL: "http://me:hunter2@127.0.0.1" }),
+      /has a user name or password/
+    )
+  })
+
   it("names the variable that holds no key", async () => {
     const error = await failureOf({ apiKey: { env: "A_VARIABLE_THAT_IS_NOT_SET" } })
     assert.include(error.message, "A_VARIABLE_THAT_IS_NOT_SET")

@@ -95,6 +95,27 @@ describe("openaiEmbeddings", () => {
       expect(asked[1]).toMatchObject({ authorization: "Bearer sk-secret", organization: "org-secret" })
     }))
 
+  it("follows no redirect, and takes nothing for points that is none", async () => {
+    await withServer(points, async (other, elsewhere) => {
+      const moved = http.createServer((_, response) => response.writeHead(307, { location: other }).end())
+      await new Promise<void>((resolve) => moved.listen(0, "127.0.0.1", resolve))
+      const baseURL = `http://127.0.0.1:${(moved.address() as AddressInfo).port}/v1`
+      const error = await failureOf(["a"], { baseURL, apiKey: "sk-secret", maxRetries: 0 })
+      moved.close()
+      expect(error.reason).toMatchObject({ _tag: "InvalidRequest" })
+      expect(error.message).toContain(new URL(other).host)
+      expect(elsewhere).toHaveLength(0)
+    })
+    for (const data of [null, {}, [null], [{ embedding: "odd" }], [{ embedding: [null] }], []]) {
+      await withServer(
+        () => ({ body: { data } }),
+        async (baseURL) => {
+          expect((await failureOf(["a"], { baseURL, maxRetries: 0 })).reason._tag).toBe("Malformed")
+        }
+      )
+    }
+  })
+
   it("tries again what may pass, and says what does not", async () => {
     const busy = { status: 429, body: { error: { message: "slow down", code: "rate_limit_exceeded" } } }
     await withServer(

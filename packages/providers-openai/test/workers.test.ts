@@ -186,6 +186,44 @@ describe("openai", () => {
   })
 })
 
+describe("a base URL with a token in its query", () => {
+  const echoing = (path: string): Script.Script => ({
+    type: "raw",
+    status: 404,
+    contentType: "application/json",
+    body: JSON.stringify({ error: { message: `no such path: ${path}` } })
+  })
+
+  const makes: Readonly<Record<string, (baseURL: string) => Worker>> = {
+    openai: (baseURL) => openai("gpt-5", { baseURL, apiKey: "sk-1" }),
+    openaiChat: (baseURL) => openaiChat("gpt-5", { baseURL, apiKey: "sk-1" }),
+    openaiCompatible: (baseURL) => openaiCompatible({ ...presets.vllm, model: "m", baseURL })
+  }
+
+  for (const [name, make] of Object.entries(makes)) {
+    it(`is called with it by ${name}, and shows it nowhere`, async () => {
+      await using server = await WireServer.start(OpenAiChat.dialect, ({ path }) => echoing(path))
+      const worker = make(`${server.url}/v1?token=hunter2-token`)
+      const error = await failure(worker)
+      assert.match(server.exchanges[0]?.path ?? "", /^\/v1\/(?:responses|chat\/completions)\?token=hunter2-token$/)
+      assert.include(error.message, "no such path: /v1/")
+      assert.notInclude(JSON.stringify([error, error.message, worker]), "hunter2")
+    })
+  }
+
+  it("is read from the environment in the same way", async () => {
+    await using server = await WireServer.start(OpenAiResponses.dialect, ({ path }) => echoing(path))
+    await withEnvironment({ OPENAI_BASE_URL: `${server.url}/v1?token=hunter2-token` }, async () => {
+      const worker = openai("gpt-5", { apiKey: "sk-1" })
+      assert.notInclude(JSON.stringify([await failure(worker), worker]), "hunter2")
+      assert.lengthOf(server.exchanges, 1)
+    })
+    await withEnvironment({ OPENAI_BASE_URL: "http://me:hunter2@127.0.0.1/v1" }, async () => {
+      assert.throws(() => openai("gpt-5", { apiKey: "sk-1" }), /OPENAI_BASE_URL.*has a user name or password/)
+    })
+  })
+})
+
 describe("openaiChat", () => {
   it("sends exactly this to Chat Completions", async () => {
     const { body } = await sent(

@@ -92,7 +92,7 @@ const readLevel = (headers: HeaderSource, names: LevelHeaders | undefined, now: 
   if (names === undefined) return undefined
   const remaining = readCount(headers.get(names.remaining))
   const resetMillis = readReset(headers.get(names.reset) ?? "", now)
-  if (remaining === undefined || resetMillis === undefined) return undefined
+  if (remaining === undefined || resetMillis === undefined || !Number.isFinite(resetMillis)) return undefined
   const limit = names.limit === undefined ? undefined : readCount(headers.get(names.limit))
   return limit === undefined ? { remaining, resetMillis } : { remaining, resetMillis, limit }
 }

@@ -7,6 +7,7 @@
  */
 import { defined } from "@divisi/core/Fields"
 import * as VendorError from "@divisi/provider-kit/VendorError"
+import * as Json from "@divisi/provider-kit/VendorJson"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -130,22 +131,18 @@ export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<
 // Replies that are refusals
 // -------------------------------------------------------------------------------------------------------------------
 
-interface Refusal {
-  readonly detail?:
-    | string
-    | ReadonlyArray<{ readonly loc?: ReadonlyArray<unknown> | undefined; readonly msg?: string | undefined }>
-    | undefined
-  readonly error?: unknown
-  readonly message?: unknown
+/** One fault of a validator's list: where it is, and what it is. */
+const faultOf = (fault: unknown): string => {
+  const { loc, msg } = Json.fields(fault)
+  const place = Json.items(loc).filter((key) => typeof key === "string" || typeof key === "number")
+  return `${place.join(".") || "body"}: ${Json.text(msg) ?? "refused"}`
 }
 
 const detailOf = ({ bytes, json, status }: Reply): string => {
-  const { detail, error, message } = (json ?? {}) as Refusal
-  if (typeof detail === "string") return detail
-  // A validator's list: where each fault is, and what it is.
-  if (Array.isArray(detail)) return detail.map(({ loc, msg }) => `${loc?.join(".") ?? "body"}: ${msg}`).join("; ")
-  const said = [error, message].find((text) => typeof text === "string")
-  return (said as string | undefined) ?? (new TextDecoder().decode(bytes.subarray(0, 4_000)) || `status ${status}`)
+  const { detail, error, message } = Json.fields(json)
+  if (Array.isArray(detail)) return detail.map(faultOf).join("; ")
+  const said = Json.text(detail) ?? Json.text(error) ?? Json.text(message)
+  return said ?? (new TextDecoder().decode(bytes.subarray(0, 4_000)) || `status ${status}`)
 }
 
 /** A reply that is no success, as an error. */

@@ -37,7 +37,8 @@ export const answers: ReadonlyArray<Case> = [
     id: "answer/text",
     name: "gives the text of an answer, each piece in order",
     run: async ({ ask }) => {
-      const pieces = ["Hel", "lo", ", ", "wör", "ld 🌍", "\n\n", "data: x", "\n"]
+      // Two of them end a line elsewhere than in JSON.
+      const pieces = ["Hel", "lo", ", ", "wör", "ld 🌍", "\n\n", "data: x", "\n", "a\u2028b", "\u2029", "\u0085"]
       const { parts, text } = assertSucceeds(await ask([Script.answer(pieces)]))
       assert.equal(text, pieces.join(""))
       assert.deepEqual(
