@@ -18,7 +18,9 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 describe("LiveCodeBench", () => {
   const live = (task: Task.Task, code: string) =>
-    Effect.runPromise(CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 / 3 }).grade(task, fenced(code)))
+    Effect.runPromise(
+      CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 / PyodideSandbox.slowdown }).grade(task, fenced(code))
+    )
 
   it("gives no credit for tricks", async () => {
     const task = calling("f", ["1", "[2]"])

@@ -11,7 +11,9 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import * as Called from "../src/code/called.ts"
+import * as PythonValue from "../src/code/PythonValue.ts"
 import * as Printed from "../src/code/printed.ts"
+import { known, more, stages } from "./attacks.ts"
 import { calling, fenced, printing, record, taskOf } from "./programs.ts"
 
 // Every program gets a process, which takes a while on a busy machine.
@@ -27,7 +29,7 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
 
 const live = (task: Task.Task, code: string, millis = 10_000) =>
-  run(CodeGrader.liveCodeBench(sandbox, { timeoutMillis: millis / 3 }).grade(task, fenced(code)))
+  run(CodeGrader.liveCodeBench(sandbox, { timeoutMillis: millis / PyodideSandbox.slowdown }).grade(task, fenced(code)))
 
 describe("what is printed", () => {
   it("is compared line by line, numbers by their values", () => {
@@ -59,11 +61,11 @@ describe("what is printed", () => {
 })
 
 describe("what is returned", () => {
-  const compare = (result: unknown, expected: string) =>
-    Called.isExpected(result, Result.getOrThrow(Called.parseExact(expected)))
+  const compare = (result: PythonValue.PythonValue, expected: string) =>
+    Called.isExpected(result, Result.getOrThrow(PythonValue.fromJson(expected)))
 
   it("is compared as Python compares it", () => {
-    const same: ReadonlyArray<readonly [unknown, string]> = [
+    const same: ReadonlyArray<readonly [PythonValue.PythonValue, string]> = [
       [["i", "5"], "5"],
       [["f", "5.0"], "5"],
       [["i", "5"], "5.0"],
@@ -76,7 +78,7 @@ describe("what is returned", () => {
       [["f", "0.1"], "0.1"]
     ]
     for (const [result, expected] of same) assert.isTrue(compare(result, expected), expected)
-    const different: ReadonlyArray<readonly [unknown, string]> = [
+    const different: ReadonlyArray<readonly [PythonValue.PythonValue, string]> = [
       [["f", "0.30000000000000004"], "0.3"],
       [["l", [["t", [["i", "1"]]]]], "[[1]]"],
       [["d", [[["i", "1"], "a"]]], '{"1": "a"}'],
@@ -98,6 +100,8 @@ describe("LiveCodeBench", () => {
     const right = await live(sum, "a, b = map(int, input().split())\nprint(a + b)")
     assert.deepInclude(right, { correct: true, rung: "tests", explanation: "all 2 tests pass" })
     const rungs = [
+      ["import numpy\nprint(5)", "runtime-error"],
+      ["import sys\nsys.exit('ModuleNotFoundError: No module named \\'numpy\\'')", "wrong-answer"],
       ["print(5)", "wrong-answer"],
       ["1 / 0", "runtime-error"],
       ["print(5", "runtime-error"],
@@ -153,7 +157,6 @@ describe("LiveCodeBench", () => {
       (await run(Effect.flip(grader))).message
     assert.include(await detail(CodeGrader.liveCodeBench(dead).grade(sum, fenced("print(5)"))), "it is dead")
     const grade = (task: Task.Task, code: string) => CodeGrader.liveCodeBench(sandbox).grade(task, fenced(code))
-    assert.include(await detail(grade(sum, "import numpy")), "the program needs numpy")
     assert.include(await detail(grade(taskOf({ public_test_cases: [] }), "print(5)")), "no tests")
     const unreadable = taskOf({ public_test_cases: [], private_test_cases: "AAAA" })
     assert.include(await detail(grade(unreadable, "print(5)")), "neither JSON nor compressed")
@@ -202,6 +205,50 @@ describe("BigCodeBench", () => {
     assert.include(error.message, "No module named 'pandas'")
     const unchecked = CodeGrader.bigCodeBench(sandbox, { checkReference: false })
     assert.isFalse((await run(unchecked.grade(taskOf({ ...record, ...task }), fenced(right)))).correct)
+  })
+})
+
+describe("a program that attacks", () => {
+  const short = new Set([
+    "assertEqual is replaced for one call",
+    "an exit handler writes a report with words from frames",
+    "the driver's closures have other code",
+    "a number equals everything",
+    "numpy is missing, it raises",
+    "a reply with numbers for text"
+  ])
+  const attacks = [...known, ...more].filter(({ name }) => short.has(name))
+
+  // All of them, in every sandbox: attacks.long.test.ts.
+  it.each([stages[2]!, stages[4]!])("gets a verdict and no credit from $name", async ({ answer, task }) => {
+    assert.lengthOf(attacks, short.size)
+    for (const attack of attacks) {
+      assert.isFalse((await run(bigCodeBench.grade(task, answer(attack)))).correct, attack.name)
+    }
+  })
+
+  it.each(stages.slice(0, 2))("gets a verdict and no credit from what is $name", async ({ answer, task }) => {
+    const grader = CodeGrader.liveCodeBench(sandbox)
+    for (const attack of attacks.slice(-2)) {
+      assert.isFalse((await run(grader.grade(task, answer(attack)))).correct, attack.name)
+    }
+  })
+
+  it("may write what it likes where its result is expected", async () => {
+    const shapes = [
+      '["i", 5]',
+      '["i", "zz"]',
+      '["d", [[1]]]',
+      '{"a": 1}',
+      '["l", "abc"]',
+      '["q", "1", "0"]',
+      "NaN",
+      "[".repeat(100_000)
+    ]
+    for (const shape of shapes) {
+      const code = `import os, sys\ndef f(x):\n  frame = sys._getframe(1)\n  marker = frame.f_locals['marker']\n  os.write(1, (marker + ${JSON.stringify(shape)} + '\\n').encode())\n  os._exit(0)`
+      assert.deepInclude(await live(calling("f", ["1", "2"]), code), { correct: false, rung: "runtime-error" }, shape)
+    }
   })
 })
 

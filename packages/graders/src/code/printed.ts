@@ -7,6 +7,8 @@
  * Python's decimals have no room for.
  */
 const canonical = (word: string): string | undefined => {
+  const infinite = /^([+-]?)inf(?:inity)?$/i.exec(word)
+  if (infinite !== null) return `${infinite[1] === "-" ? "-" : ""}inf`
   const match = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d{1,18}))?$/i.exec(word.replaceAll("_", ""))
   if (match === null) return undefined
   const [, sign, whole = "", behind = "", bare = "", exponent = "0"] = match
@@ -18,9 +20,16 @@ const canonical = (word: string): string | undefined => {
   return `${sign === "-" ? "-" : ""}${short}e${scale}`
 }
 
+/** What Python takes for white space. */
+const space = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"
+
+const white = new RegExp(`${space}+`)
+const leading = new RegExp(`^${space}+`)
+const isSpace = new RegExp(`^${space}$`)
+
 const numbersOf = (line: string): ReadonlyArray<string> | undefined => {
   const numbers = line
-    .split(/\s+/)
+    .split(white)
     .filter((word) => word !== "")
     .map(canonical)
   return numbers.every((number) => number !== undefined) ? numbers : undefined
@@ -32,11 +41,14 @@ const isSameLine = (printed: string, expected: string): boolean => {
   return a !== undefined && b !== undefined && a.length === b.length && a.every((number, at) => number === b[at])
 }
 
-const linesOf = (text: string): ReadonlyArray<string> =>
-  text
-    .trim()
-    .split("\n")
-    .map((line) => line.trim())
+const trim = (text: string): string => {
+  const body = text.replace(leading, "")
+  let end = body.length
+  while (end > 0 && isSpace.test(body[end - 1]!)) end--
+  return body.slice(0, end)
+}
+
+const linesOf = (text: string): ReadonlyArray<string> => trim(text).split("\n").map(trim)
 
 /** Whether the lines are the same, white space around them aside; a line of numbers may spell them otherwise. */
 export const isSame = (printed: string, expected: string): boolean => {

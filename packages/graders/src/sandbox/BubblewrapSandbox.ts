@@ -94,7 +94,6 @@ export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError
       name: `${bwrap.trim()}, Python ${python.version}`,
       processes: Math.max(1, options.processes ?? 1),
       user,
-      command: (run) => walls(python, run),
-      ownFailure: (exitCode, stderr) => exitCode !== 0 && /^bwrap: /m.test(stderr.split("\n", 1)[0] ?? "")
+      command: (run) => walls(python, run)
     })
   })

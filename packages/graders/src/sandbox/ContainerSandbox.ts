@@ -28,7 +28,20 @@ export const command = (
   { folder, id, limits }: PythonProcess.Run
 ): ReadonlyArray<string> => [
   engine,
-  ...["run", "--rm", "--pull", "never", "--name", id, "--network", "none", "--read-only", "--cap-drop", "ALL"],
+  ...[
+    "run",
+    "--rm",
+    "--interactive",
+    "--pull",
+    "never",
+    "--name",
+    id,
+    "--network",
+    "none",
+    "--read-only",
+    "--cap-drop",
+    "ALL"
+  ],
   ...["--security-opt", "no-new-privileges", "--user", "65534:65534", "--pids-limit", "64", "--cpus", "1"],
   ...["--memory", `${limits.memoryMegabytes}m`, "--memory-swap", `${limits.memoryMegabytes}m`],
   ...["--ulimit", "core=0", "--tmpfs", "/tmp:size=256m,mode=1777", "--tmpfs", "/work:size=256m,mode=1777"],
@@ -63,8 +76,6 @@ export const make = (options: Options): Effect.Effect<Sandbox, SandboxError> =>
       command: (run) => command({ ...options, engine }, run),
       kill: ({ id }) => {
         Group.start([engine, "kill", id], { stdio: "ignore" })
-      },
-      // The engine's own codes: it failed, or it could not start the interpreter.
-      ownFailure: (exitCode) => exitCode === 125 || exitCode === 126 || exitCode === 127
+      }
     })
   })

@@ -27,7 +27,6 @@ export const makeUnsafe = (options: Options = {}): Effect.Effect<Sandbox, Sandbo
     return yield* PythonProcess.make({
       name: `local ${version.trim()}, unsafe`,
       processes: Math.max(1, options.processes ?? 1),
-      command: ({ folder }) => [python, "-B", "-s", `${folder}/main.py`],
-      ownFailure: () => false
+      command: ({ folder }) => [python, "-B", "-s", `${folder}/main.py`]
     })
   })

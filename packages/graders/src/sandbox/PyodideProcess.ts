@@ -4,7 +4,7 @@ import path from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { script } from "../internal/script.ts"
-import { type Command, encode, type Reply } from "./frames.ts"
+import { type Command, encode, type Reply, readReply } from "./frames.ts"
 import * as Group from "./group.ts"
 
 const childScript = fileURLToPath(script("sandbox/pyodide.child"))
@@ -92,11 +92,9 @@ const reader = (onReply: (reply: Reply) => void, onNonsense: () => void) => {
       const all = Buffer.concat(pieces)
       pieces = [all.subarray(4 + length)]
       size = pieces[0]!.byteLength
-      try {
-        onReply(JSON.parse(all.subarray(4, 4 + length).toString()))
-      } catch {
-        return onNonsense()
-      }
+      const reply = readReply(all.subarray(4, 4 + length).toString())
+      if (reply === undefined) return onNonsense()
+      onReply(reply)
     }
   }
 }
@@ -128,7 +126,11 @@ export const make = (files: Files): PyodideProcess => {
   })
   replies.on(
     "data",
-    reader(settle, () => Group.kill(child))
+    // What comes from the pipe and is no reply was written by the program: that is its end, and none of the sandbox.
+    reader(settle, () => {
+      settle({ type: "ended", detail: "it wrote into the sandbox's own pipe" })
+      Group.kill(child)
+    })
   )
   child.once("error", (error) => ended(error.message))
   child.once("close", (code, signal) => {

@@ -30,6 +30,13 @@ export interface Program {
   readonly prelude?: string | undefined
   /** What it reads, one run for each; a single empty input by default. */
   readonly inputs?: ReadonlyArray<string> | undefined
+  /**
+   * What the code finds in its global `__order__`, in every run. It comes through a pipe, so that code which takes the
+   * name away leaves nothing to be read again by what it runs.
+   */
+  readonly order?: string | undefined
+  /** Whether it is a program of ours: it may then find an interpreter in which others of ours have run. */
+  readonly isTrusted?: boolean | undefined
   /** Texts of files in its working folder, by their plain names. */
   readonly files?: Readonly<Record<string, string>> | undefined
   readonly limits?: { readonly [Name in keyof Limits]?: Limits[Name] | undefined } | undefined
@@ -107,7 +114,7 @@ export const describe = (execution: Execution): string => {
     case "finished":
       return execution.exitCode === 0
         ? "finished"
-        : `ended with exit code ${execution.exitCode}: ${lastLine(execution.stderr) || "it says nothing"}`
+        : `ended with exit code ${execution.exitCode}: ${lastLine(execution.stderr).slice(0, 500) || "it says nothing"}`
     case "timed-out":
       return `took longer than ${Math.round(execution.millis)} ms`
     case "out-of-memory":

@@ -5,7 +5,10 @@
  * a program can make it say anything. The walls are outside.
  */
 
-/** Defines `make()`, which gives `run_program(code, prelude, stdin_path)`, which gives an exit code. */
+/** What a plain interpreter prints before the program begins. */
+export const startMark = "\u0001"
+
+/** Defines `make()`, which gives `run_program(code, prelude, stdin_path, order)`, which gives an exit code. */
 export const interpreter = String.raw`
 def make():
     import atexit, builtins, gc, io, linecache, os, sys, threading, traceback, types
@@ -44,11 +47,13 @@ def make():
             trace = error.__traceback__
             while trace is not None and trace.tb_frame.f_code.co_filename == attempt.__code__.co_filename:
                 trace = trace.tb_next
+            head = "Traceback (most recent call last):\n"
             try:
                 lines = traceback.format_exception(type(error), error, trace, limit=-20)
             except BaseException:
                 lines = [type(error).__name__]
-            err.write("".join(lines))
+            # A program that does not parse has no frames, and a text that always begins alike is known again.
+            err.write("".join(lines if lines[0] == head else [head, *lines]))
             return 1
 
     def flush(streams):
@@ -60,7 +65,7 @@ def make():
                 code = 120
         return code
 
-    def run_program(code, prelude, stdin_path):
+    def run_program(code, prelude, stdin_path, order):
         names.update(pristine)
         for name in [name for name in names if name not in pristine]:
             del names[name]
@@ -69,6 +74,8 @@ def make():
             del sys.modules[name]
         main = types.ModuleType("__main__")
         main.__builtins__ = builtins
+        main.__order__ = order
+        del order
         sys.modules.update(modules)
         sys.modules["__main__"] = main
         sys.argv = ["program.py"]
@@ -174,7 +181,9 @@ def start():
         with open(os.path.basename(name), "w", encoding="utf-8") as file:
             file.write(text)
     run_program = make()
-    status = run_program(program["code"], program["prelude"], os.path.join(here, "input"))
+    os.write(1, b"\x01")
+    status = run_program(program["code"], program["prelude"], os.path.join(here, "input"),
+                         sys.stdin.buffer.read().decode())
     try:
         threading._shutdown()
         sys.stdout.flush()

@@ -154,7 +154,7 @@ const collector = (command: Command) => {
   }
 }
 
-type RunProgram = (code: string, prelude: string, input: string) => number
+type RunProgram = (code: string, prelude: string, input: string, order: string) => number
 
 const exitStatus = (error: unknown): number | undefined => {
   if (typeof error !== "object" || error === null || !("status" in error)) return undefined
@@ -179,7 +179,7 @@ const attempt = (pyodide: PyodideAPI, runProgram: RunProgram, command: Command):
     pyodide.FS.writeFile(inputFile, command.input)
     pyodide.FS.chdir("/home/pyodide")
     for (const [name, text] of Object.entries(command.files)) pyodide.FS.writeFile(`/home/pyodide/${name}`, text)
-    return finished(runProgram(command.code, command.prelude, inputFile), true)
+    return finished(runProgram(command.code, command.prelude, inputFile, command.order), true)
   } catch (error) {
     const status = exitStatus(error)
     if (status !== undefined) return finished(status, false)

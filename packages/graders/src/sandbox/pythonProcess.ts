@@ -6,7 +6,7 @@ import type { Readable } from "node:stream"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import * as Group from "./group.ts"
-import { processMain } from "./interpreter.ts"
+import { processMain, startMark } from "./interpreter.ts"
 import {
   type Execution,
   isClean,
@@ -27,8 +27,6 @@ export interface Backend {
   readonly command: (run: Run) => ReadonlyArray<string>
   /** Kills what lies outside the process group. */
   readonly kill?: ((run: Run) => void) | undefined
-  /** Exit codes with which the backend says that it failed itself; of the program they say nothing. */
-  readonly ownFailure: (exitCode: number, stderr: string) => boolean
   /** The id of the user whom the processes belong to; the user who grades by default. */
   readonly user?: number | undefined
   /** Whether the backend limits memory, so that the interpreter need not. */
@@ -70,15 +68,19 @@ const collect = (streams: ReadonlyArray<Readable>, limit: number, onMore: () => 
   return (index: number) => Buffer.concat(pieces[index]!).toString()
 }
 
-const execute = (backend: Backend, run: Run): Effect.Effect<Ended> =>
+const execute = (backend: Backend, run: Run, order: string): Effect.Effect<Ended> =>
   Effect.callback((resume) => {
     const owner = { uid: backend.user, gid: backend.user }
     const child = Group.start(backend.command(run), {
       cwd: run.work,
-      env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: run.work, LANG: "C.UTF-8", MPLBACKEND: "Agg" },
-      stdio: ["ignore", "pipe", "pipe"],
+      // The path on which the backend was found when it was made.
+      env: { PATH: process.env.PATH, HOME: run.work, LANG: "C.UTF-8", MPLBACKEND: "Agg" },
+      stdio: ["pipe", "pipe", "pipe"],
       ...owner
     })
+    // Who has ended does not read; the exit says why.
+    child.stdin?.on("error", () => {})
+    child.stdin?.end(order)
     let stopped: "timed-out" | "output-too-large" | undefined
     const stop = (why: "timed-out" | "output-too-large" | undefined) => {
       stopped ??= why
@@ -109,13 +111,18 @@ const execute = (backend: Backend, run: Run): Effect.Effect<Ended> =>
 
 const executionOf = (backend: Backend, run: Run, ended: Ended, millis: number): Execution | SandboxError => {
   const failure = (detail: string) => new SandboxError({ sandbox: backend.name, reason: "failed", detail })
-  const { exitCode, signal, stderr, stdout } = ended
+  const { exitCode, signal, stderr } = ended
   if (ended.error !== undefined) return failure(ended.error)
+  // The first byte is written before the program begins. Without it the backend failed; with it, all is the program's
+  // doing, whatever exit code it chooses and whatever it prints.
+  if (!ended.stdout.startsWith(startMark)) {
+    return failure(lastLine(stderr) || (ended.stopped ?? `the interpreter did not start: exit code ${exitCode}`))
+  }
+  const stdout = ended.stdout.slice(startMark.length)
   if (ended.stopped === "timed-out") return { type: "timed-out", millis }
   if (ended.stopped === "output-too-large") return { type: "output-too-large", bytes: run.limits.outputBytes }
   const starved = { type: "out-of-memory", detail: `${run.limits.memoryMegabytes} MB` } as const
   if (exitCode === null) return { type: "crashed", detail: `signal ${signal}` }
-  if (backend.ownFailure(exitCode, stderr)) return failure(lastLine(stderr) || `exit code ${exitCode}`)
   if (exitCode === 137 && backend.limitsMemory === true) return starved
   // 128 and a signal's number: the interpreter was killed inside of its walls.
   if (exitCode > 128 && exitCode < 160 && stderr === "" && exitCode !== 130) {
@@ -148,7 +155,7 @@ const runOne = (backend: Backend, program: Program, input: string) =>
   Effect.gen(function* () {
     const { folder, work } = yield* folders(backend.user)
     const allowed = limits(program)
-    const { code, files = {}, prelude = "" } = program
+    const { code, files = {}, order = "", prelude = "" } = program
     const seconds = Math.ceil(allowed.wallMillis / 1000) + 1
     const memoryMegabytes = backend.limitsMemory === true ? null : allowed.memoryMegabytes
     const about = { code, prelude, files, seconds, memoryMegabytes }
@@ -156,7 +163,7 @@ const runOne = (backend: Backend, program: Program, input: string) =>
     fs.writeFileSync(path.join(folder, "input"), input)
     const run = { id: `divisi-${process.pid}-${++runs}`, folder, work, limits: allowed }
     const started = performance.now()
-    const ended = yield* execute(backend, run)
+    const ended = yield* execute(backend, run, order)
     const execution = executionOf(backend, run, ended, performance.now() - started)
     return execution instanceof SandboxError ? yield* execution : execution
   }).pipe(Effect.scoped)

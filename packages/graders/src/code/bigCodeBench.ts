@@ -1,0 +1,164 @@
+/** Grades functions as BigCodeBench does, by the unit tests of the task. */
+import { randomUUID } from "node:crypto"
+import { GraderError } from "@divisi/core/Grader"
+import * as Effect from "effect/Effect"
+import * as Sandbox from "../sandbox/Sandbox.ts"
+import * as Verdict from "../Verdict.ts"
+import * as BigCodeBenchProblem from "./BigCodeBenchProblem.ts"
+import { brokenOff, type Options } from "./execution.ts"
+import { rewriter, type TestText } from "./testText.ts"
+import * as UnitTests from "./unitTests.ts"
+
+/** Options of BigCodeBench. */
+export interface BigCodeBenchOptions extends Options {
+  /**
+   * Whether the reference solution must pass in this sandbox before an answer may fail in it; true by default. A task
+   * whose reference fails, for want of a library perhaps, then has no verdict instead of a wrong one.
+   */
+  readonly checkReference?: boolean | undefined
+}
+
+type Problem = BigCodeBenchProblem.BigCodeBenchProblem
+
+/** What is known of a task once its reference has been run. */
+interface Reference {
+  /** Keys of assertions that only the interpreter of the solution can decide: on the reference's own values, too. */
+  readonly inside: ReadonlyArray<string>
+  readonly verdict: Verdict.Verdict
+}
+
+/** Runs solutions in a sandbox. It remembers the rewritten tests of a task, and what came of its reference. */
+const runner = (sandbox: Sandbox.Sandbox, options: Options) => {
+  const texts = new Map<string, UnitTests.Tests>()
+  const references = new Map<string, Reference>()
+
+  const failed = (detail: string) => new Sandbox.SandboxError({ sandbox: sandbox.name, reason: "failed", detail })
+
+  const rewrite = (test: string, inside: ReadonlyArray<string>) =>
+    Effect.suspend(() => {
+      const key = JSON.stringify([test, inside])
+      const known = texts.get(key)
+      if (known !== undefined) return Effect.succeed(known)
+      const prefix = randomUUID()
+      const program = { code: rewriter, order: JSON.stringify({ test, prefix, inside }), isTrusted: true }
+      return Effect.flatMap(Sandbox.run(sandbox, { ...program, limits: { wallMillis: 60_000 } }), (execution) => {
+        if (execution.type !== "finished" || execution.exitCode !== 0) {
+          return Effect.fail(failed(`the tests of the task cannot be read: ${Sandbox.describe(execution)}`))
+        }
+        const tests = { ...(JSON.parse(execution.stdout) as TestText), original: test, prefix }
+        texts.set(key, tests)
+        return Effect.succeed(tests)
+      })
+    })
+
+  const run = (
+    problem: Problem,
+    solution: { readonly answer: string } | { readonly code: string },
+    inside: ReadonlyArray<string>
+  ) =>
+    Effect.gen(function* () {
+      const tests = yield* rewrite(problem.test, inside)
+      const about = { entry: problem.entryPoint, calibration: `${problem.code}\n    pass\n` }
+      const order = UnitTests.order(tests, about, solution)
+      const execution = yield* Sandbox.run(sandbox, {
+        code: UnitTests.driver,
+        order: order.text,
+        limits: {
+          wallMillis: options.timeoutMillis ?? 240_000,
+          memoryMegabytes: options.memoryMegabytes ?? 2048,
+          outputBytes: 64 * 1024 * 1024
+        }
+      })
+      const stdout = execution.type === "finished" ? execution.stdout : ""
+      const findings = UnitTests.judge(tests, order, stdout)
+      return { verdict: verdictOf(execution, findings), wrong: findings.wrong }
+    })
+
+  /** Runs the reference; what cannot be decided outside on its own values stays inside, for every solution. */
+  const ask = (problem: Problem, inside: ReadonlyArray<string>): Effect.Effect<Reference, Sandbox.SandboxError> =>
+    Effect.flatMap(
+      run(problem, { code: `${problem.prompt}\n${problem.canonicalSolution}` }, inside),
+      ({ verdict, wrong }) =>
+        verdict.correct || wrong.length === 0
+          ? Effect.succeed({ inside, verdict })
+          : ask(problem, [...inside, ...wrong])
+    )
+
+  const reference = (problem: Problem) =>
+    Effect.suspend(() => {
+      const key = problem.test + problem.canonicalSolution
+      const known = references.get(key)
+      if (known !== undefined) return Effect.succeed(known)
+      return Effect.tap(ask(problem, []), (found) => Effect.sync(() => references.set(key, found)))
+    })
+
+  const insideOf = (problem: Problem) => references.get(problem.test + problem.canonicalSolution)?.inside ?? []
+
+  return { run, reference, insideOf }
+}
+
+const failing = (rung: string, explanation: string, code?: string) =>
+  Verdict.make({ correct: false, rung, explanation, extracted: code })
+
+const verdictOf = (execution: Sandbox.Execution, findings: UnitTests.Findings): Verdict.Verdict => {
+  const { code, isComplete, problems, tampered, tests } = findings
+  if (code?.trim() === "") return Verdict.unparsed
+  if (tampered.length > 0) {
+    return failing("tampered", `reached for what tests it: ${tampered.join(", ").slice(0, 500)}`, code)
+  }
+  if (code === undefined || !isComplete) {
+    const broken = brokenOff(execution)
+    const ended = "the program ended before its tests did"
+    return failing(broken?.rung ?? "runtime-error", broken?.explanation ?? ended, code)
+  }
+  const [problem] = problems
+  if (problem !== undefined) return failing("tests", `${problems.length} of ${tests} fail: ${problem.join(": ")}`, code)
+  if (tests === 0) return failing("tests", "the task has no tests", code)
+  return Verdict.make({ correct: true, rung: "tests", extracted: code, explanation: `all ${tests} tests pass` })
+}
+
+/**
+ * The grader of BigCodeBench (complete): the program in the answer, reduced to imports and what the function needs,
+ * behind the task's own imports and signature, and then its test class.
+ *
+ * **Details**
+ *
+ * The tests run in the interpreter of the solution, as officially; what they expect does not. A literal that an
+ * assertion holds a result against is taken out of the test's text beforehand, the interpreter notes the result, and
+ * the comparison is made here. A solution that replaces what tests it, skips tests, ends them early or reaches for the
+ * frames and objects of its tests is found out and fails (`tampered`).
+ *
+ * An answer that fails is wrong when the task's reference solution passes in the same sandbox, and has no verdict when
+ * that fails, too; so an answer that lacks a package is wrong unless the reference lacks it as well. The reference is
+ * run once for each task.
+ *
+ * **Gotchas**
+ *
+ * An assertion without a literal is decided beside the solution: an object that equals everything passes it. See
+ * docs/evals-sandbox.md.
+ */
+export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: BigCodeBenchOptions = {}): Verdict.AnswerGrader => {
+  const name = "bigcodebench"
+  const { insideOf, reference, run } = runner(sandbox, options)
+  return {
+    name,
+    grade: (task, answer) =>
+      Effect.gen(function* () {
+        const failure = (detail: string) => new GraderError({ grader: name, task: task.id, detail })
+        const orFail = <A>(effect: Effect.Effect<A, Sandbox.SandboxError>) =>
+          Effect.mapError(effect, (error) => failure(error.message))
+        const problem = BigCodeBenchProblem.ofTask(task) ?? BigCodeBenchProblem.ofReference(task)
+        if (problem === undefined) return yield* failure("the task has no tests of BigCodeBench")
+        const inside = insideOf(problem)
+        const { verdict } = yield* orFail(run(problem, { answer }, inside))
+        if (verdict.correct || verdict.rung === "unparsed" || options.checkReference === false) return verdict
+        const known = yield* orFail(reference(problem))
+        if (!known.verdict.correct) {
+          return yield* failure(`its reference solution fails in ${sandbox.name}, too: ${known.verdict.explanation}`)
+        }
+        return known.inside.length === inside.length
+          ? verdict
+          : (yield* orFail(run(problem, { answer }, known.inside))).verdict
+      })
+  }
+}

@@ -1,0 +1,36 @@
+/** What the execution of a program shows without a look at its output, in the words of a verdict. */
+import * as Sandbox from "../sandbox/Sandbox.ts"
+
+/** What may be chosen. */
+export interface Options {
+  /** Time for each test of LiveCodeBench (6,000 ms by default), or for all of a task of BigCodeBench (240,000). */
+  readonly timeoutMillis?: number | undefined
+  readonly memoryMegabytes?: number | undefined
+}
+
+/** What one test showed. */
+export interface Finding {
+  readonly passed: boolean
+  readonly rung: string
+  readonly explanation: string
+}
+
+const rungs = {
+  "timed-out": "time-limit",
+  "out-of-memory": "memory-limit",
+  "output-too-large": "output-limit",
+  crashed: "runtime-error"
+} as const
+
+/** Whether an error ended it, and no exit that it chose: with `sys.exit("Error: none")`, what it printed counts. */
+const isError = (execution: Sandbox.Execution): boolean =>
+  execution.type === "finished" &&
+  execution.exitCode !== 0 &&
+  /^Traceback \(most recent call last\):$/m.test(execution.stderr)
+
+/** How an execution was broken off; `undefined` when the output decides. */
+export const brokenOff = (execution: Sandbox.Execution): Finding | undefined => {
+  if (execution.type === "finished" && !isError(execution)) return undefined
+  const rung = execution.type === "finished" ? "runtime-error" : rungs[execution.type]
+  return { passed: false, rung, explanation: Sandbox.describe(execution) }
+}

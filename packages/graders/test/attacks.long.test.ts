@@ -1,0 +1,58 @@
+/** No program makes its own verdict, takes itself out of the mean, or stops the evaluation: every attack, everywhere. */
+import { execFileSync } from "node:child_process"
+import { CodeGrader } from "@divisi/graders/code"
+import type * as Sandbox from "@divisi/graders/Sandbox"
+import { BubblewrapSandbox, PyodideSandbox } from "@divisi/graders/sandboxes"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { known, more, stages } from "./attacks.ts"
+
+const scope = Scope.makeUnsafe()
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+const can = (command: string, ...rest: ReadonlyArray<string>): boolean => {
+  try {
+    execFileSync(command, rest, { stdio: "ignore" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const hasBubblewrap = can("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true") && can("python3", "--version")
+
+const sandboxes = [
+  { name: "pyodide", make: PyodideSandbox.make(), isHere: true },
+  { name: "bubblewrap (needs bwrap and python3)", make: BubblewrapSandbox.make(), isHere: hasBubblewrap }
+]
+
+for (const { isHere, make, name } of sandboxes) {
+  describe.skipIf(!isHere)(`in ${name}`, () => {
+    let graders: { readonly [Name in "liveCodeBench" | "bigCodeBench"]: ReturnType<typeof CodeGrader.bigCodeBench> }
+    beforeAll(async () => {
+      const sandbox: Sandbox.Sandbox = await Effect.runPromise(Scope.provide(make, scope))
+      graders = {
+        liveCodeBench: CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 }),
+        bigCodeBench: CodeGrader.bigCodeBench(sandbox, { timeoutMillis: 20_000 })
+      }
+    })
+    for (const stage of stages) {
+      describe(stage.name, () => {
+        for (const attack of [...known, ...more]) {
+          it(`a verdict, and no credit, when ${attack.name}`, async () => {
+            const verdict = await Effect.runPromise(graders[stage.grader].grade(stage.task, stage.answer(attack)))
+            assert.isFalse(verdict.correct, verdict.explanation)
+          })
+        }
+        it("credit for the right program after all that", async () => {
+          const right = stage.answer({ name: "right", body: "return 2 * x" }).replace("return 0", "return 2 * x")
+          const answer = stage.name === "called" ? right.replaceAll("2 * x", "[2 * x]") : right
+          const verdict = await Effect.runPromise(graders[stage.grader].grade(stage.task, answer))
+          assert.isTrue(verdict.correct, verdict.explanation)
+        })
+      })
+    }
+  })
+}
