@@ -129,8 +129,11 @@ const goOn = async (trial: Trial, expected: unknown, isDone: boolean) => {
   }
   const [found, wanted] = [JSON.stringify(command.left(disk.folder)), JSON.stringify(expected)]
   if (found !== wanted) throw new Command.Broken(`it left ${found.slice(0, 500)} instead of ${wanted?.slice(0, 500)}`)
-  const half = command.swept === undefined ? [] : fs.readdirSync(command.swept(disk.folder), { recursive: true })
-  const left = half.filter((name) => String(name).includes(".partial"))
+  const left = (command.swept?.(disk.folder) ?? []).flatMap((file) =>
+    fs
+      .readdirSync(path.dirname(file))
+      .filter((name) => name.startsWith(`${path.basename(file)}.`) && name.endsWith(".partial"))
+  )
   if (left.length > 0) throw new Command.Broken(`it left ${left.join(", ")}`)
 }
 

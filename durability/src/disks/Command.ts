@@ -23,8 +23,8 @@ export interface Command {
   readonly isDoneOnce?: boolean
   /** What it has left, clocks aside; it has to be the same however it came about. */
   readonly left: (disk: string) => unknown
-  /** Where nothing half written may stay. */
-  readonly swept?: (disk: string) => string
+  /** Files of which nothing half written may stay: a lock says that nobody writes them. */
+  readonly swept?: (disk: string) => ReadonlyArray<string>
 }
 
 /** Runs a command that has to end well. */
@@ -45,6 +45,14 @@ const lines = (...parts: ReadonlyArray<string>) =>
 const within = (name: string) => (disk: string) => path.join(disk, name)
 const evaluation = within("evaluation")
 const training = within("training")
+
+const filesOf = (folder: (disk: string) => string, names: ReadonlyArray<string>) => (disk: string) =>
+  names.map((name) => path.join(folder(disk), name))
+
+const kept = {
+  evaluation: filesOf(evaluation, ["journal.jsonl", "results.json", "samples.jsonl"]),
+  training: filesOf(training, ["config.json", "metrics.jsonl", "spent.json", "best.json", "checkpoints/next"])
+}
 
 const evaluate = (disk: string) => [
   ...["eval", "--policy", "lexical,random", "--limit", "8", "--transcripts"],
@@ -111,13 +119,13 @@ export const all = (address: string): ReadonlyArray<Command> => [
     args: (disk) => ["run", "--cache", path.join(disk, "cache.sqlite")],
     left: (disk) => fs.existsSync(path.join(disk, "cache.sqlite"))
   },
-  { name: "eval", args: evaluate, left: evaluated, swept: evaluation },
+  { name: "eval", args: evaluate, left: evaluated, swept: kept.evaluation },
   {
     name: "eval regrade",
     prepare: (disk) => done(evaluate(disk)),
     args: (disk) => ["eval", "regrade", evaluation(disk)],
     left: evaluated,
-    swept: evaluation
+    swept: kept.evaluation
   },
   {
     name: "eval export",
@@ -130,7 +138,7 @@ export const all = (address: string): ReadonlyArray<Command> => [
     args: train,
     again: (disk) => (isBegun(disk) ? ["train", "resume", training(disk)] : train(disk)),
     left: trained,
-    swept: training
+    swept: kept.training
   },
   {
     name: "train resume",
@@ -142,7 +150,7 @@ export const all = (address: string): ReadonlyArray<Command> => [
     },
     args: (disk) => ["train", "resume", training(disk)],
     left: trained,
-    swept: training
+    swept: kept.training
   },
   {
     name: "train report",

@@ -5,7 +5,6 @@
  * are found by the SHA-256 of their key, so the file holds what workers said and not what they were asked.
  */
 import { createHash } from "node:crypto"
-import fs from "node:fs"
 import path from "node:path"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import * as Clock from "effect/Clock"
@@ -17,6 +16,7 @@ import type * as Scope from "effect/Scope"
 import { detailOf } from "./FileError.ts"
 import * as AnswerTable from "./internal/answerTable.ts"
 import * as Sqlite from "./Sqlite.ts"
+import * as WholeFile from "./WholeFile.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -62,7 +62,7 @@ const explain = (reason: DiskCacheReason): string => {
     case "Unsupported":
       return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
     case "Unwritable":
-      return `cannot be written (${reason.detail}): check the path and its permissions`
+      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
     case "Full":
       return "cannot be written: no space is left on its disk, free some"
     case "Foreign":
@@ -142,7 +142,7 @@ const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINIT
     const sqlite = Sqlite.load()
     if (sqlite === undefined) return yield* failed({ _tag: "Unsupported" })
     const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(reasonOf(error)))
-    yield* attempt(() => file !== ":memory:" && fs.mkdirSync(path.dirname(file), { recursive: true }))
+    yield* attempt(() => file !== ":memory:" && WholeFile.makeFolderNow(path.dirname(file)))
     const database = yield* Effect.acquireRelease(
       attempt(() => new sqlite.DatabaseSync(file, { timeout: busyMillis })),
       (database) => Effect.sync(() => database.close())

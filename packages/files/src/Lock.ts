@@ -15,6 +15,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { detailOf } from "./FileError.ts"
 import * as Sqlite from "./Sqlite.ts"
+import * as WholeFile from "./WholeFile.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -103,7 +104,7 @@ const lockOn = (Database: typeof DatabaseSync, file: string) => {
 const take = (file: string): DatabaseSync => {
   const sqlite = Sqlite.load()
   if (sqlite === undefined) throw new Error("node:sqlite is missing: use Node 22.19 or newer")
-  fs.mkdirSync(path.dirname(file), { recursive: true })
+  WholeFile.makeFolderNow(path.dirname(file))
   for (;;) {
     const before = identityOf(file)
     const database = lockOn(sqlite.DatabaseSync, file)

@@ -5,6 +5,7 @@
  * one.
  */
 import { randomUUID } from "node:crypto"
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs"
 import fs from "node:fs/promises"
 import path from "node:path"
 import * as Effect from "effect/Effect"
@@ -123,9 +124,10 @@ const sweepOnce = (folder: string) =>
 /** A writer that has not written for so long is not there any more. */
 const deadMillis = 3_600_000
 
-const sweepNow = async (folder: string, olderThanMillis: number) => {
+const sweepNow = async (folder: string, olderThanMillis: number, names?: ReadonlyArray<string>) => {
   for (const entry of await fs.readdir(folder)) {
-    if (!partialPattern.test(entry)) continue
+    const name = entry.replace(partialPattern, "")
+    if (name === entry || names?.includes(name) === false) continue
     const file = path.join(folder, entry)
     const found = await fs.lstat(file).catch(() => undefined)
     if (found?.isFile() && Date.now() - found.mtimeMs >= olderThanMillis) await fs.rm(file, { force: true })
@@ -133,11 +135,11 @@ const sweepNow = async (folder: string, olderThanMillis: number) => {
 }
 
 /**
- * Removes what killed processes have left of files in a folder. Hold a lock that keeps other writers out of the folder:
- * theirs would go, too.
+ * Removes what killed processes have left of files in a folder: of those with these names, or of all. Hold a lock that
+ * keeps other writers of them out: what they are writing would go, too.
  */
-export const sweep = (folder: string): Effect.Effect<void, FileError> =>
-  Effect.tryPromise({ try: () => sweepNow(folder, 0), catch: fromUnknown(folder, "removed") })
+export const sweep = (folder: string, names?: ReadonlyArray<string>): Effect.Effect<void, FileError> =>
+  Effect.tryPromise({ try: () => sweepNow(folder, 0, names), catch: fromUnknown(folder, "removed") })
 
 type Body = (sink: Sink) => Promise<void>
 
@@ -229,6 +231,24 @@ export const writeJson = (file: string, value: unknown, options?: Options): Effe
 // -------------------------------------------------------------------------------------------------------------------
 // Folders
 // -------------------------------------------------------------------------------------------------------------------
+
+/** Makes a folder and those above it. Throws what the system says of the one that cannot be made. */
+export const makeFolderNow = (folder: string): void => {
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    // On a disk that is read-only, Node says of the folder that it is not there.
+    let above = path.resolve(folder)
+    while (!existsSync(above)) above = path.dirname(above)
+    accessSync(above, constants.W_OK)
+    throw error
+  }
+}
+
+/** Makes a folder and those above it, where they are not there. */
+export const makeFolder = (folder: string): Effect.Effect<void, FileError> =>
+  Effect.try({ try: () => makeFolderNow(folder), catch: fromUnknown(folder, "written") })
 
 const syncAll = async (folder: string) => {
   for (const entry of await fs.readdir(folder, { withFileTypes: true, recursive: true })) {

@@ -153,8 +153,9 @@ describe("processes", () => {
       const torn = `${file}.0b6f1d5a-3f0e-4a8e-9d2b-5f3c1a7e9b10.partial`
       fs.writeFileSync(torn, "text")
       yield* WholeFile.write(file, "text")
+      yield* WholeFile.sweep(path.dirname(file), ["another"])
       expect(beside(file)).toHaveLength(2)
-      yield* WholeFile.sweep(path.dirname(file))
+      yield* WholeFile.sweep(path.dirname(file), ["file"])
       expect(beside(file)).toEqual(["file"])
     })
   )
@@ -171,6 +172,19 @@ describe("processes", () => {
 })
 
 describe("a folder", () => {
+  it.effect("is made with those above it, or it is said which is in the way", () =>
+    Effect.gen(function* () {
+      const folder = path.join(path.dirname(fresh()), "one", "two")
+      yield* WholeFile.makeFolder(folder)
+      yield* WholeFile.makeFolder(folder)
+      expect(fs.statSync(folder).isDirectory()).toBe(true)
+      const file = fresh()
+      fs.writeFileSync(file, "")
+      const error = yield* Effect.flip(WholeFile.makeFolder(path.join(file, "below")))
+      expect([error.file, error.tried]).toEqual([path.join(file, "below"), "written"])
+    })
+  )
+
   it.effect("gets its name with all that is in it, and only once", () =>
     Effect.gen(function* () {
       const target = fresh()

@@ -79,6 +79,12 @@ const errorOf =
     return failed(folder, { _tag: "Failed", detail: detailOf(error) })
   }
 
+/** An engine says in its own words that its disk is full. */
+export const outOfRoom =
+  (folder: string) =>
+  (error: EngineError): EngineError | RunFolderError =>
+    /ENOSPC|EDQUOT|no space/i.test(error.message) ? failed(folder, { _tag: "Full" }) : error
+
 const attempt = <A>(folder: string, run: () => A): Effect.Effect<A, RunFolderError> =>
   Effect.try({ try: run, catch: errorOf(folder) })
 
@@ -119,7 +125,7 @@ export const readMetrics = Effect.fnUntraced(function* (
   if (!fs.existsSync(file)) return []
   const damaged: Array<number> = []
   const onDamaged = ({ line }: JsonLines.LineError) => void damaged.push(line)
-  const metrics = yield* readLines<Metrics>(folder, file, { seal: "optional", onDamaged })
+  const metrics = yield* readLines<Metrics>(folder, file, { seal: "required", onDamaged })
   if (damaged.length > 0) {
     yield* Effect.logWarning(`${file} is damaged: what line ${damaged.join(", ")} said is left out.`)
   }
@@ -221,7 +227,9 @@ const cutBack = Effect.fnUntraced(function* (folder: string, state: Layout.Train
     }
     fs.rmSync(path.join(folder, Layout.checkpoints, nextCheckpoint), { recursive: true, force: true })
   })
-  for (const part of ["", Layout.rollouts]) yield* within(folder, WholeFile.sweep(path.join(folder, part)))
+  const { best, config, metrics, rollouts, spent } = Layout
+  yield* within(folder, WholeFile.sweep(folder, [best, config, metrics, spent]))
+  yield* within(folder, WholeFile.sweep(path.join(folder, rollouts)))
 })
 
 /** The name of a checkpoint that is being written. */
@@ -273,7 +281,7 @@ const make = (
       fs.rmSync(partial, { recursive: true, force: true })
       fs.mkdirSync(partial, { recursive: true })
     })
-    const saved = yield* engine.save("engine", partial)
+    const saved = yield* Effect.mapError(engine.save("engine", partial), outOfRoom(folder))
     return yield* within(
       folder,
       Effect.gen(function* () {
@@ -313,10 +321,9 @@ const make = (
         )
       }),
     checkpoint,
-    referenceFolder: attempt(folder, () => {
+    referenceFolder: Effect.suspend(() => {
       const at = path.join(folder, Layout.reference)
-      fs.mkdirSync(at, { recursive: true })
-      return at
+      return within(folder, Effect.as(WholeFile.makeFolder(at), at))
     }),
     writeSpent: (costUsd) =>
       within(
@@ -348,10 +355,9 @@ const writeConfig = (folder: string, config: TrainingConfig) =>
   within(folder, WholeFile.write(path.join(folder, Layout.config), `${Sealed.stringify(config, 2)}\n`))
 
 const prepare = Effect.fnUntraced(function* (folder: string) {
-  yield* attempt(folder, () => {
-    fs.mkdirSync(path.join(folder, Layout.checkpoints), { recursive: true })
-    fs.mkdirSync(path.join(folder, Layout.rollouts), { recursive: true })
-  })
+  for (const part of [Layout.checkpoints, Layout.rollouts]) {
+    yield* within(folder, WholeFile.makeFolder(path.join(folder, part)))
+  }
   yield* within(folder, JsonLines.checkPlain(path.join(folder, Layout.metrics)))
 })
 

@@ -2,6 +2,7 @@ import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
 import * as zlib from "node:zlib"
+import * as Sealed from "@divisi/files/Sealed"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as RunFolder from "../src/RunFolder.ts"
@@ -18,7 +19,7 @@ describe("the folder of a run", () => {
     Effect.gen(function* () {
       const folder = yield* inFolder
       const whole = metrics(2, 8)
-      const lines = whole.map((one) => `${JSON.stringify(one)}\n`).join("")
+      const lines = whole.map((one) => `${Sealed.stringify(one)}\n`).join("")
       fs.writeFileSync(path.join(folder, RunLayout.metrics), `${lines}{"type":"grpo","iteration":10,"rewa`)
       const rollouts = Array.from({ length: 500 }, (_, group) => ({
         type: "group",

@@ -6,6 +6,7 @@ import * as Sealed from "@divisi/files/Sealed"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
+import { EngineError } from "../src/Engine.ts"
 import * as RunFolder from "../src/RunFolder.ts"
 import * as Layout from "../src/RunLayout.ts"
 import * as Trainer from "../src/Trainer.ts"
@@ -96,6 +97,30 @@ describe("a run whose last checkpoint is damaged", () => {
       const { message } = yield* Effect.flip(resume(folder))
       assert.include(message, "none of its checkpoints is whole (checkpoints/000009/engine.bin is not what was written")
       assert.deepStrictEqual(yield* RunFolder.checkpoints(folder), [6, 9])
+    })
+  )
+})
+
+describe("a disk that is full when the engine saves", () => {
+  it.effect("ends the run with what to do, and it goes on to the same end", () =>
+    Effect.gen(function* () {
+      const expected = yield* whole
+      const folder = yield* temporary
+      const { engine, ...rest } = parts()
+      let saves = 0
+      const save: typeof engine.save = (label, into) => {
+        saves += 1
+        if (saves !== 3) return engine.save(label, into)
+        const detail = "Error: ENOSPC: no space left on device, write"
+        return Effect.fail(new EngineError({ engine: "toy", doing: "save", reason: { _tag: "Failed", detail } }))
+      }
+      const failing = Trainer.start({ ...rest, engine: { ...engine, save } }, input, { folder })
+      assert.strictEqual(
+        (yield* Effect.flip(failing)).message,
+        `No space is left on the disk of ${folder}: free some and resume the run; it goes on from its last checkpoint.`
+      )
+      yield* resume(folder)
+      assert.deepStrictEqual(yield* left(folder), expected)
     })
   )
 })

@@ -27,7 +27,7 @@ export const of = (config: Config, flags: { readonly cache: Option.Option<string
 const breaker = { failures: 8, openMillis: 30_000 }
 
 /** What is logged goes to the error output: the other is the run's. */
-const logger = Logger.layer([
+export const logger = Logger.layer([
   Logger.make(({ message }) => {
     process.stderr.write(`divisi: ${[message].flat().join(" ")}\n`)
   })

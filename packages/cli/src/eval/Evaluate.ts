@@ -1,6 +1,6 @@
 /** `divisi eval`: policies on benchmarks, to a report. */
 
-import { existsSync, mkdirSync } from "node:fs"
+import { existsSync } from "node:fs"
 import path from "node:path"
 import type * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunSettings } from "@divisi/core/RunSettings"
@@ -10,7 +10,6 @@ import * as Benchmarks from "@divisi/evals/Benchmarks"
 import * as Evaluation from "@divisi/evals/Evaluation"
 import * as ReportFile from "@divisi/evals/ReportFile"
 import * as DiskCache from "@divisi/files/DiskCache"
-import { fromUnknown } from "@divisi/files/FileError"
 import * as Sealed from "@divisi/files/Sealed"
 import * as WholeFile from "@divisi/files/WholeFile"
 import type { Environment } from "@divisi/recipes/Vendor"
@@ -121,13 +120,9 @@ const contendersOf = (
 /** Keeps each run's whole record in a file of its own. It holds all texts, also of confidential questions. */
 const keeper = (folder: string) => {
   const within = path.join(folder, "transcripts")
-  const made = Effect.try({
-    try: () => mkdirSync(within, { recursive: true }),
-    catch: fromUnknown(within, "written")
-  })
   return (transcript: Transcript) =>
     Effect.andThen(
-      made,
+      WholeFile.makeFolder(within),
       WholeFile.write(path.join(within, `${transcript.runId}.json`), `${Sealed.stringify(transcript)}\n`, {
         isDurable: false
       })

@@ -1,7 +1,6 @@
 /** What a run was asked for, kept in its folder beside what the trainer writes, so that it can be resumed by name. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { fromUnknown } from "@divisi/files/FileError"
 import * as WholeFile from "@divisi/files/WholeFile"
 import * as RunLayout from "@divisi/trainer/RunLayout"
 import * as Effect from "effect/Effect"
@@ -22,7 +21,7 @@ export const isRun = (folder: string): boolean => existsSync(path.join(folder, R
 
 /** Writes it before the run begins. The folder must not hold a run yet. */
 export const write = (folder: string, asked: Asked): Effect.Effect<void, Failure> =>
-  Effect.try({ try: () => mkdirSync(folder, { recursive: true }), catch: fromUnknown(folder, "written") }).pipe(
+  WholeFile.makeFolder(folder).pipe(
     Effect.andThen(WholeFile.writeJson(path.join(folder, name), asked)),
     Effect.mapError(({ message }) => failed(`The run cannot begin. ${message}`))
   )

@@ -5,6 +5,7 @@ import * as TrainingPage from "@divisi/report/TrainingPage"
 import * as RunFolder from "@divisi/trainer/RunFolder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Services from "../conductor/Services.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import type { ReportInput } from "./flags.ts"
 
@@ -20,7 +21,9 @@ const read = Effect.fnUntraced(function* (folder: string) {
 
 /** Writes the page, and prints where it is. */
 export const write = Effect.fnUntraced(function* ({ folder, out }: ReportInput): Effect.fn.Return<void, Failure> {
-  const training = yield* Effect.mapError(read(folder), (error) => usage(error.message))
+  const training = yield* Effect.mapError(Effect.provide(read(folder), Services.logger), (error) =>
+    usage(error.message)
+  )
   if (training.metrics.length === 0) {
     return yield* usage(`No iteration of the run in ${folder} has ended yet. Ask again when one has.`)
   }

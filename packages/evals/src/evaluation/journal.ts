@@ -20,6 +20,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Plan, Sample } from "../report/Report.ts"
 import { key } from "../report/Report.ts"
+import { names } from "../report/ReportFile.ts"
 
 /** An answer under its key. */
 type Answered = NonNullable<Payment["answered"]>
@@ -274,7 +275,8 @@ export const open = Effect.fnUntraced(function* <E>(
   Scope.Scope
 > {
   yield* lock(file)
-  yield* Effect.mapError(WholeFile.sweep(path.dirname(file)), unwritable())
+  const { journal, results, samples } = names
+  yield* Effect.mapError(WholeFile.sweep(path.dirname(file), [journal, results, samples]), unwritable())
   const found = yield* read(file)
   if (found?.plan !== undefined) yield* check(found.plan)
   if (found !== undefined && found.damaged.length > 0) yield* repair(file, found)

@@ -1,6 +1,7 @@
 /** The reference of a KL penalty: the weights with which a phase began. */
 import * as Effect from "effect/Effect"
 import type { Datum, PerToken } from "../Engine.ts"
+import { outOfRoom } from "../RunFolder.ts"
 import type { GrpoConfig } from "../TrainingConfig.ts"
 import type { TrainingError } from "../TrainingError.ts"
 import type { LearnedCompletion } from "./grpoBatch.ts"
@@ -13,7 +14,8 @@ export const begin = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, TrainingError> {
   const { parts, standing } = session
   if (config.objective.kl === 0 || parts.reference !== undefined || standing.reference !== undefined) return
-  const reference = yield* parts.engine.save(`phase-${standing.phase}`, yield* session.folder.referenceFolder)
+  const folder = yield* session.folder.referenceFolder
+  const reference = yield* Effect.mapError(parts.engine.save(`phase-${standing.phase}`, folder), outOfRoom(folder))
   session.standing = { ...standing, reference }
 })
 
@@ -30,7 +32,7 @@ export const logProbs = Effect.fnUntraced(function* (
   if (standing.reference === undefined) return undefined
   // An engine holds one set of weights: the reference takes the place of the present ones for one pass.
   const folder = yield* session.folder.referenceFolder
-  const present = yield* parts.engine.save("present", folder)
+  const present = yield* Effect.mapError(parts.engine.save("present", folder), outOfRoom(folder))
   yield* parts.engine.load(standing.reference, folder)
   const pass = yield* Effect.exit(parts.engine.forward(data))
   yield* parts.engine.load(present, folder)
