@@ -32,8 +32,8 @@ export interface SeededScheduler {
   readonly after: (millis: number, fire: () => void) => () => void
   /** Moves the wall clock, as an administrator or a time server would. */
   readonly shiftWallClock: (millis: number) => void
-  /** Timers that have yet to fire. */
-  readonly timers: () => number
+  /** Fibers that sleep. */
+  readonly sleepers: () => number
   /** Tasks run so far. */
   readonly tasks: () => number
   /** Runs all tasks, and lets time pass until there are neither tasks nor timers. */
@@ -52,14 +52,18 @@ const mostTasks = 300_000
 const start = Date.UTC(2026, 0, 1)
 
 /** How many operations a fiber may go on before it yields, on average; 0 for as many as it has. */
-const patience = [0, 0, 200, 40, 12]
+const patience = [0, 0, 60, 15, 5]
 
 const nanosPerMilli = 1_000_000n
 
 /** What promises have to do is done when a whole turn of the event loop has passed. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-const makeClock = (elapsed: () => number, wall: () => number, after: SeededScheduler["after"]): Clock.Clock => {
+const makeClock = (
+  elapsed: () => number,
+  wall: () => number,
+  sleep: (millis: number, wake: () => void) => () => void
+): Clock.Clock => {
   const nanos = (millis: number) => BigInt(Math.round(millis)) * nanosPerMilli
   return {
     currentTimeMillisUnsafe: wall,
@@ -73,7 +77,7 @@ const makeClock = (elapsed: () => number, wall: () => number, after: SeededSched
       if (millis <= 0) return Effect.yieldNow
       if (!Number.isFinite(millis)) return Effect.never
       return Effect.callback((resume) => {
-        const cancel = after(millis, () => resume(Effect.void))
+        const cancel = sleep(millis, () => resume(Effect.void))
         return Effect.sync(cancel)
       })
     }
@@ -89,6 +93,7 @@ export const make = (draw: Seed.Draw): SeededScheduler => {
   let now = 0
   let shift = 0
   let count = 0
+  let sleepers = 0
 
   const gap = () => (operations === 0 ? Number.POSITIVE_INFINITY : 1 + Seed.below(draw, 2 * operations))
   let untilYield = gap()
@@ -112,6 +117,23 @@ export const make = (draw: Seed.Draw): SeededScheduler => {
     timers.push(timer)
     return () => {
       timers = timers.filter((other) => other !== timer)
+    }
+  }
+
+  const sleep = (millis: number, wake: () => void) => {
+    let isAsleep = true
+    sleepers += 1
+    const rise = () => {
+      if (isAsleep) sleepers -= 1
+      isAsleep = false
+    }
+    const cancel = after(millis, () => {
+      rise()
+      wake()
+    })
+    return () => {
+      rise()
+      cancel()
     }
   }
 
@@ -157,14 +179,14 @@ export const make = (draw: Seed.Draw): SeededScheduler => {
     clock: makeClock(
       () => now,
       () => start + now + shift,
-      after
+      sleep
     ),
     elapsed: () => now,
     after,
     shiftWallClock: (millis) => {
       shift += millis
     },
-    timers: () => timers.length,
+    sleepers: () => sleepers,
     tasks: () => count,
     rest
   }

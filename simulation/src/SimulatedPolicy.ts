@@ -21,25 +21,28 @@ type View = Omit<Policy.Context, "complete">
 // Workflows
 // -------------------------------------------------------------------------------------------------------------------
 
-const accessOf = (draw: Seed.Draw, step: number): Access => {
+const accessOf = (draw: Seed.Draw, step: number, isTight: boolean): Access => {
+  if (isTight && Seed.chance(draw, 0.8)) return []
   if (Seed.chance(draw, 0.3)) return "all"
   const seen: Array<number> = []
   for (let earlier = 0; earlier < step; earlier++) if (Seed.chance(draw, 0.4)) seen.push(earlier)
   return seen
 }
 
-const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number): Step => ({
+const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number, isTight: boolean): Step => ({
   worker: Seed.below(draw, pool.workers.length + (self ? 1 : 0)),
   // The question of a nested run ends with the subtask of its step: an empty one would pass for it.
   subtask: !task.id.includes("/") && Seed.chance(draw, 0.1) ? "" : `Do ${address(task.id, round, step)}`,
-  access: accessOf(draw, step)
+  access: accessOf(draw, step, isTight)
 })
 
 /** Draws a workflow; in a recursive round it may let the previous answer stand. */
-const workflowOf = (draw: Seed.Draw, view: View): Workflow => {
+const workflowOf = (draw: Seed.Draw, view: View, isTight: boolean): Workflow => {
   if (Policy.canStand(view.previous) && Seed.chance(draw, 0.2)) return { steps: [] }
-  const steps = Array.from({ length: 1 + Seed.below(draw, view.maxSteps) }, (_, step) => stepOf(draw, view, step))
-  return Seed.chance(draw, 0.15) ? { steps, answer: "majority" } : { steps }
+  const steps = Array.from({ length: 1 + Seed.below(draw, view.maxSteps) }, (_, step) =>
+    stepOf(draw, view, step, isTight)
+  )
+  return Seed.chance(draw, isTight ? 0.5 : 0.15) ? { steps, answer: "majority" } : { steps }
 }
 
 /** A workflow in the text form of the paper. */
@@ -57,13 +60,16 @@ const written = ({ steps }: Workflow): string => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Writes the same for the same task and round. */
-const drawn = (draw: Seed.Draw): Policy.Policy => {
+const drawn = ({ draw, isTight }: World): Policy.Policy => {
   const seed = Seed.below(draw, 1 << 30)
   const drawOf = ({ round, task }: View) => Seed.draw(Seed.spread(seed, task.id, round))
-  return { name: "drawn", propose: (view) => Effect.sync(() => ({ workflow: workflowOf(drawOf(view), view) })) }
+  return {
+    name: "drawn",
+    propose: (view) => Effect.sync(() => ({ workflow: workflowOf(drawOf(view), view, isTight) }))
+  }
 }
 
-/** A worker that says something else: what it writes as a planner replaces its answers. */
+/** A worker that says something else: what it writes as a planner replaces its answers, unless they do not end. */
 const planner = (worker: Worker, text: string): Worker => ({
   ...worker,
   id: "planner",
@@ -75,16 +81,16 @@ const planner = (worker: Worker, text: string): Worker => ({
 })
 
 const planned = (stream: ReturnType<Worker["generate"]>, text: string): ReturnType<Worker["generate"]> =>
-  Stream.map(stream, (part) => (part?.type === "text" ? { ...part, text } : part))
+  Stream.map(stream, (part) => (part?.type === "text" && !(part.text?.length > 1000) ? { ...part, text } : part))
 
 /** A language model that writes workflows, and now and then something else. */
 const language = (world: World, model: Worker): Policy.Policy => ({
   name: "language",
   propose: (context) => {
     const { draw } = world
-    const text = Seed.chance(draw, 0.2) ? "I would rather not." : written(workflowOf(draw, context))
+    const text = Seed.chance(draw, 0.2) ? "I would rather not." : written(workflowOf(draw, context, world.isTight))
     const options = { model: planner(model, text), prompt: { access: "fine-grained" as const }, resamples: 1 }
-    const fallback = Seed.chance(draw, 0.5) ? drawn(draw) : undefined
+    const fallback = Seed.chance(draw, 0.5) ? drawn(world) : undefined
     return LanguagePolicy.make({ ...options, fallback }).propose(context)
   }
 })
@@ -112,9 +118,9 @@ const nonsensical = (draw: Seed.Draw): Policy.Policy => ({
   }
 })
 
-const asPromise = (draw: Seed.Draw, nonsense: number): Policy.Policy =>
+const asPromise = ({ draw, isTight, moods }: World): Policy.Policy =>
   promisePolicy("promised", async (view) => {
-    if (!Seed.chance(draw, nonsense)) return workflowOf(draw, view)
+    if (!Seed.chance(draw, moods.nonsense)) return workflowOf(draw, view, isTight)
     if (Seed.chance(draw, 0.5)) throw Nonsense.thrown(draw)
     return Nonsense.workflow(draw)
   })
@@ -126,9 +132,9 @@ export const make = (world: World, workers: ReadonlyArray<Worker>, promises: boo
   const kind = Seed.below(draw, 10)
   if (kind === 0) return Seed.chance(draw, 0.1) ? failing : Baselines.bestOf({ n: 3 })
   if (kind === 1) return Baselines.selfConsistency({ n: 4 })
-  if (kind === 2 && promises) return asPromise(draw, moods.nonsense)
+  if (kind === 2 && promises) return asPromise(world)
   if (kind <= 3) return language(world, Seed.pick(draw, workers))
-  return drawn(draw)
+  return drawn(world)
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,15 @@ export interface World {
   readonly witness: Witness
   /** The shares of calls that end in each way; the rest is answered. */
   readonly moods: Moods
+  /** Whether the same answers are given in any order. */
+  readonly isSteady: boolean
+  /** Whether little is left on every account, workers answer at once, and steps stand side by side. */
+  readonly isTight: boolean
+  /**
+   * The world as one call sees it, with a mark for what is said in it. In a steady world its draws depend on what is
+   * asked, and not on when.
+   */
+  readonly ofCall: (worker: string, request: WorkerRequest) => { readonly world: World; readonly mark: string }
   /** Called in the middle of some calls. */
   readonly meddle: () => void
 }
@@ -146,9 +155,8 @@ const failing = (world: World, worker: Worker, mark: string, request: WorkerRequ
   return { parts: cutOff(mark, draw), end: "fail", error }
 }
 
-const play = (world: World, worker: Worker, manner: Manner, request: WorkerRequest): Play => {
-  const { draw, moods, witness } = world
-  const mark = `⟦${worker.id}#${witness.ask(worker.id, request)}⟧`
+const play = (world: World, worker: Worker, manner: Manner, mark: string, request: WorkerRequest): Play => {
+  const { draw, moods } = world
   if (Seed.chance(draw, 0.02)) world.meddle()
   const fate = draw()
   if (fate < moods.fail) return failing(world, worker, mark, request)
@@ -231,13 +239,14 @@ const textOf = ({ parts }: Play): string => parts.map((part) => (part.type === "
 
 const later = ({ draw, time }: World) => new Promise<void>((resolve) => time.after(Seed.below(draw, 30), resolve))
 
-/** Waits for the signal, as a well-behaved function does. */
-const aborted = (signal: AbortSignal, witness: Witness) =>
+/** Waits for the signal, as a well-behaved function does, or does not listen to it. */
+const aborted = (signal: AbortSignal, { draw, witness }: World) =>
   new Promise<never>((_, reject) => {
+    const listens = Seed.chance(draw, 0.5)
     witness.hang(1)
     const abort = () => {
       witness.hang(-1)
-      reject(new Error("aborted"))
+      if (listens) reject(new Error("aborted"))
     }
     if (signal.aborted) abort()
     else signal.addEventListener("abort", abort, { once: true })
@@ -248,25 +257,28 @@ async function* piecesOf(world: World, played: Play, signal: AbortSignal): Async
     await later(world)
     yield piece
   }
-  if (played.end === "hang") await aborted(signal, world.witness)
+  if (played.end === "hang") await aborted(signal, world)
   if (played.end !== "finished") throw played.error
 }
 
-const asPromise = (world: World, about: Omit<Worker, "generate">, manner: Manner): Worker => {
-  const { draw, moods } = world
+const asPromise = (all: World, about: Omit<Worker, "generate">, manner: Manner): Worker => {
   const { countInputTokens, ...rest } = about
   const made: Worker = promiseWorker({
     ...rest,
     answer: (request, { signal }) => {
-      const played = play(world, made, manner, request)
+      const { mark, world } = all.ofCall(about.id, request)
+      const { draw, moods } = world
+      const played = play(world, made, manner, mark, request)
+      world.witness.answer(about.id, textOf(played))
       if (Seed.chance(draw, moods.nonsense)) {
         if (Seed.chance(draw, 0.5)) throw Nonsense.thrown(draw)
+        world.witness.answer(about.id, "fine")
         return Nonsense.answer(draw) as string
       }
       if (manner === "async-pieces") return piecesOf(world, played, signal)
       return (async () => {
         if (Seed.chance(draw, 0.7)) await later(world)
-        if (played.end === "hang") await aborted(signal, world.witness)
+        if (played.end === "hang") await aborted(signal, world)
         if (played.end !== "finished") throw played.error
         const finish = played.parts.find((part) => part?.type === "finish")
         const usage = finish?.type === "finish" && Seed.chance(draw, 0.5) ? finish.usage : undefined
@@ -277,7 +289,7 @@ const asPromise = (world: World, about: Omit<Worker, "generate">, manner: Manner
   const counted = {
     ...made,
     generate: (request: WorkerRequest) => {
-      world.witness.called()
+      all.witness.called()
       return made.generate(request)
     }
   }
@@ -297,9 +309,9 @@ const prices: ReadonlyArray<Pricing | undefined> = [
 ]
 
 /** Draws a worker. `promises` says whether it may be an async function. */
-export const make = (world: World, id: string, promises: boolean): Worker => {
-  const { draw } = world
-  const drawn = Seed.pick(draw, manners)
+export const make = (all: World, id: string, promises: boolean): Worker => {
+  const { draw, isSteady, isTight } = all
+  const drawn = isTight && Seed.chance(draw, 0.7) ? "at-once" : Seed.pick(draw, manners)
   const manner = promises || (drawn !== "promise" && drawn !== "async-pieces") ? drawn : "later"
   const about: Omit<Worker, "generate"> = {
     id,
@@ -307,17 +319,18 @@ export const make = (world: World, id: string, promises: boolean): Worker => {
     provider: Seed.pick(draw, [undefined, "acme", "bold"]),
     pricing: Seed.pick(draw, prices),
     limits: Seed.chance(draw, 0.5) ? { maxOutputTokens: 64 } : undefined,
-    takesSeed: !Seed.chance(draw, 0.1),
+    takesSeed: isSteady || !Seed.chance(draw, 0.1),
     isCacheable: !Seed.chance(draw, 0.1),
     ...(Seed.chance(draw, 0.3) ? { countInputTokens: (messages) => 3 + Math.ceil(lengthOf(messages) / 3) } : {})
   }
-  if (manner === "promise" || manner === "async-pieces") return asPromise(world, about, manner)
+  if (manner === "promise" || manner === "async-pieces") return asPromise(all, about, manner)
   const worker: Worker = {
     ...about,
     generate: (request) => {
-      world.witness.called()
-      const played = play(world, worker, manner, request)
-      if (Seed.chance(draw, world.moods.nonsense / 4)) throw Nonsense.thrown(draw)
+      all.witness.called()
+      const { mark, world } = all.ofCall(id, request)
+      const played = play(world, worker, manner, mark, request)
+      if (Seed.chance(world.draw, world.moods.nonsense / 4)) throw Nonsense.thrown(world.draw)
       return streamOf(world, manner, played)
     }
   }

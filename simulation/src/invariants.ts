@@ -83,8 +83,11 @@ export const ofSums = (name: string, told: Spend, charged: Spend): Problems =>
 export interface Told {
   readonly name: string
   readonly events: ReadonlyArray<RunEvent>
+  /** When each event came. */
+  readonly times: ReadonlyArray<number>
   readonly transcript: Transcript.Transcript
   readonly maxRounds: number
+  readonly skipsUnseen: boolean
 }
 
 const isSameJson = (one: string, other: string): boolean =>
@@ -118,6 +121,28 @@ const ofWire = ({ events, name, transcript }: Told): Problems => {
   if (folded === undefined || !isSameJson(Wire.encodeTranscript(folded), written))
     problems.push(`${name}: the fold of its events is another transcript`)
   return problems
+}
+
+/** A step starts the moment the last step that it sees has ended, if anybody can see it. */
+const ofStarts = ({ events, name, skipsUnseen, times }: Told): Problems => {
+  const plans = new Map<string, { readonly workflow: Workflow.Workflow; readonly time: number }>()
+  const ends = new Map<string, number>()
+  return events.flatMap((event, index) => {
+    const time = times[index]!
+    if (!("round" in event)) return []
+    const round = `${event.runId} ${event.round}`
+    if (event.type === "workflow-proposed") plans.set(round, { workflow: event.workflow, time })
+    if (event.type === "step-finished" || event.type === "step-failed" || event.type === "step-skipped")
+      ends.set(`${round}.${event.step}`, time)
+    if (event.type !== "step-started") return []
+    const { step } = event
+    const { time: planned, workflow } = plans.get(round)!
+    const seen = Workflow.visible(workflow, step).map((earlier) => ends.get(`${round}.${earlier}`) ?? Number.NaN)
+    const due = Math.max(planned, ...seen)
+    if (skipsUnseen && !Workflow.needed(workflow).has(step))
+      return [`${name}: nobody can see step ${step}, and it is run`]
+    return due === time ? [] : [`${name}: step ${round}.${step} starts at ${time}, and was due at ${due}`]
+  })
 }
 
 const ofAnswerText = ({ events, maxRounds, name, transcript }: Told): Problems => {
@@ -201,6 +226,7 @@ const ofSteps = (name: string, transcript: Transcript.Transcript, { answers }: W
 export const ofRun = (told: Told, witness: Witness): Problems => [
   ...ofOrder(told),
   ...ofWire(told),
+  ...ofStarts(told),
   ...ofAnswerText(told),
   ...withNested(told.transcript).flatMap((transcript) => ofSteps(told.name, transcript, witness))
 ]

@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest"
 import * as Simulation from "../src/Simulation.ts"
 
+const seeds = 1_000
+
 describe("simulation", () => {
+  it("a thousand seeds hold what runs promise", async () => {
+    const failures: Array<string> = []
+    for (let seed = 0; seed < seeds; seed++) {
+      const { problems } = await Simulation.simulate(seed)
+      if (problems.length > 0) failures.push(`pnpm simulate --seed ${seed}: ${problems.join("; ")}`)
+    }
+    expect(failures).toEqual([])
+  })
+
   it("the same seed is the same order of all that happens", async () => {
     for (let seed = 0; seed < 100; seed++) {
       expect(await Simulation.simulate(seed)).toEqual(await Simulation.simulate(seed))

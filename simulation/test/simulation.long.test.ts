@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process"
+import { text } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import { mutants } from "../src/Mutants.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+/** Runs `pnpm simulate`. */
+const simulate = async (...options: ReadonlyArray<string>) => {
+  const child = spawn(process.execPath, ["--conditions=@divisi/source", main, ...options], {
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve))
+  const output = await text(child.stdout)
+  return { code: await ended, output }
+}
+
+describe("simulation", () => {
+  it("twenty thousand seeds hold what runs promise", async () => {
+    const { code, output } = await simulate("--seeds", "20000")
+    expect(code, output).toBe(0)
+  })
+
+  // It took 1,080 seeds to find the one that hides best.
+  it.each(Object.keys(mutants))("a mistake that was mended is found again: %s", async (name) => {
+    const { code, output } = await simulate("--mutant", name, "--seeds", "4000", "--most", "1")
+    expect(output).toMatch(/^seed \d+ failed; again: pnpm simulate --seed \d+ --mutant /m)
+    expect(code).toBe(1)
+  })
+})
