@@ -13,6 +13,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   hosts: () => import("./checks/hosts.ts"),
   /** Code in docstrings and pages type-checks and does what it says. */
   documentation: () => import("./checks/documentation.ts"),
+  /** Figures on pages are those that the commands beside them print. */
+  figures: () => import("./checks/figures.ts"),
   /** Packed packages pass publint and arethetypeswrong. Needs `pnpm build`. */
   tarballs: () => import("./checks/tarballs.ts"),
   /** Packed packages work in an empty folder with plain npm. Needs `pnpm build`. */

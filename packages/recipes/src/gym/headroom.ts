@@ -1,13 +1,14 @@
 /**
  * How much there is to gain in the gym: the accuracy of every single worker, of the usual baselines, of a majority of
  * all, of the lexical policy and of the oracle on test tasks. One JSON line for each; with `--table`, a table in
- * Markdown.
+ * Markdown, with `--families` of shares by family.
  *
- *   pnpm --filter @divisi/recipes headroom [--tasks 500] [--seed 0] [--families] [--table]
+ *   pnpm --filter @divisi/recipes headroom [--tasks 500] [--seed 0] [--policies lexical,oracle] [--families] [--table]
  */
 import { parseArgs } from "node:util"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
+import { names } from "@divisi/gym/Family"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     tasks: { type: "string", default: "500" },
     seed: { type: "string", default: "0" },
     families: { type: "boolean", default: false },
+    policies: { type: "string" },
     table: { type: "boolean", default: false }
   }
 })
@@ -63,9 +65,20 @@ const row = ({ accuracy, costUsd, meanSteps, policy, standardError }: Effect.Suc
   return `| ${policy} | ${percent(accuracy)} | ${percent(standardError)} | ${perThousand} | ${meanSteps.toFixed(2)} |`
 }
 
-if (values.table)
-  console.log("| policy | right | standard error | USD per 1,000 tasks | steps |\n|---|---|---|---|---|")
-for (const policy of policies(pool)) {
+/** The families in the order of the table, and what is made of several. */
+const columns = [...names, "composite"]
+
+const familyRow = ({ families = {}, policy }: Effect.Success<ReturnType<typeof measure>>) =>
+  `| ${[policy, ...columns.map((name) => ((families[name] ?? 0) * 100).toFixed(0))].join(" | ")} |`
+
+if (values.table) {
+  const head = values.families
+    ? ["policy", ...columns]
+    : ["policy", "right", "standard error", "USD per 1,000 tasks", "steps"]
+  console.log(`| ${head.join(" | ")} |\n|${head.map(() => "---|").join("")}`)
+}
+const wanted = values.policies?.split(",")
+for (const policy of policies(pool).filter(({ name }) => wanted?.includes(name) ?? true)) {
   const measured = await Effect.runPromise(measure(policy))
-  console.log(values.table ? row(measured) : JSON.stringify(measured))
+  console.log(values.table ? (values.families ? familyRow : row)(measured) : JSON.stringify(measured))
 }
