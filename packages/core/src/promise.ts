@@ -53,7 +53,7 @@ export interface ConductOptions extends Omit<Conductor.Options, "pool" | "policy
   readonly policy: Policy
   /** Stops the run: its calls end at once, and the result says `interrupted`. Nothing is thrown. */
   readonly signal?: AbortSignal | undefined
-  /** Called with every event. */
+  /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   /** Keeps answers between runs: `openCache` of `@divisi/files/promise`, or `ResponseCache.makeMemory`. */
   readonly cache?: ResponseCache | undefined
@@ -129,7 +129,8 @@ const read = (given: unknown): Given | undefined => {
  * **Details**
  *
  * `signal` is aborted when the call is interrupted or out of time. An error that it throws fails the call: use
- * {@link workerError} to say why. Without a `usage`, tokens are estimated at four characters each.
+ * {@link workerError} to say why. Without a `usage`, tokens are estimated at four characters each. What is no answer, as
+ * the `undefined` of a forgotten `return`, fails the call as a `Defect` and is not asked for again.
  *
  * **Example**
  *

@@ -54,7 +54,7 @@ export interface RunOptions {
   readonly found?: "free" | "as-made" | undefined
   /** Instead of the Conductor's. */
   readonly pool?: WorkerPool | undefined
-  /** Called with every event. */
+  /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */
   readonly listener?: RunEvent.Listener | undefined
 }
 

@@ -17,7 +17,10 @@ export interface WorkerSettings {
   /** 0.2 in the paper. */
   readonly temperature?: number | undefined
   readonly reasoning?: Reasoning | undefined
-  /** How long one call may take, in milliseconds; no limit by default. Vendors' clients have limits of their own. */
+  /**
+   * How long one call may take, in milliseconds. Without it an answer may go on arriving for half an hour; a worker that
+   * says nothing at all is waited for, as the vendors' clients have limits of their own on that.
+   */
   readonly timeoutMillis?: number | undefined
 }
 

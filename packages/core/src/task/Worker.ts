@@ -3,7 +3,9 @@
  *
  * A worker is a small value with one verb, `generate`, which streams parts: text, reasoning, and one last part that
  * says why it ended and what it used. It does not retry, does not cache and keeps no state between calls: the runtime
- * does that once for all workers.
+ * does that once for all workers. It also holds what they send to its form: a usage that cannot be is estimated
+ * (`Usage.checked`), text that is no string or goes on past 64 characters for each allowed token (a mebi of characters at
+ * least) is `Malformed`, and whatever else their code throws or gives is a `Defect`.
  */
 import * as Data from "effect/Data"
 import type * as Stream from "effect/Stream"
