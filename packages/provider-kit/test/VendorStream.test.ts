@@ -230,6 +230,49 @@ describe("the end", () => {
   })
 })
 
+describe("what a vendor sends that is of no known shape", () => {
+  const nonsense = (): never => (null as unknown as { pieces: () => never }).pieces()
+
+  const refused = (failure: WorkerError | undefined) => {
+    assert.strictEqual(failure?.reason._tag, "Malformed")
+    assert.notMatch(failure?.reason.detail ?? "", /null|Cannot|function/)
+  }
+
+  it("is the vendor's fault where the protocol breaks at it, and what came before stands", async () => {
+    const next = (state: State, event: Event) => (event === "odd" ? nonsense() : protocol.next(state, event))
+    const events = async function* (): AsyncGenerator<Event> {
+      yield* ["4", { usage }, "odd"]
+    }
+    const { failure, texts } = await read(call(events, { protocol: { ...protocol, next } }))
+    refused(failure)
+    assert.deepStrictEqual(texts, ["4"])
+    assert.deepStrictEqual(failure?.usage, usage)
+  })
+
+  it("is the vendor's fault where a client's reader breaks at it, or the provider at its error", async () => {
+    const broken = await read(
+      call(async function* () {
+        yield "4"
+        nonsense()
+      })
+    )
+    refused(broken.failure)
+    const open = () => Promise.reject(new Error("refused"))
+    refused((await read(call(never as never, { open, reason: nonsense }))).failure)
+  })
+
+  it("changes nothing after a complete answer", async () => {
+    const { failure, finish } = await read(
+      call(async function* () {
+        yield* ["42", { end: "stop" } as const]
+        nonsense()
+      })
+    )
+    assert.isUndefined(failure)
+    assert.include(finish, { reason: "stop" })
+  })
+})
+
 describe("secrets", () => {
   it("show in no failure, and neither do whole pages", async () => {
     const reasons: ReadonlyArray<WorkerErrorReason> = [
