@@ -93,7 +93,9 @@ const isPieced = (node: Expression): boolean =>
   node.type === "root" ||
   node.type === "log" ||
   node.type === "remainder" ||
-  (node.type === "power" && !isWhole(node.right))
+  (node.type === "power" &&
+    !isWhole(node.right) &&
+    (variables(node.left).length > 0 || variables(node.right).length === 0))
 
 const isWhole = (expression: Expression): boolean => exact(expression)?.denominator === 1n
 
@@ -107,6 +109,11 @@ const counted = (expression: Expression): ReadonlySet<string> => {
   })
   return names
 }
+
+const isCostly = (node: Expression): boolean =>
+  (node.type === "call" && !/^(?:abs|sqrt|floor|ceil)$/.test(node.name)) ||
+  node.type === "log" ||
+  (node.type === "power" && !isWhole(node.right))
 
 const isRounder = (node: Expression): boolean => node.type === "call" && /^(?:floor|ceil)$/.test(node.name)
 
@@ -160,7 +167,11 @@ const corners = (expressions: ReadonlyArray<Expression>, names: ReadonlyArray<st
     })
   }
   const found = [...numbers].filter((one) => one > 0 && one < 1e30).slice(0, 8)
-  const derived = found.flatMap((one) => [one, Math.sqrt(one), ...found.map((other) => one / other)])
+  // Quotients are many; where each point takes 80 digits of logarithms and sines, the numbers themselves must do.
+  const quotients = expressions.some((one) => some(one, isCostly))
+    ? []
+    : found.flatMap((one) => found.map((other) => one / other))
+  const derived = [...found, ...found.map(Math.sqrt), ...quotients]
   const all = [0, ...zeros, ...derived.flatMap((one) => [one, -one])]
   const [low, high] = [Math.min(...all), Math.max(...all)]
   return [...new Set([3 * low - 7, ...all, 3 * high + 7])].sort((x, y) => x - y)
