@@ -1,6 +1,6 @@
 /** `divisi pool check`: whether each worker answers, how fast and at what price. */
 
-import { cost, estimateUsage, type Pricing, type Usage } from "@divisi/core/Usage"
+import { checked, cost, estimateUsage, type Pricing, type Usage } from "@divisi/core/Usage"
 import type { Worker, WorkerError } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -41,29 +41,33 @@ const failed = (worker: Worker, error: string): Checked => ({
   error: error.replaceAll(/\s+/g, " ").trim()
 })
 
+/** The monotonic clock in milliseconds. */
+const ticks = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
+
 /** Calls a worker once. It counts as reachable when its answer ends, whatever the answer is. */
 export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Checked> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
-    const startedAt = clock.currentTimeMillisUnsafe()
+    const startedAt = ticks(clock)
     let firstAt: number | undefined
     let text = ""
     let usage: Usage | undefined
     yield* Stream.runForEach(worker.generate({ messages, maxOutputTokens }), (part) =>
       Effect.sync(() => {
         if (part.type === "allowance") return
-        firstAt ??= clock.currentTimeMillisUnsafe()
+        firstAt ??= ticks(clock)
         if (part.type === "finish") usage = part.usage
         else text += part.text
       })
     )
-    const durationMillis = clock.currentTimeMillisUnsafe() - startedAt
-    const counted = usage ?? estimateUsage(messages, text)
+    const durationMillis = Math.round(ticks(clock) - startedAt)
+    const estimate = () => estimateUsage(messages, text)
+    const counted = usage === undefined ? estimate() : checked(usage, estimate)
     const costUsd = cost(worker.pricing, counted)
     return {
       worker: worker.id,
       reachable: true,
-      latencyMillis: (firstAt ?? startedAt) - startedAt,
+      latencyMillis: Math.round((firstAt ?? startedAt) - startedAt),
       durationMillis,
       tokensPerSecond: durationMillis > 0 ? (1_000 * counted.outputTokens) / durationMillis : undefined,
       usage: counted,
