@@ -16,7 +16,7 @@ const measured = (folder: string): ReadonlyArray<unknown> =>
     .trim()
     .split("\n")
     .map((line) => {
-      const { at: _, criticalPathSeconds: __, seconds: ___, ...metrics } = JSON.parse(line)
+      const { at: _, criticalPathSeconds: __, seconds: ___, sha256: ____, ...metrics } = JSON.parse(line)
       return metrics
     })
 
