@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
+import * as Scheduler from "effect/Scheduler"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as Baselines from "../src/policy/Baselines.ts"
@@ -433,5 +434,29 @@ describe("streams and services", () => {
         [false, false]
       )
     }).pipe(Effect.provide(ResponseCache.layerMemory({ maxEntries: 10 })))
+  )
+})
+
+describe("a run that is started", () => {
+  it.effect("has a result when it is stopped, also before it has begun", () =>
+    Effect.gen(function* () {
+      const scheduler = yield* Scheduler.Scheduler
+      for (let operation = 0; operation < 40; operation++) {
+        let left = operation
+        // Yields once, at this operation.
+        const pausing: Scheduler.Scheduler = {
+          executionMode: scheduler.executionMode,
+          makeDispatcher: () => scheduler.makeDispatcher(),
+          shouldYield: () => left-- === 0
+        }
+        const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: [{ hang: true }] })])
+        const conductor = Conductor.make({ policy: Baselines.single(0), pool })
+        const stopped = Effect.scoped(Effect.flatMap(conductor.start("Anybody there?"), (run) => run.interrupt))
+        const fiber = yield* Effect.forkChild(Effect.provideService(stopped, Scheduler.Scheduler, pausing))
+        for (let turn = 0; turn < 60 && fiber.pollUnsafe() === undefined; turn++) yield* Effect.yieldNow
+        assert.isDefined(fiber.pollUnsafe(), `a pause at operation ${operation}`)
+        assert.strictEqual((yield* Fiber.join(fiber)).ending, "interrupted")
+      }
+    })
   )
 })

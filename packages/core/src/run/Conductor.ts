@@ -163,7 +163,8 @@ export const make = (options: Options): Conductor["Service"] => {
         Queue.endUnsafe(events)
       })
     )
-    const fiber = yield* Effect.forkScoped(ended, { startImmediately: true })
+    // Nothing interrupts it before it has begun: who is stopped then has a result, too.
+    const fiber = yield* Effect.forkScoped(ended, { startImmediately: true, uninterruptible: true })
     const result = Deferred.await(done)
     return { events: Stream.fromQueue(events), result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
   })

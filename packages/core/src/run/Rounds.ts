@@ -102,9 +102,11 @@ export const conduct = (
         current: undefined,
         stopped: undefined
       }
+      // With `onResult` the run is forked, and nothing interrupts it before it has begun.
+      const interruptible = onResult === undefined ? restore : Effect.interruptible
       const startedAt = ticks(clock)
       started(state, nesting?.parent)
-      const exit = yield* Effect.exit(restore(inTime(state, nesting, runRounds(state))))
+      const exit = yield* Effect.exit(interruptible(inTime(state, nesting, runRounds(state))))
       const result = finished(state, startedAt, exit)
       onResult?.(result)
       if (heard !== undefined) yield* heard.end
