@@ -42,6 +42,8 @@ export interface SeededScheduler {
     readonly onTask: () => void
     /** Whether promises are under way that may make tasks. */
     readonly promises: boolean
+    /** Whether to leave it at that before time goes on. */
+    readonly isEnough: () => boolean
   }) => Promise<void>
 }
 
@@ -150,7 +152,7 @@ export const make = (draw: Seed.Draw): SeededScheduler => {
     }
   }
 
-  const rest: SeededScheduler["rest"] = async ({ onTask, promises }) => {
+  const rest: SeededScheduler["rest"] = async ({ isEnough, onTask, promises }) => {
     for (;;) {
       while (tasks.length > 0) {
         count += 1
@@ -160,7 +162,7 @@ export const make = (draw: Seed.Draw): SeededScheduler => {
       }
       if (promises) await turn()
       if (tasks.length > 0) continue
-      if (timers.length === 0) return
+      if (timers.length === 0 || isEnough()) return
       jump()
     }
   }

@@ -384,7 +384,11 @@ class Simulation {
   }
 
   private rest(): Promise<void> {
-    return this.time.rest({ onTask: this.onTask, promises: this.promises })
+    const { promises, time, witness } = this
+    const since = time.elapsed()
+    // Who waits for what hangs may look again and again.
+    const isEnough = () => witness.hanging() > 0 && time.elapsed() - since > 1000
+    return time.rest({ onTask: this.onTask, promises, isEnough })
   }
 
   /** Runs everything to its end. What hangs is stopped, as somebody would at last. */
