@@ -1,5 +1,6 @@
 /** The command line of `divisi`: its tree of commands, its help and how it speaks of a wrong invocation. */
 
+import { read } from "@divisi/recipes/Environment"
 import * as Console from "effect/Console"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
@@ -48,12 +49,8 @@ const divisi = Command.make("divisi").pipe(
   ])
 )
 
-const colours = process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb"
-
-const formatter = CliOutput.defaultFormatter({ colors: colours, globalFlags: "summary" })
-
 /** Help goes to the output; what is wrong with an invocation to the error output, without the whole help. */
-const presenter: CliOutput.Presenter = {
+const presenter = (formatter: CliOutput.Formatter): CliOutput.Presenter => ({
   present: (event) => {
     switch (event._tag) {
       case "Help":
@@ -70,12 +67,18 @@ const presenter: CliOutput.Presenter = {
         )
     }
   }
-}
+})
 
-const layer = Layer.mergeAll(
-  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
-  CliOutput.layer(formatter),
-  CliOutput.layerPresenter(presenter)
+const layer = Layer.unwrap(
+  Effect.map(read(["NO_COLOR", "TERM"]), ({ NO_COLOR, TERM }) => {
+    const colors = process.stdout.isTTY === true && NO_COLOR === undefined && TERM !== "dumb"
+    const formatter = CliOutput.defaultFormatter({ colors, globalFlags: "summary" })
+    return Layer.mergeAll(
+      CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+      CliOutput.layer(formatter),
+      CliOutput.layerPresenter(presenter(formatter))
+    )
+  })
 )
 
 /** Workers to leave out begin with a minus, so a separate value of `--pool` would be taken for flags. */

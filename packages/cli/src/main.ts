@@ -1,4 +1,6 @@
 /** The `divisi` process: runs the command line, and turns how it ended into an exit code. */
+
+import { read } from "@divisi/recipes/Environment"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -11,6 +13,9 @@ import { clean } from "./view/Line.ts"
 
 /** Why this process was asked to stop, once it was. */
 let stoppedBy: keyof typeof signals | undefined
+
+/** Whether an error that nobody foresaw is told with where it came from. */
+let isDebugging = false
 
 const signals = {
   SIGINT: exitCodes.interrupted,
@@ -35,7 +40,7 @@ const report = (exit: Exit.Exit<unknown, unknown>): number => {
   const usageCode = Cli.exitCodeOf(error)
   if (usageCode !== undefined) return usageCode
   say(`unexpected: ${messageOf(error)}`)
-  if (error instanceof Error && process.env.DIVISI_DEBUG) process.stderr.write(`${clean(error.stack ?? "")}\n`)
+  if (error instanceof Error && isDebugging) process.stderr.write(`${clean(error.stack ?? "")}\n`)
   return exitCodes.failed
 }
 
@@ -73,4 +78,9 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
   })
 })
 
-runMain(Effect.provide(Cli.run(process.argv.slice(2)), NodeServices.layer), { disableErrorReporting: true })
+const divisi = Effect.gen(function* () {
+  isDebugging = (yield* read(["DIVISI_DEBUG"])).DIVISI_DEBUG !== undefined
+  yield* Cli.run(process.argv.slice(2))
+})
+
+runMain(Effect.provide(divisi, NodeServices.layer), { disableErrorReporting: true })

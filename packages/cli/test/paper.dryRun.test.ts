@@ -10,7 +10,7 @@ const tokenizer = path.join(packages, "trainer-tinker/test/fixtures/tokenizer")
 
 const files = {
   "math500.jsonl": "math500.jsonl",
-  "mmlu.jsonl": "mmlu.jsonl",
+  "mmlu-auxiliary-train.jsonl": "mmlu.jsonl",
   "rlpr.jsonl": "rlpr.jsonl",
   "livecodebench-v1.jsonl": "livecodebench.jsonl"
 }
@@ -120,6 +120,6 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
   it("ends with a sentence where no problem can be had", async () => {
     const { code, errors } = await estimate({ left: Object.keys(files) })
     assert.strictEqual(code, 1)
-    assert.include(errors, "check the connection, or give a local file")
+    assert.include(errors, "check the connection, or fetch the file by other means")
   })
 })

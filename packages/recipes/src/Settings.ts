@@ -1,9 +1,8 @@
 /** Settings of recipes in the environment. */
 import type { Pricing } from "@divisi/core/Usage"
+import * as Effect from "effect/Effect"
+import * as Environment from "./Environment.ts"
 import { seats } from "./paper/Seats.ts"
-
-/** As `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A setting in the environment that cannot be used. */
 export class SettingError extends Error {}
@@ -30,5 +29,11 @@ const priceOf = (text: string): readonly [string, Pricing] => {
 }
 
 /** Prices of workers in the paper's pool: `DIVISI_WORKER_PRICES=qwen3-32b=0.1/0.3,gemma-3-27b-it=0/0`. */
-export const workerPrices = ({ DIVISI_WORKER_PRICES: prices }: Environment = process.env) =>
-  Object.fromEntries(prices ? prices.split(",").map(priceOf) : [])
+export const workerPrices: Effect.Effect<Readonly<Record<string, Pricing>>, SettingError> = Effect.flatMap(
+  Environment.read(["DIVISI_WORKER_PRICES"]),
+  ({ DIVISI_WORKER_PRICES: prices }) =>
+    Effect.try({
+      try: () => Object.fromEntries(prices === undefined ? [] : prices.split(",").map(priceOf)),
+      catch: (error) => error as SettingError
+    })
+)

@@ -6,42 +6,54 @@ import * as TinkerEngine from "@divisi/trainer-tinker/TinkerEngine"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { type Environment, numbers, SettingError } from "./Settings.ts"
+import * as Environment from "./Environment.ts"
+import { numbers, SettingError } from "./Settings.ts"
 
 const servers = ["hosted", "skyrl-jax", "skyrl-fsdp"] as const
 
-const dialectOf = ({ TINKER_SERVER: name }: Environment) => {
+/** The settings, as far as the environment has them. */
+export const settings: Effect.Effect<Environment.Environment> = Environment.read([
+  "TINKER_API_KEY",
+  "TINKER_BASE_GGUF",
+  "TINKER_BASE_URL",
+  "TINKER_PRICES",
+  "TINKER_SERVER",
+  "TINKER_SPEED",
+  "TINKER_TOKENIZER"
+])
+
+const dialectOf = ({ TINKER_SERVER: name }: Environment.Environment) => {
   const found = servers.find((server) => server === name)
   if (found !== undefined || name === undefined || name === "") return found
   throw new SettingError(`TINKER_SERVER is "${name}"; it may be ${servers.join(", ")}, or be absent.`)
 }
 
 /** The base model's tokenizer: that of the folder in `TINKER_TOKENIZER`, or the model's own from Hugging Face. */
-export const tokenizer = (baseModel: string, environment: Environment = process.env) =>
-  HuggingFaceTokenizer.load(
-    environment.TINKER_TOKENIZER ? { folder: environment.TINKER_TOKENIZER } : { model: baseModel }
+export const tokenizer = (baseModel: string) =>
+  Effect.flatMap(settings, ({ TINKER_TOKENIZER: folder }) =>
+    HuggingFaceTokenizer.load(folder === undefined ? { model: baseModel } : { folder })
   )
 
 /** Opens an engine at `TINKER_BASE_URL` with the key in `TINKER_API_KEY`; the hosted service by default. */
 export const open = (
   baseModel: string,
-  tokenizer: Tokenizer,
-  environment: Environment = process.env
-): Effect.Effect<TinkerEngine.TinkerEngine, EngineError, Scope.Scope> => {
-  const { TINKER_API_KEY: key, TINKER_BASE_GGUF: gguf, TINKER_BASE_URL: url } = environment
-  const dialect = dialectOf(environment)
-  const { pricing } = rates(environment)
-  const engine = TinkerEngine.make({
-    baseModel,
-    tokenizer,
-    baseUrl: url ? url : undefined,
-    apiKey: key ? Redacted.make(key) : undefined,
-    dialect,
-    baseGguf: gguf ? gguf : undefined,
-    onNotice: (notice) => void process.stderr.write(`note: ${notice}\n`)
+  tokenizer: Tokenizer
+): Effect.Effect<TinkerEngine.TinkerEngine, EngineError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const environment = yield* settings
+    const { TINKER_API_KEY: key, TINKER_BASE_GGUF: baseGguf, TINKER_BASE_URL: baseUrl } = environment
+    const { pricing } = rates(environment)
+    const made = yield* TinkerEngine.make({
+      baseModel,
+      tokenizer,
+      baseUrl,
+      apiKey: key === undefined ? undefined : Redacted.make(key),
+      dialect: dialectOf(environment),
+      baseGguf,
+      onNotice: (notice) => void process.stderr.write(`note: ${notice}\n`)
+    })
+    return pricing === undefined ? made : { ...made, pricing }
   })
-  return Effect.map(engine, (made) => (pricing === undefined ? made : { ...made, pricing }))
-}
 
 /** What the server charges, in USD per million tokens: `TINKER_PRICES=prefill,sample,train`. */
 const pricing = (prices: string): EngineRates => {
@@ -64,7 +76,7 @@ const speed = (text: string): EngineRates => {
 }
 
 /** What the server charges and how quick it is, as far as the environment says so. */
-export const rates = ({ TINKER_PRICES, TINKER_SPEED }: Environment = process.env): EngineRates => ({
+export const rates = ({ TINKER_PRICES, TINKER_SPEED }: Environment.Environment): EngineRates => ({
   ...(TINKER_PRICES ? pricing(TINKER_PRICES) : {}),
   ...(TINKER_SPEED ? speed(TINKER_SPEED) : {})
 })

@@ -8,13 +8,11 @@ import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { type Environment, read } from "./Environment.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
-
-/** Variables by name, as in `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What a model is made with. */
 export interface Settings extends Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "reasoning"> {
@@ -169,6 +167,18 @@ export const parse = (text: string): Reference | undefined => {
     ? undefined
     : { vendor: text.slice(0, colon), model: text.slice(colon + 1) }
 }
+
+/** What the environment has for vendors: for those that are known, and for servers of these names. */
+export const environment = (
+  known: ReadonlyArray<Vendor>,
+  servers: ReadonlyArray<string> = []
+): Effect.Effect<Environment> =>
+  read(
+    [...known, ...servers.map((name) => unknownServer(name, variableOf(name)))].flatMap(({ baseURLs, keys }) => [
+      ...keys,
+      ...baseURLs
+    ])
+  )
 
 /** The first of the variables that is set. */
 const firstSet = (names: ReadonlyArray<string>, environment: Environment): string | undefined =>

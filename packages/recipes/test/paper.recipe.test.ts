@@ -3,6 +3,7 @@ import os from "node:os"
 import path from "node:path"
 import * as Grader from "@divisi/core/Grader"
 import * as Task from "@divisi/core/Task"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { describe, expect, it } from "vitest"
 import { phasesOf, twentieth, whole } from "../src/paper/PaperRecipe.ts"
@@ -54,8 +55,8 @@ describe("the paper's recipe", () => {
       "livecodebench-v1": "livecodebench"
     }
     for (const [name, from] of Object.entries(files)) fs.copyFileSync(fixture(from), path.join(folder, `${name}.jsonl`))
-    const environment = { DIVISI_BENCHMARKS: folder }
-    const problems = await Effect.runPromise(load({ limit: 2, seed: 1, environment }))
+    const environment = ConfigProvider.layer(ConfigProvider.fromUnknown({ DIVISI_BENCHMARKS: folder }))
+    const problems = await Effect.runPromise(Effect.provide(load({ limit: 2, seed: 1 }), environment))
     fs.rmSync(folder, { recursive: true })
     expect(problems.map(({ grader, name, tasks }) => [name, grader.name, tasks.length])).toEqual([
       ["math500", "math500", 2],

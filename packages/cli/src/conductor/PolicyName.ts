@@ -6,7 +6,6 @@ import type * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
-import type { Environment } from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, usage } from "../invocation/Failure.ts"
@@ -16,8 +15,6 @@ import type { Profiles } from "./Profiles.ts"
 export interface Options {
   /** What those whose name ends in `+profiles` are shown. */
   readonly profiles?: Profiles | undefined
-  /** Where the keys of vendors are; the process's own by default. */
-  readonly environment?: Environment | undefined
   /** Whether a view shows the notes of plans, so that they need not be told on the error output. */
   readonly areNotesShown?: boolean | undefined
 }
@@ -114,7 +111,7 @@ const vendorModel = (
     const worker = workerOf(pool, name)
     if (worker !== undefined) return prompted(worker, options)
     const WorkerName = yield* Effect.promise(() => import("./WorkerName.ts"))
-    const [made] = yield* WorkerName.workers([name], options.environment ?? process.env)
+    const [made] = yield* WorkerName.workers([name])
     return prompted(made![0]!, options)
   })
 

@@ -3,7 +3,6 @@ import type * as Conductor from "@divisi/core/Conductor"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Reasoning, Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import type { Environment } from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -71,10 +70,10 @@ const references = (config: Config, names: ReadonlyArray<string>): ReadonlyArray
 }
 
 /** Workers by name: models of vendors are made, the others are those of the config or the gym. */
-const named = (config: Config, names: ReadonlyArray<string>, models: ReadonlyArray<string>, environment: Environment) =>
+const named = (config: Config, names: ReadonlyArray<string>, models: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const WorkerName = yield* Effect.promise(() => import("./WorkerName.ts"))
-    const made = yield* WorkerName.workers(models, environment)
+    const made = yield* WorkerName.workers(models)
     const others = names.filter((name) => !models.includes(name))
     const own = others.length === 0 ? [] : (yield* chosen(config, others.join(","))).workers
     const byName = new Map([...models.map((name, index) => [name, made[index]!] as const), ...own.map(byId)])
@@ -92,16 +91,13 @@ const chosen = (config: Config, names: string): Effect.Effect<WorkerPool.WorkerP
 /** The pool that the flags name: models of vendors, or what they leave of the config's. */
 export const resolvePool = (
   config: Config,
-  flags: Pick<Flags, "pool">,
-  environment: Environment = process.env
+  flags: Pick<Flags, "pool">
 ): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
   if (Option.isNone(flags.pool)) return basePool(config)
   const names = listOf(flags.pool.value)
   const models = references(config, names)
   const isExclusion = names.some((name) => name.startsWith("-"))
-  return models.length === 0 || isExclusion
-    ? chosen(config, flags.pool.value)
-    : named(config, names, models, environment)
+  return models.length === 0 || isExclusion ? chosen(config, flags.pool.value) : named(config, names, models)
 }
 
 /** Whether the workers are the gym's: nobody has named others. */

@@ -1,6 +1,7 @@
 /** Workers of the vendors' models, by the names that `--pool` and `--policy` take. */
 import type { Worker } from "@divisi/core/Worker"
 import type { PaperSetting } from "@divisi/recipes"
+import type { Environment } from "@divisi/recipes/Environment"
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
@@ -12,14 +13,17 @@ const paper = "paper"
 const paperSetting = (name: string): PaperSetting | undefined =>
   name === `${paper}:controlled` ? "controlled" : name === `${paper}:unconstrained` ? "unconstrained" : undefined
 
-const makePaperPool = (setting: PaperSetting): Effect.Effect<ReadonlyArray<Worker>, Failure> =>
+const makePaperPool = (
+  setting: PaperSetting,
+  environment: Environment
+): Effect.Effect<ReadonlyArray<Worker>, Failure> =>
   Effect.tryPromise({
-    try: async () => (await import("@divisi/recipes")).paperPool({ setting }),
+    try: async () => (await import("@divisi/recipes")).paperPool({ setting, environment }),
     catch: (error) => usage(messageOf(error))
   })
 
 /** What is wrong with a name, where something is. */
-const problemOf = (name: string, environment: Vendor.Environment): string | undefined => {
+const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
   if (reference === undefined) return `${name} is no model: write vendor:model, as in openai:gpt-5.`
   if (paperSetting(name) !== undefined) return undefined
@@ -40,9 +44,9 @@ const makeLocalPool: Effect.Effect<ReadonlyArray<Worker>, Failure> = Effect.tryP
   catch: (error) => usage(messageOf(error))
 })
 
-const make = (name: string, environment: Vendor.Environment): Effect.Effect<ReadonlyArray<Worker>, Failure> => {
+const make = (name: string, environment: Environment): Effect.Effect<ReadonlyArray<Worker>, Failure> => {
   const setting = paperSetting(name)
-  if (setting !== undefined) return makePaperPool(setting)
+  if (setting !== undefined) return makePaperPool(setting, environment)
   if (name === localPool) return makeLocalPool
   const { model, vendor: vendorName } = Vendor.parse(name)!
   const vendor = Vendor.find(vendors, vendorName, environment)!
@@ -59,12 +63,12 @@ const make = (name: string, environment: Vendor.Environment): Effect.Effect<Read
  * The workers of each of these names: one of `vendor:model`, several of `paper:controlled`. What is missing for any of
  * them is said at once.
  */
-export const workers = (
-  names: ReadonlyArray<string>,
-  environment: Vendor.Environment
-): Effect.Effect<ReadonlyArray<ReadonlyArray<Worker>>, Failure> => {
+export const workers = Effect.fnUntraced(function* (
+  names: ReadonlyArray<string>
+): Effect.fn.Return<ReadonlyArray<ReadonlyArray<Worker>>, Failure> {
+  const servers = names.flatMap((name) => Vendor.parse(name)?.vendor ?? [])
+  const environment = yield* Vendor.environment(vendors, servers)
   const problems = names.map((name) => problemOf(name, environment)).filter((problem) => problem !== undefined)
-  return problems.length > 0
-    ? Effect.fail(usage(problems.join("\n")))
-    : Effect.forEach(names, (name) => make(name, environment))
-}
+  if (problems.length > 0) return yield* usage(problems.join("\n"))
+  return yield* Effect.forEach(names, (name) => make(name, environment))
+})

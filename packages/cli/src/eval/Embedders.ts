@@ -22,16 +22,17 @@ export const named = (
     if (isOffline && reference.vendor !== "llamacpp") {
       return yield* usage(`--embeddings: ${name} is asked over the network, so it cannot be used with --offline.`)
     }
-    const problem = Vendor.problemOf(vendors, reference, process.env)
+    const environment = yield* Vendor.environment(vendors, [reference.vendor])
+    const problem = Vendor.problemOf(vendors, reference, environment)
     if (problem !== undefined) return yield* usage(`--embeddings: ${Vendor.explain(vendors, name, problem)}`)
-    const vendor = Vendor.find(vendors, reference.vendor, process.env)!
+    const vendor = Vendor.find(vendors, reference.vendor, environment)!
     if (vendor.embed === undefined) {
       return yield* usage(
         `--embeddings: ${vendor.name} has none here. Those that have are ${withEmbeddings.join(", ")}.`
       )
     }
     const embed = yield* Effect.mapError(
-      vendor.embed(reference.model, Vendor.connection(vendor, process.env)),
+      vendor.embed(reference.model, Vendor.connection(vendor, environment)),
       ({ message }) => usage(`--embeddings: ${message}`)
     )
     return Embedder.fromPromise(name, embed)

@@ -12,7 +12,6 @@ import * as ReportFile from "@divisi/evals/ReportFile"
 import * as DiskCache from "@divisi/files/DiskCache"
 import * as Sealed from "@divisi/files/Sealed"
 import * as WholeFile from "@divisi/files/WholeFile"
-import type { Environment } from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -91,7 +90,6 @@ const contendersOf = (
     readonly pool: Evaluation.Options["pool"]
     readonly isGym: boolean
     readonly settings: RunSettings
-    readonly environment: Environment
     readonly store: ResponseCache.Store
   },
   suites: ReadonlyArray<Evaluation.Suite>
@@ -161,15 +159,14 @@ const evaluateAll = (
   Effect.gen(function* () {
     const isGym = RunOptions.isGym(config, input)
     const isOffline = Option.isSome(input.offline)
-    const environment = isOffline ? Offline.environment(process.env) : process.env
-    const pool = yield* RunOptions.resolvePool(isGym ? { pool: OfflineGym.fastPool() } : config, input, environment)
+    const pool = yield* RunOptions.resolvePool(isGym ? { pool: OfflineGym.fastPool() } : config, input)
     const settings = { retry: isGym ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, flagsOf(input)) }
     const cache = cacheOf(input, config)
     const store = yield* Effect.mapError(
       DiskCache.store(typeof cache === "string" ? { file: cache } : cache),
       (error) => usage(error.message)
     )
-    const making = { pool, isGym, settings, environment, store }
+    const making = { pool, isGym, settings, store }
     const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
     return yield* Effect.mapError(
       Evaluation.run({
@@ -212,14 +209,15 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
   if (Option.isSome(input.offline)) yield* Offline.check(input.offline.value)
   const suites = yield* suitesOf(input)
   notices(suites, input.epochs)
-  const progress = Progress.make()
+  const progress = yield* Progress.make
   const services = {
     ...Services.of(config, input),
     cache: cacheOf(input, config),
     isGym: RunOptions.isGym(config, input)
   }
+  const evaluation = Effect.scoped(evaluateAll(input, config, suites, progress))
   const { report, samples, stoppedBy } = yield* Services.provide(
-    Effect.scoped(evaluateAll(input, config, suites, progress)),
+    Option.isSome(input.offline) ? Effect.provide(evaluation, Offline.keys) : evaluation,
     services
   ).pipe(
     Effect.ensuring(Effect.sync(progress.close)),
@@ -227,7 +225,8 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
   )
   yield* Outputs.write(input.out, report, samples, suites)
   process.stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report)}\n`)
-  if (!input.json) say(`Written to ${path.join(input.out, "report.html")}, and beside it`)
+  if (!input.json)
+    say(`The report is ${path.join(input.out, "report.html")}; results, samples and tables are beside it.`)
   if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)
   if (report.extent.status === "stopped") return yield* silent(exitCodes.budget)
 })

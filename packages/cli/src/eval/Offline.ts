@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs"
 import path from "node:path"
 import * as ReportFile from "@divisi/evals/ReportFile"
-import type { Environment } from "@divisi/recipes/Vendor"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { vendors } from "../conductor/Vendors.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
@@ -21,8 +21,9 @@ export const check = (place: string): Effect.Effect<void, Failure> =>
         )
       )
 
-/** Vendors that are not called need no key. */
-export const environment = (environment: Environment): Environment => ({
-  ...Object.fromEntries(vendors.flatMap(({ keys, needsKey }) => (needsKey ? keys.map((key) => [key, "offline"]) : []))),
-  ...environment
-})
+/** Vendors that are not called need no key: where the environment has none, there is one. */
+export const keys = ConfigProvider.layerAdd(
+  ConfigProvider.fromUnknown(
+    Object.fromEntries(vendors.flatMap(({ keys, needsKey }) => (needsKey ? keys.map((key) => [key, "offline"]) : [])))
+  )
+)

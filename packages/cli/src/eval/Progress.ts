@@ -1,5 +1,6 @@
 /** How far an evaluation is, with the time and the money that are left. */
 import type * as Evaluation from "@divisi/evals/Evaluation"
+import * as Effect from "effect/Effect"
 import { drawing } from "../invocation/Output.ts"
 import * as Format from "../view/Format.ts"
 import { make as makeProgress } from "../view/Progress.ts"
@@ -19,14 +20,14 @@ export const describe = (progress: Evaluation.Progress): string => {
 }
 
 /** A bar on the error output where that is a terminal, else a line every five seconds. */
-export const make = () => {
-  const isLive = View.isLive(process.stderr, process.env)
+export const make = Effect.map(View.terminal, (terminal) => {
+  const isLive = View.isLive(process.stderr, terminal)
   const progress = makeProgress(drawing(process.stderr), { isLive, now: Date.now, plainMillis: 5_000, hasBar: true })
   return {
     show: (state: Evaluation.Progress): void =>
       progress.show({ done: state.done, total: state.planned, text: describe(state) }),
     close: progress.close
   }
-}
+})
 
-export type Progress = ReturnType<typeof make>
+export type Progress = Effect.Success<typeof make>

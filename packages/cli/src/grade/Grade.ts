@@ -142,7 +142,7 @@ const graderOf = (name: string, sandbox: Sandbox): Effect.Effect<AnswerGrader, F
   if (name.startsWith(judge)) {
     return Effect.gen(function* () {
       const WorkerName = yield* Effect.promise(() => import("../conductor/WorkerName.ts"))
-      const [workers] = yield* WorkerName.workers([name.slice(judge.length)], process.env)
+      const [workers] = yield* WorkerName.workers([name.slice(judge.length)])
       return JudgeGrader.make({ worker: workers![0]! })
     })
   }

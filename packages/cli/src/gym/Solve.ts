@@ -78,7 +78,7 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
   const suite = yield* Suites.one("gym", { limit: input.tasks, seed, split: input.split })
   const policies = yield* contenders(input, config, pool)
   const services = { ...Services.of(config, input), isGym: isOurs }
-  const progress = Progress.make()
+  const progress = yield* Progress.make
   const samples: Array<Sample> = []
   const run = Evaluation.run({
     run: settings,

@@ -49,7 +49,7 @@ export const replay = Effect.fnUntraced(function* (input: Input): Effect.fn.Retu
   const read = Recording.read(text)
   if (Result.isFailure(read))
     return yield* failed(`${input.file === "-" ? "Standard input" : input.file} ${read.failure}`)
-  const isLive = View.isLive(process.stdout, process.env)
+  const isLive = View.isLive(process.stdout, yield* View.terminal)
   const speed = Option.getOrElse(input.speed, () => (isLive ? 1 : 0))
   yield* isLive ? play(read.success, speed) : print(read.success, speed)
 })

@@ -24,11 +24,13 @@ const codes: { readonly [O in Ending]: number } = {
 }
 
 /** Events are plain JSON values, so what goes over the wire needs no schema. */
-const makeView = (json: boolean, run: View.Source): View.View => {
-  if (json) return View.json(process.stdout, JSON.stringify)
-  return View.isLive(process.stdout, process.env)
-    ? View.live(Output.drawing(process.stdout), run, Date.now)
-    : View.plain(process.stdout, run)
+const makeView = (json: boolean, run: View.Source): Effect.Effect<View.View> => {
+  if (json) return Effect.succeed(View.json(process.stdout, JSON.stringify))
+  return Effect.map(View.terminal, (terminal) =>
+    View.isLive(process.stdout, terminal)
+      ? View.live(Output.drawing(process.stdout), run, Date.now)
+      : View.plain(process.stdout, run)
+  )
 }
 
 const profilesOf = ({ profiles }: Input): Effect.Effect<Profiles | undefined, Failure> =>
@@ -54,7 +56,7 @@ const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void
   const file = Option.getOrUndefined(input.transcript)
   if (file !== undefined) yield* TranscriptFile.prepare(file)
   const recorder = Transcript.recorder()
-  const view = makeView(input.json, recorder.transcript)
+  const view = yield* makeView(input.json, recorder.transcript)
   const listener = (event: RunEvent) => {
     recorder.listener(event)
     view.show(event)

@@ -61,7 +61,7 @@ const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.
     Effect.gen(function* () {
       const engine = yield* Effect.mapError(Preparation.openEngine(training), (error) => failed(error.message))
       const parts = Preparation.partsOf(training, engine)
-      const output = TrainOutput.make(json)
+      const output = yield* TrainOutput.make(json)
       const trained = OpenTelemetry.provide((telemetry) => {
         const listener = both(output.show, telemetry)
         return stoppable((signal) => begin(parts, { folder, listener, signal }), output.stopping)

@@ -1,6 +1,8 @@
 /** The three ways in which a run is shown: redrawn on a terminal, in plain lines, and as events for programs. */
 import type { RunEvent } from "@divisi/core/RunEvent"
 import type { Transcript } from "@divisi/core/Transcript"
+import { type Environment, read } from "@divisi/recipes/Environment"
+import type * as Effect from "effect/Effect"
 import * as Block from "./Block.ts"
 import * as BlockView from "./BlockView.ts"
 import type { Line } from "./Line.ts"
@@ -90,11 +92,14 @@ export const live = (output: Output, run: Source, now: () => number): View => {
   }
 }
 
+/** What the environment says of the terminal. */
+export const terminal: Effect.Effect<Environment> = read(["NO_COLOR", "TERM", "CI"])
+
 /**
  * Whether a run is shown by redrawing: on a terminal that can, where nobody asked for plain output, and not in
  * continuous integration, whose logs keep every frame.
  */
-export const isLive = (output: Output, environment: Readonly<Record<string, string | undefined>>): boolean => {
+export const isLive = (output: Output, environment: Environment): boolean => {
   const isSet = (name: string) => environment[name] !== undefined && environment[name] !== ""
   return (
     output.isTTY === true &&

@@ -6,7 +6,9 @@
 import type { Pricing } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
+import type { Environment } from "../Environment.ts"
 import * as Vendor from "../Vendor.ts"
 import { type Model, type PaperSetting, type Seat, seats } from "./Seats.ts"
 
@@ -43,8 +45,8 @@ export interface PaperPoolOptions {
   readonly pricing?: Readonly<Record<string, Pricing>> | undefined
   /** Told what is left out or replaced, and why; the error output by default. */
   readonly onNotice?: ((notice: string) => void) | undefined
-  /** Instead of `process.env`. */
-  readonly environment?: Vendor.Environment | undefined
+  /** Instead of the environment of the process. */
+  readonly environment?: Environment | undefined
   /** The day that shut-downs are measured by (ISO date); today by default. */
   readonly today?: string | undefined
 }
@@ -68,7 +70,7 @@ export class PaperPoolError extends Data.TaggedError("PaperPoolError")<{
 
 /** What is known of how to reach a vendor. */
 const connectionOf = (vendor: Vendor.Vendor, seat: Seat, options: PaperPoolOptions) => {
-  const environment = Vendor.connection(vendor, options.environment ?? process.env)
+  const environment = Vendor.connection(vendor, options.environment ?? {})
   const apiKey = options.keys?.[vendor.name] ?? environment.apiKey
   const baseURL = options.baseURLs?.[seat.id] ?? options.baseURLs?.[vendor.name] ?? environment.baseURL
   return { apiKey, baseURL }
@@ -162,7 +164,9 @@ const tell = (notice: string): void => void process.stderr.write(`divisi: ${noti
  * pool.map((worker) => worker.id) // => ["gpt-5", "qwen3-32b"]
  * ```
  */
-export const paperPool = async (options: PaperPoolOptions): Promise<ReadonlyArray<Worker>> => {
+export const paperPool = async (given: PaperPoolOptions): Promise<ReadonlyArray<Worker>> => {
+  const environment = given.environment ?? (await Effect.runPromise(Vendor.environment(Vendor.vendors)))
+  const options = { ...given, environment }
   const notice = options.onNotice ?? tell
   const workers: Array<Worker> = []
   const missing: Array<{ readonly worker: string; readonly detail: string }> = []

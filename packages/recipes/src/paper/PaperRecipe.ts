@@ -13,7 +13,8 @@ import * as Result from "effect/Result"
 import type { Recipe, Training } from "../Recipe.ts"
 import { type SettingError, workerPrices } from "../Settings.ts"
 import * as Tinker from "../Tinker.ts"
-import { type PaperPoolError, paperPool } from "./PaperPool.ts"
+import * as Vendor from "../Vendor.ts"
+import { type PaperPoolError, type PaperPoolOptions, paperPool } from "./PaperPool.ts"
 import * as PaperProblems from "./Problems.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -110,13 +111,19 @@ export const phasesOf = (size: Size, workers: number): ReadonlyArray<GrpoConfig>
 
 const defaultModel = "Qwen/Qwen2.5-7B-Instruct"
 
+/** The pool of the controlled setting, with what the environment has for its vendors unless another is given. */
+const poolWith = Effect.fnUntraced(function* (options: Omit<PaperPoolOptions, "setting">) {
+  const environment = options.environment ?? (yield* Vendor.environment(Vendor.vendors))
+  return yield* Effect.tryPromise({
+    try: () => paperPool({ ...options, environment, setting: "controlled" }),
+    catch: (cause) => cause as PaperPoolError
+  })
+})
+
 /** What a run is made of, and what could not be found out for an estimate. */
 const findParts = Effect.fnUntraced(function* (baseModel: string, options: PaperProblems.Options) {
   const tokenizer = yield* Tinker.tokenizer(baseModel)
-  const workers = yield* Effect.tryPromise({
-    try: () => paperPool({ setting: "controlled", pricing: workerPrices() }),
-    catch: (cause) => cause as PaperPoolError | SettingError
-  })
+  const workers = yield* poolWith({ pricing: yield* workerPrices })
   return { tokenizer, workers, problems: yield* PaperProblems.load(options), unknown: [] }
 })
 
@@ -124,18 +131,15 @@ const findParts = Effect.fnUntraced(function* (baseModel: string, options: Paper
 const noKeys = { openai: "none", anthropic: "none", google: "none", openrouter: "none" }
 
 /** The pool of the keys that are there, or the whole one where there are none. */
-const pricedPool = Effect.tryPromise({
-  try: async () => {
-    const notices: Array<string> = []
-    const onNotice = (notice: string) => void notices.push(notice)
-    const options = { setting: "controlled", pricing: workerPrices(), onNotice } as const
-    const pool = await paperPool(options).catch(() => undefined)
-    if (pool !== undefined) return { workers: pool, unknown: notices }
-    notices.length = 0
-    const workers = await paperPool({ ...options, environment: {}, keys: noKeys })
-    return { workers, unknown: ["There is no key of any worker: all are counted that could be asked.", ...notices] }
-  },
-  catch: (cause) => cause as PaperPoolError | SettingError
+const pricedPool = Effect.gen(function* () {
+  const notices: Array<string> = []
+  const onNotice = (notice: string) => void notices.push(notice)
+  const options = { pricing: yield* workerPrices, onNotice }
+  const pool = yield* Effect.result(poolWith(options))
+  if (Result.isSuccess(pool)) return { workers: pool.success, unknown: notices }
+  notices.length = 0
+  const workers = yield* poolWith({ ...options, environment: {}, keys: noKeys })
+  return { workers, unknown: ["There is no key of any worker: all are counted that could be asked.", ...notices] }
 })
 
 /** The same as far as it is there without a server, keys and a network, and what is not. */
@@ -157,7 +161,7 @@ const findForEstimate = Effect.fnUntraced(function* (baseModel: string, options:
 
 /** Opens the engine; an estimate may lack the tokenizer, and never comes here. */
 const open = (baseModel: string, tokenizer: Tokenizer | undefined) => {
-  if (tokenizer !== undefined) return Effect.suspend(() => Tinker.open(baseModel, tokenizer))
+  if (tokenizer !== undefined) return Tinker.open(baseModel, tokenizer)
   const reason = { _tag: "InvalidRequest", detail: `the tokenizer of ${baseModel} is not there.` } as const
   return Effect.fail(new EngineError({ engine: "tinker", doing: "open", reason }))
 }
@@ -169,7 +173,9 @@ const make =
       const options = { limit: Math.max(size.problems, size.recursionProblems), seed }
       const find = trainsNothing ? findForEstimate : findParts
       const { problems, tokenizer, unknown, workers } = yield* find(baseModel, options)
-      const engine = yield* Effect.try({ try: Tinker.rates, catch: (cause) => cause as SettingError })
+      const engine = yield* Effect.flatMap(Tinker.settings, (settings) =>
+        Effect.try({ try: () => Tinker.rates(settings), catch: (cause) => cause as SettingError })
+      )
       const training: Training = {
         name: size.name,
         engine: open(baseModel, tokenizer),

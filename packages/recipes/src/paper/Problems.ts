@@ -9,7 +9,7 @@ import { Benchmark, Benchmarks, Math500, Mmlu, Rlpr } from "@divisi/evals"
 import * as TaskSource from "@divisi/trainer/TaskSource"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Environment } from "../Settings.ts"
+import * as Environment from "../Environment.ts"
 
 /** A benchmark that the paper trains on. */
 export type Name = "math500" | "mmlu-auxiliary-train" | "rlpr" | "livecodebench-v1"
@@ -43,24 +43,20 @@ export interface Options {
   /** At most so many of each benchmark. */
   readonly limit: number
   readonly seed: number
-  /** `process.env` by default. */
-  readonly environment?: Environment | undefined
 }
 
 const endings = ["jsonl", "jsonl.gz", "parquet"]
 
 /** The file of a benchmark in the folder `DIVISI_BENCHMARKS`: `math500.jsonl` and the like. */
-const fileOf = (name: Name, { DIVISI_BENCHMARKS: folder }: Environment): string | undefined =>
+const fileOf = (name: Name, { DIVISI_BENCHMARKS: folder }: Environment.Environment): string | undefined =>
   folder ? endings.map((ending) => path.join(folder, `${name}.${ending}`)).find(existsSync) : undefined
 
-const loadOne = (name: Name, { environment = process.env, limit, seed }: Options) => {
+const loadOne = Effect.fnUntraced(function* (name: Name, { limit, seed }: Options) {
   const benchmark = benchmarks[name]()
-  const file = fileOf(name, environment)
-  return Effect.map(
-    Benchmark.load(benchmark, { limit, seed, files: file === undefined ? undefined : [file] }),
-    ({ tasks }): Problems => ({ name, tasks, grader: benchmark.grader })
-  )
-}
+  const file = fileOf(name, yield* Environment.read(["DIVISI_BENCHMARKS"]))
+  const { tasks } = yield* Benchmark.load(benchmark, { limit, seed, files: file === undefined ? undefined : [file] })
+  return { name, tasks, grader: benchmark.grader } satisfies Problems
+})
 
 /** Some problems of each benchmark, the same for the same seed. */
 export const load = (options: Options) => Effect.forEach(names, (name) => loadOne(name, options))

@@ -1,0 +1,33 @@
+/** The environment: where keys, addresses and settings come from. It is read here, and nowhere else. */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+
+/** Variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The variables of these names, those that are empty left out.
+ *
+ * **Details**
+ *
+ * They are read through Effect's `Config`: from the process's environment, unless a `ConfigProvider` is in the context.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { read } from "@divisi/recipes/Environment"
+ * import * as ConfigProvider from "effect/ConfigProvider"
+ * import * as Effect from "effect/Effect"
+ *
+ * const provider = ConfigProvider.layer(ConfigProvider.fromUnknown({ OPENAI_API_KEY: "sk-1" }))
+ * const environment = await Effect.runPromise(Effect.provide(read(["OPENAI_API_KEY", "CI_TOKEN"]), provider))
+ * environment // => { OPENAI_API_KEY: "sk-1" }
+ * ```
+ */
+export const read = (names: ReadonlyArray<string>): Effect.Effect<Environment> =>
+  Effect.map(
+    Effect.forEach(names, (name) =>
+      Effect.map(Effect.orDie(Config.String(name).pipe(Config.withDefault(""))), (value) => [name, value] as const)
+    ),
+    (variables) => Object.fromEntries(variables.filter(([, value]) => value !== ""))
+  )
