@@ -3,6 +3,7 @@ import { MathAnswer, MathGrader } from "@divisi/graders/math"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { measure } from "../scripts/Measure.ts"
+import * as Pairs from "../scripts/pairs/Pairs.ts"
 import { ofReferences, own } from "../scripts/Suites.ts"
 import known from "../suites/misses.json" with { type: "json" }
 
@@ -31,6 +32,14 @@ describe("extraction", () => {
   it("leaves out what a model only thinks, finished or not", () => {
     assert.strictEqual(MathAnswer.extract("It is 8, or \\boxed{8}.</think>\\boxed{9}"), "9")
     assert.isUndefined(MathAnswer.extract("<think>The answer is 9."))
+  })
+
+  it("takes the last statement, unless it only repeats the marked one", () => {
+    assert.strictEqual(MathAnswer.extract("First, \\boxed{3}. Doubled, the final answer is 6."), "6")
+    assert.strictEqual(MathAnswer.extract("\\boxed{12}. Hence, $x+y=12$."), "12")
+    assert.strictEqual(MathAnswer.extract("\\boxed{3} Wait, actually it is 4."), "4")
+    assert.strictEqual(MathAnswer.extract("\\boxed{3}. The answer is an integer between 1 and 5."), "3")
+    assert.isUndefined(MathAnswer.extract("\\boxed{3}. But that is wrong, as a check shows."))
   })
 
   it("finds no answer where a text does not give one", () => {
@@ -114,6 +123,16 @@ const holds = (suite: Parameters<typeof measure>[0]) =>
 
 describe("suites", () => {
   for (const suite of own()) it.effect(`no false credit and no unknown miss in ${suite.name}`, () => holds(suite))
+
+  it.effect("no false credit and no miss among pairs of every kind that a seed makes", () =>
+    holds({ name: "a seed's pairs", cases: Pairs.make(1, 1) })
+  )
+
+  it("a seed makes the same pairs again, and another seed makes others", () => {
+    assert.deepStrictEqual(Pairs.make(7, 1), Pairs.make(7, 1))
+    assert.notDeepEqual(Pairs.make(7, 1), Pairs.make(8, 1))
+    assert.isAtLeast(new Set(Pairs.make(7, 1).map(({ kind }) => kind)).size, 30)
+  })
 
   it.effect.skipIf(data === undefined)(
     "references against themselves, rewritten and changed (needs DIVISI_EVALS_DATA, see the README)",

@@ -259,16 +259,23 @@ const afterthought = (tail: string): string | undefined => {
   return asserted(last)
 }
 
+/** Whether a later sentence says the marked answer once more, with more around it: "hence $x + y = 12$". */
+const repeats = (later: string, answer: string): boolean => {
+  const bare = (text: string) => text.replace(/[\s$]/g, "")
+  const [whole, part] = [bare(later), bare(answer)]
+  const at = whole.lastIndexOf(part)
+  if (part === "" || at === -1) return false
+  return !/[\w.,]$/.test(whole.slice(0, at)) && !/^(?:[\w^!]|[.,]\d)/.test(whole.slice(at + part.length))
+}
+
 /** The marked answer that stands last, and what is said of it after that. */
 const marked = (text: string): { readonly content: string | undefined } | undefined => {
   const found = [boxed(text), tagged(text)].filter((one) => one !== undefined)
   const [last] = found.sort((a, b) => b.end - a.end)
   if (last === undefined) return undefined
-  const later = lastClear(text, last.end)
-  if (later !== undefined) return { content: later.content }
   const tail = text.slice(last.end)
-  const corrected = afterthought(tail)
-  if (corrected !== undefined) return { content: corrected }
+  const later = lastClear(text, last.end)?.content ?? afterthought(tail)
+  if (later !== undefined && !repeats(later, last.content)) return { content: later }
   return { content: retraction.test(tail) || last.content === "" ? undefined : last.content }
 }
 
