@@ -16,6 +16,7 @@ def make():
     pristine = dict(names)
     recursion = sys.getrecursionlimit()
     modules = dict(sys.modules)
+    compiled = {}
 
     def open_streams(stdin_path):
         source = os.open(stdin_path, os.O_RDONLY)
@@ -84,7 +85,9 @@ def make():
 
         def action():
             if prelude:
-                exec(compile(prelude, "prelude.py", "exec", dont_inherit=True), vars(main))
+                if prelude not in compiled:
+                    compiled[prelude] = compile(prelude, "prelude.py", "exec", dont_inherit=True)
+                exec(compiled[prelude], vars(main))
             exec(compile(code, "program.py", "exec", dont_inherit=True), vars(main))
 
         status = attempt(action, *streams)

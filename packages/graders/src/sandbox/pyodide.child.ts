@@ -11,6 +11,7 @@ import { pathToFileURL } from "node:url"
 import type { PyodideAPI } from "pyodide"
 import { type Command, encode, type Reply } from "./frames.ts"
 import { interpreter, webAssembly } from "./interpreter.ts"
+import { trigonometry } from "./trigonometry.ts"
 
 // Kept from the time before the lock-down.
 const { readSync, writeFileSync, writeSync } = fs
@@ -210,7 +211,7 @@ const warm =
 
 const makeSnapshot = async () => {
   const pyodide = await load({ _makeSnapshot: true })
-  pyodide.runPython(warm)
+  pyodide.runPython(`${warm}\n${trigonometry}`)
   writeFileSync(snapshotFile, (pyodide as unknown as { makeMemorySnapshot: () => Uint8Array }).makeMemorySnapshot())
   exit(0)
 }

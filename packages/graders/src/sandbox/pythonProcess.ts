@@ -42,6 +42,9 @@ export interface Run {
   readonly limits: Limits
 }
 
+/** How long an interpreter may take to begin: a container on a busy machine takes seconds. */
+const startMillis = 60_000
+
 const stderrCharacters = 16_000
 
 /** What came of the process. */
@@ -88,8 +91,15 @@ const execute = (backend: Backend, run: Run, order: string): Effect.Effect<Ended
       backend.kill?.(run)
     }
     const printed = collect([child.stdout!, child.stderr!], run.limits.outputBytes, () => stop("output-too-large"))
-    const timer = setTimeout(() => stop("timed-out"), run.limits.wallMillis)
+    let isDone = false
+    let timer = setTimeout(() => stop("timed-out"), startMillis)
+    // The program's time begins with its first byte, which the interpreter prints before it.
+    child.stdout!.once("data", () => {
+      clearTimeout(timer)
+      if (!isDone) timer = setTimeout(() => stop("timed-out"), run.limits.wallMillis)
+    })
     const done = (ended: Pick<Ended, "exitCode" | "signal" | "error">) => {
+      isDone = true
       clearTimeout(timer)
       const texts = { stdout: printed(0), stderr: printed(1).slice(-stderrCharacters) }
       resume(Effect.succeed({ ...ended, ...texts, stopped }))
@@ -104,6 +114,7 @@ const execute = (backend: Backend, run: Run, order: string): Effect.Effect<Ended
       })
     })
     return Effect.sync(() => {
+      isDone = true
       clearTimeout(timer)
       stop(undefined)
     })
