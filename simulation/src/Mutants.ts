@@ -6,8 +6,8 @@
 import { registerHooks } from "node:module"
 
 /** A mistake as it once was: each `from` stands in the file, once, and is replaced. */
-interface Mutant {
-  /** The end of the file's address. */
+export interface Mutant {
+  /** The file, in `packages`. */
   readonly file: string
   readonly edits: ReadonlyArray<{ readonly from: string; readonly to: string }>
 }
@@ -44,12 +44,19 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // What a vendor says it used is taken as it comes.
   "usage-unchecked": {
     file: "core/src/run/receive.ts",
-    edits: [{ from: "Usage.checked(part.usage, () => bounds.estimate(received))", to: "part.usage" }]
+    edits: [
+      {
+        from: "Usage.checked(part.usage, () => estimateOf(call, received.text + received.reasoning))",
+        to: "part.usage"
+      }
+    ]
   },
   // An answer that does not end is read as long as it goes on.
   "read-without-end": {
     file: "core/src/run/receive.ts",
-    edits: [{ from: "if (received.size > most)", to: "if (received.size < 0)" }]
+    edits: [
+      { from: "if (received.size > leastCharacters && received.size > bound(call))", to: "if (received.size < 0)" }
+    ]
   },
   // An error that throws when it is shown ends nothing.
   "hostile-words": {
@@ -99,7 +106,8 @@ export const plant = (name: string): void => {
   })
 }
 
-const mutate = ({ edits, file }: Mutant, source: string): string =>
+/** The source of a file with a mutant in it; throws where the file has changed and the mutant has not. */
+export const mutate = ({ edits, file }: Mutant, source: string): string =>
   edits.reduce((text, { from, to }) => {
     if (text.split(from).length !== 2) throw new Error(`${file} has changed: "${from}" does not stand in it once.`)
     return text.replace(from, () => to)

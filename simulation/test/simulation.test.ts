@@ -1,4 +1,6 @@
+import fs from "node:fs"
 import { describe, expect, it } from "vitest"
+import { mutants, mutate } from "../src/Mutants.ts"
 import * as Simulation from "../src/Simulation.ts"
 
 const seeds = 1_000
@@ -17,6 +19,11 @@ describe("simulation", () => {
     for (let seed = 0; seed < 100; seed++) {
       expect(await Simulation.simulate(seed)).toEqual(await Simulation.simulate(seed))
     }
+  })
+
+  it.each(Object.entries(mutants))("the mutant fits the sources as they are: %s", (_, mutant) => {
+    const source = fs.readFileSync(new URL(`../../packages/${mutant.file}`, import.meta.url), "utf8")
+    expect(mutate(mutant, source)).not.toBe(source)
   })
 
   it("what is to be held happens", async () => {
