@@ -7,6 +7,7 @@ export default defineConfig({
       "packages/*/vitest.config.ts",
       "simulation/vitest.config.ts",
       "durability/vitest.config.ts",
+      "hostile/vitest.config.ts",
       "scripts/vitest.config.ts"
     ],
     passWithNoTests: true

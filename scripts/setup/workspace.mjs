@@ -60,12 +60,12 @@ export const examples = () =>
     .map(member)
     .filter(({ manifest }) => manifest.private === true)
 
-/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `bench`, `simulation`. */
+/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `bench`, `simulation`, `hostile`. */
 export const members = () => [
   member(root),
   ...packages(),
   ...examples(),
-  ...["bench", "simulation"]
+  ...["bench", "simulation", "hostile"]
     .filter((folder) => fs.existsSync(path.join(root, folder, "package.json")))
     .map((folder) => member(path.join(root, folder)))
 ]

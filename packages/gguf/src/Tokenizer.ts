@@ -178,7 +178,7 @@ export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions 
   const tokens: Array<number> = []
   for (const piece of pieces) {
     if (piece.isControl) tokens.push(index.ids.get(piece.text)!)
-    else for (const word of ByteLevel.split(piece.text)) tokens.push(...encodeWord(index, word))
+    else for (const word of ByteLevel.split(piece.text)) for (const token of encodeWord(index, word)) tokens.push(token)
   }
   return tokens
 }
@@ -195,8 +195,8 @@ export const decode = (tokenizer: Tokenizer, tokens: Iterable<number>, options: 
   for (const id of tokens) {
     const token = tokenizer.tokens[id] ?? ""
     const isControl = id >= tokenizer.endOfText
-    if (!isControl) bytes.push(...(ByteLevel.read(token) ?? []))
-    else if (options.controlTokens === true) bytes.push(...utf8.encode(token))
+    const read = isControl ? options.controlTokens === true && utf8.encode(token) : ByteLevel.read(token)
+    if (read) for (const byte of read) bytes.push(byte)
   }
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes))
 }

@@ -86,6 +86,12 @@ describe("tokens", () => {
     })
   )
 
+  it("gives a word of a million characters back", () => {
+    const text = "中".repeat(1_000_000)
+    const tokenizer = Tokenizer.makeUnsafe()
+    assert.isTrue(Tokenizer.decode(tokenizer, Tokenizer.encode(tokenizer, text)) === text)
+  })
+
   it("give their text back", () => {
     for (const text of [page, ...texts.slice(0, -1), ...randomTexts(300)]) {
       assert.strictEqual(Tokenizer.decode(trained, Tokenizer.encode(trained, text)), text)

@@ -36,6 +36,16 @@ describe("texts", () => {
     assert.strictEqual(TextGrader.extract("</answer><answer>a"), "</answer><answer>a")
     assert.strictEqual(TextGrader.normalise(`"x${".".repeat(19_000)}x!"`), `x${".".repeat(19_000)}x`)
   })
+
+  it.effect("of half a million tags that are never closed are read before anybody loses patience", () =>
+    Effect.gen(function* () {
+      const open = "<answer>".repeat(500_000)
+      for (const grader of [LetterGrader.paper, RlprGrader.paper, RlprGrader.strict, TextGrader.text]) {
+        assert.isFalse(yield* correct(grader, "D", `${open}E`), grader.name)
+      }
+      assert.isTrue(yield* correct(LetterGrader.paper, "D", `a <Answer> D <answer> C </ANSWER> B </answer>`))
+    })
+  )
 })
 
 describe("letters", () => {

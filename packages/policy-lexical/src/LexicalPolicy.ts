@@ -141,10 +141,13 @@ const toWorkflow = (parts: ReadonlyArray<Assigned>, general: number): Workflow =
     : { steps: [...steps, { worker: general, subtask: join, access: access(open, steps.length) }] }
 }
 
+/** How many characters are looked at: what is found in them takes time quadratic in some texts. */
+const longestRead = 10_000
+
 /** The plan for a question: see {@link make}. */
 const plan = ({ general, route }: Router, question: string, maxSteps: number, splits: boolean): Workflow => {
-  const single: Workflow = { steps: [{ worker: route(question), subtask: "", access: [] }] }
-  if (!splits) return single
+  const single: Workflow = { steps: [{ worker: route(question.slice(0, longestRead)), subtask: "", access: [] }] }
+  if (!splits || question.length > longestRead) return single
   let parts = compact(split(question).map((part) => ({ ...part, worker: route(part.text) })))
   const apart = (part: Assigned) => part.needs.length === 0 && part.worker === parts[0]!.worker
   if (parts.every(apart)) return { steps: [{ ...single.steps[0]!, worker: parts[0]!.worker }] }
@@ -174,7 +177,8 @@ const plan = ({ general, route }: Router, question: string, maxSteps: number, sp
  *
  * **Gotchas**
  *
- * It reads English only, and depends on good descriptions: without any, everything goes to the first worker.
+ * It reads English only, and depends on good descriptions: without any, everything goes to the first worker. A question
+ * of more than 10,000 characters is one step, whose worker is chosen by the first 10,000.
  *
  * **Example**
  *

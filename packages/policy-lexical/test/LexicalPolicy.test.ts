@@ -51,6 +51,15 @@ const plan = (question: string, options: Options = {}) =>
     access: steps.map((step) => step.access)
   }))
 
+describe("a long question", () => {
+  it.effect("is one step, for the worker that its beginning asks for", () =>
+    Effect.gen(function* () {
+      const question = `What is 48,213 × 977?${" ".repeat(1_000_000)}Then translate it into French.`
+      assert.deepStrictEqual(yield* plan(question), { ids: ["reckoner"], subtasks: [""], access: [[]] })
+    })
+  )
+})
+
 describe("routing", () => {
   const routes: ReadonlyArray<readonly [string, string]> = [
     ["What is 48,213 × 977?", "reckoner"],

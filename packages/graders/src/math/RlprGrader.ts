@@ -7,6 +7,7 @@
  */
 
 import { spoken } from "../internal/spoken.ts"
+import { firstTagged } from "../internal/tagged.ts"
 import * as Verdict from "../Verdict.ts"
 import * as MathAnswer from "./MathAnswer.ts"
 import * as MathGrader from "./MathGrader.ts"
@@ -153,7 +154,7 @@ export interface Options {
 
 /** The first tags, as the rule has it. */
 const extractFirst = (text: string, needsTags: boolean): string | undefined => {
-  const tagged = /<answer>([\s\S]*?)<\/answer>/i.exec(text)?.[1]?.trim()
+  const tagged = firstTagged(text)?.trim()
   return tagged ?? (needsTags ? undefined : text.trim())
 }
 

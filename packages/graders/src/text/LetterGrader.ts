@@ -6,6 +6,7 @@
  * statements the last one counts.
  */
 import { spoken } from "../internal/spoken.ts"
+import { firstTagged } from "../internal/tagged.ts"
 import * as Verdict from "../Verdict.ts"
 
 /** The grader's name, and its letters. */
@@ -288,7 +289,7 @@ export const letter: Verdict.AnswerGrader = make()
 
 /** The letter that a supplement to related work by the paper's authors takes: a loose rule, kept for comparison. */
 const extractLoosely = (text: string): string | undefined => {
-  const answer = /<answer>([\s\S]*?)<\/answer>/i.exec(text)?.[1] ?? text
+  const answer = firstTagged(text) ?? text
   const digit = /[0-3]/.exec(answer)?.[0]
   return /[A-D]/.exec(answer.toUpperCase())?.[0] ?? (digit === undefined ? undefined : "ABCD"[Number(digit)])
 }

@@ -1,0 +1,70 @@
+/**
+ * How the time that a reader takes grows with its text. Sizes are doubled until the last; nothing is said about how long
+ * a size takes, which another machine takes otherwise.
+ */
+
+/** What a reader did with a shape. */
+export interface Growth {
+  /** How many times longer four times the text took, at worst; 4 is linear, 16 quadratic. */
+  readonly worst: number
+  /** The size at which it was found to be more than {@link limit}; then no longer text was tried. */
+  readonly failedAt?: number | undefined
+  /** What the reader threw that it should not have. */
+  readonly thrown?: string | undefined
+  /** Of the longest text, for the slowest first. */
+  readonly lastMillis: number
+}
+
+/** Four times the text may take this many times longer: n^1.5. */
+export const limit = 8
+
+/** Shorter times say little: what starts up and is collected weighs as much. */
+const floorMillis = 12
+
+/** The shortest text of a reader without a bound. */
+export const shortest = 1024
+
+const millisOf = async (read: (text: string) => unknown, text: string): Promise<number> => {
+  const before = process.cpuUsage()
+  await read(text)
+  const { system, user } = process.cpuUsage(before)
+  return (system + user) / 1000
+}
+
+const bestOf = async (times: number, read: (text: string) => unknown, text: string): Promise<number> => {
+  let best = Number.POSITIVE_INFINITY
+  for (let time = 0; time < times; time++) best = Math.min(best, await millisOf(read, text))
+  return best
+}
+
+/** Measures a reader on one shape, on texts of `shortest` to `longest` characters. */
+export const measure = async (
+  read: (text: string) => unknown,
+  shape: (length: number) => string,
+  { longest, shortest }: { readonly longest: number; readonly shortest: number }
+): Promise<Growth> => {
+  let worst = 0
+  let lastMillis = 0
+  const millis: Array<number> = []
+  for (let size = shortest, step = 0; size <= longest; size *= 2, step++) {
+    try {
+      millis[step] = await millisOf(read, shape(size))
+    } catch (error) {
+      return {
+        worst,
+        lastMillis,
+        failedAt: size,
+        thrown: error instanceof Error ? (error.stack ?? error.message) : String(error)
+      }
+    }
+    lastMillis = millis[step]!
+    const before = millis[step - 2]
+    if (before === undefined || before < floorMillis) continue
+    let ratio = lastMillis / before
+    // The machine has other work, and memory is collected when it is: only what stays so counts.
+    if (ratio > limit) ratio = (await bestOf(3, read, shape(size))) / (await bestOf(3, read, shape(size / 4)))
+    worst = Math.max(worst, ratio)
+    if (ratio > limit) return { worst, failedAt: size, lastMillis }
+  }
+  return { worst, lastMillis }
+}

@@ -1,0 +1,218 @@
+/** Every public reader of text, as one function of the text. What a reader refuses by a typed error is refused well. */
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import * as AnswerText from "@divisi/core/AnswerText"
+import * as Baselines from "@divisi/core/Baselines"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Critic from "@divisi/core/Critic"
+import * as Grader from "@divisi/core/Grader"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Task from "@divisi/core/Task"
+import * as Topology from "@divisi/core/Topology"
+import * as Wire from "@divisi/core/Wire"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as WorkflowText from "@divisi/core/WorkflowText"
+import * as JsonLines from "@divisi/files/JsonLines"
+import * as GgufReader from "@divisi/gguf/GgufReader"
+import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
+import * as Safetensors from "@divisi/gguf/Safetensors"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import * as Graders from "@divisi/graders/Graders"
+import * as JudgeGrader from "@divisi/graders/JudgeGrader"
+import * as GymGrader from "@divisi/gym/GymGrader"
+import * as GymPool from "@divisi/gym/GymPool"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+import * as VendorError from "@divisi/provider-kit/VendorError"
+import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+
+/** A reader of text. */
+export interface Reader {
+  readonly name: string
+  readonly read: (text: string) => unknown
+  /** How many characters it reads at most, where it leaves out what is longer: texts of more are what it is given. */
+  readonly bound?: number | undefined
+}
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-hostile-"))
+process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }))
+
+/** Runs an effect; its typed errors are well, its defects are thrown. */
+const run = <A, E>(effect: Effect.Effect<A, E>): Promise<unknown> => Effect.runPromise(Effect.result(effect))
+
+/** A reader of a file of a name, which holds `content`. */
+const ofFile =
+  (
+    name: string,
+    read: (file: string) => Effect.Effect<unknown, unknown>,
+    content: (text: string) => string | Uint8Array
+  ) =>
+  (text: string) => {
+    const file = path.join(folder, name)
+    fs.writeFileSync(file, content(text))
+    return run(read(file))
+  }
+
+const safetensors = (header: string) => {
+  const json = Buffer.from(header)
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(json.length))
+  return Buffer.concat([length, json])
+}
+
+/** The header of a GGUF that holds a text as a value, and each of its words in an array. */
+const gguf = (text: string) => {
+  const uint32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer)
+  const uint64 = (value: number) => Buffer.from(BigUint64Array.of(BigInt(value)).buffer)
+  const string = (value: string) => Buffer.concat([uint64(Buffer.byteLength(value)), Buffer.from(value)])
+  const words = text.split(" ").slice(0, 4_000_000)
+  return Buffer.concat([
+    Buffer.from("GGUF"),
+    ...[uint32(3), uint64(0), uint64(2), string("general.name"), uint32(8), string(text)],
+    ...[string("tokens"), uint32(9), uint32(8), uint64(words.length), ...words.map(string)]
+  ])
+}
+
+const pool = (reply: string, count = 1) =>
+  WorkerPool.makeUnsafe(
+    Array.from({ length: count }, (_, index) => ScriptedWorker.make({ id: `w${index}`, replies: [reply] }))
+  )
+
+/** A run whose steps vote, each with the text. */
+const vote = (text: string) =>
+  run(Conductor.make({ policy: Baselines.selfConsistency({ n: 3 }), pool: pool(text) }).run("?"))
+
+/** An answer in small pieces, a call that fails near its end, and the same pieces again. */
+const repeatedAnswer = (text: string) => {
+  const pieces = Array.from({ length: Math.ceil(text.length / 16) }, (_, at) => text.slice(16 * at, 16 * at + 16))
+  let state = AnswerText.start({ maxRounds: 1 })
+  const emit = (event: object) => {
+    state = AnswerText.emit(state, { runId: "r", at: 0, ...event } as RunEvent)[0]
+  }
+  const steps = [{ worker: 0, subtask: "", access: [] }]
+  emit({ type: "run-started" })
+  emit({ type: "workflow-proposed", workflow: { steps } })
+  for (const _ of ["once", "again"]) {
+    for (const piece of pieces) emit({ type: "step-delta", step: 0, kind: "text", text: piece })
+    emit({ type: "call-failed", step: 0 })
+  }
+  return state
+}
+
+const graded = (grader: Grader.Grader) => (text: string) =>
+  Promise.all([
+    run(grader.grade(Task.make({ question: "?", reference: "42" }), text)),
+    run(grader.grade(Task.make({ question: "?", reference: "B" }), text))
+  ])
+
+/** Those that read texts in this process. Programs are graded in a sandbox, which has limits of its own. */
+const inProcess = Graders.names.filter((name) => !/code/.test(name))
+
+const judged = (text: string) => {
+  const judge = JudgeGrader.make({ worker: ScriptedWorker.make({ id: "j", replies: [text] }) })
+  return run(judge.grade(Task.make({ question: text, reference: text }), text))
+}
+
+const criticised = (text: string) => {
+  const critic = Critic.fromWorker(ScriptedWorker.make({ id: "c", replies: [text] }))
+  const conductor = Conductor.make({ policy: Baselines.single(0), pool: pool("a"), critic, recursion: 1 })
+  return run(conductor.run("?"))
+}
+
+const byWords = (text: string) =>
+  run(Conductor.make({ policy: LexicalPolicy.make(), pool: GymPool.make({ latencyMillis: 0 }) }).run(text))
+
+const solved = (text: string) => {
+  const { workers } = GymPool.make({ latencyMillis: 0 })
+  return Promise.all(
+    workers.map((worker) => run(Stream.runDrain(worker.generate({ messages: [{ role: "user", content: text }] }))))
+  )
+}
+
+const tokenizer = Tokenizer.train(["the answer is the answer aaaaaaaa ((((((((  \n\n\n\n"], { merges: 40 })
+
+const plan = (mode: "strict" | "tolerant") => (text: string) =>
+  WorkflowText.read(text, { poolSize: 7, maxSteps: 64, mode })
+
+const drawn = (text: string) => {
+  const workflow = { steps: [{ worker: 0, subtask: text, access: [] }] }
+  return [Topology.toMermaid(Topology.make(workflow)), WorkflowText.write(workflow)]
+}
+
+/** A vendor's stream, in pieces as a network gives them. Events that are no JSON are refused. */
+const streamed =
+  (events: typeof VendorEvents.lines, prefix: string) =>
+  async (text: string): Promise<void> => {
+    const whole = new TextEncoder().encode(`${prefix}${text}`)
+    const body = new ReadableStream({
+      start: (controller) => {
+        for (let at = 0; at < whole.length; at += 4096) controller.enqueue(whole.subarray(at, at + 4096))
+        controller.close()
+      }
+    })
+    try {
+      for await (const _ of events(new Response(body), new AbortController().signal));
+    } catch (error) {
+      if (!(error instanceof VendorError.Failure)) throw error
+    }
+  }
+
+/** All of them. */
+export const all: ReadonlyArray<Reader> = [
+  { name: "plan, strict", read: plan("strict") },
+  { name: "plan, tolerant", read: plan("tolerant") },
+  { name: "plan, drawn and written", read: drawn },
+  { name: "vote", read: vote },
+  { name: "answer that is repeated", read: repeatedAnswer },
+  { name: "critic", read: criticised },
+  { name: "event", read: Wire.decodeRunEvent },
+  { name: "events", read: Wire.decodeRunEvents },
+  { name: "transcript", read: Wire.decodeTranscript },
+  { name: "task", read: Wire.decodeTask },
+  { name: "workflow", read: Wire.decodeWorkflow },
+  { name: "task's id", read: (text) => Task.make(text) },
+  { name: "grader exact", read: graded(Grader.exact) },
+  { name: "grader gym", read: graded(GymGrader.grader) },
+  ...inProcess.map((name) => ({ name: `grader ${name}`, read: graded(Graders.named(name)!), bound: 20_000 })),
+  { name: "judge", read: judged },
+  { name: "policy lexical", read: byWords, bound: 10_000 },
+  // Of 8,192 tokens, at four characters for each.
+  { name: "workers of the gym", read: solved, bound: 32_768 },
+  { name: "vendor's error", read: (text) => VendorError.detail(text, ["secret"]) },
+  { name: "vendor's events", read: streamed(VendorEvents.serverSent, "") },
+  { name: "vendor's event", read: streamed(VendorEvents.serverSent, "data: ") },
+  { name: "vendor's lines", read: streamed(VendorEvents.lines, "") },
+  {
+    name: "lines of JSON",
+    read: ofFile(
+      "lines.jsonl",
+      (file) => Stream.runDrain(JsonLines.read(file, { isComplete: true })),
+      (text) => text
+    )
+  },
+  {
+    name: "line of JSON",
+    read: ofFile(
+      "line.jsonl",
+      (file) => Stream.runDrain(JsonLines.read(file)),
+      (text) => `${JSON.stringify(text.replaceAll("\n", " "))}\n`
+    )
+  },
+  { name: "tokens", read: (text) => Tokenizer.decode(tokenizer, Tokenizer.encode(tokenizer, text)) },
+  { name: "control tokens", read: (text) => Tokenizer.encode(tokenizer, text, { controlTokens: true }) },
+  { name: "merges", read: (text) => Tokenizer.make({ merges: text.split("\n") }) },
+  { name: "GGUF", read: ofFile("a.gguf", GgufReader.read, gguf) },
+  { name: "GGUF of text", read: ofFile("b.gguf", GgufReader.read, (text) => `GGUF\u0003\0\0\0${text}`) },
+  { name: "safetensors", read: ofFile("a.safetensors", Safetensors.read, safetensors) },
+  {
+    name: "adapter's config",
+    read: ofFile(
+      "adapter_config.json",
+      () => LoraAdapter.read(folder),
+      (text) => text
+    )
+  }
+]

@@ -1,0 +1,15 @@
+/** The short form of `pnpm linear`, in a process of its own: the time of others must not count. */
+import { spawnSync } from "node:child_process"
+import path from "node:path"
+import { expect, it } from "vitest"
+
+const command = path.join(import.meta.dirname, "../src/linear.ts")
+
+it("every public reader takes time linear in a hostile text", () => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, ["--conditions=@divisi/source", command, "--short"], {
+    encoding: "utf8"
+  })
+  expect(stderr).toBe("")
+  expect(stdout).toMatch(/ 0 failures\n$/)
+  expect(status).toBe(0)
+})
