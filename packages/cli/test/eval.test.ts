@@ -101,6 +101,9 @@ describe("divisi eval", () => {
       writeFileSync(path.join(cwd, "ids"), "q3\nq1\n")
       writeFileSync(path.join(cwd, "trained.jsonl"), '{"question":"What is 2 + 2?"}\n')
       const mine = ["eval", "--benchmark", "mine.jsonl", "--grader", "integer", "--policy", "single:abacus"]
+      const unknown = await divisi(["eval", "--benchmark", "mine.jsonl", "--grader", "nope"], { cwd })
+      expect(unknown.code).toBe(2)
+      expect(unknown.errors).toMatch(/^divisi: There is no grader "nope"\. There are math,/)
       const chosen = await json([...mine, "--ids", "ids", "--out", "chosen"], cwd)
       expect(chosen.benchmarks[0]).toMatchObject({ benchmark: "mine", grader: "integer", available: 4, selected: 2 })
       expect(samplesIn(path.join(cwd, "chosen")).map(({ task }) => task)).toEqual(["q1", "q3"])

@@ -142,10 +142,12 @@ const benchmarkOf = (
         return Effect.succeed({ benchmark: known, files: file === undefined ? undefined : [file] })
       }
       if (file !== undefined || !isFile(name)) return Effect.fail(unknown(id))
-      return Effect.try({
+      const made = Effect.try({
         try: () => ({ benchmark: UserBenchmark.make({ file: name, grader }) }),
         catch: (error) => usage(messageOf(error))
       })
+      // Else the file would be told to be wrong.
+      return grader === undefined ? made : Effect.andThen(graderNamed(grader, sandbox), made)
     }
   )
 }
