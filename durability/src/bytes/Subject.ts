@@ -1,5 +1,7 @@
 /** What is damaged, and what has to hold of it afterwards. */
 
+import { isDeepStrictEqual } from "node:util"
+
 /** How a damaged thing was taken: as what it was, or with an error that says what is wrong. */
 export type Outcome = "right" | "refused"
 
@@ -17,8 +19,9 @@ export interface Subject {
 /** What must not happen. */
 export class Broken extends Error {}
 
-/** Checks that two values are the same. */
+/** Checks that two values are the same as JSON, whatever the order of their keys. */
 export const same = (what: string, found: unknown, expected: unknown): void => {
   const [one, other] = [JSON.stringify(found), JSON.stringify(expected)]
-  if (one !== other) throw new Broken(`${what}: ${one?.slice(0, 300)} instead of ${other?.slice(0, 300)}`)
+  if (!isDeepStrictEqual(JSON.parse(one), JSON.parse(other)))
+    throw new Broken(`${what}: ${one?.slice(0, 300)} instead of ${other?.slice(0, 300)}`)
 }
