@@ -43,7 +43,7 @@ describe.concurrent("the tiny Conductor", () => {
     const { output } = await divisi([...own, "--policy", "conductor"])
     const plan = planIn(output)
     assert.strictEqual(plan.policy, "lexical")
-    assert.match(plan.notes[0], /knows the workers of the gym alone, and first has no description/)
+    assert.match(plan.notes[0], /knows the workers of the gym alone, and none of these is one of them/)
   })
 
   it("leaves other workers to the lexical policy when nobody is named, too", () => {
