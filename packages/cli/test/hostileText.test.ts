@@ -21,7 +21,9 @@ const divisi = async (...[args, options]: Parameters<typeof run>): Promise<Ended
 }
 
 /** The same, and all lines of the output are JSON that holds the text as it was. */
-const json = async (...[args, options]: Parameters<typeof run>): Promise<ReadonlyArray<any>> => {
+const json = async (
+  ...[args, options]: Parameters<typeof run>
+): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> => {
   const { errors, output } = await divisi(args, options)
   const lines = output.trim().split("\n")
   const values = lines.map((line) => JSON.parse(line))
