@@ -88,6 +88,18 @@ const asked = (
     return divisi(check, { cwd: folder, environment: { HOME: path.join(top, "elsewhere"), ...environment } })
   })
 
+describe.concurrent("a worker of a config whose code is wrong", () => {
+  it.each([
+    ["gives nothing", "() => undefined", "its generate gave no stream"],
+    ["throws", '() => { throw new Error("boom") }', "boom"]
+  ])("that %s is told as such by pool check", async (_, generate, why) => {
+    const config = `export default { pool: [{ id: "mine", generate: ${generate} }] }`
+    const { code, errors, output } = await asked({ "work/inner/divisi.config.mjs": config })
+    assert.strictEqual(code, 1, errors)
+    assert.include(output, `mine has a defect (${why}): mend its code.`)
+  })
+})
+
 describe.concurrent("the config that nobody has named", () => {
   it("is told when it comes from a folder above", async () => {
     const { errors } = await asked({ "work/divisi.config.mjs": found })
@@ -191,7 +203,7 @@ describe("the settings of a run", () => {
     maxSteps: undefined,
     recursion: undefined,
     seed: undefined,
-    worker: { maxOutputTokens: undefined },
+    worker: { maxOutputTokens: undefined, temperature: undefined, reasoning: undefined },
     budget: { costUsd: undefined, durationMillis: undefined }
   }
 
@@ -218,11 +230,11 @@ describe("the settings of a run", () => {
     const config = defineConfig({ worker: { temperature: 0.2, maxOutputTokens: 9 }, cache: "a", limits: {} })
     assert.deepStrictEqual(RunOptions.settings(config, { ...none, maxOutputTokens: Option.some(500) }), {
       ...unset,
-      worker: { temperature: 0.2, maxOutputTokens: 500 }
+      worker: { temperature: 0.2, maxOutputTokens: 500, reasoning: undefined }
     })
     assert.deepStrictEqual(RunOptions.settings(config, none), {
       ...unset,
-      worker: { temperature: 0.2, maxOutputTokens: 9 }
+      worker: { temperature: 0.2, maxOutputTokens: 9, reasoning: undefined }
     })
   })
 

@@ -8,13 +8,13 @@
 
 import * as Seed from "@divisi/core/Seed"
 import type { Worker } from "@divisi/core/Worker"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Datum, Engine, EngineError, EnginePricing, Tokenizer } from "./Engine.ts"
 import type { Example } from "./ExampleSource.ts"
 import * as Range from "./estimate/Range.ts"
 import type { Samples } from "./estimate/Samples.ts"
 import { simulate, type Total } from "./estimate/simulate.ts"
+import * as Elapsed from "./internal/elapsed.ts"
 import type { TrainingConfig } from "./TrainingConfig.ts"
 
 export type { Range } from "./estimate/Range.ts"
@@ -95,9 +95,9 @@ export const exampleTokens = (
 
 const timed = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<{ readonly value: A; readonly seconds: number }, E> =>
   Effect.gen(function* () {
-    const start = yield* Clock.currentTimeMillis
+    const start = yield* Elapsed.now
     const value = yield* effect
-    return { value, seconds: ((yield* Clock.currentTimeMillis) - start) / 1000 }
+    return { value, seconds: (yield* Elapsed.now) - start }
   })
 
 /**

@@ -1,14 +1,14 @@
 /** `divisi pool check`: whether each worker answers, how fast and at what price. */
 
 import { checked, cost, estimateUsage, type Pricing, type Usage } from "@divisi/core/Usage"
-import type { Worker, WorkerError } from "@divisi/core/Worker"
+import { type Worker, WorkerError } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
-import { type Failure, silent } from "../invocation/Failure.ts"
+import { type Failure, messageOf, silent } from "../invocation/Failure.ts"
 import * as CheckText from "./CheckText.ts"
 import type { CheckInput } from "./flags.ts"
 
@@ -44,6 +44,10 @@ const failed = (worker: Worker, error: string): Checked => ({
 /** The monotonic clock in milliseconds. */
 const ticks = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
 
+/** The failure of a worker whose own code is wrong. */
+const defective = (worker: Worker, detail: string) =>
+  new WorkerError({ worker: worker.id, reason: { _tag: "Defect", detail } })
+
 /** Calls a worker once. It counts as reachable when its answer ends, whatever the answer is. */
 export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Checked> =>
   Effect.gen(function* () {
@@ -52,7 +56,9 @@ export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effec
     let firstAt: number | undefined
     let text = ""
     let usage: Usage | undefined
-    yield* Stream.runForEach(worker.generate({ messages, maxOutputTokens }), (part) =>
+    const answer = worker.generate({ messages, maxOutputTokens })
+    if (!Stream.isStream(answer)) return yield* defective(worker, "its generate gave no stream")
+    yield* Stream.runForEach(answer, (part) =>
       Effect.sync(() => {
         if (part.type === "allowance") return
         firstAt ??= ticks(clock)
@@ -75,6 +81,7 @@ export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effec
       pricing: worker.pricing
     } satisfies Checked
   }).pipe(
+    Effect.catchDefect((defect) => defective(worker, messageOf(defect))),
     Effect.timeoutOrElse({
       duration: timeoutMillis,
       orElse: () => Effect.succeed(failed(worker, `${worker.id} did not answer within ${timeoutMillis / 1_000} s.`))

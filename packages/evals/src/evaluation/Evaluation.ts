@@ -406,8 +406,9 @@ export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
       const jobs = Job.jobsOf(options)
       const todo = jobs.filter((job) => !state.samples.has(Job.keyOf(job)))
       const clock = yield* Clock.Clock
-      const tell = follow(state, jobs, jobs.length - todo.length, clock.currentTimeMillisUnsafe())
-      tell(undefined, clock.currentTimeMillisUnsafe())
+      const ticks = () => Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
+      const tell = follow(state, jobs, jobs.length - todo.length, ticks())
+      tell(undefined, ticks())
       const write = Effect.gen(function* () {
         const failure = state.journal.flush()
         if (failure !== undefined) return yield* failure
@@ -420,7 +421,7 @@ export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
           todo,
           (job) =>
             Effect.map(make(state, job), (isMade) => {
-              if (isMade) tell(job, clock.currentTimeMillisUnsafe())
+              if (isMade) tell(job, ticks())
             }),
           { concurrency: options.concurrency ?? 8, discard: true }
         )

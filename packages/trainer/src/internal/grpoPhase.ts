@@ -22,6 +22,7 @@ import type { RunFolderError } from "../RunFolder.ts"
 import type { TaskSource } from "../TaskSource.ts"
 import type { GrpoConfig } from "../TrainingConfig.ts"
 import type { TrainingError } from "../TrainingError.ts"
+import * as Elapsed from "./elapsed.ts"
 import * as EngineCost from "./engineCost.ts"
 import * as Batch from "./grpoBatch.ts"
 import * as Records from "./grpoRecords.ts"
@@ -125,7 +126,7 @@ const collect = Effect.fnUntraced(function* (
   from: number
 ): Effect.fn.Return<Collected, CollectError> {
   const { advantage, questions } = phase.config
-  const started = yield* Clock.currentTimeMillis
+  const started = yield* Elapsed.now
   const progress = { done: 0, total: questions }
   const groups = [...(yield* collectGroups(phase, phaseIteration, sampler, range(from, questions), progress))]
   const { zeroVariance } = advantage
@@ -142,7 +143,7 @@ const collect = Effect.fnUntraced(function* (
     chosen: zeroVariance.type === "resample" ? chosenOf() : groups,
     samplerVersion: sampler.version,
     position: from + groups.length,
-    seconds: ((yield* Clock.currentTimeMillis) - started) / 1000
+    seconds: (yield* Elapsed.now) - started
   }
 })
 

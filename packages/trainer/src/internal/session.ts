@@ -1,6 +1,5 @@
 /** What the phases of a run share: its progress, and how it is reported and saved. */
 import type * as Budget from "@divisi/core/Budget"
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -13,6 +12,7 @@ import * as SamplerWorker from "../SamplerWorker.ts"
 import type { Parts } from "../Trainer.ts"
 import { EvaluationError, type TrainingError } from "../TrainingError.ts"
 import type { TrainingEvent } from "../TrainingEvent.ts"
+import * as Elapsed from "./elapsed.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -123,21 +123,21 @@ export interface Stopwatch {
 }
 
 /** Starts a clock. */
-export const stopwatch: Effect.Effect<Stopwatch> = Effect.map(Clock.currentTimeMillis, (started) => {
+export const stopwatch: Effect.Effect<Stopwatch> = Effect.map(Elapsed.now, (started) => {
   const seconds: Record<string, number> = {}
   return {
     time: (name, work) =>
-      Effect.flatMap(Clock.currentTimeMillis, (from) =>
+      Effect.flatMap(Elapsed.now, (from) =>
         Effect.ensuring(
           work,
-          Effect.flatMap(Clock.currentTimeMillis, (to) =>
+          Effect.flatMap(Elapsed.now, (to) =>
             Effect.sync(() => {
-              seconds[name] = (seconds[name] ?? 0) + (to - from) / 1000
+              seconds[name] = (seconds[name] ?? 0) + (to - from)
             })
           )
         )
       ),
-    seconds: Effect.map(Clock.currentTimeMillis, (now) => ({ ...seconds, total: (now - started) / 1000 }))
+    seconds: Effect.map(Elapsed.now, (now) => ({ ...seconds, total: now - started }))
   }
 })
 
