@@ -4,6 +4,7 @@ import os from "node:os"
 import path from "node:path"
 import * as Seed from "@divisi/core/Seed"
 import * as Evaluations from "./bytes/evaluations.ts"
+import * as Models from "./bytes/models.ts"
 import * as Records from "./bytes/records.ts"
 import type { Outcome, Subject } from "./bytes/Subject.ts"
 import * as Trainings from "./bytes/trainings.ts"
@@ -15,7 +16,13 @@ export const subjects: ReadonlyArray<Subject> = [
   Evaluations.report,
   Records.cache,
   Records.transcript,
-  Trainings.training
+  Trainings.training,
+  Models.header,
+  Models.model,
+  Models.weights,
+  Models.adapter,
+  Models.tokenizer,
+  Records.events
 ]
 
 /** A subject that is there whole, to be copied and damaged. */
@@ -32,7 +39,15 @@ export interface Problem {
   readonly problem: string
 }
 
-/** Makes all subjects in a folder of the system's; {@link close} removes it. */
+/** A copy of a subject's folder, to be used up. */
+const copyOf = (folder: string): string => {
+  const copy = `${folder}-damaged`
+  fs.rmSync(copy, { recursive: true, force: true })
+  fs.cpSync(folder, copy, { recursive: true })
+  return copy
+}
+
+/** Makes all subjects in a folder of the system's, and uses each whole; {@link close} removes it. */
 export const prepare = async (): Promise<ReadonlyArray<Prepared>> => {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-bytes-"))
   const prepared: Array<Prepared> = []
@@ -40,6 +55,7 @@ export const prepare = async (): Promise<ReadonlyArray<Prepared>> => {
     const folder = path.join(root, String(index))
     fs.mkdirSync(folder)
     await subject.make(folder)
+    if ((await subject.use(copyOf(folder))) !== "right") throw new Error(`${subject.name} is refused undamaged`)
     prepared.push({ subject, folder })
   }
   return prepared
@@ -52,9 +68,7 @@ export const close = (prepared: ReadonlyArray<Prepared>): void => {
 
 /** Damages a copy of one file of a subject, and uses it. */
 export const run = async ({ folder, subject }: Prepared, seed: number): Promise<Outcome | Problem> => {
-  const copy = `${folder}-damaged`
-  fs.rmSync(copy, { recursive: true, force: true })
-  fs.cpSync(folder, copy, { recursive: true })
+  const copy = copyOf(folder)
   const name = Seed.pick(Seed.draw(Seed.spread(seed, "file")), subject.files)
   const file = path.join(copy, name)
   const { bytes, how } = Damage.make(fs.readFileSync(file), seed)

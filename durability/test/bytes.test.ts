@@ -10,9 +10,9 @@ beforeAll(async () => {
 })
 afterAll(() => Bytes.close(prepared))
 
-describe("what is kept and then damaged", () => {
+describe("what is kept, or read of others, and was damaged", () => {
   for (const [index, { name }] of Bytes.subjects.entries()) {
-    it(`is what it was, or is refused with words: ${name}`, async () => {
+    it(`is right, or is refused with words: ${name}`, async () => {
       for (let seed = 0; seed < seeds; seed++) {
         expect(["right", "refused"]).toContain(await Bytes.run(prepared[index]!, seed))
       }

@@ -2,10 +2,13 @@
 
 import { isDeepStrictEqual } from "node:util"
 
-/** How a damaged thing was taken: as what it was, or with an error that says what is wrong. */
+/**
+ * How a damaged thing was taken: as what it was (what carries no checksum, as a whole thing of its kind), or with an
+ * error that says what is wrong.
+ */
 export type Outcome = "right" | "refused"
 
-/** Something durable. */
+/** Something durable, or read of others. */
 export interface Subject {
   readonly name: string
   /** Makes it whole in an empty folder. */

@@ -3,6 +3,7 @@ import fs from "node:fs"
 import path from "node:path"
 import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
+import type { Listener } from "@divisi/core/RunEvent"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Wire from "@divisi/core/Wire"
@@ -11,7 +12,7 @@ import * as DiskCache from "@divisi/files/DiskCache"
 import * as Sealed from "@divisi/files/Sealed"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
-import { type Subject, same } from "./Subject.ts"
+import { Broken, type Subject, same } from "./Subject.ts"
 
 const answerOf = (index: number) => ({
   text: `answer ${index} `.repeat(20 + index * 7),
@@ -58,18 +59,19 @@ export const cache: Subject = {
   }
 }
 
-const transcriptOf = async () => {
+/** Runs once, and tells a listener. */
+const run = (listener: Listener) => {
   const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: ["one", "two", "three"] })])
-  const recorder = Transcript.recorder()
   const conductor = Conductor.make({ pool, policy: Baselines.bestOf({ n: 2, judge: "a" }) })
-  await Effect.runPromise(conductor.run("Which?", { listener: recorder.listener, seed: 1, runId: "run" }))
-  return recorder.transcript()!
+  return Effect.runPromise(conductor.run("Which?", { listener, seed: 1, runId: "run" }))
 }
 
 export const transcript: Subject = {
   name: "transcript",
   make: async (folder) => {
-    const made = await transcriptOf()
+    const recorder = Transcript.recorder()
+    await run(recorder.listener)
+    const made = recorder.transcript()!
     fs.writeFileSync(path.join(folder, "run.json"), Sealed.stringify(made, 2))
     fs.writeFileSync(path.join(folder, "expected"), JSON.stringify(made))
   },
@@ -89,6 +91,28 @@ export const transcript: Subject = {
     // One whose checksum has lost its name is one without a checksum, with a key that nobody knows.
     const found = Object.keys(expected).map((name) => [name, read.success[name as keyof typeof read.success]])
     same("transcript", Object.fromEntries(found), expected)
+    return "right"
+  }
+}
+
+export const events: Subject = {
+  name: "events of a run",
+  make: async (folder) => {
+    const lines: Array<string> = []
+    await run((event) => lines.push(Wire.encodeRunEvent(event)))
+    fs.writeFileSync(path.join(folder, "events.ndjson"), `${lines.join("\n")}\n`)
+  },
+  files: ["events.ndjson"],
+  use: async (folder) => {
+    const read = Wire.decodeRunEvents(fs.readFileSync(path.join(folder, "events.ndjson"), "utf8"))
+    if (read._tag === "Failure") return "refused"
+    // They carry no checksum: some may be others or gone. What is left of them is a transcript at any time.
+    const folded = Transcript.fromEvents(read.success)
+    if (folded === undefined) return "right"
+    for (const time of [folded.startedAt, Transcript.endOf(folded)]) {
+      const shown = Wire.decodeTranscript(Wire.encodeTranscript(Transcript.at(folded, time)))
+      if (shown._tag === "Failure") throw new Broken(shown.failure.message)
+    }
     return "right"
   }
 }

@@ -67,6 +67,7 @@ const infoOf = (decoded: Decoded, { name, offset, shape, type }: Decoded["entrie
 const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
   const names = new Set<string>()
   let needed = 0
+  let total = 0
   for (const { bytes = 0, name, position } of tensors) {
     if (names.has(name)) throw Errors.make({ _tag: "Corrupt", detail: `two tensors are called ${shown(name)}.` })
     names.add(name)
@@ -74,8 +75,11 @@ const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
       throw Errors.make({ _tag: "Corrupt", detail: `the tensor ${shown(name)} has an impossible size or place.` })
     }
     needed = Math.max(needed, position + bytes)
+    total += bytes
   }
   if (needed > size) throw Errors.make({ _tag: "Truncated", needed, found: size })
+  // Without this, a small file could give any amount of numbers.
+  if (total > size) throw Errors.make({ _tag: "Corrupt", detail: `its tensors overlap: they have ${total} bytes.` })
 }
 
 /**

@@ -11,7 +11,7 @@ import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
 import * as GgufWriter from "./GgufWriter.ts"
 import { type Slot, sizes, slots } from "./internal/layout.ts"
-import { readModel } from "./internal/readModel.ts"
+import { readModel, readNumbers } from "./internal/readModel.ts"
 import { interleave } from "./internal/rotary.ts"
 import { tokenizerMetadata } from "./internal/tokenizerMetadata.ts"
 import * as Metadata from "./Metadata.ts"
@@ -246,8 +246,8 @@ export const write = (
  *
  * **Details**
  *
- * Weights in F32, F16 and BF16 are read, quantised ones are not. The tokenizer is read if it is a byte-level BPE whose
- * tokens are in the order of this package's.
+ * Sizes and shapes are checked before any number is read. Weights in F32, F16 and BF16 are read, quantised ones are
+ * not. The tokenizer is read if it is a byte-level BPE whose tokens are in the order of this package's.
  *
  * **Example**
  *
@@ -267,6 +267,12 @@ export const write = (
  */
 export const read = (path: string): Effect.Effect<DenseModel, GgufError> =>
   readModel(path).pipe(
-    Effect.flatMap((model) => Effect.as(Effect.fromResult(check(model)), model)),
+    Effect.flatMap((model) => Effect.fromResult(check(model))),
+    Effect.flatMap((model) =>
+      Effect.tryPromise({
+        try: () => readNumbers(model),
+        catch: (cause) => Errors.fromUnknown(cause, path, "read the model")
+      })
+    ),
     Effect.mapError((error) => Errors.fromUnknown(error, path, "read the model"))
   )

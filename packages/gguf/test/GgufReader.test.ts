@@ -9,6 +9,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
+import * as GgufWriter from "../src/GgufWriter.ts"
 import { temporaryFile } from "./files.ts"
 
 const small = { architecture: "llama", seed: 1, hiddenSize: 8, heads: 2, layers: 1, feedForwardSize: 8 } as const
@@ -67,6 +68,19 @@ describe("a file that cannot be trusted", () => {
       assert.isTrue(Result.isFailure(result))
       const { reason } = Result.getOrThrow(Result.flip(result))
       assert.isTrue(reason._tag === "Truncated" && reason.needed - reason.found > 900)
+    })
+  )
+
+  it.effect("gives more numbers than its bytes hold, each tensor the same ones", () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile("a.gguf")
+      const tensor = (name: string) => ({ name, shape: [16], data: new Float32Array(16) })
+      yield* GgufWriter.write(file, { metadata: {}, tensors: Array.from("abcdefgh", tensor) })
+      const bytes = fs.readFileSync(file)
+      // Name, dimensions, one length, type and offset of every tensor take 33 bytes.
+      for (let index = 0; index < 8; index++) bytes.writeBigUInt64LE(0n, 24 + index * 33 + 25)
+      const result = yield* outcome(file, bytes.subarray(0, 288 + 64))
+      assert.isTrue(Result.isFailure(result) && /its tensors overlap/.test(result.failure.message))
     })
   )
 

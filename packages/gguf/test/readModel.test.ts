@@ -7,6 +7,7 @@ import * as TinyModel from "@divisi/gguf/TinyModel"
 import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Metadata from "../src/Metadata.ts"
 import { temporaryFile } from "./files.ts"
 
 const tokenizer = Tokenizer.train(["the thin thing thinks"], {
@@ -42,6 +43,23 @@ describe("read", () => {
       })
       const error = yield* Effect.flip(Model.read(path))
       assert.match(error.message, /Its tokenizer is gpt2 \(qwen2\)/)
+    })
+  )
+
+  it.effect.each([
+    ["layers without number", "llama.block_count", Metadata.uint32(2 ** 31), /too few for 2147483648 layers/],
+    ["no embedding", "llama.embedding_length", Metadata.uint32(0), /"hiddenSize": 0 is no positive/],
+    ["heads that do not fit", "llama.attention.key_length", Metadata.uint32(48), /Its shape is \[64,64\]/],
+    ["merges that are no texts", "tokenizer.ggml.merges", Metadata.int32s([1]), /in another order/],
+    ["tokens that are no texts", "tokenizer.ggml.tokens", Metadata.int32s([1]), /no control token/]
+  ] as const)("refuses a model of %s before it reads its numbers", ([, key, value, message]) =>
+    Effect.gen(function* () {
+      const { path } = yield* Model.write(TinyModel.random(cases[0]![1]), yield* temporaryFile("model.gguf"), {
+        metadata: { [key]: value }
+      })
+      const error = yield* Effect.flip(Model.read(path))
+      assert.match(error.message, message)
+      assert.include(error.message, path)
     })
   )
 })

@@ -174,36 +174,45 @@ const templateOf = ({ config, template }: Files, settings: Settings): string | u
   return settings.chatTemplate ?? template ?? named
 }
 
+/** Throws a `TokenizerError`, as its result does where the template cannot take the messages. */
 const rendererOf = (files: Files, settings: Settings) => {
   const text = templateOf(files, settings)
-  if (text === undefined) return wrong(files.source, "it has no chat template: give one as chatTemplate.")
-  try {
-    const template = new Template(text)
-    const { config } = files
-    const tokens = { bos_token: textOf(config.bos_token) ?? "", eos_token: textOf(config.eos_token) ?? "" }
-    return (messages: ReadonlyArray<Message>) =>
-      template.render({ ...tokens, ...settings.variables, messages, add_generation_prompt: true })
-  } catch (cause) {
-    return wrong(files.source, `its chat template cannot be read (${(cause as Error).message}).`)
+  if (text === undefined) throw wrong(files.source, "it has no chat template: give one as chatTemplate.")
+  const attempt = <A>(run: () => A): A => {
+    try {
+      return run()
+    } catch (cause) {
+      throw wrong(files.source, `its chat template cannot be used (${(cause as Error).message}).`)
+    }
   }
+  const template = attempt(() => new Template(text))
+  const { config } = files
+  const tokens = { bos_token: textOf(config.bos_token) ?? "", eos_token: textOf(config.eos_token) ?? "" }
+  return (messages: ReadonlyArray<Message>) =>
+    attempt(() => template.render({ ...tokens, ...settings.variables, messages, add_generation_prompt: true }))
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer | TokenizerError => {
+/** Every template takes this. */
+const probe: ReadonlyArray<Message> = [{ role: "user", content: "Hello" }]
+
+const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer => {
   const encoder = new Encoder(files.tokenizer, files.config)
   const render = rendererOf(files, settings)
-  if (render instanceof TokenizerError) return render
   const end = settings.endToken ?? textOf(files.config.eos_token)
   const endToken = end === undefined ? undefined : encoder.token_to_id(end)
   if (endToken === undefined) {
     const detail = end === undefined ? "its config names no eos_token" : `its vocabulary has no token "${end}"`
-    return wrong(files.source, `${detail}: name the token that ends a turn as endToken.`)
+    throw wrong(files.source, `${detail}: name the token that ends a turn as endToken.`)
   }
-  // Templates write the special tokens themselves.
-  const encode = (text: string) => encoder.encode(text, { add_special_tokens: false }).ids
+  // Templates write the special tokens themselves. The reference leaves out what the vocabulary lacks; the library gives
+  // `undefined` for it where the file says nothing of an unk_token.
+  const encode = (text: string) => encoder.encode(text, { add_special_tokens: false }).ids.filter(Number.isInteger)
+  // A template is a program: that it can be read does not mean that it runs.
+  encode(render(probe))
   return {
     render: (messages) => encode(render(messages)),
     encode,
@@ -231,12 +240,9 @@ const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer | Tok
  * ```
  */
 export const load = (source: Source, settings: Settings = {}): Effect.Effect<HuggingFaceTokenizer, TokenizerError> =>
-  Effect.gen(function* () {
-    const files = yield* filesOf(source)
-    const loaded = yield* Effect.try({
+  Effect.flatMap(filesOf(source), (files) =>
+    Effect.try({
       try: () => fromFiles(files, settings),
-      catch: (cause) => wrong(files.source, `${(cause as Error).message}.`)
+      catch: (cause) => (cause instanceof TokenizerError ? cause : wrong(files.source, `${(cause as Error).message}.`))
     })
-    if (loaded instanceof TokenizerError) return yield* loaded
-    return loaded
-  })
+  )

@@ -46,12 +46,16 @@ const hub = Effect.gen(function* () {
   return { asked, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 })
 
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-tokenizer-"))),
+  (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true }))
+)
+
 describe("HuggingFaceTokenizer", () => {
   it.live("fetches a model's files once, with the key of the environment", () =>
     Effect.gen(function* () {
       const { asked, endpoint } = yield* hub
-      const cache = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-tokenizer-"))
-      yield* Effect.addFinalizer(() => Effect.sync(() => fs.rmSync(cache, { recursive: true })))
+      const cache = yield* temporaryFolder
       const environment = { HF_ENDPOINT: endpoint, HF_TOKEN: "secret", XDG_CACHE_HOME: cache }
       const load = (model: string) =>
         Effect.provide(
@@ -104,6 +108,31 @@ describe("HuggingFaceTokenizer", () => {
       assert.strictEqual(told.endToken, 0)
       const error = yield* Effect.flip(HuggingFaceTokenizer.load({ folder }, { endToken: "<end>" }))
       assert.include(error.message, "name the token that ends a turn as endToken")
+    })
+  )
+
+  it.effect("refuses a chat template that cannot be read or does not run", () =>
+    Effect.gen(function* () {
+      for (const chatTemplate of ["{% if", "{{ messages[0].content * 2 }}", "{{ nothing.role + 'a' }}"]) {
+        const error = yield* Effect.flip(HuggingFaceTokenizer.load({ folder }, { chatTemplate }))
+        assert.include(error.message, "its chat template cannot be used")
+      }
+    })
+  )
+
+  it.effect("leaves out what the vocabulary lacks, whether or not the file says that nothing stands for it", () =>
+    Effect.gen(function* () {
+      const whole = JSON.parse(fs.readFileSync(path.join(folder, "tokenizer.json"), "utf8"))
+      const { "!": missing, ...vocab } = whole.model.vocab
+      assert.isNumber(missing)
+      for (const unk_token of [null, undefined]) {
+        const other = yield* temporaryFolder
+        const spoilt = { ...whole, model: { ...whole.model, vocab, unk_token } }
+        fs.writeFileSync(path.join(other, "tokenizer.json"), JSON.stringify(spoilt))
+        fs.copyFileSync(path.join(folder, "tokenizer_config.json"), path.join(other, "tokenizer_config.json"))
+        const tokenizer = yield* HuggingFaceTokenizer.load({ folder: other })
+        assert.deepStrictEqual(tokenizer.encode("7!"), tokenizer.encode("7"))
+      }
     })
   )
 

@@ -4,10 +4,10 @@ import * as Result from "effect/Result"
 import type { GgufError } from "../GgufError.ts"
 import * as Errors from "../GgufError.ts"
 import * as GgufReader from "../GgufReader.ts"
-import type { Config, DenseModel } from "../Model.ts"
+import type { Config, DenseModel, Model } from "../Model.ts"
 import * as Tensor from "../Tensor.ts"
 import * as Tokenizer from "../Tokenizer.ts"
-import { type Slot, slots } from "./layout.ts"
+import { slots } from "./layout.ts"
 import { separate } from "./rotary.ts"
 import { kinds } from "./tokenizerMetadata.ts"
 
@@ -29,11 +29,17 @@ const configOf = (file: File): Result.Result<Config, GgufError> => {
     ropeTheta: number("rope.freq_base")
   }
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
+  const layers = number("block_count") ?? 0
+  // Before anything is made for each of them.
+  if (layers > file.tensors.length) {
+    const detail = `The file's ${file.tensors.length} tensors are too few for ${layers} layers.`
+    return Result.fail(Errors.make({ _tag: "InvalidConfig", field: "layers", detail }, file.path))
+  }
   return Result.succeed({
     architecture,
     vocabularySize: tensor("token_embd.weight")?.shape[0] ?? 0,
     hiddenSize: number("embedding_length") ?? 0,
-    layers: number("block_count") ?? 0,
+    layers,
     heads: number("attention.head_count") ?? 0,
     feedForwardSize: number("feed_forward_length") ?? 0,
     contextLength: number("context_length") ?? 0,
@@ -47,17 +53,22 @@ const listOf = (file: File, key: string): ReadonlyArray<unknown> => {
   return value?.type === "array" ? value.value : []
 }
 
+const textsOf = (file: File, key: string): ReadonlyArray<string> => {
+  const value = file.metadata[key]
+  return value?.type === "array" && value.of === "string" ? value.value : []
+}
+
 const tokenizerOf = (file: File): Result.Result<Tokenizer.Tokenizer, GgufError> => {
   const model = GgufReader.text(file, "tokenizer.ggml.model")
   const split = GgufReader.text(file, "tokenizer.ggml.pre")
   if (model !== "gpt2" || split !== "gpt-2") {
     return Result.fail(unsupported(file, `Its tokenizer is ${model} (${split}); gpt2 (gpt-2) can be read.`))
   }
-  const tokens = listOf(file, "tokenizer.ggml.tokens") as ReadonlyArray<string>
+  const tokens = textsOf(file, "tokenizer.ggml.tokens")
   const types = listOf(file, "tokenizer.ggml.token_type")
   const chatTemplate = GgufReader.text(file, "tokenizer.chat_template")
   const made = Tokenizer.make({
-    merges: listOf(file, "tokenizer.ggml.merges") as ReadonlyArray<string>,
+    merges: textsOf(file, "tokenizer.ggml.merges"),
     controlTokens: tokens.filter((_, id) => types[id] === kinds.control),
     chatTemplate
   })
@@ -69,25 +80,27 @@ const tokenizerOf = (file: File): Result.Result<Tokenizer.Tokenizer, GgufError> 
   return Result.fail(unsupported(file, `Its tokens are in another order than this package's: ${detail}.`))
 }
 
-const readTensor = (file: File, { headRows, shape, target }: Slot) =>
-  Effect.gen(function* () {
-    const tensor = yield* Effect.fromResult(GgufReader.tensor(file, target))
-    const data = yield* Effect.tryPromise({
-      try: () => Tensor.collect(tensor),
-      catch: (cause) => Errors.fromUnknown(cause, file.path, "read the tensors")
-    })
-    const width = Tensor.size(shape.slice(1))
-    return { shape: tensor.shape, data: headRows === undefined ? data : separate(data, headRows, width) }
-  })
-
-/** Reads the whole model; the caller checks it. */
-export const readModel = (path: string): Effect.Effect<DenseModel, GgufError> =>
+/** Reads what a model is, without its numbers: they may be of any size, and are in the order of llama.cpp. */
+export const readModel = (path: string): Effect.Effect<Model, GgufError> =>
   Effect.gen(function* () {
     const file = yield* GgufReader.read(path)
     const config = yield* Effect.fromResult(configOf(file))
     const tokenizer = yield* Effect.fromResult(tokenizerOf(file))
-    const tensors: Record<string, Tensor.DenseTensor> = {}
-    for (const slot of slots(config)) tensors[slot.source] = yield* readTensor(file, slot)
+    const tensors: Record<string, Tensor.Tensor> = {}
+    for (const { source, target } of slots(config)) {
+      tensors[source] = yield* Effect.fromResult(GgufReader.tensor(file, target))
+    }
     const name = GgufReader.text(file, "general.name")
     return { config, tokenizer, tensors, name }
   })
+
+/** Reads the numbers of a model that was checked, and puts them in order. */
+export const readNumbers = async (model: Model): Promise<DenseModel> => {
+  const tensors: Record<string, Tensor.DenseTensor> = {}
+  for (const { headRows, shape, source } of slots(model.config)) {
+    const data = await Tensor.collect(model.tensors[source]!)
+    const width = Tensor.size(shape.slice(1))
+    tensors[source] = { shape, data: headRows === undefined ? data : separate(data, headRows, width) }
+  }
+  return { ...model, tensors }
+}
