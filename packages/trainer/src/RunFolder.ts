@@ -117,7 +117,10 @@ export const readConfig = (folder: string): Effect.Effect<TrainingConfig, RunFol
 const readLines = <A>(folder: string, file: string, options?: JsonLines.ReadOptions) =>
   within(folder, Stream.runCollect(JsonLines.read(file, options))) as Effect.Effect<ReadonlyArray<A>, RunFolderError>
 
-/** The metrics of a run so far. A torn last line is left out, and so are damaged ones, which are logged. */
+/**
+ * The metrics of a run so far, one for each iteration, in order. A torn last line is left out, and so are damaged ones,
+ * which are logged.
+ */
 export const readMetrics = Effect.fnUntraced(function* (
   folder: string
 ): Effect.fn.Return<ReadonlyArray<Metrics>, RunFolderError> {
@@ -129,7 +132,9 @@ export const readMetrics = Effect.fnUntraced(function* (
   if (damaged.length > 0) {
     yield* Effect.logWarning(`${file} is damaged: what line ${damaged.join(", ")} said is left out.`)
   }
-  return metrics
+  // A block that was written to a second place repeats lines whole.
+  const byIteration = new Map(metrics.map((one) => [one.iteration, one]))
+  return [...byIteration.values()].sort((left, right) => left.iteration - right.iteration)
 })
 
 const numbered = (folder: string, pattern: RegExp): ReadonlyArray<number> =>

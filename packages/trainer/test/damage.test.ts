@@ -132,6 +132,10 @@ describe("metrics", () => {
       for (const damage of [
         (file: string) => fs.truncateSync(file, Math.floor(fs.statSync(file).size / 2)),
         (file: string) => flip(file),
+        (file: string) => {
+          const lines = fs.readFileSync(file, "utf8").split("\n")
+          fs.writeFileSync(file, lines.with(2, lines[4]!).with(6, lines[4]!).join("\n"))
+        },
         (file: string) => fs.rmSync(file)
       ]) {
         const folder = yield* stopped
