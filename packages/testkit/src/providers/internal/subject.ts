@@ -58,6 +58,11 @@ export interface Options {
   readonly dialect: Dialect
   readonly make: (connection: Connection) => Worker
   readonly settings?: Expectations | undefined
+  /**
+   * Whether each case of a misbehaving vendor tries all that it has, hundreds of answers for some, instead of at most 48
+   * of them; false by default, and true where `DIVISI_CONTRACT` is `thorough` in the environment.
+   */
+  readonly isThorough?: boolean | undefined
 }
 
 /** How a call ended. */
