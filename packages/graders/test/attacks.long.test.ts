@@ -51,7 +51,7 @@ for (const { isHere, make, name } of sandboxes) {
           })
         }
         it("credit for the right program after all that", async () => {
-          const right = stage.answer({ name: "right", body: "return 2 * x" }).replace("return 0", "return 2 * x")
+          const right = stage.answer({ name: "right", body: "return 2 * x" }).replaceAll("return 0", "return 2 * x")
           const answer = stage.name === "called" ? right.replaceAll("2 * x", "[2 * x]") : right
           const verdict = await Effect.runPromise(graders[stage.grader].grade(stage.task, answer))
           assert.isTrue(verdict.correct, verdict.explanation)
