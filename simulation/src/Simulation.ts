@@ -12,17 +12,15 @@ import * as Transcript from "@divisi/core/Transcript"
 import * as Usage from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as ProviderGate from "@divisi/provider-kit/ProviderGate"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import * as Scheduler from "effect/Scheduler"
-import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Draws from "./draws.ts"
 import * as Invariants from "./invariants.ts"
 import * as Nonsense from "./nonsense.ts"
 import * as SeededScheduler from "./SeededScheduler.ts"
@@ -74,105 +72,6 @@ interface Run {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// What is drawn
-// -------------------------------------------------------------------------------------------------------------------
-
-const maybe = <A>(draw: Seed.Draw, share: number, value: () => A): A | undefined =>
-  Seed.chance(draw, share) ? value() : undefined
-
-/** Room for one call or two at once. */
-const tightLimits = (draw: Seed.Draw): Budget.Limits => ({ tokens: 100 + Seed.below(draw, 500) })
-
-const looseLimits = (draw: Seed.Draw): Budget.Limits => ({
-  costUsd: maybe(draw, 0.25, () => 0.0005 + 0.02 * draw()),
-  tokens: maybe(draw, 0.35, () => 100 + Seed.below(draw, 4000)),
-  calls: maybe(draw, 0.2, () => Seed.below(draw, 12))
-})
-
-const moodsOf = (draw: Seed.Draw, isSteady: boolean): SimulatedWorker.Moods => {
-  const fail = Seed.pick(draw, [0, 0.1, 0.4])
-  if (isSteady) return { fail, hang: 0, nonsense: 0, endless: 0 }
-  const isWild = Seed.chance(draw, 0.25)
-  return {
-    fail,
-    hang: Seed.pick(draw, [0, 0, 0.05]),
-    nonsense: isWild ? 0.15 : 0,
-    endless: isWild ? 0.004 : 0
-  }
-}
-
-const limitsOf = ({ draw, isTight }: Pick<SimulatedWorker.World, "draw" | "isTight">): Budget.Limits =>
-  isTight ? tightLimits(draw) : looseLimits(draw)
-
-/** Settings under which nothing depends on what comes first. */
-const steadySettingsOf = (draw: Seed.Draw) => ({
-  maxSteps: 1 + Seed.below(draw, 8),
-  recursion: Seed.below(draw, 3),
-  worker: { maxOutputTokens: maybe(draw, 0.7, () => 16 + Seed.below(draw, 48)) },
-  retry: { maxAttempts: 1 + Seed.below(draw, 3), baseDelayMillis: Seed.below(draw, 50) },
-  reassign: Seed.pick(draw, ["never", "next"] as const),
-  skipUnseen: Seed.chance(draw, 0.5),
-  seed: 1
-})
-
-const settingsOf = (draw: Seed.Draw) => ({
-  maxSteps: 1 + Seed.below(draw, 8),
-  recursion: Seed.below(draw, 3),
-  self: maybe(draw, 0.1, () => ({ maxDepth: 1 + Seed.below(draw, 2) })),
-  budget: maybe(draw, 0.4, () => ({
-    ...looseLimits(draw),
-    durationMillis: maybe(draw, 0.4, () => 1 + Seed.below(draw, 300))
-  })),
-  worker: {
-    maxOutputTokens: maybe(draw, 0.7, () => 16 + Seed.below(draw, 48)),
-    temperature: maybe(draw, 0.3, () => 0),
-    timeoutMillis: maybe(draw, 0.3, () => 1 + Seed.below(draw, 60))
-  },
-  retry: {
-    maxAttempts: 1 + Seed.below(draw, 3),
-    baseDelayMillis: Seed.below(draw, 50),
-    jitter: Seed.chance(draw, 0.5)
-  },
-  onStepFailure: Seed.pick(draw, [undefined, "report", "end"] as const),
-  skipUnseen: Seed.pick(draw, [undefined, true, false]),
-  threshold: maybe(draw, 0.3, () => 0.5)
-})
-
-/** Who takes over: nobody, the next, or what a function says, right or wrong. */
-const reassignOf = ({ draw, moods }: SimulatedWorker.World): Conductor.Options["reassign"] =>
-  Seed.pick<() => Conductor.Options["reassign"]>(draw, [
-    () => undefined,
-    () => "never",
-    () => "next",
-    () => () => {
-      if (Seed.chance(draw, moods.nonsense)) throw Nonsense.thrown(draw)
-      return Seed.pick(draw, [0, 1, 2, -1, 0.5, undefined])
-    }
-  ])()
-
-const gateOf = (draw: Seed.Draw): Gate | undefined => {
-  if (!Seed.chance(draw, 0.3)) return undefined
-  const options: ProviderGate.Options = {
-    limits: {
-      "*": {
-        concurrency: maybe(draw, 0.4, () => 1 + Seed.below(draw, 3)),
-        requestsPerMinute: maybe(draw, 0.3, () => 1 + Seed.below(draw, 30)),
-        tokensPerMinute: maybe(draw, 0.2, () => 100 + Seed.below(draw, 4000))
-      }
-    },
-    breaker: maybe(draw, 0.5, () => ({ failures: 1 + Seed.below(draw, 3), openMillis: 1 + Seed.below(draw, 200) })),
-    maxPauseMillis: maybe(draw, 0.5, () => Seed.below(draw, 1000))
-  }
-  const built = Effect.runSync(Layer.buildWithScope(ProviderGate.layer(options), Scope.makeUnsafe()))
-  return Context.getUnsafe(built as Context.Context<never>, Gate)
-}
-
-const cacheOf = (draw: Seed.Draw): ResponseCache.ResponseCache | undefined =>
-  maybe(draw, 0.5, () =>
-    ResponseCache.makeMemory({ maxEntries: 1 + Seed.below(draw, 20), timeToLive: maybe(draw, 0.3, () => 40) })
-  )
-
-// -------------------------------------------------------------------------------------------------------------------
 // One simulation
 // -------------------------------------------------------------------------------------------------------------------
 
@@ -206,22 +105,22 @@ class Simulation {
       draw,
       time: this.time,
       witness: this.witness,
-      moods: moodsOf(draw, isSteady),
+      moods: Draws.moodsOf(draw, isSteady),
       isSteady,
       isTight: !isSteady && Seed.chance(draw, 0.2),
       ofCall: isSteady ? this.steadyCalls() : this.calls(),
       meddle: () => this.meddle()
     }
-    const cache = isSteady ? undefined : cacheOf(draw)
+    const cache = isSteady ? undefined : Draws.cacheOf(draw)
     this.context = Context.mergeAll(
       Context.make(Scheduler.Scheduler, this.time.scheduler),
       Context.make(Clock.Clock, this.time.clock),
       Context.make(References.MinimumLogLevel, "None"),
-      Context.make(Gate, isSteady ? undefined : gateOf(draw)),
+      Context.make(Gate, isSteady ? undefined : Draws.gateOf(draw)),
       Context.make(ResponseCache.ResponseCache, cache)
     ) as Context.Context<never>
-    const shared = maybe(draw, 0.6, () => this.account("the shared account", this.limits()))
-    this.payer = maybe(draw, 0.2, () => ({
+    const shared = Draws.maybe(draw, 0.6, () => this.account("the shared account", this.limits()))
+    this.payer = Draws.maybe(draw, 0.2, () => ({
       account: this.account("the payer's account", this.limits()),
       onPaid: (payment) => this.payments.push(payment)
     }))
@@ -256,7 +155,7 @@ class Simulation {
   }
 
   private limits(): Budget.Limits {
-    return this.world.isSteady ? {} : limitsOf(this.world)
+    return this.world.isSteady ? {} : Draws.limitsOf(this.world)
   }
 
   private account(name: string, limits: Budget.Limits, parent?: Budget.Ledger): Budget.Ledger {
@@ -270,8 +169,8 @@ class Simulation {
     const { draw, promises, world } = this
     const id = `task-${index}`
     const settings = world.isSteady
-      ? steadySettingsOf(draw)
-      : { ...settingsOf(draw), reassign: reassignOf(world), seed: maybe(draw, 0.5, () => 1) }
+      ? Draws.steadySettingsOf(draw)
+      : { ...Draws.settingsOf(draw), reassign: Draws.reassignOf(world), seed: Draws.maybe(draw, 0.5, () => 1) }
     const options: Conductor.Options = {
       ...settings,
       pool: WorkerPool.makeUnsafe(Seed.shuffled(draw, workers).slice(0, 1 + Seed.below(draw, workers.length))),

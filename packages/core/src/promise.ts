@@ -301,12 +301,7 @@ export const conduct = (options: ConductOptions): Promise<ConductResult> => {
  * }
  * ```
  */
-export const streamRun = (options: ConductOptions): AsyncIterable<RunEvent> =>
-  Stream.toAsyncIterable(
-    Stream.unwrap(
-      Effect.map(
-        start(options, (event) => options.onEvent?.(event)),
-        (run) => run.events
-      )
-    )
-  )
+export const streamRun = (options: ConductOptions): AsyncIterable<RunEvent> => {
+  const run = start(options, (event) => options.onEvent?.(event))
+  return Stream.toAsyncIterable(Stream.unwrap(Effect.map(run, ({ events }) => events)))
+}

@@ -112,9 +112,6 @@ const textReader =
   (text: string): Result.Result<A, WireError> =>
     Result.flatMap(parse(what, text), read)
 
-/** Reads a task from a value that has been parsed from JSON. */
-export const readTask = valueReader("task", Task)
-
 /** Reads a workflow from a value that has been parsed from JSON. Its rules are checked by `Workflow.check`. */
 export const readWorkflow = valueReader("workflow", Workflow)
 
@@ -125,7 +122,7 @@ export const readRunEvent = versionedReader("run event", RunEvent)
 export const readTranscript = versionedReader("transcript", Transcript)
 
 /** Reads a task from its JSON text. */
-export const decodeTask = textReader("task", readTask)
+export const decodeTask = textReader("task", valueReader("task", Task))
 
 /** Reads a workflow from its JSON text. */
 export const decodeWorkflow = textReader("workflow", readWorkflow)

@@ -160,10 +160,8 @@ const wantedOf = (workflow: Workflow, skipUnseen: boolean): ReadonlySet<number> 
 
 const sees = ({ access }: Step, step: number): boolean => access === "all" || access.includes(step)
 
-/** The name under which the Conductor is a worker of its own pool. */
-export const selfId = "self"
-
-const workerName = ({ pool }: Plan, ordinal: number): string => pool.workers[ordinal]?.id ?? selfId
+/** The Conductor is called `self` as a worker of its own pool. */
+const workerName = ({ pool }: Plan, ordinal: number): string => pool.workers[ordinal]?.id ?? "self"
 
 /** Prepares to run a workflow; its steps emit events. */
 export const make = (context: CallContext, plan: Plan): Execution => {

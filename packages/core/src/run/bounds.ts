@@ -76,15 +76,7 @@ export const estimateOf = (asked: Asked, text: string): Usage => {
 }
 
 /** Failures that happen before a vendor begins to answer, and so are not billed. */
-const unbilled: ReadonlySet<string> = new Set([
-  "RateLimited",
-  "Overloaded",
-  "Network",
-  "InvalidRequest",
-  "Authentication",
-  "Quota",
-  "ContextTooLong"
-])
+const unbilled = /^(?:RateLimited|Overloaded|Network|InvalidRequest|Authentication|Quota|ContextTooLong)$/
 
 /** What a failed call used; if the vendor did not report it, the most it can have been. */
 export const usageOf = (error: WorkerError | undefined, asked: Asked, received: Received): Usage => {
@@ -96,5 +88,5 @@ export const usageOf = (error: WorkerError | undefined, asked: Asked, received: 
   })
   if (error?.usage !== undefined) return checked(error.usage, bound)
   if (received.finish !== undefined) return received.finish.usage
-  return written === 0 && error !== undefined && unbilled.has(error.reason._tag) ? noUsage : bound()
+  return written === 0 && error !== undefined && unbilled.test(error.reason._tag) ? noUsage : bound()
 }
