@@ -16,7 +16,7 @@ export interface Asked {
  */
 const defaultOutputTokens = 8_192
 
-/** What an answer usually takes at most. */
+/** What an answer usually takes at most: set aside where nobody knows what the worker can write. */
 const usualOutputTokens = 4_096
 
 const encoder = new TextEncoder()
@@ -47,7 +47,7 @@ export const mostOutput = ({ request, worker }: Asked): number | undefined =>
 export const outputBound = ({ request, worker }: Asked): number =>
   request.maxOutputTokens ??
   worker.maxOutputTokens ??
-  Math.min(worker.limits?.maxOutputTokens ?? defaultOutputTokens, defaultOutputTokens)
+  Math.min(worker.limits?.maxOutputTokens ?? usualOutputTokens, defaultOutputTokens)
 
 /** The most that a call can be billed at. */
 export const worstCase = (asked: Asked): Amount => {

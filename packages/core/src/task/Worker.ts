@@ -101,7 +101,7 @@ export interface Worker {
   readonly limits?: Limits | undefined
   /**
    * Its own setting: the most output tokens of a call whose request does not say so. Without one, a call on a limited
-   * account may write 8,192, or what its `limits` allow if that is less.
+   * account may write what its `limits` allow, at most 8,192, and 4,096 without limits.
    */
   readonly maxOutputTokens?: number | undefined
   /**
