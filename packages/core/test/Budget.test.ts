@@ -6,6 +6,7 @@ import * as Scheduler from "effect/Scheduler"
 import { TestClock } from "effect/testing"
 import * as Budget from "../src/run/Budget.ts"
 import type * as Usage from "../src/task/Usage.ts"
+import { pausingAt } from "./pausing.ts"
 
 const used = (tokens: number, costUsd: number | undefined) => ({
   usage: { inputTokens: tokens, outputTokens: 0 },
@@ -186,12 +187,7 @@ describe("Budget", () => {
       const scheduler = yield* Scheduler.Scheduler
       // Yields once at an operation, which lets the others settle between the refusal and the wait.
       for (let operation = 0; operation < 40; operation++) {
-        let left = operation
-        const pausing: Scheduler.Scheduler = {
-          executionMode: scheduler.executionMode,
-          makeDispatcher: () => scheduler.makeDispatcher(),
-          shouldYield: () => left-- === 0
-        }
+        const pausing = pausingAt(scheduler, operation)
         const ledger = Budget.make({ tokens: 100 })
         const first = yield* ledger.reserve({ costUsd: 0, tokens: 90 })
         const waiting = Effect.provideService(ledger.reserve({ costUsd: 0, tokens: 90 }), Scheduler.Scheduler, pausing)

@@ -16,6 +16,7 @@ import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Grader from "../src/task/Grader.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Workflow } from "../src/workflow/Workflow.ts"
+import { pausingAt } from "./pausing.ts"
 
 const worker = (id: string, replies: ScriptedWorker.Options["replies"] = [`answer of ${id}`]) =>
   ScriptedWorker.make({ id, replies, pricing: { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 } })
@@ -442,13 +443,7 @@ describe("a run that is started", () => {
     Effect.gen(function* () {
       const scheduler = yield* Scheduler.Scheduler
       for (let operation = 0; operation < 40; operation++) {
-        let left = operation
-        // Yields once, at this operation.
-        const pausing: Scheduler.Scheduler = {
-          executionMode: scheduler.executionMode,
-          makeDispatcher: () => scheduler.makeDispatcher(),
-          shouldYield: () => left-- === 0
-        }
+        const pausing = pausingAt(scheduler, operation)
         const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: [{ hang: true }] })])
         const conductor = Conductor.make({ policy: Baselines.single(0), pool })
         const stopped = Effect.scoped(Effect.flatMap(conductor.start("Anybody there?"), (run) => run.interrupt))

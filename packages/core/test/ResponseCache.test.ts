@@ -8,6 +8,7 @@ import * as Scheduler from "effect/Scheduler"
 import { TestClock } from "effect/testing"
 import * as ResponseCache from "../src/run/ResponseCache.ts"
 import type { WorkerRequest } from "../src/task/Worker.ts"
+import { pausingAt } from "./pausing.ts"
 
 const answer = (text: string): ResponseCache.Answer => ({
   text,
@@ -237,12 +238,7 @@ describe("lookup", () => {
       // Yields once at an operation, which lets the answer come between the look and the wait.
       for (let operation = 0; operation < 40; operation++) {
         for (const fails of [false, true]) {
-          let left = operation
-          const pausing: Scheduler.Scheduler = {
-            executionMode: scheduler.executionMode,
-            makeDispatcher: () => scheduler.makeDispatcher(),
-            shouldYield: () => left-- === 0
-          }
+          const pausing = pausingAt(scheduler, operation)
           const cache = ResponseCache.makeMemory({ maxEntries: 10 })
           const gate = yield* Deferred.make<string, string>()
           const { compute } = counter()

@@ -2,7 +2,6 @@
  * No program makes its own verdict, takes itself out of the mean, or stops the evaluation: every attack in every
  * sandbox, each on one stage; on all of them where `DIVISI_ATTACKS` is `all`, which takes a quarter of an hour.
  */
-import { execFileSync } from "node:child_process"
 import { CodeGrader } from "@divisi/graders/code"
 import type * as Sandbox from "@divisi/graders/Sandbox"
 import { BubblewrapSandbox, PyodideSandbox } from "@divisi/graders/sandboxes"
@@ -10,21 +9,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { hasBubblewrap } from "./atHand.ts"
 import { known, more, stages } from "./attacks.ts"
 
 const scope = Scope.makeUnsafe()
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
-const can = (command: string, ...rest: ReadonlyArray<string>): boolean => {
-  try {
-    execFileSync(command, rest, { stdio: "ignore" })
-    return true
-  } catch {
-    return false
-  }
-}
-
-const hasBubblewrap = can("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true") && can("python3", "--version")
 
 const sandboxes = [
   { name: "pyodide", make: PyodideSandbox.make(), isHere: true },

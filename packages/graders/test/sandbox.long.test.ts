@@ -1,5 +1,4 @@
 /** What no program does to a sandbox, nor through it: some 120 attempts, each in an interpreter of its own. */
-import { execFileSync } from "node:child_process"
 import fs from "node:fs"
 import type * as Sandbox from "@divisi/graders/Sandbox"
 import { BubblewrapSandbox, PyodideSandbox } from "@divisi/graders/sandboxes"
@@ -7,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import { afterAll, beforeAll, describe } from "vitest"
+import { hasBubblewrap } from "./atHand.ts"
 import { contract, walls } from "./sandboxContract.ts"
 
 const scope = Scope.makeUnsafe()
@@ -18,17 +18,6 @@ beforeAll(async () => {
   pyodide = await open(PyodideSandbox.make())
 })
 walls("pyodide", { sandbox: () => pyodide, hasWalls: true, hasProcesses: false })
-
-const can = (command: string, ...rest: ReadonlyArray<string>): boolean => {
-  try {
-    execFileSync(command, rest, { stdio: "ignore" })
-    return true
-  } catch {
-    return false
-  }
-}
-
-const hasBubblewrap = can("bwrap", "--ro-bind", "/", "/", "--unshare-all", "true") && can("python3", "--version")
 
 describe.skipIf(!hasBubblewrap)("bubblewrap (needs bwrap, the right to make namespaces, and python3)", () => {
   let sandbox: Sandbox.Sandbox

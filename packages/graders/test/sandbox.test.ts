@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import fs from "node:fs"
 import os from "node:os"
@@ -11,6 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import { can } from "./atHand.ts"
 import { folder } from "./folder.ts"
 import { contract } from "./sandboxContract.ts"
 
@@ -175,15 +176,6 @@ Function = core.to_js([1]).constructor.constructor
     assert.include(error.message, "npm install pyodide")
   })
 })
-
-const can = (command: string, ...rest: ReadonlyArray<string>): boolean => {
-  try {
-    execFileSync(command, rest, { stdio: "ignore" })
-    return true
-  } catch {
-    return false
-  }
-}
 
 describe("local python", () => {
   it.skipIf(!can("python3", "--version"))("runs programs, and is named unsafe (needs python3)", async () => {
