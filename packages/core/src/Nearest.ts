@@ -1,0 +1,55 @@
+/** The known word that a misspelt one was meant for. */
+
+/** The letters to insert, leave out, replace or swap with their neighbour to make one word of the other. */
+const distance = (from: string, to: string): number => {
+  let beforeLast: ReadonlyArray<number> = []
+  let last: ReadonlyArray<number> = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= from.length; row++) {
+    const next = [row]
+    for (let column = 1; column <= to.length; column++) {
+      const isSame = from[row - 1] === to[column - 1]
+      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+      next[column] = Math.min(
+        last[column]! + 1,
+        next[column - 1]! + 1,
+        last[column - 1]! + (isSame ? 0 : 1),
+        isSwapped ? beforeLast[column - 2]! + 1 : Infinity
+      )
+    }
+    beforeLast = last
+    last = next
+  }
+  return last[to.length]!
+}
+
+const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
+
+/** At most this many letters may be wrong: one in three, and never more than three. */
+const allowed = (word: string): number => Math.min(3, Math.floor(word.length / 3))
+
+/** Where one word begins with the other, it is an unfinished one, or one with its unit. */
+const isBeginning = (one: string, other: string): boolean =>
+  Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one))
+
+/**
+ * The nearest of the known words, or `undefined` where none is near. Capitals, hyphens and underscores do not count.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { nearest } from "@divisi/core/Nearest"
+ *
+ * const settings = ["costUsd", "tokens", "calls"]
+ * nearest("costUSD", settings) // => "costUsd"
+ * nearest("cost", settings) // => "costUsd"
+ * nearest("tokns", settings) // => "tokens"
+ * nearest("colour", settings) // => undefined
+ * ```
+ */
+export const nearest = (word: string, known: ReadonlyArray<string>): string | undefined => {
+  const given = bare(word).slice(0, 64)
+  const scored = known.map((one) => ({ one, far: distance(given, bare(one)) })).sort((a, b) => a.far - b.far)
+  const [first] = scored
+  if (first !== undefined && first.far <= allowed(given)) return first.one
+  return scored.find(({ one }) => isBeginning(given, bare(one)))?.one
+}

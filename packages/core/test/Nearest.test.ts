@@ -1,0 +1,23 @@
+import { assert, describe, it } from "@effect/vitest"
+import { nearest } from "../src/Nearest.ts"
+
+describe("the nearest known word", () => {
+  const settings = ["costUsd", "tokens", "calls", "durationMillis", "maxOutputTokens"]
+
+  it.each([
+    ["costUSD", "costUsd"],
+    ["cost_usd", "costUsd"],
+    ["cost", "costUsd"],
+    ["tokns", "tokens"],
+    ["tokesn", "tokens"],
+    ["call", "calls"],
+    ["duration", "durationMillis"],
+    ["maxOutputToken", "maxOutputTokens"]
+  ])("for %s is %s", (given, meant) => assert.strictEqual(nearest(given, settings), meant))
+
+  it.each(["colour", "x", "", "ca", "a".repeat(1_000_000)])("is none where nothing is near", (given) =>
+    assert.isUndefined(nearest(given, settings))
+  )
+
+  it("is none where nothing is known", () => assert.isUndefined(nearest("cost", [])))
+})
