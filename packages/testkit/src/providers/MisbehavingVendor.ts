@@ -105,15 +105,16 @@ const replaced = (
   })
 }
 
-const streamText = (dialect: Dialect, answer: Script.Answer): string => {
+const answerText = (dialect: Dialect, answer: Script.Answer, isStream: boolean): string => {
+  if (!isStream) return JSON.stringify(dialect.whole(answer, "model-1"))
   const { closing, deltas, opening } = dialect.stream(answer, "model-1")
   return [...opening, ...deltas, ...closing].join("")
 }
 
-const stream = (dialect: Dialect, body: string | Uint8Array): Script.Script => ({
+const success = (dialect: Dialect, body: string | Uint8Array, isStream: boolean): Script.Script => ({
   type: "raw",
   status: 200,
-  contentType: dialect.contentType,
+  contentType: isStream ? dialect.contentType : "application/json",
   body
 })
 
@@ -129,30 +130,35 @@ const trueAnswer = Script.answer([Script.reasoning("hm"), ...pieces], {
   usage: { inputTokens: 10, outputTokens: 90, cachedInputTokens: 4, reasoningTokens: 5 }
 })
 
-/** A true answer, with each value in turn replaced by this JSON. */
-export const shapes = (dialect: Dialect, instead: string): ReadonlyArray<Misbehaviour> =>
-  replaced(streamText(dialect, trueAnswer), instead, () => true).map(({ text, ...rest }) => ({
+const changed = (
+  dialect: Dialect,
+  instead: string,
+  isStream: boolean,
+  isMeant: (path: Path, value: unknown) => boolean
+): ReadonlyArray<Misbehaviour> =>
+  replaced(answerText(dialect, trueAnswer, isStream), instead, isMeant).map(({ text, ...rest }) => ({
     ...rest,
-    script: stream(dialect, text)
+    script: success(dialect, text, isStream)
   }))
+
+/** A true answer, as a stream or as a whole, with each value in turn replaced by this JSON. */
+export const shapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
+  changed(dialect, instead, isStream, () => true)
 
 const isFigure = (path: Path, value: unknown): boolean =>
   typeof value === "number" && path.some((key) => /usage|_count$/i.test(String(key)))
 
 /** A true answer, with each figure of its usage in turn replaced by this JSON. */
-export const usages = (dialect: Dialect, instead: string): ReadonlyArray<Misbehaviour> =>
-  replaced(streamText(dialect, trueAnswer), instead, isFigure).map(({ text, ...rest }) => ({
-    ...rest,
-    script: stream(dialect, text)
-  }))
+export const usages = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
+  changed(dialect, instead, isStream, isFigure)
 
 /** An answer whose characters are cut in the middle of their bytes. */
-export const halfCharacters = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
-  const bytes = new TextEncoder().encode(streamText(dialect, Script.answer(["a🌍b"], { noise: false })))
+export const halfCharacters = (dialect: Dialect, isStream = true): ReadonlyArray<Misbehaviour> => {
+  const bytes = new TextEncoder().encode(answerText(dialect, Script.answer(["a🌍b"], { noise: false }), isStream))
   const at = bytes.findIndex((byte) => byte >= 0xf0)
   return [1, 2, 3].map((kept) => ({
     name: `${kept} of 4 bytes of a character`,
-    script: stream(dialect, Buffer.concat([bytes.subarray(0, at + kept), bytes.subarray(at + 4)]))
+    script: success(dialect, Buffer.concat([bytes.subarray(0, at + kept), bytes.subarray(at + 4)]), isStream)
   }))
 }
 
@@ -210,7 +216,7 @@ export const failures = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   const before = [...opening, ...deltas].join("")
   return replacements
     .flatMap((instead) => replaced(own, instead, () => true))
-    .map(({ text, ...rest }) => ({ ...rest, script: stream(dialect, before + text) }))
+    .map(({ text, ...rest }) => ({ ...rest, script: success(dialect, before + text, true) }))
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -218,7 +224,7 @@ export const failures = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Answers of status 2xx that are none. */
-export const bodies = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
+export const bodies = (dialect: Dialect, isStream = true): ReadonlyArray<Misbehaviour> => {
   const raw = (status: number, contentType: string, body: string): Misbehaviour => ({
     name: `${status} ${contentType} ${body.slice(0, 60)}`,
     script: { type: "raw", status, contentType, body }
@@ -227,7 +233,7 @@ export const bodies = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   const refused = dialect.refuse(Script.refusal("server-error"), true)?.body ?? "{}"
   return [
     ...[204, 205].map((status) => raw(status, dialect.contentType, "")),
-    ...[200, 201, 206].map((status) => raw(status, "application/json", whole)),
+    ...(isStream ? [200, 201, 206].map((status) => raw(status, "application/json", whole)) : []),
     ...["application/json", "text/html", "text/plain", "application/octet-stream", dialect.contentType].flatMap(
       (contentType) => [refused, "<html>", "\u0000\u001b[2J"].map((body) => raw(200, contentType, body))
     ),

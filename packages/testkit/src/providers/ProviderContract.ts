@@ -15,7 +15,7 @@ import { misbehaviour } from "./internal/cases/misbehaviour.ts"
 import { requests } from "./internal/cases/requests.ts"
 import { secrets } from "./internal/cases/secrets.ts"
 import { settings } from "./internal/cases/settings.ts"
-import { type Expectations, type Options, type Setting, type Subject, withSubject } from "./internal/subject.ts"
+import { isStreaming, type Options, type Setting, type Subject, withSubject } from "./internal/subject.ts"
 
 export type { Connection, Expectation, Expectations, Options, Setting, Subject } from "./internal/subject.ts"
 
@@ -25,6 +25,8 @@ export interface Case {
   readonly id: string
   /** What the worker does, in a sentence. */
   readonly name: string
+  /** Whether only an answer that comes piece by piece can do it; false when absent. */
+  readonly needsStream?: boolean | undefined
   /** Throws when the worker does not. */
   readonly run: (subject: Subject) => Promise<void>
 }
@@ -63,7 +65,8 @@ const checkGap = async (one: Case, options: Options, reason: string): Promise<vo
   if (passed) throw new Error(`${one.id} is declared as a gap ("${reason}"), but it passes: remove the declaration.`)
 }
 
-const notes = (expectations: Expectations | undefined, gaps: Gaps): ReadonlyArray<string> => [
+const notes = ({ settings: expectations, ...options }: Options, gaps: Gaps): ReadonlyArray<string> => [
+  ...(isStreaming(options) ? [] : ["streams: false: answers come as a whole"]),
   ...Object.entries(gaps).map(([id, reason]) => `gap: ${id}: ${reason}`),
   ...Object.entries(expectations ?? {}).flatMap(([setting, expectation]) =>
     expectation === undefined || expectation === "passed"
@@ -80,7 +83,8 @@ const notes = (expectations: Expectations | undefined, gaps: Gaps): ReadonlyArra
  * `make` is called once for each case, with the address of a server and a key. `settings` says of each setting whether
  * it is passed on (the default), rejected with an `InvalidRequest` that names it, or need not be sent. `gaps` names the
  * cases that the provider does not pass, with the reason; both are listed in the output. A gap that is none any more
- * fails, and so does one that names no case.
+ * fails, and so does one that names no case. A provider that asks for whole answers declares `streams: false`: it need
+ * not pass what only a stream can do, and is sent whole answers that break where streams would.
  *
  * **Example**
  *
@@ -101,14 +105,16 @@ const notes = (expectations: Expectations | undefined, gaps: Gaps): ReadonlyArra
  * ```
  */
 export const contract = (options: Options & Runner & { readonly gaps?: Gaps | undefined }): void => {
-  const { describe, gaps = {}, it, name, settings: expectations } = options
+  const { describe, gaps = {}, it, name } = options
   const unknown = Object.keys(gaps).filter((id) => !cases.some((one) => one.id === id))
   describe(`${name} keeps the contract of providers`, () => {
-    it(`declares its gaps: ${notes(expectations, gaps).length === 0 ? "none" : notes(expectations, gaps).join("; ")}`, async () => {
+    const declared = notes(options, gaps)
+    it(`declares its gaps: ${declared.length === 0 ? "none" : declared.join("; ")}`, async () => {
       if (unknown.length > 0) throw new Error(`No case of the contract is called ${unknown.join(", ")}.`)
-      for (const note of notes(expectations, gaps)) console.info(`${name}: ${note}`)
+      for (const note of declared) console.info(`${name}: ${note}`)
     })
     for (const one of cases) {
+      if (one.needsStream && !isStreaming(options)) continue
       const reason = gaps[one.id]
       if (reason === undefined) it(`${one.id}: ${one.name}`, () => check(one, options))
       else it(`gap: ${one.id}: ${reason}`, () => checkGap(one, options, reason))

@@ -49,8 +49,20 @@ const write = (response: Response, text: string | Uint8Array): Promise<void> =>
     response.write(text, () => resolve())
   })
 
-const head = (response: Response, dialect: Dialect, headers: Answer["headers"] = {}) =>
-  response.writeHead(200, { "content-type": dialect.contentType, "cache-control": "no-cache", ...headers })
+const json = "application/json"
+
+const head = (response: Response, dialect: Dialect, sent: Sent, headers: Answer["headers"] = {}) => {
+  const contentType = sent.isStream ? dialect.contentType : json
+  return response.writeHead(200, { "content-type": contentType, "cache-control": "no-cache", ...headers })
+}
+
+/** An answer in pieces, as it was asked for: one that is no stream has two halves, and no deltas. */
+const piecesOf = (dialect: Dialect, answer: Answer, { isStream, model = "unknown" }: Sent): Streamed => {
+  if (isStream) return dialect.stream(answer, model)
+  const text = JSON.stringify(dialect.whole(answer, model))
+  const half = Math.ceil(text.length / 2)
+  return { opening: [text.slice(0, half)], deltas: [], closing: [text.slice(half)] }
+}
 
 const begin = ({ deltas, opening }: Streamed, after: number) => [...opening, ...deltas.slice(0, after)].join("")
 
@@ -59,38 +71,32 @@ const reset = (response: Response) => {
 }
 
 const writeAnswer = async (response: Response, dialect: Dialect, answer: Answer, sent: Sent) => {
-  const model = sent.model ?? "unknown"
-  if (!sent.isStream) {
-    response.writeHead(200, { "content-type": "application/json", ...answer.headers })
-    response.end(JSON.stringify(dialect.whole(answer, model)))
-    return
-  }
-  const { closing, deltas, opening } = dialect.stream(answer, model)
-  head(response, dialect, answer.headers)
+  const { closing, deltas, opening } = piecesOf(dialect, answer, sent)
+  head(response, dialect, sent, answer.headers)
   for (const piece of [...opening, ...deltas, ...closing]) await write(response, piece)
   response.end()
 }
 
 const writeRefusal = async (response: Response, dialect: Dialect, refusal: Refusal, sent: Sent) => {
-  if (refusal.after !== undefined) {
+  // Where there is no stream, the vendor refuses before the answer.
+  if (refusal.after !== undefined && sent.isStream) {
     const answer: Answer = { type: "answer", deltas: refusal.after, ending: "stop" }
-    head(response, dialect, refusal.headers)
-    await write(response, begin(dialect.stream(answer, sent.model ?? "unknown"), refusal.after.length))
+    head(response, dialect, sent, refusal.headers)
+    await write(response, begin(piecesOf(dialect, answer, sent), refusal.after.length))
     response.end(dialect.refuseInStream(refusal))
     return
   }
   const reply = dialect.refuse(refusal, sent.isStream)
   if (reply === undefined) throw new Error(`${dialect.name} has no refusal for ${refusal.kind}.`)
   response.writeHead(refusal.status ?? reply.status, {
-    "content-type": "application/json",
+    "content-type": json,
     ...reply.headers,
     ...refusal.headers
   })
   response.end(reply.body)
 }
 
-const drip = async (response: Response, dialect: Dialect, { closing, deltas, opening }: Streamed) => {
-  head(response, dialect)
+const drip = async (response: Response, { closing, deltas, opening }: Streamed) => {
   for (const byte of Buffer.from([...opening, ...deltas, ...closing].join(""))) {
     if (response.destroyed) return
     await write(response, Uint8Array.of(byte))
@@ -107,9 +113,7 @@ const cut = async (response: Response, fault: Fault & { type: "cut" }, streamed:
   response.end()
 }
 
-const repeat = async (response: Response, dialect: Dialect, fault: Fault & { type: "endless" }, opening: string) => {
-  if (fault.status === undefined) head(response, dialect)
-  else response.writeHead(fault.status, { "content-type": "application/json" })
+const repeat = async (response: Response, fault: Fault & { type: "endless" }, opening: string) => {
   await write(response, opening)
   // As much at once as a socket takes, so that the client never waits.
   const piece = fault.piece.repeat(Math.ceil(65_536 / fault.piece.length))
@@ -117,7 +121,7 @@ const repeat = async (response: Response, dialect: Dialect, fault: Fault & { typ
 }
 
 const breakDown = async (response: Response, dialect: Dialect, fault: Fault, sent: Sent) => {
-  const streamed = (answer: Answer) => dialect.stream(answer, sent.model ?? "unknown")
+  const streamed = (answer: Answer) => piecesOf(dialect, answer, sent)
   switch (fault.type) {
     case "reset":
       return reset(response)
@@ -126,18 +130,21 @@ const breakDown = async (response: Response, dialect: Dialect, fault: Fault, sen
       response.end(fault.body)
       return
     case "endless":
-      return repeat(response, dialect, fault, fault.answer === undefined ? "" : begin(streamed(fault.answer), 1))
+      if (fault.status === undefined) head(response, dialect, sent)
+      else response.writeHead(fault.status, { "content-type": json })
+      return repeat(response, fault, fault.answer === undefined ? "" : begin(streamed(fault.answer), 1))
     case "drip":
-      return drip(response, dialect, streamed(fault.answer))
+      head(response, dialect, sent)
+      return drip(response, streamed(fault.answer))
     case "hang":
       if (fault.answer === undefined) return
-      head(response, dialect)
+      head(response, dialect, sent)
       return write(response, begin(streamed(fault.answer), fault.after ?? 0))
     case "cut":
-      head(response, dialect)
+      head(response, dialect, sent)
       return cut(response, fault, streamed(fault.answer))
     case "malformed":
-      head(response, dialect)
+      head(response, dialect, sent)
       // In one piece, so that it arrives as one everywhere: an SDK that loses what stands before always does.
       response.end(begin(streamed(fault.answer), fault.after) + dialect.malformed)
   }

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { vi } from "vitest"
 import { OpenAiChat, ProviderContract } from "../../src/providers.ts"
 import { type Defect, makeWorker } from "./provider.ts"
 
@@ -10,22 +11,32 @@ const options = (defect?: Defect): ProviderContract.Options => ({
 
 const undressed = "this provider of the tests finds its key only as it is"
 
+const undressedGaps = Object.fromEntries(
+  [
+    "base64",
+    "the base64 of its header",
+    "the base64 of an account",
+    "spaces",
+    "tags",
+    "marks that nobody sees",
+    "marks of direction"
+  ].map((dress) => [`vendor/secret/${dress}`, undressed])
+)
+
 ProviderContract.contract({
   ...options(),
-  gaps: Object.fromEntries(
-    [
-      "base64",
-      "the base64 of its header",
-      "the base64 of an account",
-      "spaces",
-      "tags",
-      "marks that nobody sees",
-      "marks of direction"
-    ].map((dress) => [`vendor/secret/${dress}`, undressed])
-  ),
+  gaps: undressedGaps,
   describe,
   it
 })
+
+const ofWholeAnswers: ProviderContract.Options = {
+  ...options("asks for whole answers"),
+  name: "one that does not stream",
+  streams: false
+}
+
+ProviderContract.contract({ ...ofWholeAnswers, gaps: undressedGaps, describe, it })
 
 const failsOf = async (defect: Defect, id: string): Promise<string | undefined> => {
   const one = ProviderContract.cases.find((one) => one.id === id)
@@ -47,6 +58,8 @@ const found: ReadonlyArray<readonly [Defect, string, RegExp]> = [
   ["goes on when interrupted", "interruption/in-stream", /still open 100 ms after/],
   ["goes on when interrupted", "interruption/before-answer", /still open 100 ms after/],
   ["answers at the end", "answer/as-it-comes", /0 of 2 parts have come/],
+  ["answers at the end", "interruption/enough", /has not come in 2 s/],
+  ["asks for whole answers", "answer/as-declared", /What it declares in `streams` is not so/],
   ["finishes twice", "answer/text", /finishes once, not 2 times/],
   ["forgets cached tokens", "usage/cached", /cachedInputTokens is wrong/],
   ["dies of malformed events", "fault/malformed", /died instead of failing/],
@@ -89,6 +102,35 @@ describe("the contract", () => {
     assert.isDefined(entry, `there is no test ${start}`)
     return entry
   }
+  it("does not ask of a provider without streams what only a stream can do, and says so", () => {
+    const tests = [...suite({ streams: false }).keys()]
+    assert.include(tests[0], "streams: false")
+    for (const id of ["answer/as-it-comes", "interruption/enough", "failure/in-stream/overloaded"]) {
+      assert.isFalse(
+        tests.some((name) => name.startsWith(id)),
+        id
+      )
+    }
+    assert.isTrue(tests.some((name) => name.startsWith("interruption/in-stream")))
+  })
+
+  it("finds out a provider that declares streams: false, and streams", async () => {
+    const tests = suite({ streams: false })
+    assert.match(await errorOf(named(tests, "answer/as-declared")[1]), /What it declares in `streams` is not so/)
+  })
+
+  it("ends a case that gets nowhere, in seconds", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] })
+    try {
+      const stuck = { id: "stuck", name: "waits without end", run: () => new Promise<never>(() => {}) }
+      const ended = ProviderContract.check(stuck, options()).then(() => "it passed", String)
+      await vi.advanceTimersByTimeAsync(10_000)
+      assert.match(await ended, /has not ended within 10 s/)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   const errorOf = (body: () => Promise<void>) => body().then(() => "it passed", String)
 
   it("has ids of its own for every case", () => {

@@ -27,6 +27,7 @@ export type Defect =
   | "leaves a rejection"
   | "asks before it runs"
   | "mixes calls up"
+  | "asks for whole answers"
 
 class Failed extends Error {
   readonly reason: WorkerErrorReason
@@ -119,8 +120,7 @@ const bodyOf = (
 ) => ({
   model: "m",
   messages: request.messages,
-  stream: true,
-  stream_options: { include_usage: true },
+  ...(defect === "asks for whole answers" ? {} : { stream: true, stream_options: { include_usage: true } }),
   max_tokens: request.maxOutputTokens ?? defaults.maxOutputTokens,
   temperature: request.temperature ?? defaults.temperature,
   seed: defect === "drops the seed" ? undefined : request.seed,
@@ -152,6 +152,25 @@ const lines = async function* (body: AsyncIterable<Uint8Array>) {
       pieces = [next]
     }
   }
+}
+
+/** More than any answer has. */
+const longestAnswer = 50_000_000
+
+/** An answer that is no stream, as the one line that a stream would have. */
+const whole = async function* (response: Response) {
+  const decoder = new TextDecoder()
+  const pieces: Array<string> = []
+  let length = 0
+  for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+    pieces.push(decoder.decode(bytes, { stream: true }))
+    length += bytes.length
+    if (length > longestAnswer) throw new SyntaxError("no end")
+  }
+  const answer = object(JSON.parse(pieces.join("")))
+  const [choice] = items(answer.choices)
+  if (choice === undefined) throw new SyntaxError("no choice")
+  yield `data: ${JSON.stringify({ ...answer, choices: [{ ...object(choice), delta: object(choice).message }] })}`
 }
 
 const usageOf = (usage: unknown, request: WorkerRequest, text: string, defect: Defect | undefined): Usage => {
@@ -206,11 +225,14 @@ const play = async function* (
   if (response.status >= 300 && response.status < 400) throw redirected(response)
   if (!response.ok) throw refused(response.status, response.headers, await beginning(response))
   if (response.body === null) throw new SyntaxError("no body")
-  if (!response.headers.get("content-type")?.includes("event-stream")) throw new SyntaxError("no stream")
+  const isWhole = defect === "asks for whole answers"
+  const contentType = isWhole ? "application/json" : "event-stream"
+  if (!response.headers.get("content-type")?.includes(contentType)) throw new SyntaxError(`no ${contentType}`)
   let text = ""
   let finish: string | undefined
   let usage: unknown
-  for await (const line of lines(response.body as unknown as AsyncIterable<Uint8Array>)) {
+  const body = response.body as unknown as AsyncIterable<Uint8Array>
+  for await (const line of isWhole ? whole(response) : lines(body)) {
     if (!line.startsWith("data: ") || line === "data: [DONE]") continue
     tick()
     const chunk = object(JSON.parse(line.slice(6)))

@@ -59,6 +59,11 @@ export interface Options {
   readonly make: (connection: Connection) => Worker
   readonly settings?: Expectations | undefined
   /**
+   * Whether an answer is given piece by piece, as it comes; true by default. A provider that asks for whole answers
+   * declares `false`: what only a stream can do is then not asked of it, and everything else is.
+   */
+  readonly streams?: boolean | undefined
+  /**
    * Whether each case of a misbehaving vendor tries all that it has, hundreds of answers for some, instead of at most 48
    * of them; false by default, and true where `DIVISI_CONTRACT` is `thorough` in the environment.
    */
@@ -242,6 +247,15 @@ export const assertClosesSoon = async (exchange: WireServer.Exchange): Promise<v
   assert.equal(typeof closed === "object" && closed.isWhole, false, "The server has sent all of its answer.")
 }
 
+/** Whether answers come piece by piece. */
+export const isStreaming = ({ streams = true }: Options): boolean => streams
+
+/** Waits until a call has as much of an answer that then falls silent as it gets: so many parts, or half of a whole. */
+export const begun = async (call: Call, exchange: WireServer.Exchange, count: number, options: Options) => {
+  if (isStreaming(options)) await call.received(count)
+  await exchange.written
+}
+
 // -------------------------------------------------------------------------------------------------------------------
 // Subjects
 // -------------------------------------------------------------------------------------------------------------------
@@ -279,19 +293,42 @@ const makeSubject = (options: Options, servers: Array<WireServer.WireServer>): S
   }
 }
 
-/** Runs a case and closes its servers. An unhandled rejection on the way fails it. */
+/** How many seconds a case may go without a request to any of its servers. */
+const patienceSeconds = 10
+
+/**
+ * Fails a case that gets nowhere, such as one whose worker waits for an answer that never ends. Seconds in which this
+ * process was held up are not counted.
+ */
+const stalls = (servers: ReadonlyArray<WireServer.WireServer>) => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  let seen = 0
+  let silent = 0
+  const look = () => {
+    const requests = servers.reduce((sum, { exchanges }) => sum + exchanges.length, 0)
+    silent = requests === seen ? silent + 1 : 0
+    seen = requests
+    if (silent >= patienceSeconds) reject(new Error(`The call has not ended within ${patienceSeconds} s.`))
+  }
+  const timer = setInterval(look, 1000)
+  return { promise, stop: () => clearInterval(timer) }
+}
+
+/** Runs a case and closes its servers. An unhandled rejection on the way fails it, and so does a call without an end. */
 export const withSubject = async (options: Options, run: (subject: Subject) => Promise<void>): Promise<void> => {
   const servers: Array<WireServer.WireServer> = []
   const unhandled: Array<unknown> = []
   const listen = (reason: unknown) => unhandled.push(reason)
   process.on("unhandledRejection", listen)
+  const stalled = stalls(servers)
   try {
-    await run(makeSubject(options, servers))
+    await Promise.race([run(makeSubject(options, servers)), stalled.promise])
     await Promise.all(servers.map((server) => server.close()))
     // Rejections that nobody handles are reported after the microtasks of a turn.
     for (let turn = 0; turn < 3; turn++) await setImmediate()
     assert.equal(unhandled.length, 0, `A rejection is unhandled: ${inspect(unhandled[0])}`)
   } finally {
+    stalled.stop()
     await Promise.all(servers.map((server) => server.close()))
     process.off("unhandledRejection", listen)
   }

@@ -4,7 +4,7 @@ import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason } from "@divisi/core/Worker"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
-import { assertSucceeds, type Subject } from "../subject.ts"
+import { assertSucceeds, isStreaming, type Subject } from "../subject.ts"
 
 const reasonOf: ReadonlyArray<readonly [Script.Ending, FinishReason]> = [
   ["stop", "stop"],
@@ -50,6 +50,7 @@ export const answers: ReadonlyArray<Case> = [
   {
     id: "answer/as-it-comes",
     name: "gives each piece as it comes, before the answer has ended",
+    needsStream: true,
     run: async ({ serve, start, worker }) => {
       const server = await serve([{ type: "hang", answer: Script.answer(["one", "two", "three"]), after: 2 }])
       const call = start(worker(server))
@@ -59,6 +60,14 @@ export const answers: ReadonlyArray<Case> = [
         { type: "text", text: "two" }
       ])
       await call.interrupt()
+    }
+  },
+  {
+    id: "answer/as-declared",
+    name: "asks for a stream, unless it declares that it does not",
+    run: async ({ ask, options }) => {
+      const { server } = await ask([Script.answer("ok")])
+      assert.equal(server.exchanges[0]?.sent.isStream, isStreaming(options), "What it declares in `streams` is not so.")
     }
   },
   {

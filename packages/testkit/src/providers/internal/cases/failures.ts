@@ -100,6 +100,7 @@ export const failures: ReadonlyArray<Case> = [
     (kind): Case => ({
       id: `failure/in-stream/${kind}`,
       name: `fails when the vendor says ${kind} in the middle of a stream; what came before stands`,
+      needsStream: true,
       run: async ({ ask }) => {
         const outcome = await ask([Script.refusal(kind, { after: [{ type: "text", text: "half" }] })])
         assertFails(outcome, kind === "overloaded" ? "Overloaded" : "RateLimited")

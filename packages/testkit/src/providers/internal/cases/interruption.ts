@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
 import type { Exchange, WireServer } from "../../WireServer.ts"
-import { assertClosesSoon, hello } from "../subject.ts"
+import { assertClosesSoon, begun, hello } from "../subject.ts"
 
 const answer = Script.answer(["one", "two", "three"])
 
@@ -19,12 +19,12 @@ const silent = async (server: WireServer): Promise<Exchange> => {
 export const interruption: ReadonlyArray<Case> = [
   {
     id: "interruption/in-stream",
-    name: "closes the connection within 100 ms of an interruption in the middle of a stream",
-    run: async ({ serve, start, worker }) => {
+    name: "closes the connection within 100 ms of an interruption in the middle of an answer",
+    run: async ({ options, serve, start, worker }) => {
       const server = await serve([{ type: "hang", answer, after: 2 }])
       const call = start(worker(server))
-      await call.received(2)
-      const exchange = await silent(server)
+      const exchange = await server.exchange(0)
+      await begun(call, exchange, 2, options)
       const closes = assertClosesSoon(exchange)
       await call.interrupt()
       await closes
@@ -59,10 +59,12 @@ export const interruption: ReadonlyArray<Case> = [
   {
     id: "interruption/enough",
     name: "closes the connection within 100 ms when its reader has read enough",
+    needsStream: true,
     run: async ({ serve, worker }) => {
       const server = await serve([{ type: "hang", answer, after: 2 }])
-      const stream = Stream.take(worker(server).generate(hello), 1)
-      const parts = await Effect.runPromise(Stream.runCollect(stream))
+      const first = Stream.runCollect(Stream.take(worker(server).generate(hello), 1))
+      const late = () => Effect.die(new Error("The first piece of an answer has not come in 2 s."))
+      const parts = await Effect.runPromise(Effect.timeoutOrElse(first, { duration: "2 seconds", orElse: late }))
       assert.deepEqual(parts, [{ type: "text", text: "one" }])
       const [exchange] = server.exchanges
       assert.ok(exchange)
@@ -72,11 +74,11 @@ export const interruption: ReadonlyArray<Case> = [
   {
     id: "interruption/many",
     name: "closes every one of 20 connections that are interrupted at once",
-    run: async ({ serve, start, worker }) => {
+    run: async ({ options, serve, start, worker }) => {
       const server = await serve([{ type: "hang", answer, after: 1 }])
       const one = worker(server)
       const calls = Array.from({ length: 20 }, () => start(one))
-      await Promise.all(calls.map((call) => call.received(1)))
+      await Promise.all(calls.map(async (call, index) => begun(call, await server.exchange(index), 1, options)))
       const closes = server.exchanges.map(assertClosesSoon)
       await Promise.all(calls.map((call) => call.interrupt()))
       await Promise.all(closes)

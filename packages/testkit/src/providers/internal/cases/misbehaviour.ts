@@ -10,7 +10,7 @@ import * as MisbehavingVendor from "../../MisbehavingVendor.ts"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
 import { type Played, play } from "../play.ts"
-import { assertHidden, type Connection, type Subject } from "../subject.ts"
+import { assertHidden, type Connection, isStreaming, type Subject } from "../subject.ts"
 
 type Misbehaviour = MisbehavingVendor.Misbehaviour
 
@@ -28,7 +28,7 @@ const someOf = <A>(id: string, all: ReadonlyArray<A>): ReadonlyArray<A> => {
 const misbehaving = (
   id: string,
   name: string,
-  behaviours: (dialect: Dialect) => ReadonlyArray<Misbehaviour>,
+  behaviours: (dialect: Dialect, isStream: boolean) => ReadonlyArray<Misbehaviour>,
   judge: Judge,
   settings: Omit<Connection, "baseURL" | "apiKey"> = {}
 ): Case => ({
@@ -36,7 +36,7 @@ const misbehaving = (
   name,
   run: async ({ apiKey, options, serve, worker }) => {
     const isThorough = options.isThorough ?? process.env.DIVISI_CONTRACT === "thorough"
-    const possible = behaviours(options.dialect)
+    const possible = behaviours(options.dialect, isStreaming(options))
     const all = isThorough ? possible : someOf(id, possible)
     const server = await serve((_, index) => all[index]?.script ?? Script.refusal("server-error"))
     const one = worker(server, settings)
@@ -201,14 +201,15 @@ export const misbehaviour: ReadonlyArray<Case> = [
     misbehaving(
       `shape/${instead}`,
       `reads an answer in which any value is ${instead}, or fails as the vendor's fault`,
-      (dialect) => MisbehavingVendor.shapes(dialect, instead),
+      (dialect, isStream) => MisbehavingVendor.shapes(dialect, instead, isStream),
       judgeShape
     )
   ),
   misbehaving(
     "usage",
     "keeps every budget, whatever figures the vendor reports",
-    (dialect) => MisbehavingVendor.figures.flatMap((instead) => MisbehavingVendor.usages(dialect, instead)),
+    (dialect, isStream) =>
+      MisbehavingVendor.figures.flatMap((instead) => MisbehavingVendor.usages(dialect, instead, isStream)),
     judgeUsage
   ),
   misbehaving(
