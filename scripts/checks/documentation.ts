@@ -1,10 +1,11 @@
-/** Every `ts` code block in docstrings and pages type-checks, runs, and yields the values that it claims. */
+/** Every `ts` code block in docstrings and pages type-checks, runs, and yields the values that it claims; no claim is left out. */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
-import { type Example, extract, type Runnable, toRunnable } from "../documentation/Example.ts"
+import { extract } from "../documentation/Block.ts"
+import { type Example, fromBlock, mentions, type Runnable, toRunnable } from "../documentation/Example.ts"
 import { root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
@@ -24,12 +25,31 @@ const runner = fileURLToPath(new URL("../documentation/runner.ts", import.meta.u
 
 const homeOf = (file: string) => /^packages\/[^/]+/.exec(file)?.[0] ?? homeOfPages
 
-const findExamples = (): ReadonlyArray<Example> =>
+const trackedFiles = (): ReadonlyArray<string> =>
   execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" })
     .split("\0")
-    .filter((file) => file.endsWith(".md") || /^packages\/[^/]+\/src\/.*\.ts$/.test(file))
-    .filter((file) => !file.startsWith(".changeset/") && fs.existsSync(path.join(root, file)))
-    .flatMap((file) => extract(file, fs.readFileSync(path.join(root, file), "utf8")))
+    .filter((file) => fs.existsSync(path.join(root, file)))
+
+/** A file whose examples are checked. */
+const isDocumentation = (file: string) =>
+  (file.endsWith(".md") && !file.startsWith(".changeset/")) || /^packages\/[^/]+\/src\/.*\.ts$/.test(file)
+
+/** The examples of files, and a sentence for each claim that stands in none of them. */
+export const findExamples = (
+  files: ReadonlyArray<{ readonly file: string; readonly text: string }>
+): { readonly examples: ReadonlyArray<Example>; readonly problems: ReadonlyArray<string> } => {
+  const found = files.map(({ file, text }) => {
+    const blocks = isDocumentation(file) ? extract(file, text) : []
+    const examples = blocks.map(fromBlock).filter((example) => example !== undefined)
+    const isInExample = (line: number) =>
+      examples.some((example) => line >= example.line && line < example.line + example.code.split("\n").length)
+    const problems = mentions(file, text)
+      .filter((line) => !isInExample(line))
+      .map((line) => `${file}:${line}: "// =>" stands outside of the examples, where nobody checks it.`)
+    return { examples, problems }
+  })
+  return { examples: found.flatMap(({ examples }) => examples), problems: found.flatMap(({ problems }) => problems) }
+}
 
 const prepare = (examples: ReadonlyArray<Example>): ReadonlyArray<Prepared> =>
   examples.map((example) => {
@@ -64,6 +84,8 @@ const typeProblems = (prepared: ReadonlyArray<Prepared>): ReadonlyArray<string> 
 interface Outcome {
   readonly file: string
   readonly problems: ReadonlyArray<{ readonly line?: number | undefined; readonly message: string }>
+  /** The lines of the claims that it came to. */
+  readonly reached: ReadonlyArray<number>
 }
 
 const parseOutcome = (line: string): ReadonlyArray<Outcome> => {
@@ -84,11 +106,15 @@ const runProblems = async (prepared: ReadonlyArray<Prepared>): Promise<ReadonlyA
       .flatMap(parseOutcome)
       .map((ending) => [ending.file, ending])
   )
-  return prepared.flatMap(({ example, file }) => {
+  return prepared.flatMap(({ example, file, runnable }) => {
     const ending = outcomes.get(file)
     if (ending === undefined)
       return [`${example.file}:${example.line}: the example ended the process.\n${output.slice(-2000)}`]
-    return ending.problems.map(({ line, message }) => `${example.file}:${line ?? example.line}: ${message}`)
+    const missed = ending.problems.length > 0 ? [] : runnable.claims.filter((line) => !ending.reached.includes(line))
+    return [
+      ...ending.problems.map(({ line, message }) => `${example.file}:${line ?? example.line}: ${message}`),
+      ...missed.map((line) => `${example.file}:${line}: the example never comes to this claim.`)
+    ]
   })
 }
 
@@ -101,13 +127,13 @@ const removeHome = (home: string) => {
   }
 }
 
-/** Type-checks and runs the given examples. */
+/** Type-checks and runs the given examples. What is right is counted by example and by claim. */
 export const checkExamples = async (examples: ReadonlyArray<Example>): Promise<Report> => {
   const prepared = prepare(examples)
   const homes = new Set(prepared.map(({ file }) => path.dirname(file)))
   try {
-    const idle = prepared.flatMap(({ example, runnable }) =>
-      runnable.idle.map((line) => `${example.file}:${line}: "// =>" stands behind nothing that has a value.`)
+    const faults = prepared.flatMap(({ example, runnable }) =>
+      runnable.faults.map(({ line, message }) => `${example.file}:${line}: ${message}`)
     )
     const types = typeProblems(prepared)
     const runs: Array<string> = []
@@ -115,21 +141,26 @@ export const checkExamples = async (examples: ReadonlyArray<Example>): Promise<R
       const own = prepared.filter(({ example, file }) => example.isRun && path.dirname(file) === home)
       if (own.length > 0) runs.push(...(await runProblems(own)))
     }
-    const problems = [...idle, ...types, ...runs]
-    const wrong = new Set(
-      examples.filter(({ code, file, line }) => {
-        const end = line + code.split("\n").length
-        return problems.some((problem) => {
-          const at = /^(.*?):(\d+): /.exec(problem)
-          return at !== null && at[1] === file && Number(at[2]) >= line && Number(at[2]) < end
-        })
+    const problems = [...faults, ...types, ...runs]
+    const right = prepared.filter(({ example: { code, file, line } }) => {
+      const end = line + code.split("\n").length
+      return !problems.some((problem) => {
+        const at = /^(.*?):(\d+): /.exec(problem)
+        return at !== null && at[1] === file && Number(at[2]) >= line && Number(at[2]) < end
       })
-    )
-    return { passed: examples.length - wrong.size, problems }
+    })
+    return { passed: right.reduce((sum, { runnable }) => sum + 1 + runnable.claims.length, 0), problems }
   } finally {
     for (const home of homes) removeHome(home)
   }
 }
 
-/** Checks every example of the workspace. */
-export const check = (): Promise<Report> => checkExamples(findExamples())
+/** Checks every example of the workspace, and every command that it shows with its output. */
+export const check = async (): Promise<Report> => {
+  const files = trackedFiles()
+    .filter((file) => /\.(md|[mc]?[jt]s)$/.test(file))
+    .map((file) => ({ file, text: fs.readFileSync(path.join(root, file), "utf8") }))
+  const { examples, problems } = findExamples(files)
+  const report = await checkExamples(examples)
+  return { passed: report.passed, problems: [...problems, ...report.problems] }
+}

@@ -1,6 +1,6 @@
 /**
- * Runs example files one after another in this process and prints one JSON line for each: what failed in it. A claim
- * that does not hold does not end its example.
+ * Runs example files one after another in this process and prints one JSON line for each: what failed in it, and the
+ * lines of the claims that it came to. A claim that does not hold does not end its example.
  */
 import assert from "node:assert/strict"
 import { pathToFileURL } from "node:url"
@@ -21,8 +21,10 @@ const plain = (value: unknown): unknown => {
 }
 
 let problems: Array<{ readonly line?: number | undefined; readonly message: string }> = []
+let reached: Array<number> = []
 
 globalThis.__claim = (actual, expected, line) => {
+  reached.push(line)
   try {
     assert.deepStrictEqual(plain(actual), plain(expected))
   } catch {
@@ -36,8 +38,10 @@ process.stdout.write = () => true
 
 for (const file of process.argv.slice(2)) {
   problems = []
+  reached = []
   const timer = setTimeout(() => {
-    print(`${JSON.stringify({ file, problems: [...problems, { message: `did not end within ${limitMillis} ms` }] })}\n`)
+    problems.push({ message: `did not end within ${limitMillis} ms` })
+    print(`${JSON.stringify({ file, problems, reached })}\n`)
     process.exit(1)
   }, limitMillis)
   try {
@@ -46,6 +50,6 @@ for (const file of process.argv.slice(2)) {
     problems.push({ message: error instanceof Error ? (error.stack ?? error.message) : inspect(error) })
   }
   clearTimeout(timer)
-  print(`${JSON.stringify({ file, problems })}\n`)
+  print(`${JSON.stringify({ file, problems, reached })}\n`)
 }
 process.exit(0)

@@ -236,7 +236,7 @@ const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer => {
  * import * as Effect from "effect/Effect"
  *
  * const tokenizer = await Effect.runPromise(HuggingFaceTokenizer.load({ model: "Qwen/Qwen2.5-7B-Instruct" }))
- * tokenizer.decode(tokenizer.encode("Plan the work.")) // => "Plan the work."
+ * console.log(tokenizer.decode(tokenizer.encode("Plan the work.")))
  * ```
  */
 export const load = (source: Source, settings: Settings = {}): Effect.Effect<HuggingFaceTokenizer, TokenizerError> =>
