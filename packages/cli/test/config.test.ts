@@ -1,17 +1,20 @@
+import { spawnSync } from "node:child_process"
 import { chownSync, mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import { pathToFileURL } from "node:url"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import { free } from "@divisi/core/Usage"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as ConfigFile from "../src/conductor/ConfigFile.ts"
+import * as ConfigSchema from "../src/conductor/ConfigSchema.ts"
 import * as RunOptions from "../src/conductor/RunOptions.ts"
 import { defineConfig } from "../src/config.ts"
 import { divisi, inFolder } from "./process.ts"
 
 const problem = (config: unknown): string | undefined => {
-  const checked = ConfigFile.check(config)
+  const checked = ConfigSchema.check(config)
   return Result.isFailure(checked) ? checked.failure : undefined
 }
 
@@ -22,6 +25,12 @@ describe("the check of a config", () => {
     {},
     { pool: [worker] },
     { pool: WorkerPool.makeUnsafe([worker]) },
+    {
+      pool: [
+        { ...worker, pricing: { ...free, perCall: undefined } },
+        { ...ScriptedWorker.echo("b"), pricing: undefined }
+      ]
+    },
     { pool: [{ ...worker, more: 1 }], policy: "random", maxSteps: 3, recursion: 0, seed: 7 },
     { policy: { name: "mine", propose: () => undefined } },
     { budget: { costUsd: 0.5, tokens: 1000, calls: 10, durationMillis: 60_000 } },
@@ -40,14 +49,25 @@ describe("the check of a config", () => {
 
   const refused: ReadonlyArray<readonly [unknown, string]> = [
     [7, "expected an object of settings, got 7"],
-    [{ budgett: {} }, "budgett: is no setting of Divisi"],
-    [{ budget: { cost: 1 } }, "budget.cost: is no setting of Divisi"],
+    [{ budgett: {} }, "budgett: is no setting of Divisi (did you mean budget?)"],
+    [{ colour: 1 }, "colour: is no setting of Divisi"],
+    [{ budget: { cost: 1 } }, "budget.cost: is no setting of Divisi (did you mean budget.costUsd?)"],
+    [{ budget: { costUSD: 1 } }, "budget.costUSD: is no setting of Divisi (did you mean budget.costUsd?)"],
+    [{ costUsd: 1 }, "costUsd: is no setting of Divisi (did you mean budget.costUsd?)"],
+    [{ maxCost: 1 }, "maxCost: is no setting of Divisi (did you mean budget.costUsd?)"],
+    [{ temperature: 1 }, "temperature: is no setting of Divisi (did you mean worker.temperature?)"],
+    [{ workers: [] }, "workers: is no setting of Divisi (did you mean pool?)"],
+    [{ retry: { attempts: 3 } }, "retry.attempts: is no setting of Divisi"],
     [{ budget: { costUsd: "a secret" } }, "budget.costUsd: expected a number, got a string"],
     [{ budget: { costUsd: -1 } }, "budget.costUsd: expected a number of at least 0, got -1"],
     [{ maxSteps: 1.5 }, "maxSteps: expected a whole number of at least 1, got 1.5"],
     [{ pool: [] }, "pool: expected at least one worker, got an empty array"],
     [{ pool: 7 }, "pool: expected a pool, or an array of workers, got 7"],
     [{ pool: [worker, { id: "b" }] }, "pool[1].generate: is missing"],
+    [
+      { pool: [{ ...worker, pricing: { input: 1, outputPerMillion: 1 } }] },
+      "pool[0].pricing.input: is no setting of Divisi (did you mean pool[0].pricing.inputPerMillion?)"
+    ],
     [{ pool: [{ ...worker, generate: "x" }] }, "pool[0].generate: expected a function, got a string"],
     [{ policy: 3 }, "policy: expected a policy, or the name of one, got 3"],
     [{ policy: { name: "x" } }, "policy.propose: is missing"],
@@ -172,6 +192,101 @@ describe.concurrent("the config that is named", () => {
       assert.include(errors, message)
     })
   }
+})
+
+describe.concurrent("a config of each name", () => {
+  const esm = 'import { one } from "./one.ts"\nconst maxSteps: number = one\nexport default { maxSteps }\n'
+  const plain = 'import { one } from "./one.ts"\nexport default { maxSteps: one }\n'
+  const older = 'const { one } = require("./two.cjs")\nmodule.exports = { maxSteps: one }\n'
+  const texts: Readonly<Record<string, ReadonlyArray<string>>> = {
+    "divisi.config.ts": [esm],
+    "divisi.config.mts": [esm],
+    "divisi.config.js": [plain],
+    "divisi.config.mjs": [plain],
+    "divisi.config.cts": [esm, older],
+    "divisi.config.cjs": [older]
+  }
+  /** What `npm init -y` writes is `commonjs`; many write nothing. */
+  const types = ["commonjs", "module", undefined]
+  const compiled =
+    'Object.defineProperty(exports, "__esModule", { value: true });\nexports.default = { maxSteps: 1 };\n'
+
+  it("is loaded whatever the type of its package", () =>
+    inFolder(async (folder) => {
+      const files = types.flatMap((type) => {
+        const here = path.join(folder, String(type))
+        const write = (name: string, text: string, variant = 0): string => {
+          const file = path.join(here, String(variant), name)
+          mkdirSync(path.dirname(file), { recursive: true })
+          writeFileSync(file, text)
+          return file
+        }
+        for (const variant of [0, 1]) {
+          write("one.ts", "export const one: number = 1\n", variant)
+          write("two.cjs", "exports.one = 1\n", variant)
+        }
+        writeFileSync(path.join(here, "package.json"), JSON.stringify({ name: "x", type }))
+        return [
+          ...Object.entries(texts).flatMap(([name, all]) => all.map((text, index) => write(name, text, index))),
+          ...(type === "commonjs" ? [write("divisi.config.js", older, 1), write("compiled.cjs", compiled)] : [])
+        ]
+      })
+      assert.strictEqual(files.length, 3 * 7 + 2)
+      const script = path.join(folder, "read.mjs")
+      const from = (file: string) => JSON.stringify(pathToFileURL(path.join(import.meta.dirname, file)).href)
+      writeFileSync(
+        script,
+        `import { read } from ${from("../src/conductor/ConfigModule.ts")}
+         import * as Effect from ${JSON.stringify(import.meta.resolve("effect/Effect"))}
+         for (const file of ${JSON.stringify(files)}) {
+           const read1 = await Effect.runPromise(Effect.result(read(file)))
+           console.log(file, JSON.stringify(read1.success ?? String(read1.failure.message)))
+         }`
+      )
+      const { stderr, stdout } = spawnSync(process.execPath, ["--conditions=@divisi/source", script], {
+        encoding: "utf8",
+        timeout: 60_000
+      })
+      assert.strictEqual(stderr, "")
+      assert.deepStrictEqual(
+        stdout.trim().split("\n"),
+        files.map((file) => `${file} {"maxSteps":1}`)
+      )
+    }))
+
+  it("is found", async () => {
+    for (const name of Object.keys(texts)) {
+      const text = name.endsWith("cjs") ? "module.exports = { found: 1 }" : found
+      const { errors } = await asked({ [`work/inner/${name}`]: text, "work/inner/package.json": '{"type":"commonjs"}' })
+      assert.strictEqual(errors, `divisi: ${name}: found: is no setting of Divisi.\n`)
+    }
+  })
+
+  it("imports our packages where the command line is installed elsewhere", async () => {
+    const text = 'import { defineConfig } from "@divisi/cli/config"\nimport "@divisi/core/promise"\n'
+    const { errors } = await asked({
+      "work/inner/divisi.config.ts": `${text}export default defineConfig({ found: 1 })`
+    })
+    assert.strictEqual(errors, "divisi: divisi.config.ts: found: is no setting of Divisi.\n")
+    const wrong = await asked({ "work/inner/divisi.config.ts": 'import "@divisi/cores"\nexport default {}' })
+    assert.include(
+      wrong.errors,
+      "divisi.config.ts imports something that is not there: Cannot find package '@divisi/cores'"
+    )
+  })
+
+  it("says that Node wants the ending of a file that is imported", async () => {
+    const { errors } = await asked({ "work/inner/divisi.config.ts": 'import "./pool"\nexport default {}' })
+    assert.include(errors, "Write the ending of the file, too: pool.ts.")
+  })
+
+  it("is told when there is another beside it, and when it is none", async () => {
+    const { errors } = await asked({ "work/inner/divisi.config.js": "", "work/inner/divisi.config.ts": found })
+    assert.include(errors, "divisi: divisi.config.ts is the config; beside it is divisi.config.js, not read\n")
+    const none = await asked({ "work/inner/divisi.config.json": "{}" })
+    assert.strictEqual(none.code, 2)
+    assert.include(none.errors, "divisi.config.json is no config: a config is a module, such as divisi.config.ts.")
+  })
 })
 
 describe("the choice of workers", () => {

@@ -1,6 +1,18 @@
-/** The schema of a config. It only checks: the config that is used is the one that was given. */
+/**
+ * The schema of a config, and what is wrong with one, in words. It only checks: the config that is used is the one that
+ * was given. Of a text only its kind is shown: it may be a key.
+ */
+import { nearest } from "@divisi/core/Nearest"
 import * as RunSettings from "@divisi/core/RunSettings"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaIssue from "effect/SchemaIssue"
+import type { Config } from "../config.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Schema
+// -------------------------------------------------------------------------------------------------------------------
 
 const Callable = Schema.declare(
   (value): value is (...args: ReadonlyArray<never>) => unknown => typeof value === "function",
@@ -25,13 +37,23 @@ const open = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
 
 const optional = Schema.optionalKey
 
-const Worker = open({ id: Text, generate: Callable })
+const Pricing = Schema.Struct({
+  inputPerMillion: finite(0),
+  outputPerMillion: finite(0),
+  cachedInputPerMillion: Schema.optional(finite(0)),
+  cacheWritePerMillion: Schema.optional(finite(0)),
+  perCall: Schema.optional(finite(0)),
+  source: Schema.optional(Schema.String),
+  date: Schema.optional(Schema.String)
+})
+
+const Worker = open({ id: Text, generate: Callable, pricing: Schema.optional(Pricing) })
 
 const Workers = Schema.Array(Worker)
   .annotate({ message: "Expected a pool, or an array of workers" })
   .check(Schema.isMinLength(1, { message: "Expected at least one worker" }))
 
-const Config = Schema.Struct({
+const ConfigSchema = Schema.Struct({
   pool: optional(Workers),
   policy: optional(
     open({ name: Text, propose: Callable }).annotate({ message: "Expected a policy, or the name of one" })
@@ -58,10 +80,10 @@ const Config = Schema.Struct({
   )
 }).annotate({ message: "Expected an object of settings" })
 
-const decodeConfig = Schema.decodeUnknownResult(Config)
+const decodeConfig = Schema.decodeUnknownResult(ConfigSchema)
 
 /** Whether a value has settings. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Settings without those that are `undefined`, which are the same as absent ones. */
@@ -83,5 +105,86 @@ const normalise = (config: unknown): unknown => {
   })
 }
 
-/** Checks a config, whatever it is. */
-export const decode = (config: unknown) => decodeConfig(normalise(config), { onExcessProperty: "error" })
+// -------------------------------------------------------------------------------------------------------------------
+// Problems
+// -------------------------------------------------------------------------------------------------------------------
+
+const at = (value: unknown, keys: ReadonlyArray<PropertyKey>): unknown =>
+  keys.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === "object" && inner !== null ? (inner as Record<PropertyKey, unknown>)[key] : undefined,
+    value
+  )
+
+const kindOf = (value: unknown): string => {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array"
+  if (typeof value === "number" || typeof value === "boolean") return String(value)
+  return `${typeof value === "object" ? "an" : "a"} ${typeof value}`
+}
+
+const pathText = (keys: ReadonlyArray<PropertyKey>): string =>
+  keys.reduce<string>(
+    (text, key) => (typeof key === "number" ? `${text}[${key}]` : text === "" ? String(key) : `${text}.${String(key)}`),
+    ""
+  )
+
+/** The words of the schema as people would say them. */
+const sentence = (message: string) =>
+  message
+    .replace(/^Expected/, "expected")
+    .replace(/ (number|boolean)$/, " a $1")
+    .replace(/ (array|object)$/, " an $1")
+    .replaceAll(" | ", " or ")
+
+const keysOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+
+/** Where settings stand that people look for at the top of a config: in their group, or by the name of a flag. */
+const elsewhere: ReadonlyMap<string, string> = new Map([
+  ...(["budget", "worker", "retry"] as const).flatMap((group) =>
+    keysOf(RunSettings.fields[group].ast).map((key) => [key, `${group}.${key}`] as const)
+  ),
+  ["maxCost", "budget.costUsd"],
+  ["timeout", "budget.durationMillis"],
+  ["workers", "pool"],
+  ["models", "pool"]
+])
+
+/** The setting that was meant by one that there is not. */
+const meantBy = (keys: ReadonlyArray<PropertyKey>, known: ReadonlyArray<string>): string | undefined => {
+  const key = String(keys.at(-1))
+  const moved = keys.length > 1 ? undefined : elsewhere.get(key)
+  if (moved !== undefined) return moved
+  const here = nearest(key, known)
+  if (here !== undefined) return pathText([...keys.slice(0, -1), here])
+  return keys.length > 1 ? undefined : elsewhere.get(nearest(key, [...elsewhere.keys()]) ?? "")
+}
+
+const unexpected = "Expected no excess property"
+
+/** Tells with an unexpected key those that there are. */
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) =>
+    issue._tag === "UnexpectedKey" ? [unexpected, ...keysOf(issue.ast)].join("\n") : SchemaIssue.defaultLeafHook(issue)
+})
+
+/** The first thing that is wrong, with the path of its field. */
+const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
+  const { message, path: segments = [] } = format(issue).issues[0]!
+  const keys = segments.map((segment) => (typeof segment === "object" ? segment.key : segment))
+  const field = keys.length === 0 ? "" : `${pathText(keys)}: `
+  if (message === "Missing key") return `${field}is missing`
+  if (message.startsWith(unexpected)) {
+    const meant = meantBy(keys, message.split("\n").slice(1))
+    return `${field}is no setting of Divisi${meant === undefined ? "" : ` (did you mean ${meant}?)`}`
+  }
+  return `${field}${sentence(message)}, got ${kindOf(at(config, keys))}`
+}
+
+/** Checks a config, whatever it is; the failure says what is wrong where. */
+export const check = (config: unknown): Result.Result<Config, string> =>
+  Result.mapBoth(decodeConfig(normalise(config), { onExcessProperty: "error" }), {
+    onSuccess: () => config as Config,
+    onFailure: ({ issue }) => explain(config, issue)
+  })

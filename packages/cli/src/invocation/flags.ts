@@ -40,7 +40,7 @@ export const config = (description: string) =>
   Flag.String("config").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription(
-      `${description}; by default DIVISI_CONFIG, or the next divisi.config.ts, .mjs or .js from here upwards; none for none`
+      `${description}; by default DIVISI_CONFIG, or the next divisi.config.ts (.mts, .js, .mjs, .cts, .cjs) from here upwards; none for none`
     ),
     Flag.withFallbackConfig(Config.String("DIVISI_CONFIG")),
     Flag.optional

@@ -1,0 +1,156 @@
+/**
+ * Imports a config, by Node alone: it strips the types of TypeScript itself. Whatever goes wrong is one message that
+ * names the file.
+ *
+ * Node takes a `.ts` or `.js` file for CommonJS where the nearest package.json says so, as the one of `npm init -y` does,
+ * and then stumbles over its first `import`. So what does not compile as CommonJS is loaded as a module, in the config
+ * and in what it imports; packages are left as they are. A config may import our packages also where the command line is
+ * installed elsewhere, for all users of a machine or in a clone.
+ */
+import { spawnSync } from "node:child_process"
+import nodeModule from "node:module"
+import path from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { compileFunction } from "node:vm"
+import * as Effect from "effect/Effect"
+import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+
+/** A file as messages show it. */
+export const shownAs = (file: string): string => path.relative(process.cwd(), file) || file
+
+// -------------------------------------------------------------------------------------------------------------------
+// Hooks
+// -------------------------------------------------------------------------------------------------------------------
+
+const compiles = (source: string, isTypeScript: boolean): boolean => {
+  try {
+    const script = isTypeScript ? nodeModule.stripTypeScriptTypes(source) : source
+    compileFunction(script, ["exports", "require", "module", "__filename", "__dirname"])
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isOfPackage = (url: string): boolean => url.includes("/node_modules/")
+
+const load: nodeModule.LoadHookSync = (url, context, next) => {
+  const loaded = next(url, context)
+  const { format, source } = loaded
+  if (format?.startsWith("commonjs") !== true || source == null || isOfPackage(url)) return loaded
+  const isTypeScript = format === "commonjs-typescript"
+  const text = typeof source === "string" ? source : new TextDecoder().decode(source)
+  if (compiles(text, isTypeScript)) return loaded
+  return next(url, { ...context, format: isTypeScript ? "module-typescript" : "module" })
+}
+
+const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code
+
+const isMissing = (error: unknown): boolean =>
+  codeOf(error) === "ERR_MODULE_NOT_FOUND" || codeOf(error) === "MODULE_NOT_FOUND"
+
+const resolve: nodeModule.ResolveHookSync = (specifier, context, next) => {
+  try {
+    return next(specifier, context)
+  } catch (error) {
+    if (!specifier.startsWith("@divisi/") || !isMissing(error)) throw error
+    try {
+      return next(specifier, { ...context, parentURL: import.meta.url })
+    } catch {
+      throw error
+    }
+  }
+}
+
+let areHooksThere = false
+
+/** They stay: a recipe may import a file when it is called. Runtimes that read TypeScript by themselves have no hooks. */
+const installHooks = (): void => {
+  if (!areHooksThere) nodeModule.registerHooks?.({ load, resolve })
+  areHooksThere = true
+}
+
+/** Node announces type stripping on every use in some versions; that is our business, not the user's. */
+const quietly = async <A>(importing: () => Promise<A>): Promise<A> => {
+  const { emitWarning } = process
+  process.emitWarning = ((warning: string | Error, ...rest: Array<never>) => {
+    const text = typeof warning === "string" ? warning : warning.message
+    if (!/type stripping|module type|stripTypeScriptTypes|ES module/i.test(text))
+      emitWarning.call(process, warning, ...rest)
+  }) as typeof emitWarning
+  try {
+    return await importing()
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+const firstLine = (text: string): string => text.split("\n", 1)[0]!.replace(/\.$/, "")
+
+/** The `file:line` that stands above the stack of some syntax errors, and above the output of `node --check`. */
+const placeIn = (text: string | undefined): string | undefined => {
+  const found = /^(.+):(\d+)$/.exec(text?.split("\n", 1)[0]?.trim() ?? "")
+  if (found === null) return undefined
+  const file = found[1]!.startsWith("file:") ? fileURLToPath(found[1]!) : found[1]!
+  return `${shownAs(file)}, line ${found[2]},`
+}
+
+/** Where a syntax error stands: in the config, or in what it imports. An imported module does not always say. */
+const placeOf = (error: Error, file: string): string => {
+  const check = () => spawnSync(process.execPath, ["--check", file], { encoding: "utf8", timeout: 5_000 }).stderr
+  return placeIn(error.stack) ?? placeIn(check()) ?? `${shownAs(file)}, or what it imports,`
+}
+
+/** What to do about an import of something that is not there. Node wants the ending of a file; TypeScript does not. */
+const remedyOf = (error: unknown): string => {
+  const missing = /^Cannot find module '([^']+)'/.exec(messageOf(error))?.[1]
+  return missing !== undefined && path.isAbsolute(missing) && !/\.[cm]?[jt]sx?$/.test(missing)
+    ? `Write the ending of the file, too: ${path.basename(missing)}.ts.`
+    : "Install it, or correct the import."
+}
+
+/** What went wrong when a config was imported, for people. */
+const explain = (error: unknown, file: string): string => {
+  const shown = shownAs(file)
+  if (error instanceof SyntaxError) return `${placeOf(error, file)} is not valid: ${firstLine(messageOf(error))}.`
+  if (isMissing(error) || codeOf(error) === "ERR_PACKAGE_PATH_NOT_EXPORTED") {
+    return `${shown} imports something that is not there: ${firstLine(messageOf(error))}. ${remedyOf(error)}`
+  }
+  return `${shown} threw an error while it was loaded: ${messageOf(error)}`
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Importing
+// -------------------------------------------------------------------------------------------------------------------
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** The default export, also of a module that a compiler has made CommonJS of; nothing where the file exports nothing. */
+const exportOf = (module: Readonly<Record<string, unknown>>): unknown => {
+  const { default: exported, "module.exports": whole = exported } = module
+  if (exported !== whole || !isRecord(exported)) return exported
+  if (exported.__esModule === true) return exported.default
+  // A file without any export is taken for CommonJS, with an empty object as what it exports.
+  return Object.keys(exported).length === 0 && "module.exports" in module ? undefined : exported
+}
+
+/** What the file exports by default. */
+export const read = (file: string): Effect.Effect<unknown, Failure> =>
+  Effect.gen(function* () {
+    const module = yield* Effect.tryPromise({
+      try: () => {
+        installHooks()
+        return quietly(() => import(pathToFileURL(file).href) as Promise<Readonly<Record<string, unknown>>>)
+      },
+      catch: (error) => usage(explain(error, file))
+    })
+    const exported = exportOf(module)
+    return exported === undefined
+      ? yield* usage(`${shownAs(file)} has no default export: write \`export default defineConfig({ … })\`.`)
+      : exported
+  })
