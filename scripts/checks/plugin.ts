@@ -1,7 +1,8 @@
 /**
  * A provider of somebody else works: `divisi provider new`, from an installed tarball, writes a project that installs,
  * builds, type-checks, packs and passes the contract of providers with plain npm, outside of the workspace. Under the
- * name of `examples/provider-plugin` it writes that example, file by file.
+ * name of `examples/provider-plugin` it writes that example, file by file. The command line of this clone writes one that
+ * installs before anything is published.
  */
 import fs from "node:fs"
 import os from "node:os"
@@ -78,6 +79,21 @@ const use = (project: string): Promise<ReadonlyArray<string>> =>
     ["pack", "npm", "pack"]
   ])
 
+/** What somebody does who has a clone: nothing has to be published, and nothing be named. */
+const useClone = async (folder: string): Promise<ReadonlyArray<string>> => {
+  const project = path.join(folder, "of-clone")
+  const divisi = path.join(root, "packages/cli/bin/divisi.js")
+  const written = await steps(folder, [
+    ["the clone", process.execPath, divisi, "provider", "new", names.other, "--directory", project]
+  ])
+  if (written.length > 0) return written
+  return steps(project, [
+    ["install from the clone", ...install()],
+    ["contract from the clone", "npm", "test"],
+    ["types from the clone", "npm", "run", "types"]
+  ])
+}
+
 /** Writes both projects, compares one with the example, and uses both. */
 export const check = async (): Promise<Report> => {
   await pack()
@@ -88,7 +104,8 @@ export const check = async (): Promise<Report> => {
     const found = [
       differences(projectOf(folder, names.example)),
       await use(projectOf(folder, names.example)),
-      await use(projectOf(folder, names.other))
+      await use(projectOf(folder, names.other)),
+      await useClone(folder)
     ]
     return { passed: found.filter((problems) => problems.length === 0).length, problems: found.flat() }
   } finally {

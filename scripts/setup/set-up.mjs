@@ -69,23 +69,40 @@ const afterBuild = ({ manifest }) => {
 }
 
 /**
- * Builds packages without their declarations, which only a release needs and which take ten times as long.
+ * Builds packages.
  *
  * @param {ReadonlyArray<Member>} stale
+ * @param {ReadonlyArray<string>} options
  * @param {(member: Member) => void} built
  */
-const build = async (stale, built) => {
+const buildAll = async (stale, options, built) => {
   const tsup = createRequire(path.join(root, "package.json")).resolve("tsup/dist/cli-default.js")
   const queue = [...stale]
   const work = async () => {
     for (let member = queue.shift(); member !== undefined; member = queue.shift()) {
-      await run([process.execPath, tsup, "--no-dts"], member.folder)
+      await run([process.execPath, tsup, ...options], member.folder)
       for (const script of afterBuild(member)) await run([process.execPath, script], member.folder)
       built(member)
     }
   }
   await Promise.all(Array.from({ length: Math.min(os.availableParallelism(), 4) }, work))
 }
+
+/**
+ * Builds packages without their declarations, which only others than this workspace need and which take ten times as
+ * long.
+ *
+ * @param {ReadonlyArray<Member>} stale
+ * @param {(member: Member) => void} built
+ */
+const build = (stale, built) => buildAll(stale, ["--no-dts"], built)
+
+/**
+ * Builds packages as they are published, with their declarations.
+ *
+ * @param {ReadonlyArray<Member>} members
+ */
+export const buildWhole = (members) => buildAll(members, [], () => {})
 
 /**
  * @param {State.State} state

@@ -63,6 +63,23 @@ export const dependenciesExist = () =>
   )
 
 /**
+ * The files that a package is built from.
+ *
+ * @param {string} folder
+ */
+const inputs = (folder) => [
+  ...filesIn(folder, ["src", "tsup.config.ts", "tsconfig.json"]),
+  ...filesIn(root, ["tsup.base.ts"])
+]
+
+/**
+ * When what a package is built from was edited last, in milliseconds since 1970.
+ *
+ * @param {string} folder
+ */
+export const newestInput = (folder) => Math.max(...inputs(folder).map((name) => fs.statSync(name).mtimeMs))
+
+/**
  * A fingerprint of what a package is built from. Sizes and times of the
  * files stand for their content: an edit changes them, and looking at them takes milliseconds.
  *
@@ -71,8 +88,7 @@ export const dependenciesExist = () =>
  */
 export const buildFingerprint = (folder, dependencies) => {
   const hash = createHash("sha256").update(dependencies)
-  const inputs = [...filesIn(folder, ["src", "tsup.config.ts", "tsconfig.json"]), ...filesIn(root, ["tsup.base.ts"])]
-  for (const name of inputs) {
+  for (const name of inputs(folder)) {
     const { mtimeMs, size } = fs.statSync(name)
     hash.update(`${path.relative(root, name)} ${size} ${mtimeMs}\n`)
   }

@@ -2,7 +2,7 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { buildFingerprint, outputs } from "../setup/state.mjs"
+import { buildFingerprint, newestInput, outputs } from "../setup/state.mjs"
 import { closure, members } from "../setup/workspace.mjs"
 
 let folder: string
@@ -73,5 +73,16 @@ describe("workspace", () => {
   it("knows every folder that pnpm installs into", () => {
     const names = members().map(({ manifest }) => manifest.name)
     expect(names).toEqual(expect.arrayContaining(["divisi-workspace", "@divisi/core", "@divisi/bench"]))
+  })
+})
+
+describe("newestInput", () => {
+  it("is the time of the last edit of a source, and of nothing that is built", () => {
+    const later = Date.now() / 1000 + 1000
+    fs.utimesSync(path.join(folder, "src/internal/a.ts"), later, later)
+    fs.mkdirSync(path.join(folder, "dist"))
+    fs.writeFileSync(path.join(folder, "dist/a.js"), "")
+    fs.utimesSync(path.join(folder, "dist/a.js"), later + 1000, later + 1000)
+    expect(newestInput(folder)).toBe(fs.statSync(path.join(folder, "src/internal/a.ts")).mtimeMs)
   })
 })

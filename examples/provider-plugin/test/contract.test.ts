@@ -9,6 +9,7 @@ ProviderContract.contract({
   dialect,
   make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
     ollama("model-1", { baseURL, apiKey, ...defaults, timeoutMillis }),
+  // A vendor that gives whole answers alone: `streams: false`.
   settings: {
     reasoningBudget: { type: "rejected", reason: "the vendor knows low, medium and high, and no budget in tokens" }
   },

@@ -39,14 +39,44 @@ describe("divisi provider new", () => {
   it("asks for the version of Divisi that wrote it", () => {
     const template = {
       name: "divisi-provider-ollama",
+      dependencies: { "@divisi/provider-kit": "^0.0.0" },
       peerDependencies: { "@divisi/core": "^0.0.0", effect: "~4.1.0" },
       devDependencies: { "@divisi/testkit": "^0.0.0" }
     }
     assert.deepInclude(JSON.parse(manifestOf(JSON.stringify(template), "acme", "1.2.3")), {
       name: "divisi-provider-acme",
+      dependencies: { "@divisi/provider-kit": "^1.2.3" },
       peerDependencies: { "@divisi/core": "^1.2.3", effect: "~4.1.0" },
       devDependencies: { "@divisi/testkit": "^1.2.3" }
     })
+  })
+
+  it("brings the packages of a clone along, and takes them from their files", async () => {
+    const from = path.join(folder, "template")
+    const to = path.join(folder, "written")
+    await fs.cp(example, from, { recursive: true, filter: (file) => !file.includes("node_modules") })
+    await fs.rename(path.join(from, "package.json"), path.join(from, "package.json.template"))
+    const pack = async (names: ReadonlyArray<string>, into: string) => {
+      assert.sameMembers([...new Set(names)], ["@divisi/provider-kit", "@divisi/core", "@divisi/testkit"])
+      await fs.mkdir(into, { recursive: true })
+      const packed = { "@divisi/provider-kit": "kit.tgz", "@divisi/core": "core.tgz", "@divisi/trainer": "trainer.tgz" }
+      for (const file of Object.values(packed)) await fs.writeFile(path.join(into, file), "")
+      return packed
+    }
+    const files = await write({ name: "acme", from, to, version: "1.2.3", pack })
+    const manifest = JSON.parse(await fs.readFile(path.join(to, "package.json"), "utf8"))
+    assert.deepStrictEqual(manifest.dependencies, { "@divisi/provider-kit": "file:divisi-packages/kit.tgz" })
+    assert.include(manifest.devDependencies, {
+      "@divisi/core": "file:divisi-packages/core.tgz",
+      "@divisi/trainer": "file:divisi-packages/trainer.tgz"
+    })
+    assert.strictEqual(manifest.peerDependencies["@divisi/core"], "^1.2.3")
+    for (const file of files) await fs.access(path.join(to, file))
+  })
+
+  it("says nothing of the example's vendor where it says what the project is", () => {
+    const readme = renamed("# divisi-provider-ollama\n\nModels of a local Ollama as workers of Divisi.\n", "acme")
+    assert.strictEqual(readme, "# divisi-provider-acme\n\nModels of acme as workers of Divisi.\n")
   })
 
   it("overwrites nothing", async () => {

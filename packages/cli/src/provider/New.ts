@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import manifest from "../../package.json" with { type: "json" }
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Clone from "./Clone.ts"
 import type { NewInput } from "./flags.ts"
 
 /** Whether a package, a file and a function can be called so. */
@@ -29,30 +30,49 @@ export const renamed = (text: string, name: string): string =>
     .replaceAll(/(?<=\bexport const )ollama\b/g, functionOf(name))
     .replaceAll(/\bollama(?= \} from)/g, functionOf(name))
     .replaceAll(/(?<=[`"])ollama(?=[:"])/g, name)
+    .replace("Models of a local Ollama as workers of Divisi.", describe(name))
+
+type Ranges = Readonly<Record<string, string>>
 
 interface ProviderManifest {
   readonly name: string
   readonly description: string
-  readonly peerDependencies: Readonly<Record<string, string>>
-  readonly devDependencies: Readonly<Record<string, string>>
+  readonly dependencies: Ranges
+  readonly peerDependencies: Ranges
+  readonly devDependencies: Ranges
 }
 
-/** The manifest of the template for another name, and for this version of Divisi. */
-export const manifestOf = (text: string, name: string, version: string): string => {
+const describe = (name: string): string => `Models of ${name} as workers of Divisi.`
+
+/** Where the packages of a clone are kept in what is written from it, relative to the folder. */
+const packedFolder = "divisi-packages"
+
+/**
+ * The manifest of the template for another name, and for this version of Divisi. The packages that a clone has packed
+ * are taken from their files.
+ */
+export const manifestOf = (text: string, name: string, version: string, packed: Ranges = {}): string => {
   const template = JSON.parse(text) as ProviderManifest
-  const ranges = (dependencies: Readonly<Record<string, string>>) =>
+  const ranges = (dependencies: Ranges) =>
     Object.fromEntries(
       Object.entries(dependencies).map(([key, range]) => [key, key.startsWith("@divisi/") ? `^${version}` : range])
     )
+  const files = Object.fromEntries(Object.entries(packed).map(([key, file]) => [key, `file:${packedFolder}/${file}`]))
+  const dependencies = Object.keys(template.dependencies)
   const own = {
     ...template,
     name: `divisi-provider-${name}`,
-    description: `Models of ${name} as workers of Divisi.`,
+    description: describe(name),
+    dependencies: { ...ranges(template.dependencies), ...only(files, (key) => dependencies.includes(key)) },
     peerDependencies: ranges(template.peerDependencies),
-    devDependencies: ranges(template.devDependencies)
+    // What those of the clone need of each other is not to be had elsewhere, either.
+    devDependencies: { ...ranges(template.devDependencies), ...only(files, (key) => !dependencies.includes(key)) }
   }
   return `${JSON.stringify(own, undefined, 2)}\n`
 }
+
+const only = (record: Ranges, isMeant: (key: string) => boolean): Ranges =>
+  Object.fromEntries(Object.entries(record).filter(([key]) => isMeant(key)))
 
 /** Where the build has put the template. */
 const template = () =>
@@ -66,14 +86,27 @@ const storedManifest = "package.json.template"
 /** Whose licence it is, is for its author to say. */
 const isOurs = (file: string) => file === "LICENSE"
 
-/** Writes a provider into a folder, file by file; the paths of the files. */
+/** Packs packages into a folder: the names of the files by the packages' names. */
+type Pack = (names: ReadonlyArray<string>, to: string) => Promise<Ranges>
+
+/** The packages of Divisi that the template needs. */
+const ours = async (from: string): Promise<ReadonlyArray<string>> => {
+  const text = await fs.readFile(path.join(from, storedManifest), "utf8")
+  const { dependencies, devDependencies, peerDependencies } = JSON.parse(text) as ProviderManifest
+  const all = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies })
+  return all.filter((key) => key.startsWith("@divisi/"))
+}
+
+/** Writes a provider into a folder, file by file; the paths of the files. `pack` brings the packages of a clone. */
 export const write = async (options: {
   readonly name: string
   readonly from: string
   readonly to: string
   readonly version: string
+  readonly pack?: Pack | undefined
 }): Promise<ReadonlyArray<string>> => {
-  const { from, name, to, version } = options
+  const { from, name, pack, to, version } = options
+  const packed = pack === undefined ? {} : await pack(await ours(from), path.join(to, packedFolder))
   const entries = await fs.readdir(from, { recursive: true, withFileTypes: true })
   const files = entries
     .filter((entry) => entry.isFile())
@@ -85,12 +118,12 @@ export const write = async (options: {
     const text = await fs.readFile(path.join(from, file), "utf8")
     const target = file === storedManifest ? "package.json" : file
     await fs.mkdir(path.dirname(path.join(to, target)), { recursive: true })
-    const own = target === "package.json" ? manifestOf(text, name, version) : renamed(text, name)
+    const own = target === "package.json" ? manifestOf(text, name, version, packed) : renamed(text, name)
     await fs.writeFile(path.join(to, target), own, { flag: "wx" })
     written.push(target)
   }
   await fs.writeFile(path.join(to, ".gitignore"), "dist\nnode_modules\n", { flag: "wx" })
-  return [...written, ".gitignore"]
+  return [...Object.values(packed).map((file) => `${packedFolder}/${file}`), ...written, ".gitignore"]
 }
 
 const isOccupied = async (folder: string): Promise<boolean> => {
@@ -108,12 +141,26 @@ const attempt = <A>(folder: string, action: () => Promise<A>): Effect.Effect<A, 
 const writeWhole = Effect.fnUntraced(function* (name: string, to: string) {
   const partial = `${to}.${randomUUID()}.partial`
   const remove = () => fs.rm(partial, { recursive: true, force: true })
-  const options = { name, from: template(), to: partial, version: manifest.version }
+  const pack = Clone.isThere() ? Clone.pack : undefined
+  const options = { name, from: template(), to: partial, version: manifest.version, pack }
   return yield* attempt(to, () => write(options)).pipe(
     Effect.tap(() => WholeFile.publishFolder(partial, to)),
     Effect.onError(() => Effect.promise(() => remove().catch(() => undefined)))
   )
 })
+
+/** How to go on with what comes from a clone, in words. */
+const ofClone = [
+  `The packages of Divisi in ${packedFolder} are those of this clone. Before you publish, take them from npm instead:`,
+  `  npm install @divisi/provider-kit@^${manifest.version}`,
+  `  npm install --save-dev @divisi/core@^${manifest.version} @divisi/testkit@^${manifest.version}`
+]
+
+/** And with what does not. */
+const ofRegistry = [
+  `Where npm does not find @divisi/…@^${manifest.version}, it is not published: write the project from a clone of Divisi,`,
+  "as in `npx divisi provider new` there, and it brings its packages along."
+]
 
 /** Writes a provider into a folder that is new or empty, and says how to go on. */
 export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.Return<void, Failure> {
@@ -136,6 +183,7 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
         "It speaks one real protocol and passes the contract of providers as it is:",
         `  cd ${folder} && npm install && npm test`,
         "README.md says which file to change for what.",
+        ...(Clone.isThere() ? ofClone : ofRegistry),
         ""
       ].join("\n")
     )
