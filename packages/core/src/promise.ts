@@ -16,8 +16,9 @@ import * as Transcript from "./record/Transcript.ts"
 import * as Conductor from "./run/Conductor.ts"
 import { Gate } from "./run/Resilience.ts"
 import { ResponseCache } from "./run/ResponseCache.ts"
-import { isA, messageOf } from "./Thrown.ts"
+import { messageOf } from "./Thrown.ts"
 import * as Task from "./task/Task.ts"
+import { errorOfThrown } from "./task/thrownError.ts"
 import { estimateUsage, type Usage } from "./task/Usage.ts"
 import {
   type FinishReason,
@@ -89,14 +90,6 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
 /** An error for a worker to throw; its reason decides whether the call is retried. */
 export const workerError = (worker: string, reason: WorkerErrorReason): Error => new WorkerError({ worker, reason })
 
-const thrown = (worker: string, error: unknown): WorkerError => {
-  if (isA(error, WorkerError)) return error
-  const detail = messageOf(error)
-  // `fetch` throws this when it reaches nobody. Anything else counts as a mistake that a retry does not mend.
-  const isNetwork = isA(error, TypeError) && /fetch|network/i.test(detail)
-  return new WorkerError({ worker, reason: { _tag: isNetwork ? "Network" : "InvalidRequest", detail } })
-}
-
 const kindOf = (value: unknown): string => {
   if (value === undefined || value === null) return `${value}`
   return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`
@@ -128,8 +121,9 @@ const read = (given: unknown): Given | undefined => {
  *
  * **Details**
  *
- * `signal` is aborted when the call is interrupted or out of time. An error that it throws fails the call: use
- * {@link workerError} to say why. Without a `usage`, tokens are estimated at four characters each. What is no answer, as
+ * `signal` is aborted when the call is interrupted or out of time. An error that it throws fails the call, and is retried
+ * where it says that this can help: by a status (503, 429), a code (`ECONNRESET`), a time limit, or words of these. It is
+ * the `cause` of the call's error. {@link workerError} says more exactly why. Without a `usage`, tokens are estimated at four characters each. What is no answer, as
  * the `undefined` of a forgotten `return`, fails the call as a `Defect` and is not asked for again.
  *
  * **Example**
@@ -153,7 +147,7 @@ export const worker = ({ answer, ...about }: WorkerOptions): Worker => {
   const pieces = (request: WorkerRequest, texts: AsyncIterable<string>) =>
     Stream.suspend(() => {
       let whole = ""
-      return Stream.fromAsyncIterable(texts, (error) => thrown(about.id, error)).pipe(
+      return Stream.fromAsyncIterable(texts, (error) => errorOfThrown(about.id, error)).pipe(
         Stream.map((text): WorkerPart => {
           if (typeof text !== "string") throw noAnswer(about.id, text)
           whole += text
@@ -169,7 +163,7 @@ export const worker = ({ answer, ...about }: WorkerOptions): Worker => {
         const signal = yield* Effect.abortSignal
         const given = yield* Effect.tryPromise({
           try: async () => answer(request, { signal }),
-          catch: (error) => thrown(about.id, error)
+          catch: (error) => errorOfThrown(about.id, error)
         })
         if (isAsyncIterable(given)) return pieces(request, given)
         const whole = read(given)

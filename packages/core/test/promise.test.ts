@@ -69,6 +69,56 @@ describe("conduct", () => {
     assert.strictEqual(retried.answer, "well")
   })
 
+  it.each([
+    ["a status", () => Object.assign(new Error("Service Unavailable"), { status: 503 })],
+    ["a code", () => Object.assign(new Error("read"), { code: "ECONNRESET" })],
+    ["words", () => new Error("429 Too Many Requests")],
+    ["a text", () => "503"]
+  ])("retries what was thrown and says by %s that it can help, and keeps it where it goes on", async (_, make) => {
+    let calls = 0
+    const thrown = make()
+    const failing = (times: number) =>
+      promise.worker({
+        id: "vendor",
+        answer: () => {
+          calls += 1
+          if (calls <= times) throw thrown
+          return "well"
+        }
+      })
+    const options = { ...ask, policy: promise.single(0), retry: { baseDelayMillis: 0 } }
+    assert.strictEqual((await promise.conduct({ ...options, pool: [failing(2)] })).answer, "well")
+    calls = 0
+    const { detail, error } = await promise.conduct({ ...options, onStepFailure: "end", pool: [failing(9)] })
+    assert.strictEqual(calls, 3)
+    assert.strictEqual((error as Error).cause, thrown)
+    assert.include(detail ?? "", typeof thrown === "string" ? thrown : thrown.message)
+    assert.notInclude(JSON.stringify(error), "cause")
+  })
+
+  it("gives a step whose worker is unavailable to the next worker", async () => {
+    const down = promise.worker({
+      id: "down",
+      answer: () => {
+        throw new Error("503")
+      }
+    })
+    const options = { ...ask, pool: [down, calculator], policy: promise.single(0), retry: { maxAttempts: 1 } }
+    assert.strictEqual((await promise.conduct({ ...options, reassign: "next" })).answer, "42")
+  })
+
+  it("says that an answer was empty", async () => {
+    const silent = promise.worker({ id: "silent", answer: () => "" })
+    const { detail, ending } = await promise.conduct({
+      ...ask,
+      pool: [silent],
+      policy: promise.single(0),
+      retry: { maxAttempts: 1 }
+    })
+    assert.strictEqual(ending, "failed")
+    assert.include(detail ?? "", "the answer is empty")
+  })
+
   it("an aborted signal stops the calls, tells them, and resolves as interrupted", async () => {
     const controller = new AbortController()
     let stopped = false

@@ -13,10 +13,10 @@ import * as Exit from "effect/Exit"
 import { defined } from "../Fields.ts"
 import type { Emit } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
-import { messageOf } from "../Thrown.ts"
 import type { Paid } from "../task/Usage.ts"
+import { errorOfThrown } from "../task/thrownError.ts"
 import { BudgetExceeded, checked, cost, noUsage, type Usage } from "../task/Usage.ts"
-import { type FinishReason, type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
+import { type FinishReason, type Worker, type WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
 import { estimateOf, likelyTokens, outputBound, usageOf, worstCase } from "./bounds.ts"
 import { millisSince, ticks } from "./elapsed.ts"
@@ -78,23 +78,12 @@ const paidFor = ({ worker }: Call, usage: Usage): Paid => ({ usage, costUsd: cos
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a worker or a gate failed with, as an error of the worker: code of others throws and fails with anything. */
-const workerErrorOf = (worker: Worker, thrown: unknown): WorkerError => {
-  try {
-    if (thrown instanceof WorkerError) return thrown
-    const { _tag, reason, usage } = thrown as WorkerError
-    // Another copy of this package may be loaded beside it.
-    if (_tag === "WorkerError") return new WorkerError({ worker: worker.id, reason, usage })
-  } catch {}
-  return new WorkerError({ worker: worker.id, reason: { _tag: "Defect", detail: messageOf(thrown) } })
-}
-
 /** Why a call failed; `undefined` for one that was interrupted. */
 const errorOf = (worker: Worker, cause: Cause.Cause<unknown>): WorkerError | undefined => {
   const failed = cause.reasons.find(Cause.isFailReason)
-  if (failed !== undefined) return workerErrorOf(worker, failed.error)
+  if (failed !== undefined) return errorOfThrown(worker.id, failed.error)
   if (Cause.hasInterrupts(cause)) return undefined
-  return workerErrorOf(worker, cause.reasons.find(Cause.isDieReason)?.defect)
+  return errorOfThrown(worker.id, cause.reasons.find(Cause.isDieReason)?.defect)
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -202,8 +202,12 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
     readonly worker: string
     readonly reason: WorkerErrorReason
     readonly usage?: Usage | undefined
+    /** What was thrown, for people who look for its origin. It is no part of the error's JSON: it may hold secrets. */
+    readonly cause?: unknown
   }) {
-    super({ ...options, reason: readable(options.reason) })
+    const { cause, reason, ...rest } = options
+    super({ ...rest, reason: readable(reason) })
+    if (cause !== undefined) Object.defineProperty(this, "cause", { value: cause, configurable: true, writable: true })
   }
 
   override get message(): string {

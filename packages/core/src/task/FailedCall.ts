@@ -1,0 +1,284 @@
+/**
+ * Why a call failed, read from what is at hand: a status, a code, or words, in this order, as vendors' SDKs and clients of
+ * HTTP put them on their errors.
+ *
+ * Providers call {@link reasonOf} with a vendor's refusal. {@link fromThrown} reads whatever the code of a worker threw.
+ */
+import { defined } from "../Fields.ts"
+import { messageOf } from "../Thrown.ts"
+import type { WorkerErrorReason } from "./Worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Gives the value of a header by its name in lower case. */
+export type Header = (name: string) => string | null | undefined
+
+/** A call that failed, as far as it is known. */
+export interface FailedCall {
+  /** The status of HTTP; absent for an error inside a stream. */
+  readonly status?: number | undefined
+  /** The vendor's message, for people. */
+  readonly message: string
+  /** Codes, types and the body, if they say more than the message; never shown. */
+  readonly codes?: string | undefined
+  readonly header?: Header | undefined
+}
+
+type Tag = WorkerErrorReason["_tag"]
+
+// -------------------------------------------------------------------------------------------------------------------
+// What vendors say
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How many characters are searched for words. */
+const searched = 4_000
+
+const tooLong =
+  /context_length_exceeded|context (?:length|window|size)|prompt is too long|input (?:is )?too long|exceeds? the maximum (?:number of tokens|context)|too many (?:input )?tokens/i
+
+const words: ReadonlyArray<readonly [RegExp, Tag]> = [
+  [tooLong, "ContextTooLong"],
+  [/insufficient_quota|exceeded your current quota|credit balance|billing|payment required/i, "Quota"],
+  [/content_policy|content.?filter|content management policy|safety system|prohibited_content/i, "ContentFiltered"],
+  [/rate.?limit|too many requests|resource_exhausted|throttl/i, "RateLimited"],
+  [/overloaded|unavailable|at capacity|server_error|internal (?:server )?error|bad gateway|api_error/i, "Overloaded"],
+  [/timed? ?out|time-?out|deadline_exceeded/i, "Timeout"],
+  [/invalid_api_key|authentication_?error|unauthorized|permission_error/i, "Authentication"],
+  [/invalid_request|not_found|unsupported/i, "InvalidRequest"]
+]
+
+const tagOfWords = ({ codes = "", message }: FailedCall): Tag | undefined => {
+  const all = `${message.slice(0, searched)}\n${codes.slice(0, searched)}`
+  return words.find(([pattern]) => pattern.test(all))?.[1]
+}
+
+const tagOfStatus: Readonly<Record<number, Tag>> = {
+  401: "Authentication",
+  402: "Quota",
+  403: "Authentication",
+  408: "Timeout",
+  409: "Overloaded",
+  413: "ContextTooLong",
+  425: "Overloaded",
+  504: "Timeout",
+  524: "Timeout"
+}
+
+/** The reasons that the words of a refused request may give. */
+const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>(["ContextTooLong", "ContentFiltered", "Quota"])
+
+const tagOf = (call: FailedCall): Tag => {
+  const { status } = call
+  if (status === undefined) return tagOfWords(call) ?? "Overloaded"
+  const known = tagOfStatus[status]
+  if (known !== undefined) return known
+  if (status >= 500) return "Overloaded"
+  if (status < 300) return "Malformed"
+  const said = tagOfWords(call)
+  if (status === 429) return said === "Quota" ? "Quota" : "RateLimited"
+  return said !== undefined && ofRequests.has(said) ? said : "InvalidRequest"
+}
+
+const finite = (value: number): number | undefined => (Number.isSafeInteger(value) ? value : undefined)
+
+const count = (pattern: RegExp, text: string): number | undefined => {
+  const found = pattern.exec(text)
+  const digits = found?.[1] ?? found?.[2]
+  return digits === undefined ? undefined : finite(Number(digits.replaceAll(",", "")))
+}
+
+/** The sizes that a vendor names, e.g. "210000 tokens > 200000 maximum". */
+const sizes = (message: string) => {
+  const text = message.slice(0, searched)
+  const contextTokens = count(
+    /> ?(\d[\d,]{2,})|(?:context (?:length|window|size)|maximum)[^\d]{0,60}?(\d[\d,]{2,})/i,
+    text
+  )
+  const neededTokens = count(/(\d[\d,]{2,}) tokens? >|(?:resulted in|requested) (\d[\d,]{2,})/i, text)
+  return { contextTokens, neededTokens }
+}
+
+/**
+ * When to retry, in milliseconds from now: `retry-after-ms`, or `retry-after` in seconds or as a date. `undefined` if
+ * the header is absent or cannot be read.
+ */
+export const retryAfterMillis = (header: Header, nowMillis: number): number | undefined => {
+  const wait = (text: string | null | undefined) =>
+    /^\s*\d+(?:\.\d+)?\s*$/.test(text ?? "") ? Number(text) : undefined
+  const millis = wait(header("retry-after-ms"))
+  if (millis !== undefined) return finite(Math.ceil(millis))
+  const after = header("retry-after")
+  const seconds = wait(after)
+  if (seconds !== undefined) return finite(Math.ceil(seconds * 1000))
+  const date = Date.parse(after ?? "")
+  return Number.isNaN(date) || date < nowMillis ? undefined : date - nowMillis
+}
+
+/**
+ * The reason of a call that a vendor refused. The status decides, if there is one. Codes and words distinguish refusals
+ * that share a status, and are all there is for an error inside a stream. `detail` is what the reason shows.
+ */
+export const reasonOf = (call: FailedCall, nowMillis: number, detail?: string): WorkerErrorReason => {
+  const _tag = tagOf(call)
+  if (_tag === "ContextTooLong") return defined({ _tag, ...sizes(call.message), detail })
+  if (_tag !== "RateLimited" && _tag !== "Overloaded") return defined({ _tag, detail })
+  const millis = call.header === undefined ? undefined : retryAfterMillis(call.header, nowMillis)
+  return defined({ _tag, retryAfterMillis: millis, detail })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is thrown
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The fields of errors that say why: of `fetch`, undici, Node, axios, got, and the vendors' SDKs. */
+type Thrown = {
+  readonly [Field in
+    | "name"
+    | "message"
+    | "code"
+    | "status"
+    | "statusCode"
+    | "statusText"
+    | "headers"
+    | "responseHeaders"
+    | "response"
+    | "$metadata"
+    | "httpStatusCode"
+    | "cause"]?: unknown
+}
+
+const isObject = (value: unknown): value is Thrown => typeof value === "object" && value !== null
+
+/** An error and its causes, from the outside in. */
+export const causesOf = (error: unknown): ReadonlyArray<Thrown> => {
+  const causes: Array<Thrown> = []
+  for (let next = error; isObject(next) && causes.length < 8; next = next.cause) causes.push(next)
+  return causes
+}
+
+const isStatus = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 400 && value <= 599
+
+const statusOf = (error: Thrown): number | undefined => {
+  const { response, $metadata } = error
+  const said = [error.status, error.statusCode, error.code]
+  if (isObject(response)) said.push(response.status, response.statusCode)
+  if (isObject($metadata)) said.push($metadata.httpStatusCode)
+  return said.map((value) => (typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value)).find(isStatus)
+}
+
+/** A status in words: "503", "HTTP 503", "Request failed with status code 429", "(500) Internal Server Error". */
+const statusInWords = (message: string): number | undefined => {
+  const found = /(?:^|\b(?:https?(?:\/[\d.]+)?|status|status code|error|code)[ :=(]{1,3}|\()([45]\d\d)(?![\w.])/i.exec(
+    message.slice(0, searched)
+  )
+  return found === null ? undefined : Number(found[1])
+}
+
+const headerOf = (error: Thrown): Header | undefined => {
+  const headers = error.headers ?? error.responseHeaders ?? (isObject(error.response) ? error.response.headers : undefined)
+  if (!isObject(headers)) return undefined
+  const read = (headers as { readonly get?: unknown }).get
+  return (name) => {
+    const value = typeof read === "function" ? read.call(headers, name) : (headers as Record<string, unknown>)[name]
+    return typeof value === "string" || typeof value === "number" ? String(value) : undefined
+  }
+}
+
+/** Codes of connections, not of files. */
+const networkCode =
+  /^(?:E(?:CONN|PIPE|AI_|HOST|NET|NOTFOUND|PROTO|TIMEDOUT|SOCKET)\w*|UND_ERR_\w+|ERR_(?:NETWORK|SOCKET|STREAM|HTTP2|TLS|SSL|INTERNET|CONNECTION)\w*|\w*CERT\w*)$/
+
+const connection =
+  /fetch failed|failed to fetch|network|terminated|socket|premature close|connection (?:error|refused|reset|closed)|\bE(?:CONN[A-Z]+|PIPE|NOTFOUND|AI_AGAIN)\b/i
+
+const timeoutWords = /TIMEDOUT|TIMEOUT|ECONNABORTED/
+
+/** The innermost code of a system, e.g. `ENOTFOUND`. */
+const systemCode = (causes: ReadonlyArray<Thrown>): string | undefined =>
+  causes.map(({ code }) => code).findLast((code): code is string => typeof code === "string" && networkCode.test(code))
+
+const engineErrors: ReadonlyArray<unknown> = ["TypeError", "RangeError", "ReferenceError", "EvalError", "URIError"]
+
+/** What the names and words of an error say: the last resort. The engine's own errors are mistakes, whatever they say. */
+const tagOfThrown = (causes: ReadonlyArray<Thrown>, message: string): Tag | undefined => {
+  const names = causes.map(({ name }) => (typeof name === "string" ? name : ""))
+  if (names.some((name) => name === "TimeoutError" || name === "AbortError")) return "Timeout"
+  const code = systemCode(causes)
+  if (code !== undefined) return timeoutWords.test(code) ? "Timeout" : "Network"
+  if (names[0] === "SyntaxError") return "Malformed"
+  const isEngines = engineErrors.includes(names[0])
+  if (isEngines && !(names[0] === "TypeError" && connection.test(message))) return undefined
+  const codes = causes.map(({ code }) => (typeof code === "string" ? code : "")).join(" ")
+  // `RateLimitError`, `APIConnectionTimeoutError`: the names of SDKs are words, too.
+  const named = names.join(" ").replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+  const said = { message: `${message}\n${named}`, codes }
+  return tagOfWords(said) ?? (timeoutWords.test(message) ? "Timeout" : connection.test(said.message) ? "Network" : undefined)
+}
+
+/** Error pages can be megabytes long. */
+const shown = 600
+
+/** The message, and the innermost cause's where the outer one only says "fetch failed". */
+const sayOf = (message: string, causes: ReadonlyArray<Thrown>): string => {
+  const inner = causes.at(-1)
+  const more = causes.length < 2 ? undefined : messageOf(inner)
+  const code = systemCode(causes)
+  const said = more === undefined || more === "" || message.includes(more) ? message : `${message}: ${more}`
+  return (code === undefined || said.includes(code) ? said : `${said}: ${code}`).slice(0, shown)
+}
+
+/** The message of an error; of an answer that was thrown, its status and the words for it. */
+const wordsOf = (error: unknown): string => {
+  const { message, status, statusText } = isObject(error) ? error : {}
+  return message === undefined && typeof statusText === "string" ? `${status} ${statusText}`.trim() : messageOf(error)
+}
+
+/**
+ * The reason of what was thrown, or `undefined` where it does not say why: most likely a mistake in the code that threw.
+ *
+ * **Details**
+ *
+ * A status decides, wherever the error or its causes have it; then the code of a connection, the name, and as the last
+ * resort the words of the message, where "503" and "ECONNRESET" count as well. It never throws.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as FailedCall from "@divisi/core/FailedCall"
+ *
+ * const reset = Object.assign(new Error("socket hang up"), { code: "ECONNRESET" })
+ * FailedCall.fromThrown(new TypeError("fetch failed", { cause: reset }))?._tag // => "Network"
+ * FailedCall.fromThrown(new Error("503 Service Unavailable"))?._tag // => "Overloaded"
+ * FailedCall.fromThrown(new Error("no such model")) // => undefined
+ * ```
+ */
+export const fromThrown = (error: unknown, nowMillis = Date.now()): WorkerErrorReason | undefined => {
+  try {
+    return recognised(error, nowMillis)
+  } catch {
+    return undefined
+  }
+}
+
+const recognised = (error: unknown, nowMillis: number): WorkerErrorReason | undefined => {
+  const causes = causesOf(error)
+  const message = wordsOf(error)
+  const detail = sayOf(message, causes)
+  const answered = causes.find((cause) => statusOf(cause) !== undefined)
+  const status = answered === undefined ? undefined : statusOf(answered)
+  const read = (status: number) => {
+    const { code } = answered ?? {}
+    const codes = typeof code === "string" ? code : undefined
+    return reasonOf({ status, message, codes, header: answered && headerOf(answered) }, nowMillis, detail)
+  }
+  if (status !== undefined) return read(status)
+  const _tag = tagOfThrown(causes, message)
+  // Words of a connection or a limit say more than a number beside them.
+  const inWords = _tag === undefined || _tag === "Overloaded" || _tag === "InvalidRequest" ? statusInWords(message) : undefined
+  const isEngines = isObject(error) && engineErrors.includes(error.name)
+  if (inWords !== undefined && !isEngines) return read(inWords)
+  return _tag === undefined ? undefined : { _tag, detail }
+}
