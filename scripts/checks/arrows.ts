@@ -72,7 +72,9 @@ export const layers: Readonly<Record<string, ReadonlyArray<string>>> = {
   workflow: ["task"],
   policy: ["task", "workflow"],
   record: ["task", "workflow"],
-  run: ["task", "workflow", "policy", "record"]
+  run: ["task", "workflow", "policy", "record"],
+  // The same without Effect.
+  promise: ["task", "workflow", "policy", "record", "run"]
 }
 
 /** What tests may use on top. */

@@ -5,6 +5,7 @@
 
 export * as Fields from "./Fields.ts"
 export * as Nearest from "./Nearest.ts"
+export * as Options from "./Options.ts"
 export * as Baselines from "./policy/Baselines.ts"
 export * as LanguagePolicy from "./policy/LanguagePolicy.ts"
 export * as Policy from "./policy/Policy.ts"

@@ -14,7 +14,11 @@ describe("what is thrown", () => {
   it.each([
     ["a status on the error, as SDKs put it", failed("No.", { status: 503 }), "Overloaded"],
     ["a statusCode", failed("No.", { statusCode: 429 }), "RateLimited"],
-    ["the status of a response, as axios puts it", failed("No.", { code: "ERR_BAD_RESPONSE", response: { status: 500 } }), "Overloaded"],
+    [
+      "the status of a response, as axios puts it",
+      failed("No.", { code: "ERR_BAD_RESPONSE", response: { status: 500 } }),
+      "Overloaded"
+    ],
     ["the statusCode of a response", failed("No.", { response: { statusCode: 502 } }), "Overloaded"],
     ["the metadata of a cloud", failed("No.", { $metadata: { httpStatusCode: 503 } }), "Overloaded"],
     ["a numeric code", failed("No.", { code: 503 }), "Overloaded"],
@@ -24,7 +28,11 @@ describe("what is thrown", () => {
     ["an answer of fetch", new Response("", { status: 529, statusText: "Overloaded" }), "Overloaded"],
     ["a status of a cause", new Error("The worker failed.", { cause: failed("No.", { status: 503 }) }), "Overloaded"],
     ["a connection that was reset", failed("socket hang up", { code: "ECONNRESET" }), "Network"],
-    ["a cause of fetch's error", new TypeError("fetch failed", { cause: failed("x", { code: "ENOTFOUND" }) }), "Network"],
+    [
+      "a cause of fetch's error",
+      new TypeError("fetch failed", { cause: failed("x", { code: "ENOTFOUND" }) }),
+      "Network"
+    ],
     ["a browser's fetch", new TypeError("Failed to fetch"), "Network"],
     ["a time limit of undici", failed("Headers Timeout Error", { code: "UND_ERR_HEADERS_TIMEOUT" }), "Timeout"],
     ["a time limit of Node", failed("connect", { code: "ETIMEDOUT" }), "Timeout"],
@@ -77,7 +85,15 @@ describe("what is thrown", () => {
   })
 
   it("does not throw at hostile errors", () => {
-    const hostile = new Proxy({}, { get: () => { throw new Error("no") }, has: () => true })
+    const hostile = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error("no")
+        },
+        has: () => true
+      }
+    )
     assert.isUndefined(tagOf(hostile))
     const cycle = failed("around")
     cycle.cause = cycle

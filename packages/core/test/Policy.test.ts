@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { OptionsError } from "../src/Options.ts"
 import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
@@ -114,8 +115,8 @@ describe("baselines", () => {
   )
 
   it("counts below 1 are refused where they are written", () => {
-    assert.throws(() => Baselines.bestOf({ n: 0 }), "needs n to be a whole number of at least 1; it is 0.")
-    assert.throws(() => Baselines.selfReflection({ rounds: 1.5 }), RangeError)
+    assert.throws(() => Baselines.bestOf({ n: 0 }), 'bestOf: "n" must be a whole number of at least 1, not 0.')
+    assert.throws(() => Baselines.selfReflection({ rounds: 1.5 }), OptionsError)
   })
 
   it.effect("best-of-n goes through the workers in turn and ends in the judge", () =>

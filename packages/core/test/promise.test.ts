@@ -165,13 +165,134 @@ describe("conduct", () => {
   })
 
   it("rejects mistakes in the options with one clear message", async () => {
-    const message = async (options: promise.ConductOptions) =>
-      promise.conduct(options).then(
-        () => "resolved",
-        (error: Error) => error.message
-      )
-    assert.strictEqual(await message({ ...ask, pool: [] }), "A pool needs at least one worker.")
-    assert.include(await message({ ...ask, pool: [calculator, calculator] }), 'called "calculator"')
+    assert.strictEqual(
+      await messageOf(() => promise.conduct({ ...ask, pool: [] })),
+      "A pool needs at least one worker."
+    )
+    assert.include(
+      await messageOf(() => promise.conduct({ ...ask, pool: [calculator, calculator] })),
+      'called "calculator"'
+    )
+  })
+
+  it("narrows its answer by its ending", async () => {
+    const result = await promise.conduct(ask)
+    // The compiler holds this: an answered run has a text.
+    const length: number = result.ending === "answered" ? result.answer.length : 0
+    assert.strictEqual(length, 2)
+  })
+})
+
+/** What a mistake of plain JavaScript is told. */
+const messageOf = async (mistake: () => unknown): Promise<string> => {
+  try {
+    const given = await mistake()
+    return (given as { readonly detail?: string } | undefined)?.detail ?? "no error"
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+describe("mistakes of plain JavaScript", () => {
+  // Types would not let these pass.
+  const { bestOf, conduct, languagePolicy, ledger, memoryCache, policy, streamAnswer, streamRun, worker } =
+    promise as unknown as Record<string, (...given: ReadonlyArray<unknown>) => never>
+  const missing = "conduct: it takes one object of options, conduct({ question, pool, policy }), not"
+  const read = async (events: AsyncIterable<unknown>) => {
+    for await (const _ of events);
+  }
+
+  it.each([
+    ["no options", () => conduct!(), `${missing} undefined.`],
+    ["a question alone", () => conduct!("What?"), `${missing} "What?".`],
+    ["no question", () => conduct!({ pool: ask.pool, policy: ask.policy }), 'conduct: "question" is missing'],
+    ["an empty question", () => conduct!({ ...ask, question: " " }), 'conduct: "question" must be a text'],
+    ["no pool", () => conduct!({ ...ask, pool: undefined }), 'conduct: "pool" is missing: a list of workers.'],
+    [
+      "one worker for a pool",
+      () => conduct!({ ...ask, pool: calculator }),
+      '"pool" must be a list of workers, not an object.'
+    ],
+    [
+      "a name for a worker",
+      () => conduct!({ ...ask, pool: ["openai:gpt-5"] }),
+      '"pool[0]" is no worker but "openai:gpt-5": make'
+    ],
+    [
+      "a function for a worker",
+      () => conduct!({ ...ask, pool: [calculator, () => "x"] }),
+      '"pool[1]" is no worker but a function: make a worker of it, worker({ id, answer }).'
+    ],
+    ["a promise of a worker", () => conduct!({ ...ask, pool: [Promise.resolve(calculator)] }), "a promise (await it)"],
+    ["nothing for a worker", () => conduct!({ ...ask, pool: [null] }), '"pool[0]" is no worker but null.'],
+    ["a policy that was not called", () => conduct!({ ...ask, policy: promise.single }), '"policy" must be a policy'],
+    [
+      "a misspelt limit",
+      () => conduct!({ ...ask, budget: { costUSD: 1 } }),
+      'there is no option "budget.costUSD". Did you mean "budget.costUsd"?'
+    ],
+    [
+      "a misspelt option",
+      () => conduct!({ ...ask, budgt: {} }),
+      'conduct: there is no option "budgt". Did you mean "budget"?'
+    ],
+    [
+      "a limit as text",
+      () => conduct!({ ...ask, budget: { costUsd: "1" } }),
+      '"budget.costUsd" must be a number of at least 0, not "1".'
+    ],
+    ["a limit that is no number", () => conduct!({ ...ask, budget: { costUsd: Number.NaN } }), "not NaN."],
+    ["a number of retries", () => conduct!({ ...ask, retry: 3 }), '"retry" must be an object, not 3.'],
+    [
+      "a controller for a signal",
+      () => conduct!({ ...ask, signal: new AbortController() }),
+      '"signal" must be an AbortSignal'
+    ],
+    [
+      "a worker of nothing",
+      () => worker!(),
+      "worker: it takes one object of options, worker({ id, answer }), not undefined."
+    ],
+    ["a misspelt answer", () => worker!({ id: "x", anwser: () => "" }), 'Did you mean "answer"?'],
+    ["a worker without an id", () => worker!({ answer: () => "" }), 'worker: "id" is missing'],
+    [
+      "a misspelt price",
+      () => worker!({ id: "x", answer: () => "", pricing: { inputPerMilion: 1 } }),
+      '"pricing.inputPerMillion"?'
+    ],
+    ["a policy without a name", () => policy!(() => ({ steps: [] })), "policy: it takes a name and a function"],
+    [
+      "an async policy that gives nothing",
+      () => conduct!({ ...ask, policy: policy!("mine", async () => {}) }),
+      "it gave no workflow; return { steps: [...] }"
+    ],
+    [
+      "a policy written by hand",
+      () => conduct!({ ...ask, policy: { name: "x", propose: async () => ({}) } }),
+      "its propose gave no Effect; write policies as policy(name, plan)"
+    ],
+    [
+      "a worker written by hand",
+      () => conduct!({ ...ask, pool: [{ id: "x", generate: async () => "42" }], policy: promise.single(0) }),
+      "its generate gave no Stream; use worker({ id, answer })"
+    ],
+    ["a language policy of nothing", () => languagePolicy!(), "languagePolicy: it takes one object of options"],
+    ["a function for a model", () => languagePolicy!({ model: () => "" }), '"model" must be a worker'],
+    ["a number for options", () => bestOf!(3), "bestOf: it takes one object of options"],
+    ["a misspelt option of a policy", () => bestOf!({ N: 3 }), 'there is no option "N". Did you mean "n"?'],
+    ["a misspelt limit of an account", () => ledger!({ costUSD: 3 }), 'Did you mean "costUsd"?'],
+    ["a cache without a bound", () => memoryCache!({}), '"maxEntries" is missing'],
+    ["a stream without a pool", () => read(streamRun!({ question: "q" })), 'streamRun: "pool" is missing'],
+    ["an answer without a pool", () => read(streamAnswer!({ question: "q" })), 'streamAnswer: "pool" is missing']
+  ])("%s is told in words of who wrote it", async (_, mistake, message) => {
+    assert.include(await messageOf(mistake), message)
+  })
+
+  it("are an OptionsError; an option that is undefined is none", async () => {
+    const error = await promise.conduct({ ...ask, budget: { costUSD: 1 } } as never).catch((error: unknown) => error)
+    assert.instanceOf(error, promise.OptionsError)
+    const options = { ...ask, budgt: undefined, retry: undefined }
+    assert.strictEqual((await promise.conduct(options)).answer, "42")
   })
 })
 
@@ -196,5 +317,147 @@ describe("streamRun", () => {
       if (event.type === "step-started") break
     }
     assert.isTrue(stopped)
+  })
+})
+
+const slowly = (...pieces: ReadonlyArray<string>) =>
+  promise.worker({
+    id: "slowly",
+    answer: async function* () {
+      for (const piece of pieces) {
+        await Promise.resolve()
+        yield piece
+      }
+    }
+  })
+
+describe("streamAnswer", () => {
+  const textOf = async (answer: promise.AnswerStream) => {
+    const pieces: Array<string> = []
+    for await (const text of answer) pieces.push(text)
+    return pieces
+  }
+
+  it("yields the text of the answer as it comes, and then the result", async () => {
+    const answer = promise.streamAnswer({ ...ask, pool: [slowly("for", "ty-", "two")], policy: promise.single(0) })
+    assert.deepStrictEqual(await textOf(answer), ["for", "ty-", "two"])
+    const { ending, transcript } = await answer.result
+    assert.strictEqual(ending, "answered")
+    assert.strictEqual(transcript.answer, "forty-two")
+  })
+
+  it("yields the answer at the end where steps vote", async () => {
+    const answer = promise.streamAnswer({ ...ask, policy: promise.selfConsistency({ n: 3 }) })
+    assert.deepStrictEqual(await textOf(answer), ["42"])
+  })
+
+  it("gives the result also to who does not read the text", async () => {
+    assert.strictEqual((await promise.streamAnswer(ask).result).answer, "42")
+  })
+
+  it("stops the run when the loop is left", async () => {
+    const endless = promise.worker({
+      id: "endless",
+      answer: async function* () {
+        while (true) {
+          await new Promise((resolve) => setImmediate(resolve))
+          yield "more "
+        }
+      }
+    })
+    const answer = promise.streamAnswer({ ...ask, pool: [endless], policy: promise.single(0) })
+    for await (const _ of answer) break
+    assert.strictEqual((await answer.result).ending, "interrupted")
+  })
+
+  it("throws what stopped the run where there is no answer", async () => {
+    const broken = promise.worker({
+      id: "broken",
+      answer: () => {
+        throw new Error("no such model")
+      }
+    })
+    const answer = promise.streamAnswer({ ...ask, pool: [broken], policy: promise.single(0) })
+    assert.include(await messageOf(() => textOf(answer)), "no such model")
+    assert.strictEqual((await answer.result).ending, "failed")
+  })
+
+  it("throws where a retry contradicts what was yielded", async () => {
+    let calls = 0
+    const fickle = promise.worker({
+      id: "fickle",
+      answer: async function* () {
+        calls += 1
+        yield calls === 1 ? "It is 41, " : "It is 42, "
+        if (calls === 1) throw new Error("503")
+        yield "surely."
+      }
+    })
+    const options = { ...ask, pool: [fickle], policy: promise.single(0), retry: { baseDelayMillis: 0 } }
+    const answer = promise.streamAnswer(options)
+    assert.include(await messageOf(() => textOf(answer)), "answered otherwise")
+    assert.strictEqual((await answer.result).answer, "It is 42, surely.")
+  })
+
+  it("only ends where its signal is aborted", async () => {
+    const controller = new AbortController()
+    const hanging = promise.worker({
+      id: "hanging",
+      answer: () => {
+        setImmediate(() => controller.abort())
+        return new Promise(() => {})
+      }
+    })
+    const { signal } = controller
+    const answer = promise.streamAnswer({ ...ask, pool: [hanging], policy: promise.single(0), signal })
+    assert.deepStrictEqual(await textOf(answer), [])
+    assert.strictEqual((await answer.result).ending, "interrupted")
+  })
+})
+
+describe("what is shared and kept", () => {
+  it("holds runs together to the limits of a ledger", async () => {
+    const ledger = promise.ledger({ calls: 2 })
+    const endings = [
+      await promise.conduct({ ...ask, ledger }),
+      await promise.conduct({ ...ask, ledger }),
+      await promise.conduct({ ...ask, ledger })
+    ]
+    assert.deepStrictEqual(
+      endings.map(({ ending }) => ending),
+      ["answered", "answered", "budget"]
+    )
+  })
+
+  it("saves a transcript and reads it again, and says why another text is none", async () => {
+    const { transcript } = await promise.conduct(ask)
+    assert.deepStrictEqual(await promise.decodeTranscript(promise.encodeTranscript(transcript)), transcript)
+    assert.include(await messageOf(() => promise.decodeTranscript("{")), "The transcript is not JSON")
+  })
+
+  it("counts what each worker cost, with failed calls and the model that planned", async () => {
+    const pricing = { inputPerMillion: 0, outputPerMillion: 0, perCall: 0.01 }
+    let calls = 0
+    const flaky = promise.worker({
+      id: "flaky",
+      pricing,
+      answer: () => {
+        calls += 1
+        if (calls === 1) throw new Error("503")
+        return "42"
+      }
+    })
+    const answer = () => 'model_id = [0]\nsubtasks = ["Multiply."]\naccess_list = [[]]'
+    const model = promise.worker({ id: "planner", pricing: promise.free, answer })
+    const { spend, transcript } = await promise.conduct({
+      ...ask,
+      pool: [flaky],
+      policy: promise.languagePolicy({ model }),
+      retry: { baseDelayMillis: 0 }
+    })
+    const { flaky: one, planner } = promise.spendByWorker(transcript)
+    assert.deepStrictEqual([one?.calls, planner?.calls, spend.calls], [2, 1, 3])
+    assert.strictEqual(one?.costUsd, spend.costUsd)
+    assert.strictEqual(planner?.costUsd, 0)
   })
 })

@@ -3,6 +3,7 @@
  * cost, tokens, retries and grading are counted as for any other.
  */
 import * as Result from "effect/Result"
+import * as Options from "../Options.ts"
 import * as Seed from "../Seed.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Access, Step } from "../workflow/Workflow.ts"
@@ -33,10 +34,11 @@ const ordinals = (
     : Result.all(references.map((reference) => ordinal(pool, reference)))
 }
 
-const atLeastOne = (policy: string, option: string, value: number): number => {
-  if (Number.isInteger(value) && value >= 1) return value
-  throw new RangeError(`The ${policy} policy needs ${option} to be a whole number of at least 1; it is ${value}.`)
-}
+const aWorker = Options.expects("a worker's id or its number in the pool, from 0", (value) =>
+  ["string", "number"].includes(typeof value)
+)
+const workersOf = Options.expects("a list of workers' ids or numbers", Array.isArray)
+const count = Options.whole(1)
 
 /** An empty subtask is the question itself: an attempt is then exactly what a single call is. */
 const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
@@ -79,7 +81,8 @@ export const bestOf = (
     readonly workers?: ReadonlyArray<WorkerReference> | undefined
   } = {}
 ): Policy => {
-  const n = atLeastOne("best-of", "n", options.n ?? 3)
+  Options.check("bestOf", options, { n: count, judge: aWorker, workers: workersOf })
+  const n = options.n ?? 3
   return planned(
     `best-of-${n}`,
     ({ pool }) =>
@@ -108,7 +111,8 @@ export const bestOf = (
 export const selfConsistency = (
   options: { readonly n?: number | undefined; readonly worker?: WorkerReference | undefined } = {}
 ): Policy => {
-  const n = atLeastOne("self-consistency", "n", options.n ?? 5)
+  Options.check("selfConsistency", options, { n: count, worker: aWorker })
+  const n = options.n ?? 5
   return planned(
     `self-consistency-${n}`,
     ({ pool }) =>
@@ -124,7 +128,8 @@ export const selfConsistency = (
 export const selfReflection = (
   options: { readonly rounds?: number | undefined; readonly worker?: WorkerReference | undefined } = {}
 ): Policy => {
-  const rounds = atLeastOne("self-reflection", "rounds", options.rounds ?? 5)
+  Options.check("selfReflection", options, { rounds: count, worker: aWorker })
+  const rounds = options.rounds ?? 5
   return planned(
     `self-reflection-${rounds}`,
     ({ pool }) =>
@@ -154,7 +159,8 @@ export const mixtureOfAgents = (
     readonly aggregator?: WorkerReference | undefined
   } = {}
 ): Policy => {
-  const layers = atLeastOne("mixture-of-agents", "layers", options.layers ?? 1)
+  Options.check("mixtureOfAgents", options, { layers: count, proposers: workersOf, aggregator: aWorker })
+  const layers = options.layers ?? 1
   const { proposers } = options
   return planned(
     "mixture-of-agents",

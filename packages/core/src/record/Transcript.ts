@@ -11,7 +11,7 @@ import { defined } from "../Fields.ts"
 import type { Grade } from "../task/Grader.ts"
 import type { Task } from "../task/Task.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
-import { addUsage, noUsage } from "../task/Usage.ts"
+import { addUsage, noSpend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import { recorder as fold } from "./fold.ts"
@@ -191,45 +191,72 @@ export const fromEvents = (events: Iterable<RunEvent>): Transcript | undefined =
 // -------------------------------------------------------------------------------------------------------------------
 
 interface Payment {
+  readonly worker: string
   readonly paid: Paid
   readonly calls: number
 }
 
-const answerPayment = ({ cached, paid }: CompletionRecord | StepRecord): ReadonlyArray<Payment> =>
-  paid === undefined ? [] : [{ paid, calls: cached === true ? 0 : 1 }]
+const answerPayment = (worker: string, { cached, paid }: CompletionRecord | StepRecord): ReadonlyArray<Payment> =>
+  paid === undefined ? [] : [{ worker, paid, calls: cached === true ? 0 : 1 }]
 
 const lostPayments = (lost: ReadonlyArray<LostCall>): ReadonlyArray<Payment> =>
-  lost.map((paid) => ({ paid, calls: paid.unasked === true ? 0 : 1 }))
+  lost.map((paid) => ({ worker: paid.worker, paid, calls: paid.unasked === true ? 0 : 1 }))
 
 const criticPayments = (answers: ReadonlyArray<CriticAnswer> = []): ReadonlyArray<Payment> =>
-  answers.map((paid) => ({ paid, calls: paid.cached ? 0 : 1 }))
+  answers.map((paid) => ({ worker: paid.worker, paid, calls: paid.cached ? 0 : 1 }))
 
 /** A nested run's payments are in its own record; the answer of its step does not repeat them. */
 const stepPayments = (step: StepRecord): ReadonlyArray<Payment> => [
-  ...(step.nested === undefined ? answerPayment(step) : payments(step.nested)),
+  ...(step.nested === undefined ? answerPayment(step.worker, step) : payments(step.nested)),
   ...lostPayments(step.lost)
 ]
 
-const payments = ({ rounds }: Transcript): ReadonlyArray<Payment> =>
+const payments = ({ policy, rounds }: Transcript): ReadonlyArray<Payment> =>
   rounds.flatMap(({ completions, criticAnswers, lost, steps }) => [
-    ...completions.flatMap(answerPayment),
+    ...completions.flatMap((completion) => answerPayment(policy, completion)),
     ...steps.flatMap(stepPayments),
     ...lostPayments(lost),
     ...criticPayments(criticAnswers)
   ])
 
+const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
+  usage: addUsage(spend.usage, paid.usage),
+  costUsd: spend.costUsd + (paid.costUsd ?? 0),
+  calls: spend.calls + calls,
+  unpricedCalls: spend.unpricedCalls + (paid.costUsd === undefined ? calls : 0)
+})
+
 /** What a run has paid so far, nested runs included: `spend`, where it has ended. */
 export const spendSoFar = (transcript: Transcript): Spend =>
-  transcript.spend ??
-  payments(transcript).reduce<Spend>(
-    (spend, { calls, paid }) => ({
-      usage: addUsage(spend.usage, paid.usage),
-      costUsd: spend.costUsd + (paid.costUsd ?? 0),
-      calls: spend.calls + calls,
-      unpricedCalls: spend.unpricedCalls + (paid.costUsd === undefined ? calls : 0)
-    }),
-    { usage: noUsage, costUsd: 0, calls: 0, unpricedCalls: 0 }
-  )
+  transcript.spend ?? payments(transcript).reduce(withPayment, noSpend)
+
+/**
+ * What a run has paid so far to each worker, by its id; the parts add up to {@link spendSoFar}.
+ *
+ * **Details**
+ *
+ * Calls that failed or were interrupted, and those of nested runs, count where they were made. The completions of a
+ * language policy stand under the policy's name, which is its model's id unless it has another.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { bestOf, conduct, spendByWorker, worker } from "@divisi/core/promise"
+ *
+ * const pool = ["a", "b"].map((id) => worker({ id, answer: () => "42" }))
+ * const { transcript } = await conduct({ question: "What is 6 times 7?", pool, policy: bestOf({ n: 2 }) })
+ * const spend = spendByWorker(transcript)
+ * spend.a?.calls // => 2
+ * spend.b?.calls // => 1
+ * ```
+ */
+export const spendByWorker = (transcript: Transcript): Readonly<Record<string, Spend>> => {
+  const spend = new Map<string, Spend>()
+  for (const payment of payments(transcript)) {
+    spend.set(payment.worker, withPayment(spend.get(payment.worker) ?? noSpend, payment))
+  }
+  return Object.fromEntries(spend)
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Time

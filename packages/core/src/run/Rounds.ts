@@ -26,7 +26,8 @@ import { millisSince, ticks } from "./elapsed.ts"
 import { hearing } from "./hearing.ts"
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
-import { checkedGrade, checkedProposal } from "./shapes.ts"
+import type { RunSettings } from "./RunSettings.ts"
+import { checkedGrade, proposalOf } from "./shapes.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
 type RunError =
@@ -130,7 +131,7 @@ const inTime = (
 }
 
 /** The most rounds of a run. By default there is one, and two more with a critic. */
-export const maxRounds = ({ critic, recursion = critic === undefined ? 0 : 2 }: Options): number => recursion + 1
+export const maxRounds = ({ critic, recursion = critic === undefined ? 0 : 2 }: RunSettings): number => recursion + 1
 
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
   const rounds = maxRounds(state.options)
@@ -211,7 +212,7 @@ const propose = Effect.fnUntraced(function* (
   const self = state.depth < (options.self?.maxDepth ?? 0)
   const startedAt = ticks(context.clock)
   const completions = completing(context, round, seed)
-  const proposed = yield* policy.propose({
+  const proposal = yield* proposalOf(policy, {
     task,
     pool,
     maxSteps,
@@ -221,7 +222,6 @@ const propose = Effect.fnUntraced(function* (
     seed: Seed.derive(seed, "policy"),
     complete: completions.complete
   })
-  const proposal = yield* checkedProposal(policy.name, proposed)
   const name = proposal.policy ?? policy.name
   const checked = Workflow.check(proposal.workflow, {
     poolSize: size(pool) + (self ? 1 : 0),

@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import type { Allowance } from "../task/Allowance.ts"
 import * as Usage from "../task/Usage.ts"
 import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
+import { isParts, wholeOf } from "../task/wholeAnswer.ts"
 import { estimateOf, mostOutput } from "./bounds.ts"
 import { millisSince, ticks } from "./elapsed.ts"
 import type * as ResponseCache from "./ResponseCache.ts"
@@ -52,6 +53,16 @@ const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "lengt
 const malformed = (worker: Worker, detail: string, usage?: Usage.Usage) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Malformed", detail }, usage })
 
+/** The error of a worker that was written by hand, and not as functions are made workers. */
+const noStream = (worker: Worker) =>
+  new WorkerError({
+    worker: worker.id,
+    reason: {
+      _tag: "Defect",
+      detail: "its generate gave no Stream; use worker({ id, answer }) of @divisi/core/promise"
+    }
+  })
+
 /** The error of a call that is out of time. */
 export const timeout = (worker: Worker, afterMillis: number) =>
   new WorkerError({
@@ -59,7 +70,7 @@ export const timeout = (worker: Worker, afterMillis: number) =>
     reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${afterMillis / 1000} s` }
   })
 
-const wholeOf = (worker: Worker, { finish, reasoning, text }: Received) => {
+const answerOf = (worker: Worker, { finish, reasoning, text }: Received) => {
   if (finish === undefined) return Effect.fail(malformed(worker, "the stream ended before the answer was finished"))
   if (text.trim() === "") return Effect.fail(malformed(worker, "the answer is empty", finish.usage))
   const answer: ResponseCache.Answer = { text, finishReason: finish.reason, usage: finish.usage }
@@ -125,9 +136,12 @@ export const receive = (
         ? Effect.fail(timeout(call.worker, timeoutMillis))
         : Effect.void
     })
-  const parts = Stream.runForEachArray(call.worker.generate(call.request), takeAll)
-  return Effect.andThen(
-    parts,
-    Effect.suspend(() => wholeOf(call.worker, received))
-  )
+  const end = () => answerOf(call.worker, received)
+  const takeEach = (parts: Stream.Stream<WorkerPart, WorkerError>) =>
+    Effect.flatMap(Stream.runForEachArray(parts, takeAll), end)
+  const given = call.worker.generate(call.request)
+  if (!Stream.isStream(given)) return Effect.fail(noStream(call.worker))
+  const whole = wholeOf(given)
+  if (whole === undefined) return takeEach(given)
+  return Effect.flatMap(whole, (parts) => (isParts(parts) ? Effect.flatMap(takeAll(parts), end) : takeEach(parts)))
 }

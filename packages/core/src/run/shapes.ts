@@ -1,7 +1,7 @@
 /** What policies and critics give, held to its form before anything is done with it: their code can be wrong, too. */
 import * as Effect from "effect/Effect"
 import { defined } from "../Fields.ts"
-import { PolicyError, type Proposal } from "../policy/Policy.ts"
+import { type Context, type Policy, PolicyError, type Proposal } from "../policy/Policy.ts"
 import { type Grade, GraderError } from "../task/Grader.ts"
 import type { Step } from "../workflow/Workflow.ts"
 
@@ -21,8 +21,18 @@ const problemOf = (proposal: Proposal | undefined): string | undefined => {
   return Array.isArray(notes) && notes.every((note) => typeof note === "string") ? undefined : "its notes are no texts"
 }
 
-/** A proposal with a workflow in it, whatever its rules say of it. */
-export const checkedProposal = (policy: string, proposal: Proposal): Effect.Effect<Proposal, PolicyError> => {
+/** Asks a policy for a proposal with a workflow in it, whatever its rules say of it. */
+export const proposalOf = (policy: Policy, context: Context): ReturnType<Policy["propose"]> =>
+  Effect.suspend(() => {
+    const proposing: unknown = policy.propose(context)
+    if (Effect.isEffect(proposing)) {
+      return Effect.flatMap(proposing as ReturnType<Policy["propose"]>, (given) => checkedProposal(policy.name, given))
+    }
+    const detail = "its propose gave no Effect; write policies as policy(name, plan) of @divisi/core/promise"
+    return Effect.fail(new PolicyError({ policy: policy.name, detail }))
+  })
+
+const checkedProposal = (policy: string, proposal: Proposal): Effect.Effect<Proposal, PolicyError> => {
   const detail = problemOf(proposal)
   return detail === undefined ? Effect.succeed(proposal) : Effect.fail(new PolicyError({ policy, detail }))
 }

@@ -166,7 +166,9 @@ const statusOf = (error: Thrown): number | undefined => {
   const said = [error.status, error.statusCode, error.code]
   if (isObject(response)) said.push(response.status, response.statusCode)
   if (isObject($metadata)) said.push($metadata.httpStatusCode)
-  return said.map((value) => (typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value)).find(isStatus)
+  return said
+    .map((value) => (typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value))
+    .find(isStatus)
 }
 
 /** A status in words: "503", "HTTP 503", "Request failed with status code 429", "(500) Internal Server Error". */
@@ -178,7 +180,8 @@ const statusInWords = (message: string): number | undefined => {
 }
 
 const headerOf = (error: Thrown): Header | undefined => {
-  const headers = error.headers ?? error.responseHeaders ?? (isObject(error.response) ? error.response.headers : undefined)
+  const headers =
+    error.headers ?? error.responseHeaders ?? (isObject(error.response) ? error.response.headers : undefined)
   if (!isObject(headers)) return undefined
   const read = (headers as { readonly get?: unknown }).get
   return (name) => {
@@ -215,7 +218,9 @@ const tagOfThrown = (causes: ReadonlyArray<Thrown>, message: string): Tag | unde
   // `RateLimitError`, `APIConnectionTimeoutError`: the names of SDKs are words, too.
   const named = names.join(" ").replaceAll(/([a-z])([A-Z])/g, "$1 $2")
   const said = { message: `${message}\n${named}`, codes }
-  return tagOfWords(said) ?? (timeoutWords.test(message) ? "Timeout" : connection.test(said.message) ? "Network" : undefined)
+  return (
+    tagOfWords(said) ?? (timeoutWords.test(message) ? "Timeout" : connection.test(said.message) ? "Network" : undefined)
+  )
 }
 
 /** Error pages can be megabytes long. */
@@ -277,7 +282,8 @@ const recognised = (error: unknown, nowMillis: number): WorkerErrorReason | unde
   if (status !== undefined) return read(status)
   const _tag = tagOfThrown(causes, message)
   // Words of a connection or a limit say more than a number beside them.
-  const inWords = _tag === undefined || _tag === "Overloaded" || _tag === "InvalidRequest" ? statusInWords(message) : undefined
+  const inWords =
+    _tag === undefined || _tag === "Overloaded" || _tag === "InvalidRequest" ? statusInWords(message) : undefined
   const isEngines = isObject(error) && engineErrors.includes(error.name)
   if (inWords !== undefined && !isEngines) return read(inWords)
   return _tag === undefined ? undefined : { _tag, detail }

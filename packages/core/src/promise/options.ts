@@ -1,0 +1,95 @@
+/** What the options of a run may be, held to their interface by the compiler. */
+import * as Options from "../Options.ts"
+import type { Retry } from "../run/Resilience.ts"
+import type { RunSettings, WorkerSettings } from "../run/RunSettings.ts"
+import type { ConductOptions } from "./runs.ts"
+import { limits } from "./shared.ts"
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+const isFunction = (value: unknown): boolean => typeof value === "function"
+
+const has = (value: unknown, member: string, test: (value: unknown) => boolean): boolean =>
+  isObject(value) && member in value && test((value as Record<string, unknown>)[member])
+
+const isText = (value: unknown): boolean => typeof value === "string"
+
+/** An object that others made, known by one of its functions. */
+const madeBy = (what: string, member: string) => Options.expects(what, (value) => has(value, member, isFunction))
+
+const worker: Options.ShapeOf<WorkerSettings> = {
+  maxOutputTokens: Options.whole(1),
+  temperature: Options.number(0),
+  reasoning: Options.anObject,
+  timeoutMillis: Options.limit
+}
+
+const retry: Options.ShapeOf<Retry> = {
+  maxAttempts: Options.whole(1),
+  baseDelayMillis: Options.limit,
+  factor: Options.number(0),
+  maxDelayMillis: Options.limit,
+  maxRetryAfterMillis: Options.limit,
+  jitter: Options.flag
+}
+
+const settings: Options.ShapeOf<RunSettings> = {
+  maxSteps: Options.whole(1),
+  recursion: Options.whole(0),
+  self: { maxDepth: Options.whole(0) },
+  budget: limits,
+  worker,
+  retry,
+  reassign: Options.either(Options.oneOf("never", "next"), Options.aFunction),
+  onStepFailure: Options.oneOf("report", "end"),
+  skipUnseen: Options.flag,
+  critic: madeBy("a critic", "score"),
+  threshold: Options.number(0),
+  seed: Options.whole(0)
+}
+
+/** Why an entry of a pool is no worker, in words of who wrote it. */
+const strangerOf = (value: unknown): string | undefined => {
+  if (has(value, "generate", isFunction) && has(value, "id", isText)) return undefined
+  const kind = Options.kindOf(value)
+  if (typeof value === "string") return `${kind}: make a worker of it, as openai("gpt-5") does`
+  const isAnswer = typeof value === "function" || (isObject(value) && "answer" in value)
+  return isAnswer ? `${kind}: make a worker of it, worker({ id, answer })` : kind
+}
+
+const isQuestion = (value: unknown): boolean =>
+  (typeof value === "string" && value.trim() !== "") ||
+  has(value, "question", (question) => typeof question === "string" && question.trim() !== "") ||
+  has(value, "messages", (messages) => Array.isArray(messages) && messages.length > 0 && messages.every(isMessage))
+
+const isMessage = (value: unknown): boolean => has(value, "role", isText) && has(value, "content", isText)
+
+const shape = {
+  ...settings,
+  question: Options.expects("a text, { question, system }, or { messages: [{ role, content }] }", isQuestion),
+  pool: Options.expects("a list of workers", Array.isArray),
+  policy: madeBy('a policy, as single(0) or policy("mine", plan)', "propose"),
+  signal: Options.expects(
+    "an AbortSignal, as the signal of an AbortController",
+    (value) => has(value, "aborted", () => true) && has(value, "addEventListener", isFunction)
+  ),
+  onEvent: Options.aFunction,
+  telemetry: madeBy("what openTelemetry(api) gives", "listener"),
+  cache: madeBy("a cache, as memoryCache({ maxEntries })", "lookup"),
+  gate: madeBy("a gate, as openGate() gives", "enter"),
+  runId: Options.name,
+  ledger: madeBy("a ledger, as ledger({ costUsd })", "reserve"),
+  payer: Options.anObject,
+  found: Options.oneOf("free", "as-made")
+} satisfies Options.ShapeOf<ConductOptions>
+
+/** Throws an `OptionsError` where a run cannot be started with these options. */
+export const checkOptions = (what: string, options: ConductOptions): void => {
+  Options.check(what, options, shape, ["question", "pool", "policy"])
+  for (const [at, member] of options.pool.entries()) {
+    const stranger = strangerOf(member)
+    if (stranger !== undefined) {
+      throw new Options.OptionsError({ what, detail: `"pool[${at}]" is no worker but ${stranger}.` })
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/** Policies of functions and of models. */
+import * as Effect from "effect/Effect"
+import * as Options from "../Options.ts"
+import * as LanguagePolicy from "../policy/LanguagePolicy.ts"
+import { type Policy, type Context as PolicyContext, PolicyError } from "../policy/Policy.ts"
+import type * as Prompt from "../policy/Prompt.ts"
+import { messageOf } from "../Thrown.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
+
+/**
+ * A policy from a function that writes a workflow, at once or as a promise.
+ *
+ * **Details**
+ *
+ * A function that throws, or gives what is no workflow, ends the run as `failed`, and the result's `detail` says why. An
+ * empty list of steps lets the answer of an earlier round stand.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { policy } from "@divisi/core/promise"
+ *
+ * const two = policy("ask twice", ({ pool }) => ({
+ *   steps: [
+ *     { worker: 0, subtask: "Solve it.", access: [] },
+ *     { worker: pool.workers.length - 1, subtask: "Check the answer above.", access: "all" }
+ *   ]
+ * }))
+ * ```
+ */
+export const policy = (
+  name: string,
+  propose: (context: Omit<PolicyContext, "complete">) => Workflow | Promise<Workflow>
+): Policy => {
+  if (typeof name !== "string" || typeof propose !== "function") {
+    const detail = `it takes a name and a function, policy("mine", ({ pool }) => ({ steps: [...] })), not ${Options.kindOf(name)} and ${Options.kindOf(propose)}.`
+    throw new Options.OptionsError({ what: "policy", detail })
+  }
+  return {
+    name,
+    propose: ({ complete: _, ...context }) =>
+      Effect.tryPromise({
+        try: async () => ({ workflow: await propose(context) }),
+        catch: (error) => new PolicyError({ policy: name, detail: messageOf(error) })
+      })
+  }
+}
+
+const shape = {
+  model: Options.expects(
+    'a worker, as openai("gpt-5") or worker({ id, answer })',
+    (value) => typeof value === "object" && value !== null && "generate" in value
+  ),
+  name: Options.name,
+  prompt: {
+    template: Options.anObject,
+    examples: Options.expects("a list of examples", Array.isArray),
+    access: Options.oneOf("binary", "fine-grained"),
+    descriptions: Options.flag,
+    subtasks: Options.flag
+  } satisfies Options.ShapeOf<Prompt.ConductorOptions>,
+  maxOutputTokens: Options.whole(1),
+  temperature: Options.number(0),
+  reasoning: Options.anObject,
+  mode: Options.oneOf("tolerant", "strict", "thought-then-strict"),
+  resamples: Options.whole(0),
+  fallback: Options.expects(
+    "a policy, as single(0)",
+    (value) => typeof value === "object" && value !== null && "propose" in value
+  )
+} satisfies Options.ShapeOf<LanguagePolicy.Options>
+
+/**
+ * A policy of a model that writes the plan, trained for it or not: `LanguagePolicy.make`, with its options checked.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, languagePolicy, single, worker } from "@divisi/core/promise"
+ *
+ * const solver = worker({ id: "solver", answer: () => "42" })
+ * // Any chat model: here one that always writes the same plan.
+ * const model = worker({
+ *   id: "planner",
+ *   answer: () => 'model_id = [0]\nsubtasks = ["Multiply."]\naccess_list = [[]]'
+ * })
+ * const policy = languagePolicy({ model, prompt: { descriptions: true }, fallback: single(0) })
+ * const result = await conduct({ question: "What is 6 times 7?", pool: [solver], policy })
+ * result.answer // => "42"
+ * result.spend.calls // => 2
+ * ```
+ */
+export const languagePolicy = (options: LanguagePolicy.Options): Policy => {
+  Options.check("languagePolicy", options, shape, ["model"])
+  return LanguagePolicy.make(options)
+}

@@ -1,0 +1,260 @@
+/** Runs to wait for, to watch, and to read as they answer. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { Policy } from "../policy/Policy.ts"
+import * as AnswerText from "../record/AnswerText.ts"
+import type { Ending, RunEvent } from "../record/RunEvent.ts"
+import type { SpanRecorder } from "../record/Telemetry.ts"
+import * as Transcript from "../record/Transcript.ts"
+import type * as Conductor from "../run/Conductor.ts"
+import { Gate } from "../run/Resilience.ts"
+import { ResponseCache } from "../run/ResponseCache.ts"
+import { maxRounds, conduct as run } from "../run/Rounds.ts"
+import type { RunSettings } from "../run/RunSettings.ts"
+import * as Task from "../task/Task.ts"
+import type { Worker } from "../task/Worker.ts"
+import * as WorkerPool from "../task/WorkerPool.ts"
+import { checkOptions } from "./options.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a run needs: a question, a pool and a policy. The rest is as in `Conductor.Options` and `Conductor.RunOptions`. */
+export interface ConductOptions extends RunSettings, Omit<Conductor.RunOptions, "pool" | "listener" | "seed"> {
+  /** A question, or a task with an id and more. */
+  readonly question: Task.Input
+  /** At least one worker; ids must differ. */
+  readonly pool: ReadonlyArray<Worker>
+  readonly policy: Policy
+  /** Stops the run: its calls end at once, and the result says `interrupted`. Nothing is thrown. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  /** Makes spans of the run: `openTelemetry(api)`. */
+  readonly telemetry?: SpanRecorder | undefined
+  /** Keeps answers between runs: `openCache` of `@divisi/files/promise`, or `memoryCache`. */
+  readonly cache?: ResponseCache | undefined
+  /** Holds all runs that share it to the providers' limits: `openGate` of `@divisi/provider-kit/promise`. */
+  readonly gate?: Gate | undefined
+}
+
+/** The result of a run, with its transcript. Where `ending` is `answered`, there is an `answer`. */
+export type ConductResult = Omit<Conductor.RunResult, "ending" | "answer"> & {
+  /** Made when it is first read. */
+  readonly transcript: Transcript.Transcript
+} & (
+    | { readonly ending: "answered"; readonly answer: string }
+    | { readonly ending: Exclude<Ending, "answered">; readonly answer: string | undefined }
+  )
+
+/** The text of an answer as it is written, and the result of its run. */
+export interface AnswerStream extends AsyncIterable<string> {
+  /** As `conduct` gives it. It is there once the text has ended. */
+  readonly result: Promise<ConductResult>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Start
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A run that has been started. */
+interface Started {
+  readonly result: Promise<Conductor.RunResult>
+  readonly stop: () => void
+}
+
+type Listener = (event: RunEvent) => void
+
+/** Both hear each event. What the second gives is handed on: the promise of an async listener is watched. */
+const both =
+  (first: Listener, second: Listener): Listener =>
+  (event) => {
+    first(event)
+    return second(event)
+  }
+
+const start = (what: string, options: ConductOptions, own: Listener): Started => {
+  checkOptions(what, options)
+  const { cache, found, gate, ledger, onEvent, payer, policy, pool, question, runId, signal, telemetry, ...settings } =
+    options
+  const spans = telemetry === undefined ? own : both(own, telemetry.listener)
+  const listener = onEvent === undefined ? spans : both(spans, onEvent)
+  const task = Task.make(question)
+  const members = WorkerPool.makeUnsafe(pool)
+  const { promise, reject, resolve } = Promise.withResolvers<Conductor.RunResult>()
+  const running = run(
+    { ...settings, policy, pool: members },
+    task,
+    { runId, ledger, payer, found, listener },
+    undefined,
+    resolve
+  )
+  const cached = cache === undefined ? running : Effect.provideService(running, ResponseCache, cache)
+  const gated = gate === undefined ? cached : Effect.provideService(cached, Gate, gate)
+  // Nothing interrupts it before it has begun: who is stopped then has a result, too.
+  const fiber = Effect.runFork(gated, { uninterruptible: true, signal })
+  // A run that dies of a mistake of ours still ends for those who wait for it.
+  fiber.addObserver((exit) => {
+    if (Exit.isFailure(exit)) reject(Cause.squash(exit.cause))
+  })
+  return { result: promise, stop: () => fiber.interruptUnsafe() }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
+
+const withTranscript = (result: Conductor.RunResult, recorder: Transcript.Recorder): ConductResult => {
+  // The union of the type says of `ending` and `answer` what every run keeps.
+  return Object.assign(result, { transcript: recorder.transcript()! }) as ConductResult
+}
+
+/**
+ * Answers a question.
+ *
+ * **Details**
+ *
+ * The promise is rejected only for a mistake in the options: an `OptionsError` for one that does not exist, is missing or
+ * is of another kind, a `WorkerPoolError` for an empty pool or two workers with one id. How a run ended is in `ending`.
+ * `answered` has an `answer`; of the others only a run that was cut short may have one.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, single, worker } from "@divisi/core/promise"
+ *
+ * const result = await conduct({
+ *   question: "What is 6 times 7?",
+ *   pool: [worker({ id: "calculator", answer: () => "42" })],
+ *   policy: single("calculator")
+ * })
+ * result.ending === "answered" && result.answer.length // => 2
+ * ```
+ */
+export const conduct = async (options: ConductOptions): Promise<ConductResult> => {
+  const recorder = Transcript.recorder()
+  const { result } = start("conduct", options, recorder.listener)
+  return withTranscript(await result, recorder)
+}
+
+/**
+ * The events of a run as they happen. Leaving the loop stops the run.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { single, streamRun, worker } from "@divisi/core/promise"
+ *
+ * const pool = [worker({ id: "calculator", answer: () => "42" })]
+ * for await (const event of streamRun({ question: "What is 6 times 7?", pool, policy: single(0) })) {
+ *   if (event.type === "run-finished") console.log(event.answer)
+ * }
+ * ```
+ */
+export async function* streamRun(options: ConductOptions): AsyncGenerator<RunEvent, void, undefined> {
+  const events = buffer<RunEvent>()
+  const { result, stop } = start("streamRun", options, events.add)
+  result.then(events.end, events.end)
+  try {
+    yield* events.read()
+  } finally {
+    stop()
+    await result
+  }
+}
+
+/**
+ * The text of the answer as it is written. Leaving the loop stops the run.
+ *
+ * **Details**
+ *
+ * With one round, the text of the step that answers comes in pieces; where steps vote, or another round may follow, it
+ * comes at the end. The run starts at once, and `result` has how it ended, with its cost. The loop throws an error that
+ * says why where there is no answer, and where a retry answered otherwise than the text so far; an aborted `signal` only
+ * ends it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { single, streamAnswer, worker } from "@divisi/core/promise"
+ *
+ * const poet = worker({
+ *   id: "poet",
+ *   answer: async function* () {
+ *     yield "Roses "
+ *     yield "are red."
+ *   }
+ * })
+ * const answer = streamAnswer({ question: "A line, please.", pool: [poet], policy: single(0) })
+ * const pieces: Array<string> = []
+ * for await (const text of answer) pieces.push(text)
+ * pieces // => ["Roses ", "are red."]
+ * const { spend } = await answer.result
+ * spend.calls // => 1
+ * ```
+ */
+export const streamAnswer = (options: ConductOptions): AnswerStream => {
+  const texts = buffer<string>()
+  const recorder = Transcript.recorder()
+  let state: AnswerText.AnswerText | undefined
+  const listen = (event: RunEvent) => {
+    recorder.listener(event)
+    state ??= AnswerText.start({ maxRounds: maxRounds(options) })
+    const [next, text] = AnswerText.emit(state, event)
+    state = next
+    if (text !== "") texts.add(text)
+  }
+  let stop = () => {}
+  const result = (async () => {
+    const started = start("streamAnswer", options, listen)
+    stop = started.stop
+    return withTranscript(await started.result, recorder)
+  })()
+  result.then(texts.end, texts.end)
+
+  async function* read(): AsyncGenerator<string, void, undefined> {
+    let isRead = false
+    try {
+      yield* texts.read()
+      isRead = true
+    } finally {
+      if (!isRead) stop()
+    }
+    const { answer, detail, ending } = await result
+    if (state?.isContradicted === true)
+      throw new Error("A retry answered otherwise than the text so far: see `result`.")
+    if (answer === undefined && ending !== "interrupted")
+      throw new Error(detail ?? `The run ended without an answer: ${ending}.`)
+  }
+  return { result, [Symbol.asyncIterator]: read }
+}
+
+/** What is told faster than it is read. */
+const buffer = <A>() => {
+  let told: Array<A> = []
+  let isOver = false
+  let wake = () => {}
+  const add = (one: A) => {
+    told.push(one)
+    wake()
+  }
+  const end = () => {
+    isOver = true
+    wake()
+  }
+  async function* read(): AsyncGenerator<A, void, undefined> {
+    while (true) {
+      const batch = told
+      told = []
+      yield* batch
+      if (told.length > 0) continue
+      if (isOver) return
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+  return { add, end, read }
+}

@@ -1,0 +1,84 @@
+/** What runs share. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Options from "../Options.ts"
+import * as Budget from "../run/Budget.ts"
+import * as ResponseCache from "../run/ResponseCache.ts"
+
+/** The limits of an account. */
+export const limits: Options.ShapeOf<Budget.Limits> = {
+  costUsd: Options.limit,
+  tokens: Options.limit,
+  calls: Options.limit,
+  durationMillis: Options.limit
+}
+
+/**
+ * An account that runs share: give it to each as `ledger`, and together they stay within its limits. `spent()` says what
+ * they have used.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, ledger, single, worker } from "@divisi/core/promise"
+ *
+ * const shared = ledger({ calls: 1 })
+ * const options = { pool: [worker({ id: "a", answer: () => "42" })], policy: single(0), ledger: shared }
+ * const first = await conduct({ ...options, question: "What is 6 times 7?" })
+ * const second = await conduct({ ...options, question: "What is 7 times 6?" })
+ * first.ending // => "answered"
+ * second.ending // => "budget"
+ * shared.spent().calls // => 1
+ * ```
+ */
+export const ledger = (limit: Budget.Limits = {}): Budget.Ledger => {
+  Options.check("ledger", limit, limits)
+  return Budget.make(limit)
+}
+
+const bounds: Options.ShapeOf<ResponseCache.MemoryOptions> = {
+  maxEntries: Options.limit,
+  maxBytes: Options.limit,
+  timeToLive: Options.anything
+}
+
+/**
+ * Keeps answers in memory between the runs that it is given to: equal calls of the same seed are paid for once.
+ * `openCache` of `@divisi/files/promise` keeps them in a file.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, memoryCache, single, worker } from "@divisi/core/promise"
+ *
+ * const pool = [worker({ id: "calculator", answer: () => "42" })]
+ * const options = { question: "What is 6 times 7?", pool, policy: single(0), cache: memoryCache({ maxEntries: 1_000 }) }
+ * await conduct(options)
+ * const again = await conduct(options)
+ * again.spend.calls // => 0
+ * ```
+ */
+export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache.ResponseCache => {
+  Options.check("memoryCache", options, bounds, ["maxEntries"])
+  return ResponseCache.makeMemory(options)
+}
+
+/**
+ * Opens what a layer makes for as long as nobody closes it, for packages that give `conduct` something to share:
+ * `openGate` of `@divisi/provider-kit/promise` and `openCache` of `@divisi/files/promise` do.
+ */
+export const open = async <S extends object, E>(
+  key: Context.Key<never, S | undefined>,
+  layer: Layer.Layer<never, E>
+) => {
+  const scope = Scope.makeUnsafe()
+  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const context = await Effect.runPromise(Layer.buildWithScope(layer, scope)).catch(async (error) => {
+    await close()
+    throw error
+  })
+  return { ...Context.getUnsafe(context, key)!, [Symbol.asyncDispose]: close }
+}

@@ -1,0 +1,30 @@
+/** Transcripts as text, for files and for the wire. */
+import * as Result from "effect/Result"
+import type { Transcript } from "../record/Transcript.ts"
+
+/**
+ * A transcript as JSON text, on one line, to save or to send.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, decodeTranscript, encodeTranscript, single, worker } from "@divisi/core/promise"
+ *
+ * const pool = [worker({ id: "calculator", answer: () => "42" })]
+ * const { transcript } = await conduct({ question: "What is 6 times 7?", pool, policy: single(0) })
+ * const saved = encodeTranscript(transcript)
+ * const again = await decodeTranscript(saved)
+ * again.answer // => "42"
+ * ```
+ */
+export const encodeTranscript = (transcript: Transcript): string => JSON.stringify(transcript)
+
+/**
+ * Reads a transcript from its JSON text. The promise is rejected with a `WireError` that says what is wrong: no JSON, a
+ * version of another release, the first field that is of another form.
+ */
+export const decodeTranscript = async (text: string): Promise<Transcript> => {
+  // Schemas are loaded by who reads: a run needs none.
+  const wire = await import("../record/Wire.ts")
+  return Result.getOrThrow(wire.decodeTranscript(text))
+}

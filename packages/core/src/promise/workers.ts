@@ -1,0 +1,176 @@
+/** Workers of functions. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Options from "../Options.ts"
+import { errorOfThrown } from "../task/thrownError.ts"
+import { estimateUsage, type Pricing, type Usage } from "../task/Usage.ts"
+import {
+  type FinishReason,
+  type Limits,
+  type Worker,
+  WorkerError,
+  type WorkerErrorReason,
+  type WorkerPart,
+  type WorkerRequest
+} from "../task/Worker.ts"
+import { fromWhole, type Whole } from "../task/wholeAnswer.ts"
+
+/** What a worker's function returns: a text, or a text with what it used. */
+export type Answer =
+  | string
+  | { readonly text: string; readonly usage?: Usage | undefined; readonly finishReason?: FinishReason | undefined }
+
+/** A worker as an async function, or as an async generator of pieces of text. */
+export interface WorkerOptions extends Omit<Worker, "generate" | "countInputTokens"> {
+  readonly answer: (
+    request: WorkerRequest,
+    options: { readonly signal: AbortSignal }
+  ) => Answer | Promise<Answer> | AsyncIterable<string>
+}
+
+const pricing: Options.ShapeOf<Pricing> = {
+  inputPerMillion: Options.anything,
+  outputPerMillion: Options.anything,
+  cachedInputPerMillion: Options.anything,
+  cacheWritePerMillion: Options.anything,
+  perCall: Options.anything,
+  source: Options.text,
+  date: Options.text
+}
+
+const limits: Options.ShapeOf<Limits> = { contextTokens: Options.limit, maxOutputTokens: Options.limit }
+
+const shape = {
+  id: Options.name,
+  answer: Options.aFunction,
+  description: Options.text,
+  settings: Options.anything,
+  takesSeed: Options.flag,
+  isCacheable: Options.flag,
+  provider: Options.text,
+  pricing,
+  limits,
+  maxOutputTokens: Options.whole(1)
+} satisfies Options.ShapeOf<WorkerOptions>
+
+/** An error for a worker to throw; its reason decides whether the call is retried. */
+export const workerError = (worker: string, reason: WorkerErrorReason): Error => new WorkerError({ worker, reason })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answers
+// -------------------------------------------------------------------------------------------------------------------
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
+  isObject(value) && Symbol.asyncIterator in value
+
+const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  isObject(value) && "then" in value && typeof value.then === "function"
+
+/** The error of a worker that gave what is no answer: a forgotten `return` gives `undefined`. */
+const noAnswer = (worker: string, given: unknown): WorkerError => {
+  const kind = typeof given === "number" || typeof given === "boolean" ? `a ${typeof given}` : Options.kindOf(given)
+  const what =
+    kind === "an object" ? "an object without a text" : `${kind.replace("a list", "an array")} instead of text`
+  return new WorkerError({
+    worker,
+    reason: { _tag: "Defect", detail: `it gave ${what}; return a string or { text, usage }` }
+  })
+}
+
+const finish = (
+  request: WorkerRequest,
+  text: string,
+  usage?: Usage | undefined,
+  reason: FinishReason = "stop"
+): WorkerPart => ({ type: "finish", reason, usage: usage ?? estimateUsage(request.messages, text) })
+
+const partsOf = (request: WorkerRequest, given: unknown): ReadonlyArray<WorkerPart> | undefined => {
+  if (typeof given === "string") return [{ type: "text", text: given }, finish(request, given)]
+  if (!isObject(given) || !("text" in given) || typeof given.text !== "string") return undefined
+  const { finishReason, text, usage } = given as Exclude<Answer, string>
+  return [{ type: "text", text }, finish(request, text, usage, finishReason)]
+}
+
+/** The pieces of an answer, and at the end what they used. */
+const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<string>) =>
+  Stream.suspend(() => {
+    let whole = ""
+    return Stream.fromAsyncIterable(texts, (error) => errorOfThrown(worker, error)).pipe(
+      Stream.map((text): WorkerPart => {
+        if (typeof text !== "string") throw noAnswer(worker, text)
+        whole += text
+        return { type: "text", text }
+      }),
+      Stream.concat(Stream.suspend(() => Stream.succeed(finish(request, whole))))
+    )
+  })
+
+/** The signal of a call, made when it is first asked for: most functions never do. */
+class Asking {
+  private controller: AbortController | undefined
+  private isAborted = false
+
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController()
+    if (this.isAborted) this.controller.abort()
+    return this.controller.signal
+  }
+
+  abort(): void {
+    this.isAborted = true
+    this.controller?.abort()
+  }
+}
+
+const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerRequest): Whole =>
+  Effect.callback((resume) => {
+    const asking = new Asking()
+    const take = (given: unknown) => {
+      if (isAsyncIterable(given)) {
+        const abort = Effect.sync(() => asking.abort())
+        return resume(Effect.succeed(Stream.onExit(pieces(worker, request, given), () => abort)))
+      }
+      const parts = partsOf(request, given)
+      resume(parts === undefined ? Effect.fail(noAnswer(worker, given)) : Effect.succeed(parts))
+    }
+    const fail = (error: unknown) => resume(Effect.fail(errorOfThrown(worker, error)))
+    try {
+      const given: unknown = answer(request, asking)
+      if (isPromise(given)) given.then(take, fail)
+      else take(given)
+    } catch (error) {
+      fail(error)
+    }
+    return Effect.sync(() => asking.abort())
+  })
+
+/**
+ * A worker from an async function or an async generator.
+ *
+ * **Details**
+ *
+ * `signal` is aborted when the call is interrupted or out of time. An error that it throws fails the call, and is retried
+ * where it says that this can help: by a status (503, 429), a code (`ECONNRESET`), a time limit, or words of these. It is
+ * the `cause` of the call's error. {@link workerError} says more exactly why. Without a `usage`, tokens are estimated at
+ * four characters each. What is no answer, as the `undefined` of a forgotten `return`, fails the call as a `Defect` and is
+ * not asked for again. A misspelt option throws an `OptionsError`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { worker } from "@divisi/core/promise"
+ *
+ * const shouting = worker({
+ *   id: "shouting",
+ *   description: "Repeats the question in capitals",
+ *   answer: async ({ messages }) => messages.at(-1)?.content.toUpperCase() ?? ""
+ * })
+ * ```
+ */
+export const worker = (options: WorkerOptions): Worker => {
+  Options.check("worker", options, shape, ["id", "answer"])
+  const { answer, ...about } = options
+  return { ...about, generate: (request) => fromWhole(ask(about.id, answer, request)) }
+}
