@@ -5,6 +5,7 @@
  */
 import type { Policy } from "@divisi/core/Policy"
 import type { RunSettings } from "@divisi/core/RunSettings"
+import type { Pricing } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Options as DiskCacheOptions } from "@divisi/files/DiskCache"
@@ -32,6 +33,11 @@ export interface Config extends RunSettings {
    * What a vendor says is left of its own limits is kept in any case.
    */
   readonly limits?: Readonly<Record<string, Limits>> | undefined
+  /**
+   * What workers cost, by id: list prices in USD, or 0. It replaces the price that is known; that under `"*"` holds for
+   * all workers whose price is unknown. `--price` wins over it.
+   */
+  readonly prices?: Readonly<Record<string, 0 | Pricing>> | undefined
   /** What `divisi train --recipe` knows by name, before its own recipes. */
   readonly recipes?: Readonly<Record<string, Recipe>> | undefined
 }

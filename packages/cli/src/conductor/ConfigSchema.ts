@@ -67,6 +67,14 @@ const ConfigSchema = Schema.Struct({
       timeToLive: optional(Schema.Unknown)
     }).annotate({ message: "Expected a file name, or an object of settings" })
   ),
+  prices: optional(
+    Schema.Record(
+      Schema.String,
+      Schema.Union([Schema.Literal(0), Pricing]).annotate({
+        message: "Expected 0, or inputPerMillion and outputPerMillion"
+      })
+    )
+  ),
   recipes: optional(Schema.Record(Schema.String, Callable)),
   limits: optional(
     Schema.Record(

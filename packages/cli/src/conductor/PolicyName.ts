@@ -2,6 +2,7 @@
 
 import * as Baselines from "@divisi/core/Baselines"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { nearest } from "@divisi/core/Nearest"
 import type * as Policy from "@divisi/core/Policy"
 import type { Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -9,12 +10,18 @@ import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import * as KnownModels from "./KnownModels.ts"
+import * as Prices from "./Prices.ts"
 import type { Profiles } from "./Profiles.ts"
 
 /** What policies are made with. */
 export interface Options {
   /** What those whose name ends in `+profiles` are shown. */
   readonly profiles?: Profiles | undefined
+  /** What models cost that plan and are not of the pool. */
+  readonly prices?: Prices.Prices | undefined
+  /** The limit of cost that such a model is held to, if there is one: its price has to be known then. */
+  readonly limitUsd?: number | undefined
   /** Whether a view shows the notes of plans, so that they need not be told on the error output. */
   readonly areNotesShown?: boolean | undefined
 }
@@ -35,7 +42,13 @@ export const known = [
   "model:<id>"
 ] as const
 
-const unknown = (name: string) => usage(`There is no policy "${name}". Known: ${known.join(", ")}.`)
+const unknown = (name: string) => {
+  const names = known.map((one) => one.replace(/[:<].*/, "")).filter((one) => one !== "")
+  const meant = KnownModels.fullName(name) ?? nearest(name.split(":")[0]!, names)
+  return usage(
+    `There is no policy "${name}"${meant === undefined ? "." : `: did you mean ${meant}?`} Known: ${known.join(", ")}.`
+  )
+}
 
 /** The number behind a colon; the policy's own where there is none. */
 const countOf = (name: string, value: string | undefined): Effect.Effect<number | undefined, Failure> => {
@@ -76,11 +89,14 @@ const completionTokens = 8_192
 /** The paper's own limit, for models that run here: they think little, and every token takes its time. */
 const localTokens = 1_024
 
-/** A chat model that plans. Where it fails, or writes no plan, the words of the question decide. */
-const prompted = (model: Worker, { profiles }: Options): Policy.Policy =>
+/**
+ * A chat model that plans, shown what is said of the workers: it was not trained on them. Where it fails, or writes no
+ * plan, the words of the question decide.
+ */
+const prompted = (model: Worker): Policy.Policy =>
   LanguagePolicy.make({
     model,
-    prompt: profiles && { descriptions: true },
+    prompt: { descriptions: true },
     maxOutputTokens: model.provider?.startsWith("llamacpp:") ? localTokens : completionTokens,
     fallback: LexicalPolicy.make()
   })
@@ -89,16 +105,12 @@ const workerOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Worker |
   pool.workers.find((worker) => worker.id === id)
 
 /** A worker of the pool as the planner. */
-const modelOf = (
-  pool: WorkerPool.WorkerPool,
-  id: string | undefined,
-  options: Options
-): Effect.Effect<Policy.Policy, Failure> => {
+const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Effect<Policy.Policy, Failure> => {
   const worker = workerOf(pool, id)
   const ids = WorkerPool.ids(pool).join(", ")
   return worker === undefined
     ? Effect.fail(usage(`The policy model names no worker of the pool. Write model:<id> with one of: ${ids}.`))
-    : Effect.succeed(prompted(worker, options))
+    : Effect.succeed(prompted(worker))
 }
 
 /** A model of a vendor as the planner: that of the pool where it is in it. */
@@ -109,10 +121,12 @@ const vendorModel = (
 ): Effect.Effect<Policy.Policy, Failure> =>
   Effect.gen(function* () {
     const worker = workerOf(pool, name)
-    if (worker !== undefined) return prompted(worker, options)
+    if (worker !== undefined) return prompted(worker)
     const WorkerName = yield* Effect.promise(() => import("./WorkerName.ts"))
     const [made] = yield* WorkerName.workers([name])
-    return prompted(made![0]!, options)
+    const model = Prices.priced(options.prices ?? {})(made![0]!)
+    yield* Prices.checkLimit([model], options.limitUsd)
+    return prompted(model)
   })
 
 /** The policies that take a count behind a colon. */
@@ -203,7 +217,7 @@ const plain = (
   const kind = colon === -1 ? name : name.slice(0, colon)
   const value = colon === -1 ? undefined : name.slice(colon + 1)
   if (kind === "single") return singleOf(pool, value)
-  if (kind === "model") return modelOf(pool, value, options)
+  if (kind === "model") return modelOf(pool, value)
   if (isCounted(kind)) {
     return Effect.flatMap(countOf(kind, value), (count) =>
       Effect.map(lead(pool), (worker) => counted[kind](worker, count))

@@ -1,20 +1,25 @@
 /** Who answers: the pool, the policy and the limits of a run, from its flags, the config and the defaults. */
 import type * as Conductor from "@divisi/core/Conductor"
+import { nearest } from "@divisi/core/Nearest"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Reasoning, Worker } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import * as KnownModels from "./KnownModels.ts"
 import * as PolicyName from "./PolicyName.ts"
+import * as Prices from "./Prices.ts"
 
 /** The flags that choose a team; they win over the config. */
 export interface Flags {
   readonly pool: Option.Option<string>
   readonly policy: Option.Option<string>
+  readonly price?: Option.Option<Prices.Prices> | undefined
   readonly maxSteps: Option.Option<number>
   readonly recursion: Option.Option<number>
   readonly seed: Option.Option<number>
@@ -41,8 +46,18 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
   if (isMixed) return Result.fail("--pool lists workers either to use or, each with a minus, to leave out; not both.")
   return Result.mapError(
     excluded.length > 0 ? WorkerPool.without(pool, excluded) : WorkerPool.subset(pool, listed),
-    (error) => (error.reason._tag === "Empty" ? "--pool leaves no worker." : `--pool: ${error.message}`)
+    problemOf
   )
+}
+
+/** What is wrong with the workers that are named; of a name that nobody has, whom it may mean. */
+const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
+  if (reason._tag === "Empty") return "--pool leaves no worker."
+  if (reason._tag !== "UnknownId") return `--pool: ${message}`
+  const meant = KnownModels.fullName(reason.id) ?? nearest(reason.id, reason.known)
+  return meant === undefined
+    ? `--pool: ${message} A model of a vendor is vendor:model, as in openai:gpt-5.`
+    : `--pool: No worker is called "${reason.id}": did you mean ${meant}?`
 }
 
 const isPool = (pool: NonNullable<Config["pool"]>): pool is WorkerPool.WorkerPool => "workers" in pool
@@ -88,17 +103,33 @@ const byId = (worker: Worker) => [worker.id, [worker]] as const
 const chosen = (config: Config, names: string): Effect.Effect<WorkerPool.WorkerPool, Failure> =>
   Effect.flatMap(basePool(config), (pool) => Effect.mapError(Effect.fromResult(choose(pool, names)), usage))
 
-/** The pool that the flags name: models of vendors, or what they leave of the config's. */
-export const resolvePool = (
-  config: Config,
-  flags: Pick<Flags, "pool">
-): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
+const unpricedPool = (config: Config, flags: Pick<Flags, "pool">): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
   if (Option.isNone(flags.pool)) return basePool(config)
   const names = listOf(flags.pool.value)
   const models = references(config, names)
   const isExclusion = names.some((name) => name.startsWith("-"))
   return models.length === 0 || isExclusion ? chosen(config, flags.pool.value) : named(config, names, models)
 }
+
+/** What a team is found by. */
+type TeamFlags = Pick<Flags, "pool" | "price"> & Partial<Pick<Flags, "policy">>
+
+/**
+ * The pool that the flags name: models of vendors, or what they leave of the config's. Fails where a worker's price is
+ * unknown and there is a limit of cost.
+ */
+export const resolvePool = Effect.fnUntraced(function* (
+  config: Config,
+  flags: TeamFlags,
+  limitUsd?: number | undefined
+): Effect.fn.Return<WorkerPool.WorkerPool, Failure> {
+  const { workers } = yield* unpricedPool(config, flags)
+  const pool = { workers: Arr.map(workers, Prices.priced(Prices.of(config, flags))) }
+  const planners = listOf(Option.getOrElse(flags.policy ?? Option.none<string>(), () => ""))
+  yield* Effect.mapError(Effect.fromResult(Prices.checkIds(flags.price, [...WorkerPool.ids(pool), ...planners])), usage)
+  yield* Prices.checkLimit(pool.workers, limitUsd)
+  return pool
+})
 
 /** Whether the workers are the gym's: nobody has named others. */
 export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
@@ -113,7 +144,15 @@ export const measuredPolicy = "lexical"
 
 /** The settings of a run: those of the flags, or else of the config. */
 export const settings = (config: Config, flags: Flags): RunSettings => {
-  const { cache: _cache, limits: _limits, policy: _policy, pool: _pool, recipes: _recipes, ...run } = config
+  const {
+    cache: _cache,
+    limits: _limits,
+    policy: _policy,
+    pool: _pool,
+    prices: _prices,
+    recipes: _recipes,
+    ...run
+  } = config
   const either = <A>(flag: Option.Option<A> | undefined, configured: A | undefined) =>
     flag === undefined ? configured : Option.getOrElse(flag, () => configured)
   return {
@@ -142,8 +181,12 @@ export const resolve = (
   options: PolicyName.Options = {}
 ): Effect.Effect<Conductor.Options, Failure, Scope.Scope> =>
   Effect.gen(function* () {
-    const pool = yield* resolvePool(config, flags)
+    const run = settings(config, flags)
+    const prices = Prices.of(config, flags)
+    const limitUsd = run.budget?.costUsd
+    const pool = yield* resolvePool(config, flags, limitUsd)
     const named = Option.getOrElse(flags.policy, () => config.policy ?? defaultPolicy(config, flags))
-    const policy = typeof named === "string" ? yield* PolicyName.resolve(named, pool, options) : named
-    return { ...settings(config, flags), policy, pool }
+    const policy =
+      typeof named === "string" ? yield* PolicyName.resolve(named, pool, { ...options, prices, limitUsd }) : named
+    return { ...run, policy, pool }
   })

@@ -1,10 +1,13 @@
 /** Workers of the vendors' models, by the names that `--pool` and `--policy` take. */
+import { nearest } from "@divisi/core/Nearest"
+import { free } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
 import type { PaperSetting } from "@divisi/recipes"
 import type { Environment } from "@divisi/recipes/Environment"
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as KnownModels from "./KnownModels.ts"
 import { vendors } from "./Vendors.ts"
 
 /** The paper's pool by the name that the command line has for it: `paper:controlled`. */
@@ -22,14 +25,21 @@ const makePaperPool = (
     catch: (error) => usage(messageOf(error))
   })
 
+const vendorNames = vendors.map(({ name }) => name)
+
 /** What is wrong with a name, where something is. */
 const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
-  if (reference === undefined) return `${name} is no model: write vendor:model, as in openai:gpt-5.`
+  if (reference === undefined) {
+    return `${name} is no model: write vendor:model, as in ${KnownModels.fullName(name) ?? "openai:gpt-5"}.`
+  }
   if (paperSetting(name) !== undefined) return undefined
   if (reference.vendor === paper) return `${name} is none of the paper's settings: controlled, unconstrained.`
   const problem = Vendor.problemOf(vendors, reference, environment)
-  return problem === undefined ? undefined : Vendor.explain(vendors, name, problem)
+  if (problem === undefined) return undefined
+  const explained = Vendor.explain(vendors, name, problem)
+  const meant = problem.type === "vendor" && nearest(problem.vendor, vendorNames)
+  return meant ? `${explained} (Did you mean ${meant}:${reference.model}?)` : explained
 }
 
 /** The pool of small local models by the name that the command line has for it. */
@@ -44,18 +54,30 @@ const makeLocalPool: Effect.Effect<ReadonlyArray<Worker>, Failure> = Effect.tryP
   catch: (error) => usage(messageOf(error))
 })
 
+const isHere = (baseURL: string | undefined): boolean =>
+  baseURL === undefined || ["localhost", "127.0.0.1", "[::1]"].includes(URL.parse(baseURL)?.hostname ?? "")
+
+/**
+ * Whether nobody is paid for the tokens of a vendor: a server of models, known by name, on this machine. One that is not
+ * known may pass calls on to others.
+ */
+const isFree = (vendor: Vendor.Vendor, { apiKey, baseURL }: Vendor.Connection): boolean =>
+  vendors.includes(vendor) && !vendor.needsKey && apiKey === undefined && isHere(baseURL)
+
 const make = (name: string, environment: Environment): Effect.Effect<ReadonlyArray<Worker>, Failure> => {
   const setting = paperSetting(name)
   if (setting !== undefined) return makePaperPool(setting, environment)
   if (name === localPool) return makeLocalPool
   const { model, vendor: vendorName } = Vendor.parse(name)!
   const vendor = Vendor.find(vendors, vendorName, environment)!
+  const connection = Vendor.connection(vendor, environment)
+  const description = KnownModels.describe(vendorName, model)
   return Effect.map(
     Effect.tryPromise({
-      try: () => vendor.make(model, { id: name, ...Vendor.connection(vendor, environment) }),
+      try: () => vendor.make(model, { id: name, description, ...connection }),
       catch: (error) => usage(`${name} cannot be used: ${messageOf(error)}`)
     }),
-    (worker) => [worker]
+    (worker) => [isFree(vendor, connection) && worker.pricing === undefined ? { ...worker, pricing: free } : worker]
   )
 }
 

@@ -44,7 +44,7 @@ export interface Contenders {
   readonly paidUsd: number
 }
 
-type Making = Pick<Options, "pool" | "isGym" | "profiles">
+type Making = Pick<Options, "pool" | "isGym" | "profiles" | "prices" | "limitUsd">
 
 /** With other profiles a policy is another, so that answers of both are never taken for one's. */
 const titleOf = (name: string, { profiles }: Making): string =>

@@ -18,6 +18,7 @@ import type * as Scope from "effect/Scope"
 import manifest from "../../package.json" with { type: "json" }
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
+import * as Prices from "../conductor/Prices.ts"
 import * as Profiles from "../conductor/Profiles.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
@@ -91,6 +92,8 @@ const contendersOf = (
     readonly isGym: boolean
     readonly settings: RunSettings
     readonly store: ResponseCache.Store
+    readonly prices: Prices.Prices
+    readonly limitUsd: number | undefined
   },
   suites: ReadonlyArray<Evaluation.Suite>
 ) =>
@@ -159,14 +162,19 @@ const evaluateAll = (
   Effect.gen(function* () {
     const isGym = RunOptions.isGym(config, input)
     const isOffline = Option.isSome(input.offline)
-    const pool = yield* RunOptions.resolvePool(isGym ? { pool: OfflineGym.fastPool() } : config, input)
+    const limitUsd = Option.getOrUndefined(Option.orElse(input.maxCost, () => input.questionCost))
+    const pool = yield* RunOptions.resolvePool(
+      isGym ? { ...config, pool: OfflineGym.fastPool() } : config,
+      input,
+      limitUsd
+    )
     const settings = { retry: isGym ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, flagsOf(input)) }
     const cache = cacheOf(input, config)
     const store = yield* Effect.mapError(
       DiskCache.store(typeof cache === "string" ? { file: cache } : cache),
       (error) => usage(error.message)
     )
-    const making = { pool, isGym, settings, store }
+    const making = { pool, isGym, settings, store, prices: Prices.of(config, input), limitUsd }
     const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
     return yield* Effect.mapError(
       Evaluation.run({

@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
+import * as Prices from "../conductor/Prices.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import type { Config } from "../config.ts"
@@ -38,7 +39,7 @@ const contenders = (input: SolveInput, config: Config, pool: WorkerPool.WorkerPo
   const named = Option.getOrUndefined(input.policy) ?? (config.policy === "all" ? "all" : undefined)
   const names = named === "all" ? all(pool, config.pool === undefined).join(",") : named
   // The tasks are the gym's, whoever answers: the oracle knows them.
-  return Contenders.policies(names, config, { pool, isGym: true })
+  return Contenders.policies(names, config, { pool, isGym: true, prices: Prices.of(config, input) })
 }
 
 /** A folder that is there for as long as the scope is open. */
@@ -72,7 +73,7 @@ export const solve = (input: SolveInput): Effect.Effect<void, Failure> => Effect
 const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const isOurs = RunOptions.isGym(config, input)
-  const pool = yield* RunOptions.resolvePool(isOurs ? { pool: OfflineGym.fastPool() } : config, input)
+  const pool = yield* RunOptions.resolvePool(isOurs ? { ...config, pool: OfflineGym.fastPool() } : config, input)
   const settings = { retry: isOurs ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, input) }
   const seed = Option.getOrElse(input.seed, () => 0)
   const suite = yield* Suites.one("gym", { limit: input.tasks, seed, split: input.split })

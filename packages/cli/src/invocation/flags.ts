@@ -3,6 +3,7 @@
 import * as Config from "effect/Config"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
+import * as Prices from "../conductor/Prices.ts"
 
 /** A description of several lines, as help sets it. */
 export const paragraphs = (...lines: ReadonlyArray<string>): string => lines.join("\n  ").replaceAll("\n  \n", "\n\n")
@@ -50,7 +51,18 @@ export const config = (description: string) =>
 export const conductorFlags = {
   pool: Flag.String("pool").pipe(
     Flag.withMetavar("<ids>"),
-    Flag.withDescription("Workers to use, in this order: a,b,c. All but some: -a,-b"),
+    Flag.withDescription("Workers to use, in this order: a,b,c, or openai:gpt-5,ollama:qwen3:8b. All but some: -a,-b"),
+    Flag.optional
+  ),
+  price: Flag.String("price").pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(Prices.parse(text)),
+      () => "Expected a price such as ollama:qwen3:8b=0, or my-server:model=0.5/1.5 (USD per million tokens in and out)"
+    ),
+    Flag.withMetavar("<prices>"),
+    Flag.withDescription(
+      "What workers cost, in USD per million tokens in and out, so that --max-cost can be kept: my-server:model=0.5/1.5,other=0; without an id, all whose price is unknown"
+    ),
     Flag.optional
   ),
   maxSteps: whole("max-steps", 1).pipe(Flag.withDescription("The most steps of a plan (default 5)"), Flag.optional),

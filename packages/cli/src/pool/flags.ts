@@ -4,6 +4,7 @@ import { conductorFlags, timeout, toggle } from "../invocation/flags.ts"
 
 export const checkFlags = {
   pool: conductorFlags.pool,
+  price: conductorFlags.price,
   config: conductorFlags.config,
   timeout: timeout("The longest to wait for an answer (default 60s)"),
   json: toggle("json", "Print a line of JSON for each worker")

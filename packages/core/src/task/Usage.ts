@@ -89,7 +89,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
     const show = (value: number) => (limit === "costUsd" ? `${Number(value.toPrecision(4))} USD` : `${value} ${limit}`)
     return needed === undefined
-      ? `The cost limit of ${show(allowed)} cannot be kept with a worker of unknown price: give it a price.`
+      ? `The cost limit of ${show(allowed)} cannot be kept with a worker of unknown price: give it \`pricing\`, or \`free\` if it costs nothing.`
       : `The ${name} limit of ${show(allowed)} is reached: ${show(spent)} spent, up to ${show(needed)} more needed.`
   }
 }

@@ -1,0 +1,103 @@
+/**
+ * What is commonly said of the vendors' models, so that a policy can choose among models that are named on the command
+ * line, and a name without its vendor is understood. These are expectations; what models turn out to be good at,
+ * `--profiles` shows.
+ */
+
+interface Family {
+  /** Who serves it by its own name; absent where many do. */
+  readonly vendor?: string | undefined
+  readonly models: RegExp
+  readonly description: string
+}
+
+/** The first that fits counts. */
+const families: ReadonlyArray<Family> = [
+  {
+    vendor: "openai",
+    models: /^gpt-[\d.]+.*nano/,
+    description: "Very small, fast and cheap: short questions, extraction, classification."
+  },
+  {
+    vendor: "openai",
+    models: /^gpt-[\d.]+.*codex/,
+    description: "Programming: writes, reads and mends code, in long sessions."
+  },
+  {
+    vendor: "openai",
+    models: /^(?:gpt-[\d.]+.*mini|o\d.*mini)/,
+    description: "Small and cheap: arithmetic, everyday questions, short code, summaries."
+  },
+  {
+    vendor: "openai",
+    models: /^(?:gpt-[\d.]+.*pro|o\d-pro)/,
+    description: "The hardest questions of mathematics, science and logic; slow and dear."
+  },
+  {
+    vendor: "openai",
+    models: /^(?:gpt-[5-9]|o\d)/,
+    description: "Strong at most things: mathematics, science, logic, code, planning, any knowledge."
+  },
+  {
+    vendor: "openai",
+    models: /^(?:gpt-4|chatgpt)/,
+    description: "General knowledge, writing, translation, conversation."
+  },
+  {
+    vendor: "anthropic",
+    models: /^claude.*haiku/,
+    description: "Small, fast and cheap: everyday questions, extraction, short code, summaries."
+  },
+  {
+    vendor: "anthropic",
+    models: /^claude.*sonnet/,
+    description: "Strong at programming, writing, analysis and careful instructions."
+  },
+  {
+    vendor: "anthropic",
+    models: /^claude/,
+    description: "The hardest programming, research and writing, long work with care; dear."
+  },
+  {
+    vendor: "google",
+    models: /^gemini.*flash-lite/,
+    description: "Very small, fast and cheap: short questions, extraction, translation."
+  },
+  {
+    vendor: "google",
+    models: /^gemini.*flash/,
+    description: "Fast and cheap: everyday questions, summaries of long documents, translation."
+  },
+  {
+    vendor: "google",
+    models: /^gemini/,
+    description: "Strong at long documents, science, mathematics, many languages, any knowledge."
+  },
+  { models: /coder|codestral|code/, description: "Programming: writes and mends code." },
+  { models: /math|numina/, description: "Mathematics: calculates and proves, step by step." },
+  { models: /(?:^|[-/])r1|reason|think|qwq|magistral/, description: "Reasons at length: mathematics, logic, science." },
+  { models: /deepseek/, description: "Strong at mathematics, code and logic, and at most other things." },
+  { models: /gpt-oss/, description: "Reasons: mathematics, logic, code." },
+  { models: /kimi|glm/, description: "Strong at programming, long documents and planning." },
+  { models: /qwen/, description: "General: mathematics, code, Chinese and many other languages." },
+  { models: /gemma|phi|smol/, description: "Small and fast: short questions, arithmetic, summaries." },
+  { models: /mistral|mixtral|ministral/, description: "General knowledge, writing, European languages." },
+  { models: /llama/, description: "General knowledge, writing, conversation." }
+]
+
+/** The model's own name: hosts of many vendors' models write the vendor before it. */
+const bareName = (model: string): string => model.toLowerCase().replace(/^.*\//, "")
+
+/** What a model is commonly good at; nothing where the name says nothing. */
+export const describe = (vendor: string, model: string): string | undefined =>
+  families.find(
+    (family) =>
+      (family.vendor === undefined || vendor.startsWith(family.vendor) || model.includes("/")) &&
+      family.models.test(bareName(model))
+  )?.description
+
+/** The name with the vendor that serves the model by its own name, or with Ollama where many do. */
+export const fullName = (model: string): string | undefined => {
+  const family = families.find(({ models }) => models.test(bareName(model)))
+  return family === undefined ? undefined : `${family.vendor ?? "ollama"}:${model}`
+}

@@ -1,0 +1,92 @@
+/** What workers cost where no list price says so: local models, compatible servers, contracts of one's own. */
+
+import { nearest } from "@divisi/core/Nearest"
+import { free, type Pricing } from "@divisi/core/Usage"
+import type { Worker } from "@divisi/core/Worker"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { Config } from "../config.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
+
+/** Prices by the id of a worker; under `"*"` that of all others whose price is unknown. */
+export type Prices = Readonly<Record<string, Pricing>>
+
+/** The name of all workers whose price is unknown. */
+const others = "*"
+
+const amount = String.raw`\d+(?:\.\d+)?`
+
+/** Reads `0`, or `0.5/1.5`: USD per million tokens in and out. */
+const parsePrice = (text: string): Pricing | undefined => {
+  const found = new RegExp(`^(${amount})(?:/(${amount}))?$`).exec(text)
+  if (found === null) return undefined
+  const [, input, output] = found
+  if (output === undefined) return Number(input) === 0 ? free : undefined
+  return { inputPerMillion: Number(input), outputPerMillion: Number(output) }
+}
+
+/**
+ * Reads what `--price` says: prices with the ids of their workers before them, or one for all whose price is unknown;
+ * `undefined` where it says none.
+ */
+export const parse = (text: string): Prices | undefined => {
+  const entries = text.split(",").map((item) => {
+    const end = item.lastIndexOf("=")
+    return [end === -1 ? others : item.slice(0, end).trim(), parsePrice(item.slice(end + 1).trim())] as const
+  })
+  const isWrong = entries.some(([id, price]) => id === "" || price === undefined)
+  return isWrong ? undefined : Object.fromEntries(entries as ReadonlyArray<readonly [string, Pricing]>)
+}
+
+const ofConfig = ({ prices = {} }: Config): Prices =>
+  Object.fromEntries(Object.entries(prices).map(([id, price]) => [id, price === 0 ? free : price]))
+
+/** The prices of the config, and those of the flag, which win. */
+export const of = (config: Config, flags: { readonly price?: Option.Option<Prices> | undefined }): Prices => ({
+  ...ofConfig(config),
+  ...(flags.price === undefined ? {} : Option.getOrElse(flags.price, () => ({})))
+})
+
+/** A worker with the price that is said of it, which replaces a list price; or with that of all that have none. */
+export const priced =
+  (prices: Prices) =>
+  (worker: Worker): Worker => {
+    const pricing =
+      (Object.hasOwn(prices, worker.id) ? prices[worker.id] : undefined) ?? worker.pricing ?? prices[others]
+    return pricing === worker.pricing ? worker : { ...worker, pricing }
+  }
+
+/** Fails where the flag prices a worker that nobody asks. */
+export const checkIds = (
+  flag: Option.Option<Prices> | undefined,
+  known: ReadonlyArray<string>
+): Result.Result<void, string> => {
+  const given = flag === undefined ? [] : Object.keys(Option.getOrElse(flag, () => ({})))
+  const stranger = given.find((id) => id !== others && !known.includes(id))
+  if (stranger === undefined) return Result.succeed(undefined)
+  const meant = nearest(stranger, known)
+  return Result.fail(
+    `--price: ${stranger} is no worker of this run${meant === undefined ? "" : ` (did you mean ${meant}?)`}.`
+  )
+}
+
+/** Fails where a limit of cost cannot be kept, as a price is unknown; says what to type. */
+export const checkLimit = (workers: ReadonlyArray<Worker>, limit: number | undefined): Effect.Effect<void, Failure> => {
+  const unpriced = workers.filter(({ pricing }) => pricing === undefined).map(({ id }) => id)
+  if (limit === undefined || unpriced.length === 0) return Effect.void
+  const write = (price: string) => `--price ${unpriced.map((id) => quoted(`${id}=${price}`)).join(",")}`
+  return Effect.fail(
+    usage(
+      [
+        `The limit of $${limit} cannot be kept: the price of ${unpriced.join(", ")} is unknown. Say it:`,
+        `  ${write("0.5/1.5")}   what a million tokens cost in USD, in and out`,
+        `  ${write("0")}   nothing`,
+        "or under `prices` in the config."
+      ].join("\n")
+    )
+  )
+}
+
+/** As a shell takes it. */
+const quoted = (text: string): string => (/^[\w:./@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
