@@ -38,10 +38,10 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "provider-kit", to: ["core"] },
   { from: "providers-*", to: ["core", "provider-kit"] },
   { from: "files", to: ["core"] },
-  // Files of models, without the engines that run or train them.
-  { from: "gguf", to: ["files"], external: ["effect", "pure-rand", "tinyqueue"] },
-  // A model that comes with what runs it; its tests make another, and hold it to the gym that it was trained in.
-  { from: "policy-tiny", to: ["core", "gguf", "gym", "policy-lexical", "policy-llamacpp"] },
+  // Models as files and as plain code, without engines that name other packages.
+  { from: "gguf", to: ["core", "files"], external: ["effect", "pure-rand", "tinyqueue"] },
+  // A model that plain code runs; its tests hold it to the gym that it was trained in, and to llama.cpp.
+  { from: "policy-tiny", to: ["core", "gguf", "policy-lexical"], tests: ["gym", "policy-llamacpp"] },
   { from: "policy-*", to: ["core", "files", "gguf"] },
   // Its tests measure what a policy without a model gains.
   { from: "gym", to: ["core"], tests: ["policy-lexical"] },

@@ -62,7 +62,7 @@ const installations: ReadonlyArray<Installation> = [
     packages: ["@divisi/policy-tiny", "@divisi/gym"],
     program: "tiny.mjs",
     command: ["node", "tiny.mjs"],
-    sdks: ["node-llama-cpp"]
+    sdks: []
   },
   { name: "cli", packages: ["@divisi/cli"], command: ["npx", "--no-install", "divisi", "run", "What is 17 times 23?"] }
 ]

@@ -13,7 +13,7 @@ const program = Effect.gen(function* () {
   }
   const { answer, ending } = yield* conductor.run("What is 17 times 23?", { listener })
   return { answer, ending, planners }
-}).pipe(Effect.scoped)
+})
 
 const { answer, ending, planners } = await Effect.runPromise(program)
 console.log(`${TinyConductor.card().name} by ${planners.join()}: ${ending}: ${answer}`)

@@ -26,6 +26,8 @@ export type GgufErrorReason =
   | { readonly _tag: "InvalidTensor"; readonly tensor: string; readonly detail: string }
   /** The tokenizer is invalid, or does not belong to the model. */
   | { readonly _tag: "InvalidTokenizer"; readonly detail: string }
+  /** The grammar is no GBNF, or uses what cannot be read of it. */
+  | { readonly _tag: "InvalidGrammar"; readonly detail: string }
   /** The adapter was trained on another model. */
   | { readonly _tag: "OtherBase"; readonly base: string; readonly detail: string }
 
@@ -49,6 +51,8 @@ const describe = (reason: GgufErrorReason): string => {
       return `Tensor "${reason.tensor}": ${reason.detail}`
     case "InvalidTokenizer":
       return `Tokenizer: ${reason.detail}`
+    case "InvalidGrammar":
+      return `Grammar: ${reason.detail}`
     case "OtherBase":
       return `The adapter does not fit ${reason.base}: ${reason.detail}`
   }

@@ -183,6 +183,13 @@ export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions 
   return tokens
 }
 
+/** The bytes of a token; of a control token those of its name. `undefined` for an id that is no token. */
+export const bytesOf = (tokenizer: Tokenizer, id: number): Uint8Array | undefined => {
+  const token = tokenizer.tokens[id]
+  if (token === undefined) return undefined
+  return id >= tokenizer.endOfText ? utf8.encode(token) : ByteLevel.read(token)
+}
+
 /**
  * The text of tokens. Unknown ids have no text, and control tokens only if `controlTokens` is set.
  *
@@ -193,10 +200,8 @@ export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions 
 export const decode = (tokenizer: Tokenizer, tokens: Iterable<number>, options: TextOptions = {}): string => {
   const bytes: Array<number> = []
   for (const id of tokens) {
-    const token = tokenizer.tokens[id] ?? ""
-    const isControl = id >= tokenizer.endOfText
-    const read = isControl ? options.controlTokens === true && utf8.encode(token) : ByteLevel.read(token)
-    if (read) for (const byte of read) bytes.push(byte)
+    if (id >= tokenizer.endOfText && options.controlTokens !== true) continue
+    for (const byte of bytesOf(tokenizer, id) ?? []) bytes.push(byte)
   }
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes))
 }

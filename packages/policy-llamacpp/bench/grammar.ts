@@ -4,11 +4,11 @@
  *     node --conditions=@divisi/source bench/grammar.ts [--completions 10000]
  */
 import * as WorkflowText from "@divisi/core/WorkflowText"
+import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as LlamaCppModel from "../src/LlamaCppModel.ts"
-import * as WorkflowGrammar from "../src/WorkflowGrammar.ts"
 import { option, print, tinyModel } from "./tinyModel.ts"
 
 const completions = option("completions", 10_000)

@@ -4,12 +4,12 @@
  *     node --conditions=@divisi/source bench/throughput.ts [--plans 200] [--sequences 16] [--rounds 7]
  */
 import * as WorkflowText from "@divisi/core/WorkflowText"
+import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { LlamaGrammarEvaluationState } from "node-llama-cpp"
 import * as LlamaCppModel from "../src/LlamaCppModel.ts"
-import * as WorkflowGrammar from "../src/WorkflowGrammar.ts"
 import { median, option, print, tinyModel } from "./tinyModel.ts"
 
 const plans = option("plans", 200)

@@ -1,9 +1,9 @@
 /**
  * The tiny Conductor: a model of less than a million weights that plans for the workers of the gym.
  *
- * Its GGUF comes with this package, and llama.cpp runs it on one thread of the processor. It was trained from scratch,
- * in the gym and for the gym: it has seen no other workers and no other English. A fallback plans what it does not
- * know; the notes of the proposal say so.
+ * Its GGUF comes with this package, and plain TypeScript runs it. It was trained from scratch, in the gym and for the
+ * gym: it has seen no other workers and no other English. A fallback plans what it does not know; the notes of the
+ * proposal say so.
  */
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -13,13 +13,13 @@ import type { Message } from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Workflow } from "@divisi/core/Workflow"
+import type { GgufError } from "@divisi/gguf"
+import * as Model from "@divisi/gguf/Model"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
-import type { LlamaCppError } from "@divisi/policy-llamacpp"
-import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
 import { knownWorkers } from "./knownWorkers.ts"
 import type { ModelCard } from "./ModelCard.ts"
+import * as ModelWorker from "./ModelWorker.ts"
 import { narrowed, widened } from "./partOfPool.ts"
 import * as TinyPrompt from "./TinyPrompt.ts"
 
@@ -43,8 +43,6 @@ export interface PlanOptions {
 export interface Options extends PlanOptions {
   /** The model: {@link file} by default, or another that `divisi train --recipe gym` has made. */
   readonly file?: string | undefined
-  /** How many plans are made at once; 4 by default. More wait for their turn. */
-  readonly sequences?: number | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -96,17 +94,20 @@ const line = ({ content, role }: Message): string => {
   return role === "assistant" ? `<|answer|>${text}<|endoftext|>` : `${text}\n`
 }
 
+/** How messages become its prompt. */
+const template = (messages: ReadonlyArray<Message>): string => `${messages.map(line).join("")}<|answer|>`
+
 /**
- * How the model is run. For a model this small, a GPU or a second thread costs more than it saves. The template repeats
- * the one in the file, because matching that against the known ones takes longer than a plan.
+ * How llama.cpp runs it as plain TypeScript does: `llamacpp(TinyConductor.file, TinyConductor.llamaCpp)` of
+ * `@divisi/policy-llamacpp` is a worker for {@link make}. For a model this small, a GPU or a second thread costs more
+ * than it saves. The template repeats the one in the file, because matching that against the known ones takes longer
+ * than a plan.
  */
-export const settings = {
-  gpu: "none",
-  threads: 1,
-  contextTokens: 1024,
-  keyValueType: "F32",
-  template: (messages: ReadonlyArray<Message>): string => `${messages.map(line).join("")}<|answer|>`
-} as const satisfies Partial<LlamaCppModel.Options & LlamaCppModel.WorkerOptions>
+export const llamaCpp = { gpu: "none", threads: 1, contextTokens: 1024, keyValueType: "F32", template } as const
+
+/** A model of this recipe as a worker, for {@link make}: {@link file} by default. */
+export const worker = (path: string = file): Effect.Effect<Worker, GgufError.GgufError> =>
+  Effect.map(Model.read(path), (model) => ModelWorker.make(model, { template }))
 
 /**
  * Makes a policy from a loaded model of this recipe, given as a worker.
@@ -157,12 +158,12 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
 }
 
 /**
- * Loads the model that comes with this package and makes a policy of it. Closing the scope frees its memory.
+ * Reads the model that comes with this package and makes a policy of it.
  *
  * **Details**
  *
- * Loading takes about a quarter of a second, most of it for llama.cpp itself. A plan is the model's most likely one
- * under a grammar, so it is always valid, and the same for the same question and pool.
+ * Reading takes some hundredths of a second. A plan is the model's most likely one under a grammar, so it is always
+ * valid, and the same for the same question and pool. Plans that are asked for at once are written in turns.
  *
  * **Gotchas**
  *
@@ -170,7 +171,7 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
  *
  * **Example**
  *
- * ```ts no-run
+ * ```ts
  * import * as Conductor from "@divisi/core/Conductor"
  * import * as GymPool from "@divisi/gym/GymPool"
  * import * as TinyConductor from "@divisi/policy-tiny/TinyConductor"
@@ -178,18 +179,12 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
  *
  * const program = Effect.gen(function* () {
  *   const policy = yield* TinyConductor.policy()
- *   return yield* Conductor.make({ policy, pool: GymPool.make() }).run("How many minutes are there in 3 days?")
- * }).pipe(Effect.scoped)
+ *   const pool = GymPool.make({ latencyMillis: 0 })
+ *   return yield* Conductor.make({ policy, pool }).run("How many minutes are there in 3 days?")
+ * })
+ * const { answer } = await Effect.runPromise(program)
+ * answer // => "4320"
  * ```
  */
-export const policy = Effect.fnUntraced(function* (
-  options: Options = {}
-): Effect.fn.Return<Policy.Policy, LlamaCppError.LlamaCppError, Scope.Scope> {
-  const { template, ...running } = settings
-  const model = yield* LlamaCppModel.load({
-    ...running,
-    source: options.file ?? file,
-    sequences: options.sequences ?? 4
-  })
-  return make(LlamaCppModel.worker(model, { template }), options)
-})
+export const policy = (options: Options = {}): Effect.Effect<Policy.Policy, GgufError.GgufError> =>
+  Effect.map(worker(options.file), (model) => make(model, options))

@@ -1,6 +1,7 @@
 /** The tiny Conductor: a model of less than a million weights that was trained in the gym. */
 export * from "./knownWorkers.ts"
 export * as ModelCard from "./ModelCard.ts"
+export * as ModelWorker from "./ModelWorker.ts"
 export * as TinyConductor from "./TinyConductor.ts"
 export * as TinyPrompt from "./TinyPrompt.ts"
 export * from "./tiny.ts"

@@ -5,7 +5,6 @@ import type { RunEvent } from "@divisi/core/RunEvent"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as GymPool from "@divisi/gym/GymPool"
-import { release } from "@divisi/policy-llamacpp"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -32,7 +31,7 @@ const planOf = (policy: Policy.Policy, pool: WorkerPool.WorkerPool, options: Par
   })
 
 const standIn = (options: TinyConductor.Options = {}) =>
-  TinyConductor.policy({ file: StandIn.file, sequences: 1, maxOutputTokens: 32, ...options })
+  TinyConductor.policy({ file: StandIn.file, maxOutputTokens: 32, ...options })
 
 const scripted = (id: string, description?: string) => ScriptedWorker.make({ id, replies: ["4560"], description })
 
@@ -135,19 +134,27 @@ describe("TinyConductor", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("loads with its first plan where there are no scopes", () =>
+  it.live("reads its model with its first plan", () =>
     Effect.gen(function* () {
-      const policy = tiny({ file: StandIn.file, sequences: 1, maxOutputTokens: 32 })
+      const policy = tiny({ file: StandIn.file, maxOutputTokens: 32 })
       const { plan } = yield* planOf(policy, few)
       assert.strictEqual(plan.policy, "divisi-tiny")
-      yield* Effect.promise(release)
+    })
+  )
+
+  it.live("ends a run whose model cannot be read, and says which, as nobody should stand in for it unseen", () =>
+    Effect.gen(function* () {
+      const conductor = Conductor.make({ policy: tiny({ file: "nowhere.gguf" }), pool: few })
+      const result = yield* conductor.run(question)
+      assert.strictEqual(result.ending, "failed")
+      assert.match(JSON.stringify(result), /nowhere\.gguf: There is no such file/)
     })
   )
 
   it.effect("says which file it cannot load", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(TinyConductor.policy({ file: "nowhere.gguf" }))
-      assert.match(error.message, /nowhere\.gguf: there is no such file/)
+      assert.match(error.message, /nowhere\.gguf: There is no such file/)
     }).pipe(Effect.scoped)
   )
 

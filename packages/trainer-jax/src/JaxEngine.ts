@@ -1,5 +1,5 @@
 /**
- * The embedded engine: a small transformer that is trained in this process, by jax-js, and sampled in llama.cpp.
+ * The embedded engine: a small transformer that is trained and sampled in this process, by jax-js.
  *
  * Many completions of one prompt are what reinforcement learning by groups works with, so the prompt is computed once
  * for all of them. Everything is in F32 and in one order, so the same calls give the same bits.
@@ -53,7 +53,8 @@ export interface Settings {
   readonly threads?: number | undefined
   /**
    * What samples: `"embedded"`, the default, is this engine itself, whose tokens are the same bits however requests
-   * come; `"llamacpp"` is the runtime that the model is served by, whose rounding depends on what else it evaluates.
+   * come; `"llamacpp"` is that runtime, whose rounding depends on what else it evaluates. It needs
+   * `@divisi/policy-llamacpp` to be installed.
    */
   readonly sampling?: "embedded" | "llamacpp" | undefined
   /** Completions that llama.cpp samples at once; 16 by default. */

@@ -4,7 +4,6 @@ import { messageOf } from "./Failure.ts"
 const brings: Readonly<Record<string, string>> = {
   "@divisi/gguf": "the writer of models",
   "@divisi/policy-llamacpp": "local models, which bring llama.cpp",
-  "@divisi/policy-tiny": "the tiny Conductor, which brings llama.cpp",
   "@divisi/trainer-jax": "the embedded engine, which brings jax-js and llama.cpp",
   "@divisi/trainer-tinker": "the engine over the Tinker API"
 }

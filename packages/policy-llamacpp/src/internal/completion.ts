@@ -1,8 +1,8 @@
 /** One completion: tokens are sampled on a sequence until something ends them. */
 import { defined } from "@divisi/core/Fields"
 import type { FinishReason, WorkflowFormat } from "@divisi/core/Worker"
+import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
 import type { LlamaGrammarEvaluationState, LlamaModel, Token } from "node-llama-cpp"
-import * as WorkflowGrammar from "../WorkflowGrammar.ts"
 import * as Output from "./output.ts"
 import * as Sequences from "./sequences.ts"
 
@@ -63,10 +63,8 @@ const grammarOf = async ({ format, grammar }: Request) => {
     state: () => state,
     /** From here on only the lists may follow, unless they have begun. */
     endReasoning: async (text: string) => {
-      if (WorkflowGrammar.hasBegun(text)) return
-      const lists = WorkflowGrammar.make({ ...rules, reasoning: false })
-      const rest = text === "" || text.endsWith("\n") ? lists : lists.replace("root ::= ", 'root ::= "\\n" ')
-      state = (await grammar.of(rest))()
+      const rest = WorkflowGrammar.afterReasoning(rules, text)
+      if (rest !== undefined) state = (await grammar.of(rest))()
     }
   }
 }

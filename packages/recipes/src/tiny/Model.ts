@@ -1,14 +1,10 @@
 /** A GGUF as the tiny Conductor, as it is served. */
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Policy from "@divisi/core/Policy"
-import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
 import * as TinyConductor from "@divisi/policy-tiny/TinyConductor"
 import * as TinyPrompt from "@divisi/policy-tiny/TinyPrompt"
 import * as Effect from "effect/Effect"
 import type { Contender } from "./Part.ts"
-
-/** As many plans as tasks are measured at once. */
-const sequences = 16
 
 /** Nobody stands in for it: what it cannot plan counts as wrong. */
 const nobody: Policy.Policy = {
@@ -18,13 +14,13 @@ const nobody: Policy.Policy = {
 
 /** The policy of a file as it is served: the rule of words stands in for it. */
 export const served = Effect.fnUntraced(function* (name: string, file: string) {
-  const policy = yield* TinyConductor.policy({ file, sequences, name })
+  const policy = yield* TinyConductor.policy({ file, name })
   return { name, policy } satisfies Contender
 })
 
 /** The policy of a file. Without `subtasks` it is prompted as it was trained then: workers are asked the question. */
 export const open = Effect.fnUntraced(function* (name: string, file: string, subtasks = true) {
-  const model = LlamaCppModel.worker(yield* LlamaCppModel.load({ ...TinyConductor.settings, source: file, sequences }))
+  const model = yield* TinyConductor.worker(file)
   const policy = subtasks
     ? TinyConductor.make(model, { name, fallback: nobody })
     : LanguagePolicy.make({

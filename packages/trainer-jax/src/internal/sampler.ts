@@ -1,7 +1,7 @@
-/** Samples from weights of one moment: in llama.cpp, or by the engine's own arithmetic. */
+/** Samples from weights of one moment: in llama.cpp where that is installed, or by the engine's own arithmetic. */
 import path from "node:path"
 import * as Model from "@divisi/gguf/Model"
-import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
+import type * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
 import type { EngineError, Sample, SampleRequest, Sampler } from "@divisi/trainer/Engine"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -55,8 +55,15 @@ const checked =
   (request) =>
     problemOf(config, request) ?? sample(request)
 
+/** The runtime, which comes with a package of its own. */
+const runtime = Effect.tryPromise({
+  try: (): Promise<typeof LlamaCppModel> => import("@divisi/policy-llamacpp/LlamaCppModel"),
+  catch: (cause) => Problem.errorOf("sample", cause)
+})
+
 /** Writes the model and loads it; both go with the scope. */
 export const llamacpp = Effect.fnUntraced(function* ({ folder, model, sequences, version }: Options) {
+  const LlamaCppModel = yield* runtime
   const file = path.join(folder, `version-${version}.gguf`)
   yield* Model.write(model, file).pipe(Effect.mapError((cause) => Problem.errorOf("sample", cause)))
   const loaded = yield* LlamaCppModel.load({

@@ -1,5 +1,5 @@
 /**
- * The grammar of a workflow: GBNF for llama.cpp, under which whatever a model writes reads as a valid plan.
+ * The grammar of a workflow, in GBNF: under it whatever a model writes reads as a valid plan.
  *
  * Everything here is pure text: {@link make} writes the grammar of a whole completion (free reasoning, then the three
  * lists), {@link ending} the shortest end of a completion that has run out of tokens, and {@link span} finds the three
@@ -112,7 +112,7 @@ const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
  * **Example**
  *
  * ```ts
- * import * as WorkflowGrammar from "@divisi/policy-llamacpp/WorkflowGrammar"
+ * import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
  *
  * const grammar = WorkflowGrammar.make({ poolSize: 3, maxSteps: 5, access: "binary", allowEmpty: false })
  * grammar.split("\n")[0] // => 'root ::= (line0 "\\n")* lists'
@@ -183,7 +183,7 @@ const rest = (position: Position): string => {
  * **Example**
  *
  * ```ts
- * import * as WorkflowGrammar from "@divisi/policy-llamacpp/WorkflowGrammar"
+ * import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
  *
  * const cut = 'Easy.\nmodel_id = [2, 0]\nsubtasks = ["Solve i'
  * WorkflowGrammar.ending(cut) // => '", ""]\naccess_list = [[], []]'
@@ -191,8 +191,16 @@ const rest = (position: Position): string => {
  */
 export const ending = (completion: string): string => rest(positionOf(completion))
 
-/** Whether a completion that the grammar has accepted so far has reached its lists. */
-export const hasBegun = (completion: string): boolean => positionOf(completion).list !== "none"
+/**
+ * The grammar of what may follow reasoning that has used up its tokens: the lists, on a line of their own. `undefined`
+ * where they have begun.
+ */
+export const afterReasoning = (options: Options, completion: string): string | undefined => {
+  if (positionOf(completion).list !== "none") return undefined
+  const lists = make({ ...options, reasoning: false })
+  const isLineStart = completion === "" || completion.endsWith("\n")
+  return isLineStart ? lists : lists.replace("root ::= ", 'root ::= "\\n" ')
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -219,7 +227,7 @@ const isWhole = (lists: string): boolean => {
  * **Example**
  *
  * ```ts
- * import * as WorkflowGrammar from "@divisi/policy-llamacpp/WorkflowGrammar"
+ * import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
  *
  * const text = 'Easy.\nmodel_id = [2]\nsubtasks = ["Solve it."]\naccess_list = [[]'
  * WorkflowGrammar.span(text) // => undefined

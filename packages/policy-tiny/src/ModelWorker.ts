@@ -1,0 +1,247 @@
+/**
+ * A small model as a worker, run in plain TypeScript: no native code, and nothing of Node, so it works in a browser.
+ *
+ * Under a request for a workflow, a grammar makes a text impossible that cannot be read as one. What a run has computed
+ * of its prompt is kept for the next run whose prompt begins alike.
+ */
+import { defined } from "@divisi/core/Fields"
+import * as Seed from "@divisi/core/Seed"
+import type { Message } from "@divisi/core/Task"
+import { free } from "@divisi/core/Usage"
+import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
+import * as Decoder from "@divisi/gguf/Decoder"
+import type { DenseModel } from "@divisi/gguf/Model"
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import * as Caches from "./internal/caches.ts"
+import { choose } from "./internal/choose.ts"
+import * as Form from "./internal/form.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a model is asked and answers. */
+export interface Options {
+  /** How messages become a prompt; names of control tokens in it stand for these tokens. */
+  readonly template: (messages: ReadonlyArray<Message>) => string
+  /** The model's name by default. */
+  readonly id?: string | undefined
+  /** What it is good at, in a sentence. */
+  readonly description?: string | undefined
+  /** For requests that set no limit; 1024 by default. */
+  readonly maxOutputTokens?: number | undefined
+  /** For requests that set none; 0.7 by default. 0 is greedy. */
+  readonly temperature?: number | undefined
+}
+
+/** What a worker is made of. */
+interface Parts {
+  readonly id: string
+  readonly decoder: Decoder.Decoder
+  readonly caches: Caches.Caches
+  readonly tokenizer: Tokenizer.Tokenizer
+  /** The bytes of every token that texts may have. */
+  readonly bytes: ReadonlyArray<Uint8Array | undefined>
+  readonly template: Options["template"]
+  readonly maxOutputTokens: number
+  readonly temperature: number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// A call
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Tokens of a prompt that are computed before others get their turn, and tokens that are written before that. */
+const promptTurn = 32
+const outputTurn = 4
+
+/** What a request asks for: its prompt as tokens, and its settings. */
+const readRequest = (parts: Parts, request: WorkerRequest) => {
+  const { format, maxOutputTokens = parts.maxOutputTokens, seed, temperature = parts.temperature } = request
+  const invalid = (detail: string) => new WorkerError({ worker: parts.id, reason: { _tag: "InvalidRequest", detail } })
+  if (!(maxOutputTokens >= 1)) return invalid(`maxOutputTokens is ${maxOutputTokens}`)
+  if (!(temperature >= 0)) return invalid(`temperature is ${temperature}`)
+  if (format !== undefined && !(format.poolSize >= 1 && format.maxSteps >= 1)) {
+    return invalid("a workflow of no workers or steps")
+  }
+  const prompt = Tokenizer.encode(parts.tokenizer, parts.template(request.messages), { controlTokens: true })
+  // An empty prompt has no token after which another could be chosen.
+  if (prompt.length === 0) prompt.push(parts.tokenizer.endOfText)
+  const { contextTokens } = parts.decoder
+  const room = contextTokens - prompt.length
+  if (room < 1) {
+    const detail = `the prompt has ${prompt.length} tokens and the context ${contextTokens}`
+    const neededTokens = prompt.length + 1
+    return new WorkerError({
+      worker: parts.id,
+      reason: { _tag: "ContextTooLong", contextTokens, neededTokens, detail }
+    })
+  }
+  const limit = Math.min(maxOutputTokens, room)
+  const draw = Seed.draw(seed ?? Math.floor(Math.random() * 2 ** 31))
+  const form = format && Form.make(format)
+  return { prompt, limit, form, sampling: { temperature, draw }, stops: request.stopSequences?.filter(Boolean) ?? [] }
+}
+
+type Read = Exclude<ReturnType<typeof readRequest>, WorkerError>
+
+/** Passes text on as whole characters, up to a stop sequence. */
+const writer = (stops: ReadonlyArray<string>, emit: (text: string) => void) => {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  const longest = Math.max(0, ...stops.map((stop) => stop.length - 1))
+  let text = ""
+  let shown = 0
+  const show = (end: number) => {
+    if (end > shown) emit(text.slice(shown, end))
+    shown = Math.max(shown, end)
+  }
+  return {
+    text: () => text,
+    /** True when a stop sequence has come. */
+    push: (bytes: Uint8Array): boolean => {
+      text += decoder.decode(bytes, { stream: true })
+      const found = stops.map((stop) => text.indexOf(stop, Math.max(0, shown - longest))).filter((at) => at >= 0)
+      if (found.length > 0) {
+        text = text.slice(0, Math.min(...found))
+        show(text.length)
+        return true
+      }
+      show(text.length - longest)
+      return false
+    },
+    finish: (ending: string) => {
+      text += decoder.decode() + ending
+      show(text.length)
+    }
+  }
+}
+
+/** Writes until something ends the text; what has been computed stays in the cache. */
+const write = Effect.fnUntraced(function* (
+  parts: Parts,
+  request: Read,
+  cache: Decoder.Cache,
+  emit: (text: string) => void
+) {
+  const { bytes, decoder, tokenizer } = parts
+  const { form, limit, prompt, sampling, stops } = request
+  const out = writer(stops, emit)
+  // Half of the tokens are for reasoning.
+  const reasoningLimit = Math.max(1, Math.floor(limit / 2))
+  const isAllowed = (token: number) => {
+    if (token === tokenizer.endOfText) return form === undefined
+    const piece = bytes[token]
+    return piece !== undefined && (form === undefined || form.accepts(piece))
+  }
+  for (let at = cache.tokens.length; prompt.length - at > promptTurn; at += promptTurn) {
+    decoder.append(cache, prompt.slice(at, at + promptTurn))
+    yield* Effect.yieldNow
+  }
+  let next = prompt.slice(cache.tokens.length)
+  let count = 0
+  let reason: "stop" | "length" = "length"
+  while (count < limit) {
+    const token = choose(decoder.append(cache, next), sampling, isAllowed)
+    if (token !== undefined) count++
+    const piece = token === undefined || token === tokenizer.endOfText ? undefined : bytes[token]
+    if (piece !== undefined) form?.push(piece)
+    if (piece === undefined || out.push(piece) || form?.isWhole() === true) {
+      reason = "stop"
+      break
+    }
+    if (count === reasoningLimit) form?.endReasoning(out.text())
+    next = [token!]
+    if (count % outputTurn === 0) yield* Effect.yieldNow
+  }
+  out.finish(reason === "length" && form !== undefined ? WorkflowGrammar.ending(out.text()) : "")
+  return { reason, outputTokens: count }
+})
+
+const generate = (parts: Parts) =>
+  Effect.fnUntraced(function* (asked: WorkerRequest, offer: (part: WorkerPart) => void) {
+    const request = readRequest(parts, asked)
+    if (request instanceof WorkerError) return yield* request
+    const cache = parts.caches.take(request.prompt)
+    const known = cache.tokens.length
+    const { outputTokens, reason } = yield* write(parts, request, cache, (text) => offer({ type: "text", text })).pipe(
+      Effect.ensuring(Effect.sync(() => parts.caches.release(cache)))
+    )
+    const usage = defined({ inputTokens: request.prompt.length, outputTokens, cachedInputTokens: known || undefined })
+    offer({ type: "finish", reason, usage })
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A number that other weights do not have: FNV-1a over all of them. */
+const fingerprint = ({ tensors }: DenseModel): string => {
+  let hash = 0x811c9dc5
+  for (const { data } of Object.values(tensors)) {
+    const words = new Uint32Array(data.buffer, data.byteOffset, data.length)
+    for (let index = 0; index < words.length; index++) hash = Math.imul(hash ^ words[index]!, 0x01000193)
+  }
+  return (hash >>> 0).toString(16)
+}
+
+/**
+ * A model whose weights are in memory, as a worker. Throws a `RangeError` when one of its tensors is missing.
+ *
+ * **Details**
+ *
+ * The same seed and prompt give the same text. Runs share the one thread of the program: each leaves it to others every
+ * few tokens. The reasoning of a workflow has at most half of the tokens, and then its lists must come.
+ *
+ * **Gotchas**
+ *
+ * It is meant for models of up to some millions of weights; larger ones are slower than in llama.cpp by far.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ModelWorker from "@divisi/policy-tiny/ModelWorker"
+ * import * as TinyModel from "@divisi/gguf/TinyModel"
+ *
+ * const model = TinyModel.random({ architecture: "llama", seed: 1 })
+ * const worker = ModelWorker.make(model, { template: (messages) => messages.map(({ content }) => content).join("\n") })
+ * worker.limits?.contextTokens // => 2048
+ * ```
+ */
+export const make = (model: DenseModel, options: Options): Worker => {
+  const { description, id = model.name ?? "gguf", maxOutputTokens = 1024, temperature = 0.7, template } = options
+  const { tokenizer } = model
+  const decoder = Decoder.make(model)
+  const bytes = tokenizer.tokens.map((_, token) =>
+    token < tokenizer.endOfText ? Tokenizer.bytesOf(tokenizer, token) : undefined
+  )
+  const run = generate({
+    id,
+    decoder,
+    caches: Caches.make(decoder),
+    tokenizer,
+    bytes,
+    template,
+    maxOutputTokens,
+    temperature
+  })
+  return {
+    id,
+    description,
+    settings: { version: fingerprint(model), template: template.toString(), maxOutputTokens, temperature },
+    pricing: free,
+    limits: { contextTokens: decoder.contextTokens, maxOutputTokens },
+    generate: (request) =>
+      Stream.callback<WorkerPart, WorkerError>((queue) =>
+        run(request, (part) => Queue.offerUnsafe(queue, part)).pipe(
+          Effect.matchCauseEffect({
+            onFailure: (cause) => Queue.failCause(queue, cause),
+            onSuccess: () => Queue.end(queue)
+          })
+        )
+      )
+  }
+}
