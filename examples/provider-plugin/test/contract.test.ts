@@ -14,7 +14,7 @@ ProviderContract.contract({
     reasoningBudget: { type: "rejected", reason: "the vendor knows low, medium and high, and no budget in tokens" }
   },
   gaps: {
-    "finish/content-filter": "the vendor filters nothing",
+    "finish/refusal": "the vendor filters nothing",
     "failure/content-filtered": "the vendor filters nothing",
     "failure/quota": "the vendor has no quota",
     "usage/cached": "the vendor counts a prompt's tokens whether they were cached or not",

@@ -38,7 +38,7 @@ const doneReasons: Readonly<Record<Script.Ending, string>> = {
   stop: "stop",
   "stop-sequence": "stop",
   length: "length",
-  "content-filter": "unload",
+  refusal: "unload",
   unknown: "moon_phase"
 }
 

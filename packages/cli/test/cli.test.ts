@@ -114,10 +114,15 @@ describe.concurrent("divisi run", () => {
           }
         })
         assert.strictEqual(code, expected, errors)
-        assert.include(output, "answer   done\n")
+        // What a step says of its subtask is shown as its own, and is no answer.
+        assert.match(output, /step 0 {3}quick \([^)]*\): done\n/)
+        assert.notInclude(output, "\nanswer")
         assert.include(output, "total    interrupted in")
         const transcript = Result.getOrThrow(Wire.decodeTranscript(readFileSync(file, "utf8")))
-        assert.deepStrictEqual([transcript.ending, transcript.rounds[0]?.steps[0]?.text], ["interrupted", "done"])
+        assert.deepStrictEqual(
+          [transcript.ending, transcript.answer, transcript.rounds[0]?.steps[0]?.text],
+          ["interrupted", undefined, "done"]
+        )
         assert.deepStrictEqual(readdirSync(folder), ["run.json"])
       })
     })

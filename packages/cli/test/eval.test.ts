@@ -83,7 +83,7 @@ describe("divisi eval", () => {
         2,
         expect.stringContaining('gsm8k has no format "box"; it has line, tags.')
       ])
-      const gym = ["eval", "--limit", "3", "--policy", "single:abacus", "--split", "validation", "--out", "gym"]
+      const gym = ["eval", "--limit", "3", "--policy", "lexical", "--split", "validation", "--out", "gym"]
       expect((await json(gym, cwd)).benchmarks[0]!.prompt).toMatch(/^gym\/\d+\/validation$/)
       const regraded = await divisi(["eval", "regrade", "gym"], { cwd })
       expect([regraded.code, regraded.output]).toEqual([
@@ -250,7 +250,15 @@ describe("--profiles", () => {
       const shares = await json([...args, "--profiles", "seen/results.json"], cwd)
       expect(shares.config.policies[1]!.name).toBe(shown)
       const run = await divisi(
-        ["run", "What is 6 times 7?", pool, "--policy", "lexical+profiles", "--profiles", "seen"],
+        [
+          "run",
+          "How many days pass from 1 March 2031 to 5 April 2031?",
+          pool,
+          "--policy",
+          "lexical+profiles",
+          "--profiles",
+          "seen"
+        ],
         {
           cwd
         }

@@ -153,7 +153,7 @@ describe("conductorMessages", () => {
     assert.include(shown, "Its last step failed, so there is no answer yet.")
     assert.notInclude(shown, "If this answer stands")
     assert.match(shown, /^Model 0: Good at/m)
-    assert.match(shown, /^Model 1: out of reach\./m)
+    assert.match(shown, /^Model 1: it gave no answer in an earlier round/m)
     assert.notInclude(shown, "secret")
   })
 

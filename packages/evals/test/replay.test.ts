@@ -111,7 +111,7 @@ describe("Replay.decisions", () => {
         decisions.map(({ prompt }) => prompt),
         model.calls.map(({ messages }) => messages)
       )
-      const saysWhoFailed = decisions.map(({ prompt }) => prompt[0]!.content.includes("Model 0: out of reach"))
+      const saysWhoFailed = decisions.map(({ prompt }) => prompt[0]!.content.includes("Model 0: it gave no answer"))
       assert.deepStrictEqual(saysWhoFailed, [false, true, true])
     })
   )

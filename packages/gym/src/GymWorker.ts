@@ -14,6 +14,7 @@ import type { FamilyName } from "./Family.ts"
 import type { Habits } from "./Habits.ts"
 import * as Assignment from "./internal/assignment.ts"
 import * as Draw from "./internal/draw.ts"
+import type { Reply } from "./internal/solve.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -78,11 +79,7 @@ const countInputTokens = (messages: ReadonlyArray<Message>): number =>
 
 const pieces = (text: string): ReadonlyArray<string> => text.match(/\S+\s*|\s+/g) ?? [text]
 
-const asParts = (
-  request: WorkerRequest,
-  reply: { readonly text: string; readonly thoughts: ReadonlyArray<string> },
-  thorough: boolean
-): ReadonlyArray<WorkerPart> => {
+const asParts = (request: WorkerRequest, reply: Reply, thorough: boolean): ReadonlyArray<WorkerPart> => {
   const limit = Math.min(request.maxOutputTokens ?? limits.maxOutputTokens, limits.maxOutputTokens)
   const thinks = thorough && request.reasoning?.type !== "off"
   const thoughts = thinks ? reply.thoughts.map((thought) => `${thought}\n`) : []
@@ -94,7 +91,7 @@ const asParts = (
     ...pieces(text).map((piece): WorkerPart => ({ type: "text", text: piece })),
     {
       type: "finish",
-      reason: text.length < reply.text.length ? "length" : "stop",
+      reason: reply.isRefusal ? "refusal" : text.length < reply.text.length ? "length" : "stop",
       usage: {
         inputTokens: countInputTokens(request.messages),
         outputTokens: reasoningTokens + tokensOf(text),
@@ -130,7 +127,8 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  * **Details**
  *
  * It streams its thoughts as reasoning if its profile is thorough, then its answer, then its usage, at four characters
- * per token. It declines what it cannot do in a sentence that begins with "I cannot do this". Solvers, and the
+ * per token. What it cannot do it declines (finish reason
+ * `refusal`) in a sentence that begins with "I cannot do this". Solvers, and the
  * libraries they need, are loaded on the first call.
  *
  * **Example**

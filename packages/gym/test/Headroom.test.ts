@@ -118,7 +118,8 @@ describe("Headroom", () => {
         const conductor = Conductor.make({ policy: OraclePolicy.make(), pool: some, retry, seed })
         for (const task of tasks.slice(0, 10)) {
           const { ending } = yield* conductor.run(task)
-          assert.strictEqual(ending, "answered")
+          // The only worker that there is may decline.
+          assert.include(["answered", "refused"], ending)
         }
       }
     })

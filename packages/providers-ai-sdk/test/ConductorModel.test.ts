@@ -12,6 +12,7 @@ import { OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import { generateText, jsonSchema, type LanguageModel, streamText, tool } from "ai"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import { beforeAll } from "vitest"
 
 beforeAll(() => {
@@ -37,6 +38,12 @@ const edited = Policy.fixed("draft and edit", () => ({
     { worker: 1, subtask: "Edit it.", access: [0] }
   ]
 }))
+
+/** The question itself, asked again and again. */
+const again: Policy.Policy = {
+  name: "again",
+  propose: () => Effect.succeed({ workflow: { steps: [{ worker: 0, subtask: "", access: [] }] } })
+}
 
 const two = (second: ScriptedWorker.ScriptedWorker, options: Partial<Conductor.Options> = {}) =>
   Conductor.make({ policy: edited, pool: WorkerPool.makeUnsafe([draft(), second]), ...options })
@@ -161,10 +168,10 @@ describe("generateText over a Conductor", () => {
 
   it("answers with the best there is when the budget ends the run, and says so", async () => {
     const result = await generateText({
-      model: conductorModel(two(editor(), { budget: { calls: 1 } })),
+      model: conductorModel(lone(editor(), { policy: again, recursion: 1, budget: { calls: 1 } })),
       prompt: "Write."
     })
-    assert.strictEqual(result.text, "a draft")
+    assert.strictEqual(result.text, "the answer")
     assert.strictEqual(result.rawFinishReason, "budget")
     assert.strictEqual(result.finishReason, "other")
   })

@@ -127,7 +127,7 @@ describe("openai", () => {
     assert.deepStrictEqual(parts, [
       { type: "text", text: "I can't " },
       { type: "text", text: "help." },
-      { type: "finish", reason: "content-filter", usage: { inputTokens: 3, outputTokens: 4, estimated: true } }
+      { type: "finish", reason: "refusal", usage: { inputTokens: 3, outputTokens: 4, estimated: true } }
     ])
   })
 

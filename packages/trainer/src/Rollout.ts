@@ -201,7 +201,9 @@ const grade = Effect.fnUntraced(function* (
   if (answer === undefined) {
     const failure = lastFailure(round)
     const why = failure?.detail ?? detail ?? "no answer"
-    if (failure === undefined || options.config.failures.lost === "wrong") return { result: "wrong", detail: why }
+    const isRefused = round.steps.at(-1)?.finishReason === "refusal"
+    if (failure === undefined || isRefused || options.config.failures.lost === "wrong")
+      return { result: "wrong", detail: why }
     return yield* new Ungraded({ detail: why, canRetry: options.config.failures.lost === "retry" })
   }
   const grade = yield* Effect.mapError(

@@ -180,7 +180,7 @@ describe("Rollout", () => {
       )
       const prompt = tokenizer.decode(rounds[1]!.prompt)
       assert.include(prompt, "Its last step failed, so there is no answer yet.")
-      assert.include(prompt, "Model 1: out of reach.")
+      assert.include(prompt, "Model 1: it gave no answer")
     })
   )
 

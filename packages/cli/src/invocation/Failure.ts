@@ -11,6 +11,8 @@ export const exitCodes = {
   usage: 2,
   /** A run was stopped by its budget. */
   budget: 3,
+  /** A run has no answer, as who was to give it declined. */
+  refused: 4,
   /** Ctrl-C. */
   interrupted: 130,
   /** Whoever read the output went away. */

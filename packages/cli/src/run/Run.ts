@@ -18,6 +18,7 @@ import * as Question from "./Question.ts"
 
 const codes: { readonly [O in Ending]: number } = {
   answered: exitCodes.answered,
+  refused: exitCodes.refused,
   failed: exitCodes.failed,
   budget: exitCodes.budget,
   interrupted: exitCodes.interrupted

@@ -17,7 +17,7 @@ export const run = Command.make("run", flags, (input) =>
       "The question comes from the arguments, from --file, or from standard input. Without any of these a built-in one",
       "is asked. On a terminal the view is redrawn in its place; in a pipe, in CI or with NO_COLOR it is plain lines.",
       "",
-      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withShortDescription("Answer a question with a team of workers"),

@@ -90,9 +90,14 @@ export const canStand = (previous: Previous | undefined): boolean => previous?.a
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The policy has no workflow for this task. */
-export class PolicyError extends Data.TaggedError("PolicyError")<{ readonly policy: string; readonly detail: string }> {
+export class PolicyError extends Data.TaggedError("PolicyError")<{
+  readonly policy: string
+  readonly detail: string
+  /** True where nobody in the pool can answer such a task: the run ends `refused`, and nobody stands in. */
+  readonly isRefusal?: boolean | undefined
+}> {
   override get message(): string {
-    return `The ${this.policy} policy wrote no workflow: ${this.detail}`
+    return this.isRefusal === true ? this.detail : `The ${this.policy} policy wrote no workflow: ${this.detail}`
   }
 }
 
@@ -109,7 +114,7 @@ const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidReques
  * **Details**
  *
  * The fallback plans when the policy has no workflow or the model that it asks fails. It does not when the budget is
- * exhausted, nor when a call is refused because of the model's settings or key. `declines` may say beforehand why the
+ * exhausted, nor when the policy says that nobody can answer, nor when a call is refused because of the model's settings or key. `declines` may say beforehand why the
  * policy should not be asked. Proposals of the fallback carry its name, and their first note says why it was asked.
  *
  * **Example**
@@ -143,7 +148,7 @@ export const withFallback = (
       const why = options.declines?.(context)
       if (why !== undefined) return standIn(context, why)
       return Effect.catchTags(policy.propose(context), {
-        PolicyError: ({ message }) => standIn(context, message),
+        PolicyError: (error) => (error.isRefusal === true ? Effect.fail(error) : standIn(context, error.message)),
         WorkerError: (error) => (mistakes.has(error.reason._tag) ? Effect.fail(error) : standIn(context, error.message))
       })
     }

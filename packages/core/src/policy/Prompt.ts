@@ -67,6 +67,8 @@ export interface Template {
   readonly recursion: string
   /** `{workflow}`: the same where the round before has no answer that could stand; `recursion` when absent. */
   readonly failure?: string | undefined
+  /** `{workflow}`, `{answer}`: the same where a model declined, and in what words; `recursion` when absent. */
+  readonly refusal?: string | undefined
   /** `{feedback}`: what a critic said, where there is one. */
   readonly feedback: string
   /** The last words, after the question. */
@@ -152,11 +154,11 @@ const pool = (template: Template, context: ConductorContext, { descriptions = fa
 }
 
 const recursion = (template: Template, { answer, feedback, workflow }: Policy.Previous): string => {
-  const isFailed = answer.type === "failed"
-  return fill((isFailed ? template.failure : undefined) ?? template.recursion, {
+  const wordings = { answered: template.recursion, refused: template.refusal, failed: template.failure }
+  return fill(wordings[answer.type] ?? template.recursion, {
     workflow: lists(workflow),
     // Why it failed is not said: that would name its worker. The list of models says by ordinal who did.
-    answer: isFailed ? "None: its last step failed." : answer.text,
+    answer: answer.type === "failed" ? "None: its last step failed." : answer.text,
     feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
   })
 }

@@ -42,7 +42,7 @@ Response:
   model: {
     described: "Model {model}: {description}",
     numbered: "Model {model}",
-    failed: "Model {model}: out of reach. It gave no answer in an earlier round, however often it was asked."
+    failed: "Model {model}: it gave no answer in an earlier round, so do not use it."
   },
   self: "Model {model}: a Conductor like you. It plans and runs a workflow of its own for its subtask. Use it only for a part that is too large for one model.",
   conversation: `The conversation so far:
@@ -68,6 +68,14 @@ Otherwise write a new workflow that does better. Its steps see the previous answ
 {workflow}
 
 Its last step failed, so there is no answer yet. Write a new workflow.`,
+  refusal: `You have already planned an answer to this question once. Your workflow was:
+
+{workflow}
+
+The model of its last step declined to answer:
+{answer}
+
+So there is no answer yet. Write a new workflow.`,
   feedback: `
 
 A reviewer said of this answer:

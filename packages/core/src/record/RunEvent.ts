@@ -37,6 +37,8 @@ export type Ending =
   | "answered"
   /** A limit of the budget was reached; there may be an answer. */
   | "budget"
+  /** There is no answer: the worker that was to give it, or the policy, declined to. */
+  | "refused"
   /** There is no answer: the policy wrote no workflow, or the step that answers failed. */
   | "failed"
   /** The caller stopped it. */

@@ -68,7 +68,7 @@ const nanos = (millis: number): bigint => BigInt(Math.round(millis)) * 1_000_000
 const finishReasons: { readonly [Reason in FinishReason]: string } = {
   stop: "stop",
   length: "length",
-  "content-filter": "content_filter",
+  refusal: "content_filter",
   other: "other"
 }
 

@@ -66,6 +66,8 @@ export interface Round {
   readonly failed: ReadonlyArray<number>
   /** Why the answering step failed; present when it did and another round follows. */
   readonly failure?: string | undefined
+  /** Who declined to answer, and in what words; present when somebody did and another round follows. */
+  readonly refusal?: { readonly worker: string; readonly text: string } | undefined
   /** Whether the policy let the previous answer stand. */
   readonly confirmed: boolean
   /** The critic's score of the answer. */
@@ -76,11 +78,14 @@ export interface Round {
 export interface RunResult {
   readonly runId: string
   readonly ending: RunEvent.Ending
-  /** The best answer there is, even when the run was cut short. */
+  /**
+   * The best answer there is, even when the run was cut short. What a step says of a subtask, or says in declining, is no
+   * answer: it stands in the transcript.
+   */
   readonly answer: string | undefined
   /** What stopped the run, for people. */
   readonly detail: string | undefined
-  /** The error behind `failed` and `budget`. */
+  /** The error behind `refused`, `failed` and `budget`. */
   readonly error: unknown
   readonly spend: Usage.Spend
   readonly durationMillis: number

@@ -18,7 +18,7 @@ import type { Previous } from "../policy/Policy.ts"
 import * as Seed from "../Seed.ts"
 import type { Message, Task } from "../task/Task.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
-import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import { Refusal, type Worker, type WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { type StepAnswer, workerMessages } from "../workflow/StepMessages.ts"
 import { needed, type Step, type Workflow } from "../workflow/Workflow.ts"
@@ -92,6 +92,8 @@ type StepFailure = WorkerError | DelegateError
 export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly step: number
   readonly detail: string
+  /** The error of its worker. */
+  readonly cause?: unknown
 }> {
   override get message(): string {
     return `Step ${this.step}, which answers, failed: ${this.detail}`
@@ -132,20 +134,32 @@ export const answerOf = (workflow: Workflow, results: Results): string | undefin
   return last?.type === "answered" ? last.text : undefined
 }
 
-/** The workers, by ordinal, whose steps failed. */
-export const failedWorkers = ({ steps }: Workflow, { answers }: Results): ReadonlyArray<number> =>
-  steps.filter((_, step) => answers[step]?.type === "failed").map(({ worker }) => worker)
+/** The workers, by ordinal, whose steps have no answer of this kind. */
+export const workersOf = (
+  { steps }: Workflow,
+  { answers }: Results,
+  type: "failed" | "refused"
+): ReadonlyArray<number> => steps.filter((_, step) => answers[step]?.type === type).map(({ worker }) => worker)
 
 /** Why a workflow that ran to its end has no answer. */
-export const failureOf = (workflow: Workflow, results: Results): StepFailed => {
-  const step = workflow.steps.length - 1
-  const failure = results.answers[step]
-  return new StepFailed({ step, detail: failure?.type === "failed" ? failure.message : "no step answered" })
+export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed | Refusal => {
+  const last = workflow.steps.length - 1
+  const deciding = workflow.answer === "majority" ? answers : [answers[last]]
+  const refusal = deciding.findLast((answer) => answer?.type === "refused")
+  if (refusal !== undefined) return new Refusal({ worker: refusal.worker, text: refusal.text })
+  const failure = answers[last]
+  return failure?.type === "failed"
+    ? new StepFailed({ step: last, detail: failure.message, cause: failure.cause })
+    : new StepFailed({ step: last, detail: "no step answered" })
 }
 
-/** The best answer of a workflow that was cut short: that of the last step that has one. */
+/**
+ * The answer of a workflow that was cut short: its own, or that of the last step that was asked the question itself.
+ * What a step says of a subtask is no answer to the question.
+ */
 export const bestSoFar = (workflow: Workflow, results: Results): string | undefined =>
-  answerOf(workflow, results) ?? textsOf(results.answers).at(-1)
+  answerOf(workflow, results) ??
+  textsOf(results.answers.filter((_, step) => workflow.steps[step]!.subtask === "")).at(-1)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Execute
@@ -203,13 +217,15 @@ export const make = (context: CallContext, plan: Plan): Execution => {
       }
       const running = start(context, plan, step)
       const onAnswer = (answer: Answered) => {
-        answers[step] = { type: "answered", text: answer.text }
+        const { finishReason, text } = answer
+        answers[step] =
+          finishReason === "refusal" ? { type: "refused", text, worker: running.worker } : { type: "answered", text }
         finish(context, plan, running, answer)
       }
       return Effect.matchEffect(ask(context, plan, answers, running, onAnswer), {
         onSuccess: () => drive(released(step)),
         onFailure: (error) => {
-          answers[step] = { type: "failed", message: error.message }
+          answers[step] = { type: "failed", message: error.message, cause: error }
           fail(context, plan, running, error.message)
           if (error._tag === "BudgetExceeded") stopped ??= error
           else if (settings.onStepFailure === "end") return Effect.fail(error)

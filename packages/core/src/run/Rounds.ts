@@ -15,8 +15,9 @@ import type { GraderError } from "../task/Grader.ts"
 import type * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
 import { noUsage } from "../task/Usage.ts"
-import type { WorkerError } from "../task/Worker.ts"
+import { Refusal, WorkerError } from "../task/Worker.ts"
 import { size, type WorkerPool } from "../task/WorkerPool.ts"
+import type { StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
 import * as Budget from "./Budget.ts"
 import type { Options, Round, RunOptions, RunResult } from "./Conductor.ts"
@@ -33,6 +34,7 @@ import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 type RunError =
   | Policy.PolicyError
   | Executor.StepFailed
+  | Refusal
   | Executor.DelegateError
   | WorkerError
   | GraderError
@@ -176,7 +178,7 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
   yield* execution.run
   state.current = undefined
   const results = execution.results()
-  const done = { workflow, failed: Executor.failedWorkers(workflow, results), confirmed: false }
+  const done = { workflow, failed: Executor.workersOf(workflow, results, "failed"), confirmed: false }
 
   if (results.stopped !== undefined) {
     state.stopped = results.stopped
@@ -187,17 +189,30 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
   if (answer !== undefined) return yield* grade(state, round, { ...done, answer })
   const failure = Executor.failureOf(workflow, results)
   if (round + 1 === maxRounds(state.options)) return yield* failure
-  // The policy sees the failure in the next round, and can ask another worker.
-  ended(state, round, { ...done, answer: undefined, failure: failure.detail })
+  // The policy sees who failed or declined in the next round, and can ask another worker.
+  const failed = [...done.failed, ...Executor.workersOf(workflow, results, "refused")]
+  const why =
+    failure._tag === "Refusal"
+      ? { refusal: { worker: failure.worker, text: failure.text } }
+      : { failure: failure.detail }
+  ended(state, round, { ...done, failed, answer: undefined, ...why })
   return false
 })
 
-const previousOf = ({ answer, failure, grade, workflow }: Round, rounds: ReadonlyArray<Round>): Policy.Previous => ({
-  workflow,
+const stepAnswerOf = ({ answer, failure, refusal }: Round): StepAnswer => {
+  if (answer !== undefined) return { type: "answered", text: answer }
+  return refusal === undefined ? { type: "failed", message: failure ?? "" } : { type: "refused", ...refusal }
+}
+
+const previousOf = (last: Round, rounds: ReadonlyArray<Round>): Policy.Previous => ({
+  workflow: last.workflow,
   failed: [...new Set(rounds.flatMap(({ failed }) => failed))],
-  answer: answer === undefined ? { type: "failed", message: failure ?? "" } : { type: "answered", text: answer },
-  feedback: grade === undefined ? undefined : (grade.explanation ?? `It was scored ${grade.score} of 1.`)
+  answer: stepAnswerOf(last),
+  feedback: feedbackOf(last)
 })
+
+const feedbackOf = ({ grade }: Round): string | undefined =>
+  grade === undefined ? undefined : (grade.explanation ?? `It was scored ${grade.score} of 1.`)
 
 /** Asks the policy, and checks what it proposes: a policy written in code can be wrong, too. */
 const propose = Effect.fnUntraced(function* (
@@ -341,11 +356,13 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
     return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Executor.Delegate> => {
       const { answer, detail, error, ending } = result
       if (ending === "budget" && error instanceof Usage.BudgetExceeded) return Effect.fail(error)
-      return answer === undefined
+      const isRefused = ending === "refused"
+      const text = isRefused ? (detail ?? "") : answer
+      return text === undefined
         ? Effect.fail(new Executor.DelegateError({ detail: detail ?? "it was interrupted" }))
         : Effect.succeed({
-            text: answer,
-            finishReason: "stop" as const,
+            text,
+            finishReason: isRefused ? ("refusal" as const) : ("stop" as const),
             usage: noUsage,
             costUsd: 0,
             cached: false,
@@ -388,6 +405,13 @@ const answerOf = ({ current, options, rounds }: State): string | undefined => {
   return answered.at(-1)?.answer ?? running
 }
 
+/** Whether an error says that somebody declined: a model, a filter of its vendor, or the policy. */
+const isRefusal = (error: unknown): boolean => {
+  if (isA(error, WorkerError)) return error.reason._tag === "ContentFiltered"
+  if (isA(error, Executor.StepFailed)) return isRefusal(error.cause)
+  return isA(error, Refusal) || (isA(error, Policy.PolicyError) && error.isRefusal === true)
+}
+
 const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult, "ending" | "detail" | "error"> => {
   if (state.stopped !== undefined) return { ending: "budget", detail: state.stopped.message, error: state.stopped }
   if (Exit.isSuccess(exit)) return { ending: "answered", detail: undefined, error: undefined }
@@ -397,7 +421,7 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
   if (isA(error, Usage.BudgetExceeded)) return { ending: "budget", detail: message, error }
   // What an earlier round answered stands.
   return state.rounds.every((round) => round.answer === undefined)
-    ? { ending: "failed", detail: message, error }
+    ? { ending: isRefusal(error) ? "refused" : "failed", detail: message, error }
     : {
         ending: "answered",
         detail: `Round ${state.rounds.length} failed, the answer before it stands: ${message}`,

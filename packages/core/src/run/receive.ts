@@ -48,7 +48,7 @@ const charactersPerToken = 64
 /** The most characters of an answer. */
 const bound = (call: Call): number => Math.max(leastCharacters, charactersPerToken * (mostOutput(call) ?? 0))
 
-const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "length", "content-filter", "other"])
+const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "length", "refusal", "other"])
 
 const malformed = (worker: Worker, detail: string, usage?: Usage.Usage) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Malformed", detail }, usage })
@@ -72,7 +72,8 @@ export const timeout = (worker: Worker, afterMillis: number) =>
 
 const answerOf = (worker: Worker, { finish, reasoning, text }: Received) => {
   if (finish === undefined) return Effect.fail(malformed(worker, "the stream ended before the answer was finished"))
-  if (text.trim() === "") return Effect.fail(malformed(worker, "the answer is empty", finish.usage))
+  if (text.trim() === "" && finish.reason !== "refusal")
+    return Effect.fail(malformed(worker, "the answer is empty", finish.usage))
   const answer: ResponseCache.Answer = { text, finishReason: finish.reason, usage: finish.usage }
   return Effect.succeed(reasoning === "" ? answer : { ...answer, reasoning })
 }

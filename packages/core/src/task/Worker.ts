@@ -54,8 +54,11 @@ export interface WorkerRequest {
   readonly format?: WorkflowFormat | undefined
 }
 
-/** Why a worker stopped. `other` stands for a reason that the vendor gives and we do not know. */
-export type FinishReason = "stop" | "length" | "content-filter" | "other"
+/**
+ * Why a worker stopped. `refusal`: the model declines to answer, or a filter of the vendor's has cut its answer off; the
+ * text, which may be empty, is then no answer. `other` stands for a reason that the vendor gives and we do not know.
+ */
+export type FinishReason = "stop" | "length" | "refusal" | "other"
 
 /**
  * A piece of a worker's answer. A stream of parts ends with exactly one `finish`. An `allowance` belongs to no answer:
@@ -219,6 +222,20 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
 
 /** Whether the same call may succeed when it is tried again. */
 export const isRetryable = (reason: WorkerErrorReason): boolean => explanations[reason._tag].retryable
+
+/**
+ * A run whose answer its worker declined to give: the error behind the ending `refused`. No call has failed, and trying
+ * again is not likely to help.
+ */
+export class Refusal extends Data.TaggedError("Refusal")<{
+  readonly worker: string
+  /** What it said instead of an answer; may be empty. */
+  readonly text: string
+}> {
+  override get message(): string {
+    return `${this.worker} declined to answer${this.text.trim() === "" ? "." : `: ${plain(this.text.trim())}`}`
+  }
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Requests

@@ -6,10 +6,11 @@ import * as Arr from "effect/Array"
 import * as Task from "../task/Task.ts"
 import * as Workflow from "./Workflow.ts"
 
-/** The result of a step: its answer, or why there is none. */
+/** The result of a step: its answer, what its worker said instead of one, or why there is none. */
 export type StepAnswer =
   | { readonly type: "answered"; readonly text: string }
-  | { readonly type: "failed"; readonly message: string }
+  | { readonly type: "refused"; readonly text: string; readonly worker: string }
+  | { readonly type: "failed"; readonly message: string; readonly cause?: unknown }
 
 /** A step that its worker is about to be asked. */
 export interface WorkerView {
@@ -35,7 +36,8 @@ export const background = (task: Task.Task): ReadonlyArray<Task.Message> => {
 const said = (answer: StepAnswer | undefined): string => {
   if (answer === undefined) return "This step was not run, so it has no answer."
   if (answer.type === "failed") return `This step failed, so it has no answer: ${answer.message}`
-  return answer.text === "" ? "The answer to this step was empty." : answer.text
+  if (answer.text !== "") return answer.text
+  return answer.type === "refused" ? "The model of this step declined to answer." : "The answer to this step was empty."
 }
 
 /**

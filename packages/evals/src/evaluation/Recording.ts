@@ -46,9 +46,9 @@ export interface Options extends Omit<Conductor.Options, "policy"> {
   readonly isOffline?: boolean | undefined
 }
 
-/** A run without an answer says nothing about its policy, unless it is the policy that wrote no workflow. */
-const isLost = ({ answer, error }: Conductor.RunResult): boolean =>
-  answer === undefined && !(error instanceof PolicyError)
+/** A run without an answer says nothing about its policy, unless that wrote no workflow, or asked who declined. */
+const isLost = ({ answer, ending, error }: Conductor.RunResult): boolean =>
+  answer === undefined && ending !== "refused" && !(error instanceof PolicyError)
 
 /** Carries out a run. */
 type Run = (task: Task, policy: Policy) => Effect.Effect<Conductor.RunResult>

@@ -96,13 +96,25 @@ const named = ({ pool }: Transcript): WorkerPool | undefined => {
   return Arr.isArrayNonEmpty(workers) ? { workers } : undefined
 }
 
-const answerOf = ({ answer, steps }: RoundRecord): Prompt.StepAnswer => {
+const isRefused = ({ finishReason, state }: StepRecord): boolean => state === "answered" && finishReason === "refusal"
+
+/** Where the steps vote, any of them may have declined. */
+const refusalOf = ({ steps, workflow }: RoundRecord): StepRecord | undefined =>
+  (workflow?.answer === "majority" ? steps : steps.slice(-1)).findLast(isRefused)
+
+const answerOf = (round: RoundRecord): Prompt.StepAnswer => {
+  const { answer, steps } = round
   if (answer !== undefined) return { type: "answered", text: answer }
-  return { type: "failed", message: steps.at(-1)?.detail ?? "" }
+  const refusal = refusalOf(round)
+  return refusal === undefined
+    ? { type: "failed", message: steps.at(-1)?.detail ?? "" }
+    : { type: "refused", text: refusal.text, worker: refusal.worker }
 }
 
-const failedWorkers = ({ steps, workflow }: RoundRecord): ReadonlyArray<number> =>
-  steps.filter(({ state }) => state === "failed").flatMap(({ step }) => workflow?.steps[step]?.worker ?? [])
+const failedWorkers = ({ answer, steps, workflow }: RoundRecord): ReadonlyArray<number> =>
+  steps
+    .filter((step) => step.state === "failed" || (answer === undefined && isRefused(step)))
+    .flatMap(({ step }) => workflow?.steps[step]?.worker ?? [])
 
 const previousOf = ({ rounds }: Transcript, { round }: RoundRecord): Previous | undefined => {
   const earlier = rounds.filter((one) => one.round < round)
@@ -196,7 +208,9 @@ export const decisions = (
 // -------------------------------------------------------------------------------------------------------------------
 
 const outcomeOf = (step: StepRecord): Prompt.StepAnswer | undefined => {
-  if (step.state === "answered") return { type: "answered", text: step.text }
+  const { text, worker } = step
+  if (isRefused(step)) return { type: "refused", text, worker }
+  if (step.state === "answered") return { type: "answered", text }
   return step.state === "failed" ? { type: "failed", message: step.detail ?? "" } : undefined
 }
 

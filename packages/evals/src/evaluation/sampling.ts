@@ -126,7 +126,7 @@ const lastLost = (transcript: Transcript): LostCall | undefined => {
 const missingOf = ({ result, transcript }: Ended): Missing | undefined => {
   const { detail, error, ending } = result
   const message = detail ?? "the run ended without an answer"
-  if (ending === "budget" || error instanceof PolicyError) return undefined
+  if (ending === "budget" || ending === "refused" || error instanceof PolicyError) return undefined
   const lost = lastLost(transcript)
   const reason = lost?.reason ?? (error instanceof WorkerError ? error.reason : undefined)
   if (reason === undefined) return { cause: "harness", message }

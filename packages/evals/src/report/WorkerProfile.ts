@@ -133,8 +133,9 @@ export const fromTranscripts = Effect.fnUntraced(function* (
   const { grader, kindOf = kindOfTask } = options
   const lists = yield* Effect.forEach(transcripts, (transcript) =>
     Effect.gen(function* () {
-      const { answer, rounds, task } = transcript
+      const { answer, ending, rounds, task } = transcript
       const graded = grader === undefined || answer === undefined ? undefined : yield* grader.grade(task, answer)
+      const declined = grader !== undefined && ending === "refused" ? 0 : undefined
       const steps = rounds
         .flatMap(({ steps }) => steps)
         .filter(({ nested, state }) => nested === undefined && (state === "answered" || state === "failed"))
@@ -142,7 +143,7 @@ export const fromTranscripts = Effect.fnUntraced(function* (
         kind: kindOf(transcript),
         question: task.id,
         isAlone: steps.length === 1,
-        score: graded?.score
+        score: graded?.score ?? declined
       }
       return steps.map((step) => observed(step, run))
     })

@@ -11,6 +11,8 @@ import { slip } from "./slip.ts"
 /** A worker's reply: its answer, and its thoughts. */
 export interface Reply {
   readonly text: string
+  /** Whether it declines: the text says why. */
+  readonly isRefusal: boolean
   readonly thoughts: ReadonlyArray<string>
 }
 
@@ -193,10 +195,9 @@ const work = async (call: Call, assignment: Assignment): Promise<Found> => {
 export const reply = async (profile: Profile, reading: Reading, seed: number): Promise<Reply> => {
   const call = start(profile, reading, seed)
   const assignment = assign(call.parts, reading.subtask, familyOf(call.names))
-  if (assignment.plan && profile.generalist) return { text: planOf(call), thoughts: call.thoughts }
+  if (assignment.plan && profile.generalist) return { text: planOf(call), isRefusal: false, thoughts: call.thoughts }
   const found = await work(call, assignment)
-  return {
-    text: "value" in found ? found.value : `I cannot do this: ${found.because}.`,
-    thoughts: call.thoughts
-  }
+  const isRefusal = "because" in found
+  const text = isRefusal ? `I cannot do this: ${found.because}.` : found.value
+  return { text, isRefusal, thoughts: call.thoughts }
 }

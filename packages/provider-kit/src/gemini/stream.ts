@@ -36,14 +36,14 @@ const usageOf = ({ usage }: State): Usage | undefined => {
 const reasons: Readonly<Record<string, FinishReason>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
-  SAFETY: "content-filter",
-  RECITATION: "content-filter",
-  BLOCKLIST: "content-filter",
-  PROHIBITED_CONTENT: "content-filter",
-  SPII: "content-filter",
-  IMAGE_SAFETY: "content-filter",
-  IMAGE_PROHIBITED_CONTENT: "content-filter",
-  IMAGE_RECITATION: "content-filter"
+  SAFETY: "refusal",
+  RECITATION: "refusal",
+  BLOCKLIST: "refusal",
+  PROHIBITED_CONTENT: "refusal",
+  SPII: "refusal",
+  IMAGE_SAFETY: "refusal",
+  IMAGE_PROHIBITED_CONTENT: "refusal",
+  IMAGE_RECITATION: "refusal"
 }
 
 const none: ReadonlyArray<never> = []

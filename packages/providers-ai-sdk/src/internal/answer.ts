@@ -103,7 +103,7 @@ export const next = (
   const [state, words] = append(informed, "text", text)
   const parts = [...beginning, ...raw, ...progress, ...words]
   if (event.type !== "run-finished" || event.runId !== answer.runId) return Result.succeed([state, parts])
-  if (event.answer === undefined) return Result.fail(failed(event))
+  if (event.answer === undefined && event.ending !== "refused") return Result.fail(failed(event))
   return Result.succeed([state, [...parts, ...close(state.open), finish(state, event)]])
 }
 
@@ -130,8 +130,13 @@ const contradicted = (event: RunEvent) =>
 const reasons: Readonly<Record<FinishReason, LanguageModelV4FinishReason["unified"]>> = {
   stop: "stop",
   length: "length",
-  "content-filter": "content-filter",
+  refusal: "content-filter",
   other: "other"
+}
+
+const reasonOf = (answer: AnswerText.AnswerText, ending: Ending): LanguageModelV4FinishReason["unified"] => {
+  if (ending === "refused") return "content-filter"
+  return ending === "answered" ? reasons[answer.finishReason] : "other"
 }
 
 const usageOf = ({ usage }: Spend): LanguageModelV4Usage => {
@@ -154,7 +159,7 @@ const usageOf = ({ usage }: Spend): LanguageModelV4Usage => {
 const finish = (state: State, event: Of<"run-finished">): LanguageModelV4StreamPart => ({
   type: "finish",
   finishReason: {
-    unified: event.ending === "answered" ? reasons[state.answer.finishReason] : "other",
+    unified: reasonOf(state.answer, event.ending),
     raw: event.ending
   },
   usage: usageOf(event.spend),

@@ -104,7 +104,7 @@ const finished = (state: State, { finishReason, usage }: Finish, { messages }: R
 const reasons: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",
-  "content-filter": "content-filter"
+  "content-filter": "refusal"
 }
 
 /** `undefined` if the vendor did not report it. Some providers then report 0, which no prompt or text can use. */

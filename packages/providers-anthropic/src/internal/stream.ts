@@ -67,7 +67,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   stop_sequence: "stop",
   max_tokens: "length",
   model_context_window_exceeded: "length",
-  refusal: "content-filter"
+  refusal: "refusal"
 }
 
 const none: ReadonlyArray<WorkerPart> = []

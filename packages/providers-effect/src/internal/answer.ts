@@ -1,7 +1,8 @@
 /** Turns the events of a run into the parts of a `LanguageModel`'s stream: one step of a fold. */
 import * as AnswerText from "@divisi/core/AnswerText"
-import type { Of, RunEvent } from "@divisi/core/RunEvent"
+import type { Ending, Of, RunEvent } from "@divisi/core/RunEvent"
 import type { Spend } from "@divisi/core/Usage"
+import type { FinishReason } from "@divisi/core/Worker"
 import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
 import * as Result from "effect/Result"
@@ -38,7 +39,7 @@ export const next = (
   const state = { answer, isOpen: before.isOpen || delta !== "" }
   const parts = [...beginning, ...opening, ...text]
   if (event.type !== "run-finished" || event.runId !== answer.runId) return Result.succeed([state, parts])
-  if (event.answer === undefined) return Result.fail(failed(event))
+  if (event.answer === undefined && event.ending !== "refused") return Result.fail(failed(event))
   const closing: Parts = state.isOpen ? [{ type: "text-end", id }] : []
   return Result.succeed([state, [...parts, ...closing, finish(state, event)]])
 }
@@ -68,9 +69,21 @@ const usageOf = ({ usage }: Spend): Response.FinishPartEncoded["usage"] => {
   }
 }
 
+const reasons: Readonly<Record<FinishReason, Response.FinishPartEncoded["reason"]>> = {
+  stop: "stop",
+  length: "length",
+  refusal: "content-filter",
+  other: "other"
+}
+
+const reasonOf = (answer: AnswerText.AnswerText, ending: Ending): Response.FinishPartEncoded["reason"] => {
+  if (ending === "refused") return "content-filter"
+  return ending === "answered" ? reasons[answer.finishReason] : "other"
+}
+
 const finish = ({ answer }: State, event: Of<"run-finished">): Response.FinishPartEncoded => ({
   type: "finish",
-  reason: event.ending === "answered" ? answer.finishReason : "other",
+  reason: reasonOf(answer, event.ending),
   usage: usageOf(event.spend),
   metadata: { divisi: AnswerText.summary(answer, event) }
 })

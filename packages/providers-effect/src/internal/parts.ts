@@ -65,7 +65,7 @@ const written = (state: State, type: "text" | "reasoning", text: string): Next =
 const reasons: Readonly<Record<string, FinishReason>> = {
   stop: "stop",
   length: "length",
-  "content-filter": "content-filter"
+  "content-filter": "refusal"
 }
 
 const finished = (state: State, { reason, usage }: Response.FinishPart, messages: ReadonlyArray<Message>): Next => {

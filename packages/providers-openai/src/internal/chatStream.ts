@@ -56,12 +56,12 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   // Together and others: the model's end-of-sequence token.
   eos: "stop",
   length: "length",
-  content_filter: "content-filter"
+  content_filter: "refusal"
 }
 
 const finishReason = ({ finish, isRefused }: State): FinishReason | undefined => {
   if (finish === undefined) return undefined
-  return isRefused ? "content-filter" : (Json.meaning(reasons, finish) ?? "other")
+  return isRefused ? "refusal" : (Json.meaning(reasons, finish) ?? "other")
 }
 
 /** DeepSeek counts cached tokens in a field of its own. */

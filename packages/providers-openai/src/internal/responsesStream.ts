@@ -52,13 +52,13 @@ const next = (state: State, event: unknown): Step<State> => {
 
 const reasons: Readonly<Record<string, FinishReason>> = {
   max_output_tokens: "length",
-  content_filter: "content-filter"
+  content_filter: "refusal"
 }
 
 const finishReason = ({ isRefused, last }: State): FinishReason | undefined => {
   if (last === undefined) return undefined
   if (last.status === "incomplete") return Json.meaning(reasons, Json.fields(last.incomplete_details).reason) ?? "other"
-  return isRefused ? "content-filter" : "stop"
+  return isRefused ? "refusal" : "stop"
 }
 
 /** OpenAI counts cached tokens in the input, and reasoning in the output, as we do. */

@@ -12,11 +12,10 @@ import * as Policy from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
 import * as Seed from "@divisi/core/Seed"
 import type { Task } from "@divisi/core/Task"
-import type { Worker } from "@divisi/core/Worker"
+import type { Refusal, Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Family from "@divisi/gym/Family"
 import * as Gym from "@divisi/gym/Gym"
-import * as GymWorker from "@divisi/gym/GymWorker"
 import * as TinyPrompt from "@divisi/policy-tiny/TinyPrompt"
 import * as Curriculum from "@divisi/trainer/Curriculum"
 import * as ExampleSource from "@divisi/trainer/ExampleSource"
@@ -114,9 +113,9 @@ const secondByLot = (
   draw: Seed.Draw,
   parts: ReadonlyArray<Gym.Part>,
   pool: WorkerPool,
-  answer: string
+  answer: Prompt.StepAnswer
 ): ReadonlyArray<Plan.PlannedStep> => {
-  if (!GymWorker.isDecline(answer) && Seed.chance(draw, stands)) return []
+  if (answer.type === "answered" && Seed.chance(draw, stands)) return []
   if (Seed.chance(draw, wholeAgain)) return planByLot(draw, parts, pool)
   return stepsByLot(draw, pool, { kind: parts.at(-1)!.family, part: parts.length, access: "all" }, maxSteps)
 }
@@ -160,6 +159,12 @@ const completionOf = (pool: WorkerPool, steps: ReadonlyArray<Plan.PlannedStep>):
   return { text, spans: spansOf(text, ofPlans) }
 }
 
+const answerOf = (text: string | undefined, error: unknown): Prompt.StepAnswer => {
+  if (text !== undefined) return { type: "answered", text }
+  const { text: said, worker } = error as Refusal
+  return { type: "refused", text: said, worker }
+}
+
 /** How a plan by lot ended: what a second round is shown. */
 const previousOf = (draw: Seed.Draw, task: Task, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool) => {
   const workflow = Plan.workflowOf(planByLot(draw, parts, pool))
@@ -170,9 +175,9 @@ const previousOf = (draw: Seed.Draw, task: Task, parts: ReadonlyArray<Gym.Part>,
     retry,
     seed: Seed.below(draw, 2 ** 30)
   })
-  return Effect.map(conductor.run(task), ({ answer: text = "" }) => ({
+  return Effect.map(conductor.run(task), ({ answer, error }) => ({
     workflow,
-    answer: { type: "answered" as const, text },
+    answer: answerOf(answer, error),
     failed: []
   }))
 }
@@ -239,7 +244,7 @@ export const examples = (name: string, options: Options): ExampleSource.ExampleS
       const previous = Seed.chance(draw, options.recursive) ? yield* previousOf(draw, task, parts, pool) : undefined
       const context = { task, pool, maxSteps, self: false, previous }
       const plans = Array.from({ length: options.plans }, () =>
-        previous === undefined ? planByLot(draw, parts, pool) : secondByLot(draw, parts, pool, previous.answer.text)
+        previous === undefined ? planByLot(draw, parts, pool) : secondByLot(draw, parts, pool, previous.answer)
       )
       return {
         messages: Prompt.conductorMessages(context, TinyPrompt.options),

@@ -58,7 +58,7 @@ const stopReasons: Readonly<Record<Answer["ending"], string>> = {
   stop: "end_turn",
   "stop-sequence": "stop_sequence",
   length: "max_tokens",
-  "content-filter": "refusal",
+  refusal: "refusal",
   unknown: "moon_phase"
 }
 

@@ -50,7 +50,7 @@ const finishReasons: Readonly<Record<Answer["ending"], string>> = {
   stop: "STOP",
   "stop-sequence": "STOP",
   length: "MAX_TOKENS",
-  "content-filter": "SAFETY",
+  refusal: "SAFETY",
   unknown: "MOON_PHASE"
 }
 

@@ -90,7 +90,7 @@ const finishReasons: Readonly<Record<Answer["ending"], string>> = {
   stop: "stop",
   "stop-sequence": "stop",
   length: "length",
-  "content-filter": "content_filter",
+  refusal: "content_filter",
   unknown: "moon_phase"
 }
 

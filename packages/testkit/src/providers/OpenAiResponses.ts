@@ -92,7 +92,7 @@ const outcomes: Readonly<Record<Answer["ending"], { status: string; reason?: str
   stop: { status: "completed" },
   "stop-sequence": { status: "completed" },
   length: { status: "incomplete", reason: "max_output_tokens" },
-  "content-filter": { status: "incomplete", reason: "content_filter" },
+  refusal: { status: "incomplete", reason: "content_filter" },
   unknown: { status: "incomplete", reason: "moon_phase" }
 }
 

@@ -12,9 +12,10 @@ export interface Delta {
 }
 
 /**
- * Why an answer ends: by itself, at a stop sequence, at the limit, by a filter, or for a reason that nobody knows yet.
+ * Why an answer ends: by itself, at a stop sequence, at the limit, by a refusal or a filter, or for a reason that nobody
+ * knows yet.
  */
-export type Ending = "stop" | "stop-sequence" | "length" | "content-filter" | "unknown"
+export type Ending = "stop" | "stop-sequence" | "length" | "refusal" | "unknown"
 
 /** An answer, streamed or whole, as the request asks. */
 export interface Answer {

@@ -193,7 +193,7 @@ const usageOf = (usage: unknown, request: WorkerRequest, text: string, defect: D
 const finishReasons = new Map([
   ["stop", "stop"],
   ["length", "length"],
-  ["content_filter", "content-filter"]
+  ["content_filter", "refusal"]
 ] as const) as ReadonlyMap<string, FinishReason>
 
 /** A stop that also ends a silence of too many milliseconds. */

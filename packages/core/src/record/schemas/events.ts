@@ -17,7 +17,7 @@ export const Parent = schemaOf<RunEventModels.Parent>()(
 
 /** Why a run ended. */
 export const Ending = schemaOf<RunEventModels.Ending>()(
-  Schema.Literals(["answered", "budget", "failed", "interrupted"])
+  Schema.Literals(["answered", "refused", "budget", "failed", "interrupted"])
 )
 
 const event = <Type extends string, Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>

@@ -86,7 +86,9 @@ export const play = async (worker: Worker, secret: string): Promise<Played> => {
   assertHidden(result.error, secret)
   const step = transcript.rounds[0]?.steps[0]
   const [lost] = step?.lost ?? []
-  if (result.ending === "answered" && step?.state === "answered") return { text: step.text, reason: undefined }
+  // A refusal is an answer of the vendor's, too.
+  const isWhole = result.ending === "answered" || result.ending === "refused"
+  if (isWhole && step?.state === "answered") return { text: step.text, reason: undefined }
   const reason = lost?.reason
   assert.ok(reason, `The call neither answered nor failed: ${result.ending} (${result.detail}).`)
   assertPresentable(reason)

@@ -10,7 +10,7 @@ const reasonOf: ReadonlyArray<readonly [Script.Ending, FinishReason]> = [
   ["stop", "stop"],
   ["stop-sequence", "stop"],
   ["length", "length"],
-  ["content-filter", "content-filter"],
+  ["refusal", "refusal"],
   ["unknown", "other"]
 ]
 
