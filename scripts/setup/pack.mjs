@@ -1,10 +1,11 @@
 /**
- * Packs packages of this clone as they would be published, for projects outside of it that need them before they are.
- * `divisi provider new` calls it.
+ * Packs packages of this clone as they would be published, for projects outside of it that need them before they are:
+ * `node scripts/setup/pack.mjs FOLDER @divisi/core …`. Prints the files by the packages' names as JSON. `divisi provider
+ * new` and `divisi init` call it.
  */
 import fs from "node:fs"
 import path from "node:path"
-import { run, stage } from "./progress.mjs"
+import { run, SetUpError, stage } from "./progress.mjs"
 import { buildWhole, pnpm, setUp } from "./set-up.mjs"
 import { newestInput } from "./state.mjs"
 import { closure } from "./workspace.mjs"
@@ -23,14 +24,11 @@ const isWhole = ({ folder }) => {
 
 /**
  * Packs some packages, and what they need of this clone, into a folder; the names of the files by the packages' names.
- * Throws what to tell where that fails.
  *
  * @param {ReadonlyArray<string>} names
  * @param {string} to
- * @returns {Promise<Readonly<Record<string, string>>>}
  */
-export const pack = async (names, to) => {
-  if (!(await setUp([]))) throw new Error("what it needs could not be installed in the clone (see above)")
+const pack = async (names, to) => {
   const members = [...new Map(names.flatMap(closure).map((member) => [member.folder, member])).values()]
   const partial = members.filter((member) => !isWhole(member))
   if (partial.length > 0) await stage("building with declarations (a minute, once)", () => buildWhole(partial))
@@ -43,4 +41,13 @@ export const pack = async (names, to) => {
       `${name.replace("@", "").replace("/", "-")}-${version}.tgz`
     ])
   )
+}
+
+const [to = "", ...names] = process.argv.slice(2)
+try {
+  if (await setUp([])) process.stdout.write(`${JSON.stringify(await pack(names, to))}\n`)
+} catch (error) {
+  if (!(error instanceof SetUpError)) throw error
+  process.stderr.write(`\n${error.message}\n`)
+  process.exitCode = 1
 }

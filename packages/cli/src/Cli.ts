@@ -14,6 +14,7 @@ import { doctor } from "./doctor/command.ts"
 import { evaluate } from "./eval/command.ts"
 import { grade } from "./grade/command.ts"
 import { gym } from "./gym/command.ts"
+import { init } from "./init/command.ts"
 import { exitCodes } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
 import { drawing } from "./invocation/Output.ts"
@@ -37,8 +38,22 @@ const divisi = Command.make("divisi").pipe(
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
-  Command.withSubcommands([runCommand, replay, workflow, pool, gym, train, evaluate, grade, provider, models, doctor]),
+  Command.withSubcommands([
+    init,
+    runCommand,
+    replay,
+    workflow,
+    pool,
+    gym,
+    train,
+    evaluate,
+    grade,
+    provider,
+    models,
+    doctor
+  ]),
   Command.withExamples([
+    { command: "divisi init", description: "Write a config and a first script for the models that are there" },
     { command: "divisi run", description: "Run a built-in question and watch" },
     { command: 'divisi run "How many minutes are there in 3 days?"', description: "Run a question of yours" },
     { command: "divisi pool check --pool openai:gpt-5", description: "See whether a model of a vendor answers" },

@@ -8,8 +8,8 @@ import * as WholeFile from "@divisi/files/WholeFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import manifest from "../../package.json" with { type: "json" }
+import * as Clone from "../invocation/Clone.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
-import * as Clone from "./Clone.ts"
 import type { NewInput } from "./flags.ts"
 
 /** Whether a package, a file and a function can be called so. */

@@ -1,12 +1,8 @@
 /** The clone of Divisi that this command line stands in, where it does: what it writes then works before a release. */
+import { spawn } from "node:child_process"
 import { existsSync, realpathSync } from "node:fs"
 import path from "node:path"
-import { fileURLToPath, pathToFileURL } from "node:url"
-
-/** What `scripts/setup/pack.mjs` of a clone gives. */
-interface Packing {
-  readonly pack: (names: ReadonlyArray<string>, to: string) => Promise<Readonly<Record<string, string>>>
-}
+import { fileURLToPath } from "node:url"
 
 /** The script that packs a clone's packages; `undefined` for a command line that was installed. */
 const script = (): string | undefined => {
@@ -19,7 +15,16 @@ const script = (): string | undefined => {
 export const isThere = (): boolean => script() !== undefined
 
 /** Packs packages of the clone, and what they need of it, into a folder; the names of the files by the packages' names. */
-export const pack = async (names: ReadonlyArray<string>, to: string): Promise<Readonly<Record<string, string>>> => {
-  const packing: Packing = await import(pathToFileURL(script()!).href)
-  return packing.pack(names, to)
-}
+export const pack = (names: ReadonlyArray<string>, to: string): Promise<Readonly<Record<string, string>>> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [script()!, to, ...names], { stdio: ["ignore", "pipe", "inherit"] })
+    let output = ""
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text
+    })
+    child.on("error", reject)
+    child.on("close", (code) => {
+      if (code === 0) resolve(JSON.parse(output))
+      else reject(new Error("the clone cannot be built (see above)"))
+    })
+  })

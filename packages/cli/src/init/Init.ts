@@ -1,0 +1,221 @@
+/** `divisi init`: looks for what can answer, writes a config and a first script for it, and says how to go on. */
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import path from "node:path"
+import core from "@divisi/core/package.json" with { type: "json" }
+import * as WholeFile from "@divisi/files/WholeFile"
+import { read } from "@divisi/recipes/Environment"
+import { parse } from "@divisi/recipes/Vendor"
+import * as Prompt from "effect/cli/Prompt"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Terminal from "effect/Terminal"
+import manifest from "../../package.json" with { type: "json" }
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Clone from "../invocation/Clone.ts"
+import { exitCodes, type Failure, failed, messageOf, silent, usage } from "../invocation/Failure.ts"
+import * as Output from "../invocation/Output.ts"
+import * as Found from "./Found.ts"
+import type { InitInput } from "./flags.ts"
+import * as Project from "./Project.ts"
+import * as Team from "./Team.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is wanted
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Asks on a terminal; Ctrl-C ends the command. What prompts draw is theirs: the names in it have been looked at. */
+const ask = <A>(prompt: Prompt.Prompt<A>): Effect.Effect<A, Failure, Prompt.Environment> =>
+  Effect.flatMap(Terminal.Terminal, (terminal) => {
+    const output = Output.drawing(process.stdout)
+    const display = (text: string) => Effect.sync(() => void output.write(text))
+    return Effect.provideService(prompt, Terminal.Terminal, { ...terminal, display })
+  }).pipe(Effect.mapError(() => silent(exitCodes.interrupted)))
+
+const nameOf = ({ model, vendor }: Team.Model): string => `${vendor}:${model}`
+
+const foundModels = (found: ReadonlyArray<Found.Found>): ReadonlyArray<Team.Model> =>
+  found.flatMap(({ models, vendor }) => models.map((model) => ({ vendor, model })))
+
+const gym = "gym"
+
+const namedModels = (names: string): Effect.Effect<ReadonlyArray<Team.Model>, Failure> => {
+  if (names === gym) return Effect.succeed([])
+  return Effect.forEach(names.split(","), (text) => {
+    const model = parse(text.trim())
+    return model !== undefined && Team.vendors.includes(model.vendor)
+      ? Effect.succeed(model)
+      : Effect.fail(
+          usage(
+            `--models: "${text.trim()}" is no model of ${Team.vendors.join(", ")}: write vendor:model, or ${gym} for the offline gym.`
+          )
+        )
+  })
+}
+
+const chosenModels = Effect.fnUntraced(function* (
+  input: InitInput,
+  found: ReadonlyArray<Found.Found>,
+  isAsking: boolean
+) {
+  if (Option.isSome(input.models)) return yield* namedModels(input.models.value)
+  const models = foundModels(found)
+  if (!isAsking || models.length === 0) return models
+  const choices = models.map((model) => ({ title: nameOf(model), value: model, selected: true }))
+  return yield* ask(Prompt.MultiSelect({ message: "Who is in the team? (none: the offline gym)", choices }))
+})
+
+const chosenLanguage = (input: InitInput, isAsking: boolean) => {
+  if (Option.isSome(input.language)) return Effect.succeed(input.language.value)
+  const choices = [
+    { title: "TypeScript", value: "typescript" as const },
+    { title: "JavaScript", value: "javascript" as const }
+  ]
+  return isAsking
+    ? ask(Prompt.Select({ message: "In which language?", choices }))
+    : Effect.succeed("typescript" as const)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+interface File {
+  readonly name: string
+  readonly text: string
+}
+
+/** A config of another name would be found before the one that is written, or beside it. */
+const otherConfig = (folder: string, name: string): string | undefined =>
+  ConfigFile.names.find((other) => other !== name && existsSync(path.join(folder, other)))
+
+/** The files that may be written: those that are not there, and those that may be overwritten. */
+const allowed = Effect.fnUntraced(function* (
+  folder: string,
+  files: ReadonlyArray<File>,
+  force: boolean,
+  isAsking: boolean
+) {
+  const there = force ? [] : files.filter(({ name }) => existsSync(path.join(folder, name)))
+  if (there.length > 0 && !isAsking) {
+    const names = there.map(({ name }) => name).join(" and ")
+    return yield* failed(`${names} ${there.length === 1 ? "is" : "are"} there already: overwrite with --force.`)
+  }
+  const kept = yield* Effect.filter(there, ({ name }) =>
+    Effect.map(ask(Prompt.Confirm({ message: `${name} is there already. Overwrite it?` })), (yes) => !yes)
+  )
+  return files.filter((file) => !kept.includes(file))
+})
+
+const writeAll = (folder: string, files: ReadonlyArray<File>) =>
+  Effect.gen(function* () {
+    yield* WholeFile.makeFolder(folder)
+    for (const { name, text } of files) yield* WholeFile.write(path.join(folder, name), text)
+  }).pipe(Effect.mapError(({ message }) => failed(message)))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Packages
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where the packages of a clone are put, in the folder. */
+const packedFolder = "divisi-packages"
+
+const versions: Readonly<Record<string, string>> = { effect: `effect@${core.peerDependencies.effect}` }
+
+const versionOf = (name: string): string => versions[name] ?? `${name}@${manifest.version}`
+
+/** What the package manager is asked for: packages of the registry, or those of the clone that this command is of. */
+const specsOf = (folder: string, packages: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Failure> => {
+  if (!Clone.isThere()) return Effect.succeed([...packages, "@divisi/cli"].map(versionOf))
+  const ours = packages.filter((name) => name.startsWith("@divisi/"))
+  return Effect.tryPromise({
+    try: async () => {
+      const packed = Object.values(await Clone.pack(ours, path.join(folder, packedFolder)))
+      return [
+        ...packed.map((file) => `./${packedFolder}/${file}`),
+        ...packages.filter((name) => !ours.includes(name)).map(versionOf)
+      ]
+    },
+    catch: (error) => failed(`The packages of this clone cannot be packed: ${messageOf(error)}`)
+  })
+}
+
+const install = (folder: string, command: ReadonlyArray<string>, isQuiet: boolean): Effect.Effect<void, Failure> =>
+  Effect.suspend(() => {
+    const [program = "", ...args] = command
+    const { error, status } = spawnSync(program, args, {
+      cwd: folder,
+      stdio: isQuiet ? ["ignore", 2, 2] : "inherit",
+      shell: process.platform === "win32"
+    })
+    if (error !== undefined) return Effect.fail(failed(`${program} cannot be run: ${messageOf(error)}.`))
+    return status === 0 ? Effect.void : Effect.fail(failed(`"${command.join(" ")}" ended with exit code ${status}.`))
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// The command
+// -------------------------------------------------------------------------------------------------------------------
+
+const say = (...lines: ReadonlyArray<string>) => void process.stdout.write(`${lines.join("\n")}\n`)
+
+const foundLines = (found: ReadonlyArray<Found.Found>): ReadonlyArray<string> =>
+  found.length === 0
+    ? ["Found no key in the environment, and no server of models on this machine."]
+    : found.map(({ because, models, vendor }) => {
+        const todo = models.length === 0 ? `; name its models with --models ${vendor}:<model>` : ""
+        return `Found ${vendor}: ${because}${todo}`
+      })
+
+/** Finds, writes and says how to go on. */
+export const init = Effect.fnUntraced(function* (
+  input: InitInput
+): Effect.fn.Return<void, Failure, Prompt.Environment> {
+  const isAsking = !input.yes && !input.json && process.stdin.isTTY === true && process.stdout.isTTY === true
+  const folder = path.resolve(input.directory)
+  const environment = yield* read([...Found.variables, "npm_config_user_agent"])
+  const found = yield* Found.look(environment)
+  if (!input.json) say(...foundLines(found))
+  const models = yield* chosenModels(input, found, isAsking)
+  const language = yield* chosenLanguage(input, isAsking)
+  const extension = Project.extensionOf(folder, language)
+  const configFile = `divisi.config.${extension}`
+  const scriptFile = `first.${extension}`
+  const other = otherConfig(folder, configFile)
+  if (other !== undefined) return yield* failed(`There is a ${other} already: remove it to have ${configFile} instead.`)
+  const located = models.map((model) => ({ ...model, baseURL: Found.addressOf(model.vendor, environment) }))
+  const team = Team.make(located, { language, configFile, scriptFile })
+  const files = yield* allowed(
+    folder,
+    [
+      { name: configFile, text: team.config },
+      { name: scriptFile, text: team.script }
+    ],
+    input.force,
+    isAsking
+  )
+  const own = Project.needsManifest(folder) ? [{ name: "package.json", text: Project.manifest }] : []
+  yield* writeAll(folder, [...files, ...own])
+  const specs = yield* specsOf(folder, team.packages)
+  const manager = Project.packageManagerOf(folder, environment.npm_config_user_agent)
+  const command = Project.addCommand(manager, specs)
+  const isInstalling =
+    input.install || (isAsking && (yield* ask(Prompt.Confirm({ message: `Run ${command.join(" ")}?`, initial: true }))))
+  if (isInstalling) yield* install(folder, command, input.json)
+  const divisi = Clone.isThere() ? `node ${path.relative(folder, process.argv[1] ?? "divisi")}` : "npx divisi"
+  const names = models.map(nameOf)
+  const written = [...files, ...own].map(({ name }) => name)
+  const next = [`node ${scriptFile}`, `${divisi} run "a question"`, `${divisi} chat`]
+  if (input.json) {
+    const facts = { found, models: names, files: written, install: command, isInstalled: isInstalling, next }
+    return say(JSON.stringify(facts))
+  }
+  say(
+    `Wrote ${written.length === 0 ? "nothing" : written.join(", ")}${input.directory === "." ? "" : ` in ${input.directory}`}: ${names.length === 0 ? "a team of the offline gym, which answers its own kinds of questions alone" : names.join(", ")}.`,
+    ...(names.length === 0
+      ? ["To ask real models, set a key such as OPENAI_API_KEY or start a server such as Ollama, and init --force."]
+      : []),
+    ...(isInstalling ? [] : ["Install what they need:", `  ${command.join(" ")}`]),
+    "Then:",
+    ...next.map((line) => `  ${line}`)
+  )
+})

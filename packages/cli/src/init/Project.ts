@@ -1,0 +1,64 @@
+/** The folder that `divisi init` writes into: what kind of modules it has, and how packages are added to it. */
+import { existsSync, readFileSync } from "node:fs"
+import path from "node:path"
+import type { Language } from "./Team.ts"
+
+/** The manifest of the folder itself; `undefined` where it has none, or one that cannot be read. */
+const manifestOf = (folder: string): { readonly type?: unknown; readonly packageManager?: unknown } | undefined => {
+  try {
+    return JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"))
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the folder needs a manifest: what is installed without one has no kind of modules, and Node warns of that. */
+export const needsManifest = (folder: string): boolean => !existsSync(path.join(folder, "package.json"))
+
+/** The manifest of a folder that has none. */
+export const manifest = `${JSON.stringify({ private: true, type: "module" }, undefined, 2)}\n`
+
+/** What files of a language end in there, so that they are modules in any project. */
+export const extensionOf = (folder: string, language: Language): string => {
+  const isModule = needsManifest(folder) || manifestOf(folder)?.type === "module"
+  return `${isModule ? "" : "m"}${language === "typescript" ? "ts" : "js"}`
+}
+
+const lockFiles = [
+  ["pnpm-lock.yaml", "pnpm"],
+  ["bun.lock", "bun"],
+  ["bun.lockb", "bun"],
+  ["yarn.lock", "yarn"],
+  ["package-lock.json", "npm"]
+] as const
+
+export type PackageManager = (typeof lockFiles)[number][1]
+
+const named = (text: unknown): PackageManager | undefined =>
+  lockFiles.map(([, name]) => name).find((name) => typeof text === "string" && new RegExp(`^${name}[@/]`).test(text))
+
+/**
+ * Who installs packages there: whose lock file stands in the folder or above it, whom the manifest names, or who has
+ * started this process (its `npm_config_user_agent`); npm otherwise.
+ */
+export const packageManagerOf = (folder: string, userAgent: string | undefined): PackageManager => {
+  const locked = lockFiles.find(([file]) => existsSync(path.join(folder, file)))?.[1]
+  const declared = locked ?? named(manifestOf(folder)?.packageManager)
+  if (declared !== undefined) return declared
+  const above = path.dirname(folder)
+  const isLast = above === folder || existsSync(path.join(folder, ".git"))
+  return isLast ? (named(userAgent) ?? "npm") : packageManagerOf(above, userAgent)
+}
+
+const adding: Readonly<Record<PackageManager, ReadonlyArray<string>>> = {
+  npm: ["npm", "install"],
+  pnpm: ["pnpm", "add"],
+  yarn: ["yarn", "add"],
+  bun: ["bun", "add"]
+}
+
+/** The command that adds packages, as it is typed. */
+export const addCommand = (manager: PackageManager, packages: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...adding[manager],
+  ...packages
+]

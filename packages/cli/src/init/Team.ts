@@ -1,0 +1,197 @@
+/** The files that `divisi init` writes, as pure functions of the models: a config, and a script that uses it. */
+
+export type Language = "typescript" | "javascript"
+
+/** A model as `--pool` names it, apart. */
+export interface Model {
+  readonly vendor: string
+  readonly model: string
+  /** Where a server is that does not listen at its usual place. */
+  readonly baseURL?: string | undefined
+}
+
+/** What is written, and what it needs. */
+export interface Team {
+  readonly config: string
+  readonly script: string
+  /** The packages that both import. */
+  readonly packages: ReadonlyArray<string>
+}
+
+/** How a model of a vendor is made in code. */
+interface Maker {
+  readonly package: string
+  readonly imports: ReadonlyArray<string>
+  readonly make: (model: string, baseURL: string | undefined) => string
+  /** Its price is known, or it has none: a limit in USD can then be kept. */
+  readonly isPriced: boolean
+  /** Whether it costs nothing: a server of one's own. */
+  readonly isFree: boolean
+}
+
+const quoted = (text: string): string => JSON.stringify(text)
+
+const described: Readonly<Record<string, string>> = {
+  "gpt-5-mini": "Small and cheap: everyday questions, arithmetic, summaries",
+  "gpt-5": "Strong at most things: mathematics, science, logic, code",
+  "claude-sonnet-4-6": "Strong at programming, writing and analysis",
+  "gemini-2.5-flash": "Fast and cheap: everyday questions, long documents, translation"
+}
+
+const called = (constructor: string) => (model: string) => {
+  const description = described[model]
+  return description === undefined
+    ? `${constructor}(${quoted(model)})`
+    : `${constructor}(${quoted(model)}, { description: ${quoted(description)} })`
+}
+
+const vendor = (name: string): Maker => ({
+  package: `@divisi/providers-${name}`,
+  imports: [name],
+  make: called(name),
+  isPriced: true,
+  isFree: false
+})
+
+const compatible = (preset: string, isLocal: boolean): Maker => ({
+  package: "@divisi/providers-openai",
+  imports: ["openaiCompatible", "presets"],
+  make: (model, baseURL) => {
+    const settings = [
+      `...presets.${preset}`,
+      ...(baseURL === undefined ? [] : [`baseURL: ${quoted(baseURL)}`]),
+      `model: ${quoted(model)}`,
+      ...(isLocal ? ["pricing: free"] : [])
+    ]
+    return `openaiCompatible({ ${settings.join(", ")} })`
+  },
+  isPriced: isLocal,
+  isFree: isLocal
+})
+
+const makers: Readonly<Record<string, Maker>> = {
+  openai: vendor("openai"),
+  anthropic: vendor("anthropic"),
+  google: vendor("google"),
+  deepseek: compatible("deepSeek", false),
+  openrouter: compatible("openRouter", false),
+  together: compatible("together", false),
+  ollama: compatible("ollama", true),
+  vllm: compatible("vllm", true),
+  sglang: compatible("sglang", true),
+  "llama-server": compatible("llamaServer", true),
+  "lm-studio": compatible("lmStudio", true)
+}
+
+/** The vendors that a config can be written for. */
+export const vendors: ReadonlyArray<string> = Object.keys(makers)
+
+const lines = (...text: ReadonlyArray<string | undefined>): string =>
+  `${text.filter((line) => line !== undefined).join("\n")}\n`
+
+/** The default export, with its type, which is no import when it runs. */
+const exported = (language: Language, fields: string): ReadonlyArray<string> =>
+  language === "typescript"
+    ? [`const config: Config = { ${fields} }`, "export default config"]
+    : ['/** @type {import("@divisi/cli/config").Config} */', `export default { ${fields} }`]
+
+const typeImport = (language: Language) =>
+  language === "typescript" ? 'import type { Config } from "@divisi/cli/config"' : undefined
+
+const imported = (names: ReadonlyArray<string>, from: string) =>
+  `import { ${[...new Set(names)].sort().join(", ")} } from "${from}"`
+
+const script = (configFile: string, scriptFile: string, question: string): string =>
+  lines(
+    `/** Asks the team of ${configFile}: node ${scriptFile} "a question" */`,
+    'import { conduct } from "@divisi/core/promise"',
+    `import { budget, policy, pool } from "./${configFile}"`,
+    "",
+    `const question = process.argv[2] ?? ${quoted(question)}`,
+    "const result = await conduct({ question, pool, policy, budget })",
+    "console.log(result.answer ?? `There is no answer (${result.ending}): ${result.detail}`)",
+    "console.log(`${result.spend.calls} calls, $${result.spend.costUsd.toFixed(4)}`)"
+  )
+
+/** Where the models of vendors and servers answer. */
+const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: string, scriptFile: string): Team => {
+  const made = models.map(({ baseURL, model, vendor }) => ({ baseURL, maker: makers[vendor]!, model }))
+  const packages = [...new Set(made.map(({ maker }) => maker.package))]
+  const isPriced = made.every(({ maker }) => maker.isPriced)
+  const core = ["languagePolicy", "single", ...(made.some(({ maker }) => maker.isFree) ? ["free"] : [])]
+  const config = lines(
+    `/** The team: \`divisi run\`, \`divisi chat\` and ${scriptFile} ask it. */`,
+    typeImport(language),
+    imported(core, "@divisi/core/promise"),
+    ...packages.map((name) =>
+      imported(
+        made.filter(({ maker }) => maker.package === name).flatMap(({ maker }) => maker.imports),
+        name
+      )
+    ),
+    "",
+    "/** Who answers. Keys come from the environment. */",
+    "export const pool = [",
+    made.map(({ baseURL, maker, model }) => `  ${maker.make(model, baseURL)}`).join(",\n"),
+    "]",
+    "",
+    "/** The first of them writes the plan; where it writes none that can be read, it answers alone. */",
+    "export const policy = languagePolicy({",
+    `  model: pool[0]${language === "typescript" ? "!" : ""},`,
+    "  prompt: { descriptions: true },",
+    "  fallback: single(0)",
+    "})",
+    "",
+    isPriced
+      ? "/** Of one run: never exceeded. */"
+      : "/** Of one run: never exceeded. With the price of each model (`pricing`), `costUsd` can limit it, too. */",
+    isPriced
+      ? "export const budget = { costUsd: 0.5, durationMillis: 300_000 }"
+      : "export const budget = { calls: 20, durationMillis: 300_000 }",
+    "",
+    ...exported(language, "pool, policy, budget")
+  )
+  const question = "Which is larger, 7 to the power of 5 or 5 to the power of 7, and by how much?"
+  return {
+    config,
+    script: script(configFile, scriptFile, question),
+    packages: ["@divisi/core", "effect", ...packages]
+  }
+}
+
+/** Where nothing answers: the workers of the gym compute what its kinds of questions ask for. */
+const ofGym = (language: Language, configFile: string, scriptFile: string): Team => {
+  const config = lines(
+    `/** The team: \`divisi run\`, \`divisi chat\` and ${scriptFile} ask it. */`,
+    typeImport(language),
+    'import * as GymPool from "@divisi/gym/GymPool"',
+    'import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"',
+    "",
+    "/**",
+    " * The offline gym: workers that compute answers to its own kinds of questions (dates, units, sums, codes), and no",
+    " * others. To ask real models, set a key such as OPENAI_API_KEY or start a server such as Ollama, and run",
+    " * `divisi init --force`.",
+    " */",
+    "export const pool = GymPool.make().workers",
+    "",
+    "export const policy = LexicalPolicy.make()",
+    "",
+    "/** Of one run: never exceeded. The prices of the gym are play money. */",
+    "export const budget = { costUsd: 0.5, durationMillis: 300_000 }",
+    "",
+    "// The command line has the gym's workers where no pool is named.",
+    ...exported(language, "policy, budget")
+  )
+  return {
+    config,
+    script: script(configFile, scriptFile, "How many minutes are there in 3 days and 4 hours?"),
+    packages: ["@divisi/core", "effect", "@divisi/gym", "@divisi/policy-lexical"]
+  }
+}
+
+/** The files for some models; for none of them, those of the gym. */
+export const make = (
+  models: ReadonlyArray<Model>,
+  { configFile, language, scriptFile }: { language: Language; configFile: string; scriptFile: string }
+): Team =>
+  models.length === 0 ? ofGym(language, configFile, scriptFile) : ofModels(models, language, configFile, scriptFile)
