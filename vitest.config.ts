@@ -1,15 +1,25 @@
 import { defineConfig } from "vitest/config"
+import base from "./vitest.base.ts"
 
-// One run for the whole workspace: its files share the worker threads.
-export default defineConfig({
-  test: {
-    projects: [
-      "packages/*/vitest.config.ts",
-      "simulation/vitest.config.ts",
-      "durability/vitest.config.ts",
-      "hostile/vitest.config.ts",
-      "scripts/vitest.config.ts"
-    ],
-    passWithNoTests: true
+/** Where tests need settings of their own, and so a project of their own. */
+const apart = ["packages/cli", "packages/policy-llamacpp", "packages/trainer-jax"]
+
+// All other tests are one project: their files share the worker threads and what these have loaded, and each source is
+// transformed once. A project for each package took a twelfth of the computing more.
+export default defineConfig((environment) => {
+  const { exclude, include, ...settings } = base(environment).test!
+  const anywhere = (files: ReadonlyArray<string> = []) =>
+    files.map((file) => `{packages/*,simulation,durability,hostile,scripts}/${file}`)
+  const together = {
+    ...base(environment),
+    test: {
+      ...settings,
+      name: "together",
+      include: anywhere(include),
+      exclude: [...anywhere(exclude), ...apart.map((folder) => `${folder}/**`)]
+    }
+  }
+  return {
+    test: { projects: [together, ...apart.map((folder) => `${folder}/vitest.config.ts`)], passWithNoTests: true }
   }
 })
