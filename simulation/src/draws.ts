@@ -15,6 +15,9 @@ import type * as SimulatedWorker from "./SimulatedWorker.ts"
 export const maybe = <A>(draw: Seed.Draw, share: number, value: () => A): A | undefined =>
   Seed.chance(draw, share) ? value() : undefined
 
+/** How many steps a workflow may have: up to eight, and more often few, as most mistakes need no more. */
+const sizeOf = (draw: Seed.Draw): number => 1 + Math.min(Seed.below(draw, 8), Seed.below(draw, 8))
+
 /** Room for one call or two at once. */
 const tightLimits = (draw: Seed.Draw): Budget.Limits => ({ tokens: 100 + Seed.below(draw, 500) })
 
@@ -32,7 +35,7 @@ export const moodsOf = (draw: Seed.Draw, isSteady: boolean): SimulatedWorker.Moo
     fail,
     hang: Seed.pick(draw, [0, 0, 0.05]),
     nonsense: isWild ? 0.15 : 0,
-    endless: isWild ? 0.004 : 0
+    endless: isWild ? 0.002 : 0
   }
 }
 
@@ -41,8 +44,8 @@ export const limitsOf = ({ draw, isTight }: Pick<SimulatedWorker.World, "draw" |
 
 /** Settings under which nothing depends on what comes first. */
 export const steadySettingsOf = (draw: Seed.Draw) => ({
-  maxSteps: 1 + Seed.below(draw, 8),
-  recursion: Seed.below(draw, 3),
+  maxSteps: sizeOf(draw),
+  recursion: Seed.pick(draw, [0, 0, 1, 2]),
   worker: { maxOutputTokens: maybe(draw, 0.7, () => 16 + Seed.below(draw, 48)) },
   retry: { maxAttempts: 1 + Seed.below(draw, 3), baseDelayMillis: Seed.below(draw, 50) },
   reassign: Seed.pick(draw, ["never", "next"] as const),
@@ -51,8 +54,8 @@ export const steadySettingsOf = (draw: Seed.Draw) => ({
 })
 
 export const settingsOf = (draw: Seed.Draw) => ({
-  maxSteps: 1 + Seed.below(draw, 8),
-  recursion: Seed.below(draw, 3),
+  maxSteps: sizeOf(draw),
+  recursion: Seed.pick(draw, [0, 0, 1, 2]),
   self: maybe(draw, 0.1, () => ({ maxDepth: 1 + Seed.below(draw, 2) })),
   budget: maybe(draw, 0.4, () => ({
     ...looseLimits(draw),
