@@ -2,15 +2,18 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
+import { BlockView, PlainView } from "@divisi/cli"
 import * as AnswerText from "@divisi/core/AnswerText"
 import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Critic from "@divisi/core/Critic"
 import * as Grader from "@divisi/core/Grader"
+import * as Policy from "@divisi/core/Policy"
 import type { RunEvent } from "@divisi/core/RunEvent"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import * as Topology from "@divisi/core/Topology"
+import * as Transcript from "@divisi/core/Transcript"
 import * as Wire from "@divisi/core/Wire"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as WorkflowText from "@divisi/core/WorkflowText"
@@ -24,10 +27,16 @@ import * as JudgeGrader from "@divisi/graders/JudgeGrader"
 import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorError from "@divisi/provider-kit/VendorError"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
+import * as Vendor from "@divisi/recipes/Vendor"
+import * as WorkflowPicture from "@divisi/report/WorkflowPicture"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as OfBenchmarks from "./benchmarks.ts"
+import * as OfHuggingFace from "./huggingFace.ts"
+import * as OfPrograms from "./programs.ts"
 
 /** A reader of text. */
 export interface Reader {
@@ -35,6 +44,8 @@ export interface Reader {
   readonly read: (text: string) => unknown
   /** How many characters it reads at most, where it leaves out what is longer: texts of more are what it is given. */
   readonly bound?: number | undefined
+  /** Whether the short form gives it a few shapes, as it takes long for each. */
+  readonly isSlow?: boolean | undefined
 }
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-hostile-"))
@@ -139,7 +150,36 @@ const plan = (mode: "strict" | "tolerant") => (text: string) =>
 
 const drawn = (text: string) => {
   const workflow = { steps: [{ worker: 0, subtask: text, access: [] }] }
-  return [Topology.toMermaid(Topology.make(workflow)), WorkflowText.write(workflow)]
+  return [
+    Topology.toMermaid(Topology.make(workflow)),
+    Topology.toDot(Topology.make(workflow)),
+    WorkflowText.write(workflow),
+    WorkflowPicture.render(workflow, text)
+  ]
+}
+
+const screen: BlockView.Screen = { width: 80, height: 24, now: 0 }
+
+/** A run whose plan and answer are the text, as terminals, pipes and files show it. */
+const shown = async (text: string) => {
+  const plan = Policy.fixed("told", () => ({ steps: [{ worker: 0, subtask: text, access: [] }] }))
+  const { listener, transcript: told } = Transcript.recorder()
+  await Effect.runPromise(Conductor.make({ policy: plan, pool: pool(text) }).run(text, { listener }))
+  const transcript = told()!
+  return [
+    BlockView.toPlainText(BlockView.live(transcript, screen)),
+    BlockView.toPlainText(BlockView.final(transcript, 80)),
+    PlainView.entries(transcript)
+  ]
+}
+
+/** An address that an environment may name: one that is none is refused. */
+const address = (text: string) => {
+  try {
+    Endpoint.make({ worker: "w", baseURL: `https://example.org/${text}`, key: text })
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+  }
 }
 
 /** A vendor's stream, in pieces as a network gives them. Events that are no JSON are refused. */
@@ -165,6 +205,9 @@ export const all: ReadonlyArray<Reader> = [
   { name: "plan, strict", read: plan("strict") },
   { name: "plan, tolerant", read: plan("tolerant") },
   { name: "plan, drawn and written", read: drawn },
+  { name: "views of a run", read: shown, isSlow: true },
+  { name: "name of a model", read: Vendor.parse },
+  { name: "base URL", read: address },
   { name: "vote", read: vote },
   { name: "answer that is repeated", read: repeatedAnswer },
   { name: "critic", read: criticised },
@@ -214,5 +257,8 @@ export const all: ReadonlyArray<Reader> = [
       () => LoraAdapter.read(folder),
       (text) => text
     )
-  }
+  },
+  ...OfPrograms.all,
+  ...OfBenchmarks.all(folder),
+  ...(await OfHuggingFace.all(folder))
 ]

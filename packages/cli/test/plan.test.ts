@@ -17,12 +17,24 @@ const collect = async (input: Buffer, size: number): Promise<string> => {
     for (let start = 0; start < input.length; start += size) yield input.subarray(start, start + size)
   }
   let text = ""
-  for await (const piece of Lines.results(reader, chunks())) text += piece
+  for await (const piece of Lines.results(reader, "lines.jsonl", chunks())) text += piece
   return text
 }
 
 describe("read --lines", () => {
   const input = Buffer.from(`${JSON.stringify(completion)}\nnot json\r\n\n7\n${JSON.stringify("prose")}`)
+
+  it("ends at a line that is longer than any completion, and says which", async () => {
+    async function* chunks() {
+      yield Buffer.from('"a"\n"')
+      for (;;) yield Buffer.alloc(1 << 24, "x")
+    }
+    const results = Lines.results(reader, "lines.jsonl", chunks())
+    const first = await results.next()
+    assert.include(first.value, '"ok":false')
+    const error = await results.next().then(undefined, (error: unknown) => error)
+    assert.strictEqual((error as Error).message, "lines.jsonl cannot be read: line 2 is longer than 67108864 bytes.")
+  })
 
   it("gives one result for every line, also for blank ones and the last without its line feed", async () => {
     const results = (await collect(input, 1 << 16)).trimEnd().split("\n")

@@ -174,6 +174,13 @@ export const refusing =
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
+/** A pattern that looks for the slashes at the end takes time quadratic in those within. */
+const withoutSlashes = (address: string): string => {
+  let end = address.length
+  while (address[end - 1] === "/") end--
+  return address.slice(0, end)
+}
+
 /**
  * Reads where an API is.
  *
@@ -195,7 +202,7 @@ export const refusing =
 export const make = (options: Options): Endpoint => {
   const url = read(options)
   return {
-    baseURL: url && `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
+    baseURL: url && withoutSlashes(`${url.origin}${url.pathname}`),
     fetch: fetchWithoutRedirects(options.fetch, url?.searchParams),
     secrets: secretsOf(options, url)
   }

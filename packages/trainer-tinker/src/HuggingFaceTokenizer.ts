@@ -174,10 +174,19 @@ const templateOf = ({ config, template }: Files, settings: Settings): string | u
   return settings.chatTemplate ?? template ?? named
 }
 
+/** The longest template, in characters: the reader of templates takes time quadratic in the white space of one. */
+const longestTemplate = 65_536
+
 /** Throws a `TokenizerError`, as its result does where the template cannot take the messages. */
 const rendererOf = (files: Files, settings: Settings) => {
   const text = templateOf(files, settings)
   if (text === undefined) throw wrong(files.source, "it has no chat template: give one as chatTemplate.")
+  if (text.length > longestTemplate) {
+    throw wrong(
+      files.source,
+      `its chat template is longer than ${longestTemplate} characters: give one as chatTemplate.`
+    )
+  }
   const attempt = <A>(run: () => A): A => {
     try {
       return run()

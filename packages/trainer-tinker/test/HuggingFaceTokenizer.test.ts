@@ -120,6 +120,14 @@ describe("HuggingFaceTokenizer", () => {
     })
   )
 
+  it.effect("refuses a chat template that is too long, before it is read", () =>
+    Effect.gen(function* () {
+      const chatTemplate = "\n".repeat(2 ** 20)
+      const error = yield* Effect.flip(HuggingFaceTokenizer.load({ folder }, { chatTemplate }))
+      assert.include(error.message, "its chat template is longer than 65536 characters")
+    })
+  )
+
   it.effect("leaves out what the vocabulary lacks, whether or not the file says that nothing stands for it", () =>
     Effect.gen(function* () {
       const whole = JSON.parse(fs.readFileSync(path.join(folder, "tokenizer.json"), "utf8"))

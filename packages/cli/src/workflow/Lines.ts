@@ -2,11 +2,11 @@
  * Completions by the thousand: one JSON string per line in, one JSON result per line out.
  *
  * Works chunk by chunk: however large the input, what is held is one chunk and the line it ends in, and a slow reader
- * of the output slows the reading down.
+ * of the output slows the reading down. A line that is too long ends the reading.
  */
-
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
+import * as JsonLines from "@divisi/files/JsonLines"
 import * as Result from "effect/Result"
 import { type Reader, toJson } from "./Completion.ts"
 
@@ -30,13 +30,27 @@ export const resultOf = (reader: Reader, line: string): string => {
   return JSON.stringify({ ok: false, error: { line: at, column, message } })
 }
 
-/** The results of all lines, in pieces as large as the chunks they come from. */
-export async function* results(reader: Reader, chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+/**
+ * The results of all lines, in pieces as large as the chunks they come from. A line of more than
+ * `JsonLines.longestLine` bytes throws a `LineError`, which calls the input `file`.
+ */
+export async function* results(reader: Reader, file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   // The beginning of a line, in the chunks that hold it: joined once, when the line is whole.
   let begun: Array<Buffer> = []
+  let length = 0
+  let number = 1
+  const add = (part: Buffer) => {
+    begun.push(part)
+    length += part.length
+    if (length <= JsonLines.longestLine) return
+    throw new JsonLines.LineError({ file, line: number, problem: `is longer than ${JsonLines.longestLine} bytes` })
+  }
   const finish = (end: Buffer): string => {
-    const line = begun.length === 0 ? end : Buffer.concat([...begun, end])
+    add(end)
+    const line = begun.length === 1 ? end : Buffer.concat(begun)
     begun = []
+    length = 0
+    number += 1
     return `${resultOf(reader, line.toString("utf8"))}\n`
   }
   for await (const chunk of chunks) {
@@ -46,7 +60,7 @@ export async function* results(reader: Reader, chunks: AsyncIterable<Buffer>): A
       text += finish(chunk.subarray(start, end))
       start = end + 1
     }
-    if (start < chunk.length) begun.push(chunk.subarray(start))
+    if (start < chunk.length) add(chunk.subarray(start))
     if (text !== "") yield text
   }
   if (begun.length > 0) yield finish(Buffer.alloc(0))
@@ -55,7 +69,7 @@ export async function* results(reader: Reader, chunks: AsyncIterable<Buffer>): A
 /** Writes the results for all lines of a file, or of standard input where that is `-`. */
 export const writeResults = async (reader: Reader, file: string, signal: AbortSignal): Promise<void> => {
   const source = file === "-" ? process.stdin : createReadStream(file)
-  for await (const text of results(reader, source)) {
+  for await (const text of results(reader, file === "-" ? "Standard input" : file, source)) {
     if (signal.aborted) return
     if (!process.stdout.write(text)) await once(process.stdout, "drain", { signal })
   }

@@ -7,7 +7,6 @@ import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts
 import * as StandardInput from "../invocation/StandardInput.ts"
 import * as Completion from "./Completion.ts"
 import type { Format, Reading } from "./flags.ts"
-import { writeResults } from "./Lines.ts"
 
 /** The whole text of a file, or of standard input where that is `-`. */
 const readText = (file: string): Effect.Effect<string, Failure> =>
@@ -70,7 +69,7 @@ export const read = Effect.fnUntraced(function* (input: Reading) {
 export const readLines = (input: Reading): Effect.Effect<void, Failure> => {
   const reader = Completion.reader(input)
   return Effect.tryPromise({
-    try: (signal) => writeResults(reader, input.file, signal),
-    catch: (error) => usage(`Cannot read the completions: ${messageOf(error)}.`)
+    try: async (signal) => (await import("./Lines.ts")).writeResults(reader, input.file, signal),
+    catch: (error) => usage(`Cannot read the completions: ${messageOf(error).replace(/\.$/, "")}.`)
   })
 }

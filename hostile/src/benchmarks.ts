@@ -1,0 +1,67 @@
+/** Readers of benchmarks' records: of those that have a name, and of a file of one's own. */
+import fs from "node:fs"
+import path from "node:path"
+import { Benchmarks, Dataset, UserBenchmark } from "@divisi/evals"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+
+/** What of a record is no text. */
+const lists: Readonly<Record<string, (text: string) => unknown>> = {
+  choices: (text) => [text, text, text, "d"],
+  options: (text) => [text, text, text, "d"],
+  answer: (text) => (text.length % 2 === 0 ? text : 0),
+  prompt: (text) => [{ role: "user", content: text }],
+  reward_model: (text) => ({ ground_truth: text }),
+  extra_info: (text) => ({ index: 1, category: text })
+}
+
+/** A record that has every field, each with a text or with what stands in its place there. */
+const recordOf = (text: string, isPlain: boolean): Dataset.Record =>
+  new Proxy({} as Dataset.Record, {
+    has: () => true,
+    get: (_, name) => (isPlain ? text : (lists[String(name)]?.(text) ?? text))
+  })
+
+/** A record is refused by an error that says so. */
+const attempt = (read: () => unknown): void => {
+  try {
+    read()
+  } catch (error) {
+    if (!(error instanceof Error) || error.constructor.name !== "RowError") throw error
+  }
+}
+
+const named = Benchmarks.names.map((name) => Benchmarks.named(name)!)
+
+const recorded = (text: string) => {
+  for (const { oddityOf, toTask } of named) {
+    for (const isPlain of [true, false]) {
+      attempt(() => toTask(recordOf(text, isPlain), 0))
+      attempt(() => oddityOf?.(recordOf(text, isPlain)))
+    }
+  }
+}
+
+/** A line of a benchmark of one's own, as a file. */
+const ownIn = (folder: string) => (text: string) => {
+  const file = path.join(folder, "own.jsonl")
+  const row = { id: text, question: text, answer: text, subject: text, system: text }
+  fs.writeFileSync(file, `${JSON.stringify(row)}\n`)
+  const { toTask } = UserBenchmark.make({ file })
+  const read = Stream.runForEach(Dataset.records(file), (record) => Effect.sync(() => attempt(() => toTask(record, 0))))
+  return Effect.runPromise(Effect.result(read))
+}
+
+/** A file of them that is no JSON. */
+const fileIn = (folder: string) => (text: string) => {
+  const file = path.join(folder, "benchmark.jsonl")
+  fs.writeFileSync(file, text)
+  return Effect.runPromise(Effect.result(Stream.runDrain(Dataset.records(file))))
+}
+
+/** All of them; files are made in `folder`. */
+export const all = (folder: string) => [
+  { name: "record of a benchmark", read: recorded },
+  { name: "line of a benchmark", read: ownIn(folder) },
+  { name: "file of a benchmark", read: fileIn(folder) }
+]
