@@ -1,10 +1,15 @@
 /** The `divisi` process: runs the command line, and turns how it ended into an exit code. */
 
 import { read } from "@divisi/recipes/Environment"
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
+import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
+import * as NodePath from "@effect/platform-node-shared/NodePath"
+import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
+import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import * as Cli from "./Cli.ts"
 import { exitCodes, Failure, messageOf } from "./invocation/Failure.ts"
@@ -83,4 +88,10 @@ const divisi = Effect.gen(function* () {
   yield* Cli.run(process.argv.slice(2))
 })
 
-runMain(Effect.provide(divisi, NodeServices.layer), { disableErrorReporting: true })
+/** What a command line needs of Node. The package that has it in one layer brings a client for Redis and one for HTTP. */
+const services = Layer.provideMerge(
+  NodeChildProcessSpawner.layer,
+  Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer)
+)
+
+runMain(Effect.provide(divisi, services), { disableErrorReporting: true })

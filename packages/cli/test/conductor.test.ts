@@ -2,24 +2,9 @@ import path from "node:path"
 import * as Option from "effect/Option"
 import { assert, describe, it } from "vitest"
 import * as RunOptions from "../src/conductor/RunOptions.ts"
-import { config, divisi, inFolder } from "./process.ts"
+import { config, divisi, inFolder, without } from "./process.ts"
 
 const question = "How many minutes are there in 3 days and 4 hours?"
-
-/** A process in which packages are not installed. */
-const without = (...names: ReadonlyArray<string>) => {
-  const source = `
-    import { registerHooks } from "node:module"
-    registerHooks({
-      resolve: (specifier, context, next) => {
-        const name = ${JSON.stringify(names)}.find((one) => specifier.startsWith(one))
-        if (name === undefined) return next(specifier, context)
-        const error = new Error("Cannot find package '" + name + "' imported from here")
-        throw Object.assign(error, { code: "ERR_MODULE_NOT_FOUND" })
-      }
-    })`
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` }
-}
 
 const eventsOf = (output: string) =>
   output

@@ -54,6 +54,21 @@ export const divisi = (args: ReadonlyArray<string>, options: Options = {}): Prom
     child.stdin.end(options.input ?? "")
   })
 
+/** The environment of a process in which packages are not installed. */
+export const without = (...names: ReadonlyArray<string>) => {
+  const source = `
+    import { registerHooks } from "node:module"
+    registerHooks({
+      resolve: (specifier, context, next) => {
+        const name = ${JSON.stringify(names)}.find((one) => specifier.startsWith(one))
+        if (name === undefined) return next(specifier, context)
+        const error = new Error("Cannot find package '" + name + "' imported from here")
+        throw Object.assign(error, { code: "ERR_MODULE_NOT_FOUND" })
+      }
+    })`
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` }
+}
+
 /** A folder that is there for as long as it is used. */
 export const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
   const folder = mkdtempSync(path.join(tmpdir(), "divisi-"))

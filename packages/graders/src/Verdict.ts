@@ -20,6 +20,8 @@ export interface Verdict extends Grade {
 /** A grader whose verdicts say what decided. */
 export interface AnswerGrader extends Grader {
   readonly grade: (task: Task, answer: string) => Effect.Effect<Verdict, GraderError>
+  /** Fails where something is missing without which it cannot judge: to be asked before answers are paid for. */
+  readonly ready?: Effect.Effect<void, { readonly message: string }> | undefined
 }
 
 /** A verdict with a score of 1 or 0. */

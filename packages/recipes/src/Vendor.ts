@@ -1,8 +1,8 @@
 /**
  * The vendors and servers whose models become workers by name: `openai:gpt-5`, `ollama:qwen3:8b`.
  *
- * Keys and base URLs come from the environment. The package of a vendor, with its SDK, is loaded when the first of its
- * models is made.
+ * Keys and base URLs come from the environment. The package of a vendor is loaded when the first of its models is
+ * made; where it is not installed, that fails with Node's own error, which names it.
  */
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -62,9 +62,15 @@ export type Problem =
 
 type PresetName = keyof typeof import("@divisi/providers-openai").presets
 
+/** The package of OpenAI and of servers that speak its dialects, where it is installed. */
+const openaiPackage = Effect.tryPromise({
+  try: () => import("@divisi/providers-openai"),
+  catch: (error) => error as Error
+})
+
 /** Embeddings of OpenAI, or of a server that has the same endpoint. */
 const embedWith = (model: string, connection: Connection) =>
-  Effect.promise(async () => (await import("@divisi/providers-openai")).openaiEmbeddings(model, connection))
+  Effect.map(openaiPackage, ({ openaiEmbeddings }) => openaiEmbeddings(model, connection))
 
 /** A server that speaks Chat Completions, in what it is known to differ. */
 const preset = (name: string, preset: PresetName, variable: string, needsKey: boolean): Vendor => ({
@@ -85,9 +91,8 @@ const preset = (name: string, preset: PresetName, variable: string, needsKey: bo
     })
   },
   embed: (model, connection) =>
-    Effect.flatMap(
-      Effect.promise(() => import("@divisi/providers-openai")),
-      ({ presets }) => embedWith(model, { ...connection, baseURL: connection.baseURL ?? presets[preset].baseURL })
+    Effect.flatMap(openaiPackage, ({ presets }) =>
+      embedWith(model, { ...connection, baseURL: connection.baseURL ?? presets[preset].baseURL })
     )
 })
 
@@ -141,7 +146,7 @@ export const vendors: ReadonlyArray<Vendor> = [
     keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     needsKey: true,
     baseURLs: ["GEMINI_BASE_URL", "GOOGLE_BASE_URL"],
-    make: async (model, settings) => (await import("@divisi/providers-genai")).genai(model, settings)
+    make: async (model, settings) => (await import("@divisi/providers-google")).google(model, settings)
   },
   preset("openrouter", "openRouter", "OPENROUTER", true),
   preset("deepseek", "deepSeek", "DEEPSEEK", true),

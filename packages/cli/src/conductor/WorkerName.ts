@@ -6,7 +6,9 @@ import type { PaperSetting } from "@divisi/recipes"
 import type { Environment } from "@divisi/recipes/Environment"
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
+import * as OptionalPackage from "../invocation/OptionalPackage.ts"
 import * as KnownModels from "./KnownModels.ts"
 import { vendors } from "./Vendors.ts"
 
@@ -22,7 +24,7 @@ const makePaperPool = (
 ): Effect.Effect<ReadonlyArray<Worker>, Failure> =>
   Effect.tryPromise({
     try: async () => (await import("@divisi/recipes")).paperPool({ setting, environment }),
-    catch: (error) => usage(messageOf(error))
+    catch: (error) => usage(OptionalPackage.explain(error))
   })
 
 const vendorNames = vendors.map(({ name }) => name)
@@ -75,7 +77,7 @@ const make = (name: string, environment: Environment): Effect.Effect<ReadonlyArr
   return Effect.map(
     Effect.tryPromise({
       try: () => vendor.make(model, { id: name, description, ...connection }),
-      catch: (error) => usage(`${name} cannot be used: ${messageOf(error)}`)
+      catch: (error) => usage(`${name} cannot be used. ${OptionalPackage.explain(error)}`)
     }),
     (worker) => [isFree(vendor, connection) && worker.pricing === undefined ? { ...worker, pricing: free } : worker]
   )
@@ -92,5 +94,8 @@ export const workers = Effect.fnUntraced(function* (
   const environment = yield* Vendor.environment(vendors, servers)
   const problems = names.map((name) => problemOf(name, environment)).filter((problem) => problem !== undefined)
   if (problems.length > 0) return yield* usage(problems.join("\n"))
-  return yield* Effect.forEach(names, (name) => make(name, environment))
+  const made = yield* Effect.forEach(names, (name) => Effect.result(make(name, environment)))
+  const refused = made.filter(Result.isFailure).map(({ failure }) => failure.message)
+  if (refused.length > 0) return yield* usage([...new Set(refused)].join("\n"))
+  return made.filter(Result.isSuccess).map(({ success }) => success)
 })

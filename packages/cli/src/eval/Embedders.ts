@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { vendors } from "../conductor/Vendors.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
+import * as OptionalPackage from "../invocation/OptionalPackage.ts"
 
 const withEmbeddings = vendors.filter(({ embed }) => embed !== undefined).map(({ name }) => name)
 
@@ -33,7 +34,7 @@ export const named = (
     }
     const embed = yield* Effect.mapError(
       vendor.embed(reference.model, Vendor.connection(vendor, environment)),
-      ({ message }) => usage(`--embeddings: ${message}`)
+      (error) => usage(`--embeddings: ${OptionalPackage.explain(error)}`)
     )
     return Embedder.fromPromise(name, embed)
   })

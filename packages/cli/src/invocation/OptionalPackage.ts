@@ -4,7 +4,10 @@ import { messageOf } from "./Failure.ts"
 const brings: Readonly<Record<string, string>> = {
   "@divisi/gguf": "the writer of models",
   "@divisi/policy-llamacpp": "local models, which bring llama.cpp",
-  "@divisi/trainer-jax": "the embedded engine, which brings jax-js and llama.cpp",
+  "@divisi/providers-anthropic": "Anthropic's models",
+  "@divisi/providers-google": "Google's models",
+  "@divisi/providers-openai": "OpenAI's models, and those of servers that speak Chat Completions",
+  "@divisi/trainer-jax": "the embedded engine, which brings jax-js",
   "@divisi/trainer-tinker": "the engine over the Tinker API"
 }
 

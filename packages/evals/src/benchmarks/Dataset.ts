@@ -64,7 +64,7 @@ export interface LocalFile {
 export class DatasetError extends Data.TaggedError("DatasetError")<{
   /** The file or address. */
   readonly source: string
-  readonly reason: "not-found" | "gated" | "network" | "checksum" | "format"
+  readonly reason: "not-found" | "gated" | "network" | "checksum" | "format" | "reader"
   readonly detail: string
 }> {
   override get message(): string {
@@ -74,7 +74,8 @@ export class DatasetError extends Data.TaggedError("DatasetError")<{
       network:
         "check the connection, or fetch the file by other means and give it (`divisi eval --benchmark NAME=FILE`, `files` of `Benchmark.load`)",
       checksum: "delete it and fetch it again, or give the checksum of this revision",
-      format: "check that it is the file the benchmark expects"
+      format: "check that it is the file the benchmark expects",
+      reader: "`npm install hyparquet hyparquet-compressors`"
     }[this.reason]
     return `${this.source} cannot be read: ${this.detail}; ${todo}.`
   }
@@ -205,10 +206,15 @@ const jsonLines = (file: string): Stream.Stream<Row, DatasetError> =>
     )
   )
 
+/** What reads Parquet is installed by those whose records are of it. */
+const readers = (file: string) =>
+  Promise.all([import("hyparquet"), import("hyparquet-compressors")]).catch(() => {
+    throw new DatasetError({ source: file, reason: "reader", detail: "what reads Parquet is not installed" })
+  })
+
 /** Row groups one after another: one is in memory at a time. */
 async function* parquet(file: string): AsyncGenerator<Row> {
-  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import("hyparquet")
-  const { compressors } = await import("hyparquet-compressors")
+  const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects }, { compressors }] = await readers(file)
   const buffer = await asyncBufferFromFile(file)
   const metadata = await parquetMetadataAsync(buffer)
   let rowStart = 0
@@ -241,8 +247,9 @@ export const records = (file: string): Stream.Stream<Record, DatasetError> =>
   Stream.suspend(() => {
     if (!file.endsWith(".parquet")) return jsonLines(file)
     if (!fs.existsSync(file)) return Stream.fail(missing(file))
-    return Stream.fromAsyncIterable(
-      parquet(file),
-      (error) => new DatasetError({ source: file, reason: "format", detail: detailOf(error) })
+    return Stream.fromAsyncIterable(parquet(file), (error) =>
+      error instanceof DatasetError
+        ? error
+        : new DatasetError({ source: file, reason: "format", detail: detailOf(error) })
     )
   })

@@ -10,7 +10,7 @@ import type { Options } from "./Evaluation.ts"
 
 /** Why an evaluation cannot be made. */
 export class EvaluationError extends Data.TaggedError("EvaluationError")<{
-  readonly reason: "empty" | "duplicate" | "unpriced" | "changed"
+  readonly reason: "empty" | "duplicate" | "unpriced" | "grader" | "changed"
   readonly detail: string
 }> {
   override get message(): string {
@@ -21,6 +21,8 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
         return `${this.detail} is there twice: leave one out, or name it differently.`
       case "unpriced":
         return `A cost limit cannot be kept with workers of unknown price: ${this.detail}. Give them a price, or leave the limit out.`
+      case "grader":
+        return this.detail
       case "changed":
         return `The folder holds an evaluation with another ${this.detail}: run it with the same, or choose another folder.`
     }
@@ -78,7 +80,17 @@ export const check = ({ maxCostUsd, policies, pool, suites }: Options): Effect.E
   const benchmark = twice(suites.map(({ record }) => record.benchmark))
   if (benchmark !== undefined) return fail("duplicate", `The benchmark ${benchmark}`)
   const unpriced = pool.workers.filter(({ pricing }) => pricing === undefined).map(({ id }) => id)
-  return maxCostUsd !== undefined && unpriced.length > 0 ? fail("unpriced", unpriced.join(", ")) : Effect.void
+  if (maxCostUsd !== undefined && unpriced.length > 0) return fail("unpriced", unpriced.join(", "))
+  return Effect.forEach(
+    suites,
+    ({ grader, record }) =>
+      Effect.mapError(
+        grader.ready ?? Effect.void,
+        ({ message }) =>
+          new EvaluationError({ reason: "grader", detail: `${record.benchmark} cannot be graded. ${message}` })
+      ),
+    { discard: true }
+  )
 }
 
 /** What samples depend on, by the name that an error gives it. Policies, epochs and benchmarks may be added. */

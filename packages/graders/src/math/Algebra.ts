@@ -1,13 +1,17 @@
 /**
  * Computer algebra in a thread that can be killed: a formula may ask for more time and memory than there is.
  *
- * The library (`@cortex-js/compute-engine`) is loaded when a pair of formulas first needs it, and only in that thread.
+ * The library (`@cortex-js/compute-engine`) is installed by those who want it, as it is of 47 MB. It is loaded when a
+ * pair of formulas first needs it, and only in that thread.
  */
+import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { script } from "../internal/script.ts"
+
+const library = "@cortex-js/compute-engine"
 
 /** Limits of a proof. */
 export interface Options {
@@ -29,10 +33,12 @@ export interface Algebra {
   readonly close: Effect.Effect<void>
 }
 
-/** The thread could not be started. */
-export class AlgebraError extends Data.TaggedError("AlgebraError")<{ readonly detail: string }> {
+/** There is no computer algebra: the library is not installed, or its thread could not be started. */
+export class AlgebraError extends Data.TaggedError("AlgebraError")<{ readonly detail?: string | undefined }> {
   override get message(): string {
-    return `The thread for computer algebra did not start: ${this.detail}. See that @cortex-js/compute-engine is installed.`
+    return this.detail === undefined
+      ? `Formulas need computer algebra: \`npm install ${library}\`.`
+      : `The thread for computer algebra did not start: ${this.detail}.`
   }
 }
 
@@ -65,8 +71,15 @@ const reply = (thread: Worker, timeoutMillis: number): Effect.Effect<Reply | Err
 const kill = (thread: Worker | undefined): Effect.Effect<void> =>
   thread === undefined ? Effect.void : Effect.asVoid(Effect.promise(() => thread.terminate()))
 
+/** Fails where the library is not installed. */
+export const installed: Effect.Effect<void, AlgebraError> = Effect.try({
+  try: () => void createRequire(import.meta.url).resolve(library),
+  catch: () => new AlgebraError({})
+})
+
 const start = (options: Options) =>
   Effect.gen(function* () {
+    yield* installed
     const thread = new Worker(script("math/algebra.worker"), {
       resourceLimits: { maxOldGenerationSizeMb: options.memoryMegabytes ?? 512 },
       execArgv: []

@@ -128,8 +128,8 @@ const isSameText = (gold: string, answer: string) => {
  * verdict.rung // => "rational"
  * ```
  */
-export const make = (options: Options = {}): Verdict.AnswerGrader =>
-  Verdict.graderEffect(options.name ?? "math", (reference, answer) => {
+export const make = (options: Options = {}): Verdict.AnswerGrader => ({
+  ...Verdict.graderEffect(options.name ?? "math", (reference, answer) => {
     const extracted = MathAnswer.extract(answer)
     const gold = golden(reference)
     if (answer.length < 400 && isSameText(gold, answer)) {
@@ -146,7 +146,9 @@ export const make = (options: Options = {}): Verdict.AnswerGrader =>
           explanation: detail
         })
     })
-  })
+  }),
+  ready: options.algebra === undefined ? Algebra.installed : undefined
+})
 
 /** Grades mathematical answers, strictly. */
 export const math: Verdict.AnswerGrader = make()
