@@ -13,6 +13,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   hosts: () => import("./checks/hosts.ts"),
   /** Code in docstrings and pages type-checks and does what it says. */
   documentation: () => import("./checks/documentation.ts"),
+  /** Commands that pages show print what the pages say, and their flags are there. */
+  commands: () => import("./checks/commands.ts"),
   /** Figures on pages are those that the commands beside them print. */
   figures: () => import("./checks/figures.ts"),
   /** Packed packages pass publint and arethetypeswrong. Needs `pnpm build`. */

@@ -146,7 +146,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   await step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "--colors=off", "."] })
   await step({ name: "build", command: [...script("build"), "--continue"] })
   await step({ name: "types", command: script("types") })
-  for (const name of ["arrows", "likeness", "hosts", "documentation", "figures"]) await step(check(name))
+  for (const name of ["arrows", "likeness", "hosts", "documentation", "commands", "figures"]) await step(check(name))
   await step({ name: "knip", command: script("knip") })
   await step(check("tarballs"))
   // Side by side, as npm mostly waits in both.
@@ -193,6 +193,7 @@ const packageManager = bringPnpm()
 await workspaceChecks(packageManager)
 await pythonCheck()
 await exampleApps(packageManager)
+await step({ name: "site", command: [...packageManager, "run", "site"], count: fromLastLine })
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
 
