@@ -53,7 +53,7 @@ describe.concurrent("divisi train", () => {
     ["no recipe", ["train"], "Say what to train with --recipe. There are:\n  gym: "],
     ["an unknown recipe", ["train", "--recipe", "soup"], 'There is no recipe "soup". There are:\n  gym: '],
     ["an object's own names", ["train", "--recipe", "constructor"], 'There is no recipe "constructor".'],
-    ["another engine", [...short, "--engine", "jax"], "cannot be trained with the engine"],
+    ["another engine", [...short, "--engine", "tinker"], "cannot be trained with the engine"],
     ["no run to go on with", ["train", "resume", "nowhere"], "There is no training run in nowhere"],
     ["no run to report", ["train", "report", "nowhere"], "There is no training run in nowhere"],
     ["no format", ["train", "export", "nowhere", "--out", "x"], "--to"],

@@ -54,6 +54,8 @@ export interface WriteOptions {
   readonly base: GgufReader.GgufFile
   /** How matrices are stored; `"F32"` by default. */
   readonly type?: GgufWriter.TensorType | undefined
+  /** Added to the metadata. */
+  readonly metadata?: Metadata.Metadata | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -231,7 +233,8 @@ const contentsOf = ({ changes, name = "lora" }: LoraAdapter, options: WriteOptio
       "general.name": Metadata.string(name),
       "general.file_type": Metadata.uint32(type === "F32" ? 0 : 1),
       "adapter.type": Metadata.string("lora"),
-      "adapter.lora.alpha": Metadata.float32(first.alpha)
+      "adapter.lora.alpha": Metadata.float32(first.alpha),
+      ...options.metadata
     },
     tensors: placed.flatMap((change) => tensorsOf(change, first.alpha, type))
   }
@@ -267,9 +270,11 @@ export const convert = (options: {
   /** Where the adapter goes. */
   readonly path: string
   readonly type?: GgufWriter.TensorType | undefined
+  /** Added to the metadata. */
+  readonly metadata?: Metadata.Metadata | undefined
 }): Effect.Effect<GgufWriter.Written, GgufError> =>
   Effect.gen(function* () {
-    const { type = "F32" } = options
+    const { metadata, type = "F32" } = options
     const adapter = yield* read(options.folder)
-    return yield* write(adapter, options.path, { base: yield* base(options.base), type })
+    return yield* write(adapter, options.path, { base: yield* base(options.base), type, metadata })
   })

@@ -52,3 +52,7 @@ export const strings = (value: ReadonlyArray<string>): ArrayValue => ({ type: "a
 
 /** An array of whole numbers from -2^31 to 2^31 - 1. */
 export const int32s = (value: ReadonlyArray<number>): ArrayValue => ({ type: "array", of: "int32", value })
+
+/** Texts by their keys. */
+export const texts = (values: Readonly<Record<string, string>>): Metadata =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, string(value)]))

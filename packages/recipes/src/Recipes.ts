@@ -18,7 +18,7 @@ export const recipes = {
   },
   toy: {
     description: "a table of numbers learns in a few seconds whom of three workers of the gym to ask",
-    engines: ["toy"],
+    engines: ["toy", "jax"],
     load: async () => (await import("./toy/ToyRecipe.ts")).toy
   },
   paper: {

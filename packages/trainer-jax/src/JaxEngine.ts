@@ -180,6 +180,6 @@ export const make = Effect.fnUntraced(function* (
     step: (settings) => one.withPermit(Operations.step(parts, settings)),
     save: (label, into) => one.withPermit(Operations.save(parts, label, into)),
     load: (saved, from) => one.withPermit(Operations.load(parts, saved, from)),
-    export: (format, file) => one.withPermit(Operations.exportTo(parts, format, file))
+    export: (format, file, about) => one.withPermit(Operations.exportTo(parts, format, file, about))
   }
 })

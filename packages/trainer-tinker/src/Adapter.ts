@@ -13,6 +13,7 @@ import { pipeline } from "node:stream/promises"
 import type { FileError } from "@divisi/files/FileError"
 import * as WholeFile from "@divisi/files/WholeFile"
 import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
+import * as Metadata from "@divisi/gguf/Metadata"
 import * as Safetensors from "@divisi/gguf/Safetensors"
 import { EngineError, type EngineErrorReason } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
@@ -194,12 +195,18 @@ export const download = (request: Request): Effect.Effect<void, EngineError> =>
 
 /** Downloads an adapter as a file that llama.cpp applies to the base model in `baseGguf`. */
 export const downloadAsGguf = (
-  request: Omit<Request, "folder"> & { readonly path: string; readonly baseGguf: string }
+  request: Omit<Request, "folder"> & {
+    readonly path: string
+    readonly baseGguf: string
+    readonly about?: Readonly<Record<string, string>> | undefined
+  }
 ): Effect.Effect<void, EngineError> =>
   Effect.gen(function* () {
     const folder = path.join(yield* scratch, "peft")
     yield* download({ ...request, folder })
-    yield* Effect.mapError(LoraAdapter.convert({ folder, base: request.baseGguf, path: request.path }), ({ message }) =>
-      failed(message)
+    const { about = {}, baseGguf: base, path: file } = request
+    yield* Effect.mapError(
+      LoraAdapter.convert({ folder, base, path: file, metadata: Metadata.texts(about) }),
+      ({ message }) => failed(message)
     )
   }).pipe(Effect.scoped)

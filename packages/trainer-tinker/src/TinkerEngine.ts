@@ -119,7 +119,7 @@ const opened = (options: Options) =>
 const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export"] => {
   const refuse = (detail: string) =>
     Effect.fail(new EngineError({ engine: "tinker", doing: "export", reason: { _tag: "InvalidRequest", detail } }))
-  return (format, path) => {
+  return (format, path, about) => {
     const { baseGguf } = state.options
     if (dialect.archive === "model")
       return refuse("this server gives whole models away, no adapters: serve what it saved.")
@@ -135,7 +135,7 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
       )
       const { baseModel } = state.options
       if (format === "peft") yield* Adapter.download({ url, folder: path, baseModel })
-      else yield* Adapter.downloadAsGguf({ url, path, baseModel, baseGguf: baseGguf! })
+      else yield* Adapter.downloadAsGguf({ url, path, baseModel, baseGguf: baseGguf!, about })
     })
   }
 }

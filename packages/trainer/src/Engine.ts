@@ -194,8 +194,15 @@ export interface Engine {
   readonly save: (name: string, folder: string) => Effect.Effect<Saved, EngineError>
   /** Goes back to a saved state. What follows is the same as it was after saving. */
   readonly load: (saved: Saved, folder: string) => Effect.Effect<void, EngineError>
-  /** Writes the present weights as a file that other programs run. */
-  readonly export: (format: ExportFormat, path: string) => Effect.Effect<void, EngineError>
+  /**
+   * Writes the present weights as a file that other programs run. Texts of `about` go into the metadata of a GGUF by
+   * their keys, e.g. the `ConductorForm` that the model was trained in; formats without metadata leave them out.
+   */
+  readonly export: (
+    format: ExportFormat,
+    path: string,
+    about?: Readonly<Record<string, string>> | undefined
+  ) => Effect.Effect<void, EngineError>
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 /** The policies that the command line knows by name. */
 
 import * as Baselines from "@divisi/core/Baselines"
+import * as ConductorForm from "@divisi/core/ConductorForm"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import { nearest } from "@divisi/core/Nearest"
 import type * as Policy from "@divisi/core/Policy"
@@ -101,6 +102,30 @@ const prompted = (model: Worker): Policy.Policy =>
     fallback: LexicalPolicy.make()
   })
 
+/** A local model that says in what form it was trained as a Conductor; nothing where it was not, or is none. */
+const trained = (
+  model: Worker,
+  name: string,
+  pool: WorkerPool.WorkerPool
+): Effect.Effect<Policy.Policy | undefined, Failure> =>
+  Effect.gen(function* () {
+    if (!name.startsWith("llamacpp:") || name === "llamacpp:default") return undefined
+    const LocalModels = yield* Effect.promise(() => import("./LocalModels.ts"))
+    const { TrainedConductor } = yield* LocalModels.loaded
+    const form = yield* Effect.mapError(
+      TrainedConductor.form(name.slice("llamacpp:".length), LocalModels.loading()),
+      ({ message }) => usage(`${name} cannot plan: ${message}`)
+    )
+    if (form === undefined) return undefined
+    const strangers = WorkerPool.ids(pool).filter((id) => !form.workers.includes(id))
+    if (strangers.length > 0) {
+      process.stderr.write(
+        `divisi: ${name} was trained with ${form.workers.join(", ")}; of ${strangers.join(", ")} it knows what their descriptions say at most\n`
+      )
+    }
+    return ConductorForm.policy(model, form, { temperature: 0, fallback: LexicalPolicy.make() })
+  })
+
 const workerOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Worker | undefined =>
   pool.workers.find((worker) => worker.id === id)
 
@@ -126,7 +151,7 @@ const vendorModel = (
     const [made] = yield* WorkerName.workers([name])
     const model = Prices.priced(options.prices ?? {})(made![0]!)
     yield* Prices.checkLimit([model], options.limitUsd)
-    return prompted(model)
+    return (yield* trained(model, name, pool)) ?? prompted(model)
   })
 
 /** The policies that take a count behind a colon. */

@@ -9,8 +9,9 @@ const llamacpp: Vendor.Vendor = {
   baseURLs: [],
   make: async (model, { apiKey: _, baseURL: __, reasoning: ___, ...settings }) => {
     const LocalModels = await import("./LocalModels.ts")
-    const { defaultConductor, llamacpp } = await LocalModels.load()
-    return llamacpp(model === "default" ? defaultConductor : model, { ...LocalModels.loading(), ...settings })
+    const { defaultConductor, llamacpp, TrainedConductor } = await LocalModels.load()
+    const { adapters, source } = TrainedConductor.parse(model === "default" ? defaultConductor : model)
+    return llamacpp(source, { ...LocalModels.loading(), ...settings, adapters })
   },
   embed: (model) =>
     Effect.gen(function* () {

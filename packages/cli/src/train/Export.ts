@@ -1,4 +1,7 @@
 /** `divisi train export`: the weights of a checkpoint, for others to run. */
+import * as ConductorForm from "@divisi/core/ConductorForm"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import type { Training } from "@divisi/recipes"
 import type { ExportFormat } from "@divisi/trainer/Engine"
 import * as RunFolder from "@divisi/trainer/RunFolder"
 import * as Effect from "effect/Effect"
@@ -41,6 +44,22 @@ const checkFormat = (format: ExportFormat, name: string, exports: ReadonlyArray<
         )
       )
 
+/** How the last phase of reinforcement prompted the model; nothing where there was none. */
+const formOf = ({ phases, pool }: Training): ConductorForm.ConductorForm | undefined => {
+  const last = phases.findLast((phase) => phase.type === "grpo")
+  if (last === undefined) return undefined
+  const { maxTokens, prompt } = last.rollouts
+  return { prompt, maxTokens, workers: WorkerPool.ids(pool) }
+}
+
+const quoted = (file: string): string => (/^[\w./@:+-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
+
+/** How to run what was written, for those that llama.cpp runs. */
+const usageOf = (format: ExportFormat, file: string): string => {
+  const source = { gguf: file, "gguf-lora": `<base.gguf>+${file}`, peft: undefined }[format]
+  return source === undefined ? "" : `Run it with \`divisi run --policy ${quoted(`llamacpp:${source}`)}\`.\n`
+}
+
 /** Writes the file, and says what it is. */
 export const write = (input: ExportInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
@@ -53,10 +72,12 @@ export const write = (input: ExportInput): Effect.Effect<void, Failure> =>
       yield* checkFormat(input.to, engine.name, engine.capabilities.exports)
       const state = yield* orFail(RunFolder.readState(input.folder, checkpoint))
       yield* orFail(engine.load(state.engine, RunFolder.checkpointFolder(input, checkpoint)))
-      yield* orFail(engine.export(input.to, input.out))
-      yield* Effect.sync(
-        () =>
-          void process.stdout.write(`${input.out}: ${engine.model} after ${checkpoint} iterations, as ${input.to}\n`)
-      )
+      const form = formOf(training)
+      const about = form === undefined ? undefined : { [ConductorForm.key]: ConductorForm.encode(form) }
+      yield* orFail(engine.export(input.to, input.out, about))
+      yield* Effect.sync(() => {
+        process.stdout.write(`${input.out}: ${engine.model} after ${checkpoint} iterations, as ${input.to}\n`)
+        process.stderr.write(usageOf(input.to, input.out))
+      })
     })
   )

@@ -1,8 +1,10 @@
 /**
  * The toy recipe: twelve questions of the gym, three of its workers, and a table of numbers that learns by heart whom
- * to ask. It needs nothing that is not installed, and shows in seconds what a training run is.
+ * to ask. It needs nothing that is not installed, and shows in seconds what a training run is. With the engine `jax` it
+ * is a transformer of a hundred thousand weights that does so, and that can be exported and run.
  */
 import * as Prompt from "@divisi/core/Prompt"
+import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymGrader from "@divisi/gym/GymGrader"
@@ -12,7 +14,7 @@ import * as TaskSource from "@divisi/trainer/TaskSource"
 import * as ToyEngine from "@divisi/trainer/ToyEngine"
 import { grpo, warmStart } from "@divisi/trainer/TrainingConfig"
 import * as Result from "effect/Result"
-import type { Recipe } from "../Recipe.ts"
+import type { Recipe, Training } from "../Recipe.ts"
 
 const workers = ["abacus", "almanac", "converter"]
 
@@ -32,8 +34,38 @@ const plan = (chosen: ReadonlyArray<number>) => ({
 
 const steady = { type: "constant", warmUpRatio: 0 } as const
 
+const plans = [[0], [1], [2], [0, 1], [1, 2], [2, 0]].map(plan)
+
+/** What holds the weights, and how it is taught. */
+interface Holder {
+  readonly engine: Training["engine"]
+  /** A question of the examples that teach what a plan looks like. */
+  readonly question: (index: number) => string
+  readonly steps: number
+  readonly learningRates: { readonly examples: number; readonly rewards: number }
+}
+
+/** What a table reads of a prompt is whether it is the same. */
+const table = (seed: number): Holder => ({
+  engine: ToyEngine.make({ pieces, order: 5, seed }),
+  question: (index) => `anything ${index}`,
+  steps: 20,
+  learningRates: { examples: 0.2, rewards: 0.2 }
+})
+
+/** A transformer reads the words, so it is taught with those that it will read. */
+const transformer = async (questions: ReadonlyArray<string>, seed: number): Promise<Holder> => {
+  const ToyTransformer = await import("./ToyTransformer.ts")
+  return {
+    engine: ToyTransformer.engine([...questions, ...plans.map(({ text }) => text)], seed),
+    question: (index) => questions[index % questions.length]!,
+    steps: 60,
+    learningRates: { examples: 4e-3, rewards: 1e-3 }
+  }
+}
+
 /** Made for the seed. */
-export const toy: Recipe = ({ seed }) => {
+export const toy: Recipe = ({ engine, seed }) => {
   const tasks = Gym.tasks({
     split: "train",
     count: 12,
@@ -41,25 +73,31 @@ export const toy: Recipe = ({ seed }) => {
     families: ["arithmetic", "calendar", "units"],
     composites: 0
   })
+  return engine === "jax"
+    ? transformer(tasks.map(Task.question), seed).then((holder) => trainingOf(tasks, holder))
+    : trainingOf(tasks, table(seed))
+}
+
+const trainingOf = (tasks: ReadonlyArray<Task.Task>, { engine, learningRates, question, steps }: Holder): Training => {
   return {
     name: "toy",
-    engine: ToyEngine.make({ pieces, order: 5, seed }),
+    engine,
     pool: Result.getOrThrow(WorkerPool.subset(GymPool.make({ latencyMillis: 0 }), workers)),
     grader: GymGrader.grader,
     tasks: { gym: TaskSource.fromTasks("twelve questions of the gym", tasks) },
     examples: {
       plans: ExampleSource.make("plans of any worker", (_, index) => ({
-        messages: [{ role: "user", content: `anything ${index}` }],
-        completions: [[0], [1], [2], [0, 1], [1, 2], [2, 0]].map(plan)
+        messages: [{ role: "user", content: question(index) }],
+        completions: plans
       }))
     },
     phases: [
       warmStart({
         name: "warm start",
         examples: "plans",
-        steps: 20,
+        steps,
         batch: 3,
-        optimizer: { learningRate: 0.2, schedule: steady }
+        optimizer: { learningRate: learningRates.examples, schedule: steady }
       }),
       grpo({
         name: "learn",
@@ -67,7 +105,7 @@ export const toy: Recipe = ({ seed }) => {
         iterations: 30,
         questions: 6,
         groupSize: 8,
-        optimizer: { learningRate: 0.2, schedule: steady },
+        optimizer: { learningRate: learningRates.rewards, schedule: steady },
         rollouts: { prompt: { template, examples: [] }, maxTokens: 24, run: { maxSteps: 3 } }
       })
     ],

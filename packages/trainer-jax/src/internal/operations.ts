@@ -1,5 +1,6 @@
 /** The operations of an engine, as functions of its parts. */
 import path from "node:path"
+import * as Metadata from "@divisi/gguf/Metadata"
 import * as Model from "@divisi/gguf/Model"
 import type { Tokenizer } from "@divisi/gguf/Tokenizer"
 import type * as Engine from "@divisi/trainer/Engine"
@@ -138,7 +139,14 @@ export const load = Effect.fnUntraced(function* ({ state }: Parts, saved: Engine
 })
 
 /** Writes the model as a file that other programs run. */
-export const exportTo = Effect.fnUntraced(function* (parts: Parts, format: Engine.ExportFormat, file: string) {
+export const exportTo = Effect.fnUntraced(function* (
+  parts: Parts,
+  format: Engine.ExportFormat,
+  file: string,
+  about: Readonly<Record<string, string>> = {}
+) {
   if (format !== "gguf") return yield* Problem.make("export", `it writes gguf, not ${format}.`)
-  yield* Model.write(model(parts), file).pipe(Effect.mapError((cause) => Problem.errorOf("export", cause)))
+  yield* Model.write(model(parts), file, { metadata: Metadata.texts(about) }).pipe(
+    Effect.mapError((cause) => Problem.errorOf("export", cause))
+  )
 })

@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import * as ConductorForm from "../src/policy/ConductorForm.ts"
+import * as Prompt from "../src/policy/Prompt.ts"
+
+const form: ConductorForm.ConductorForm = {
+  prompt: { template: { ...Prompt.emptyTemplate, question: "{question}" }, examples: [], descriptions: true },
+  maxTokens: 96,
+  workers: ["abacus", "almanac"]
+}
+
+describe("the form of a Conductor", () => {
+  it("is read as it was written, with the defaults of the day", () => {
+    assert.deepStrictEqual(ConductorForm.decode(ConductorForm.encode(form)), Result.succeed(form))
+    const plain = Result.getOrThrow(ConductorForm.decode(ConductorForm.encode({ ...form, prompt: {} })))
+    assert.deepStrictEqual(plain.prompt.examples, Prompt.outOfDistributionExamples)
+    assert.deepStrictEqual(plain.prompt.template, Prompt.defaultTemplate)
+  })
+
+  const written = JSON.parse(ConductorForm.encode(form))
+  const damaged: ReadonlyArray<readonly [string, unknown]> = [
+    ["its version is 2", { ...written, version: 2 }],
+    ["maxTokens is no number", { ...written, maxTokens: -1 }],
+    ["workers is no list", { ...written, workers: "abacus" }],
+    ["it has no prompt", { ...written, prompt: null }],
+    ["prompt.template is none", { ...written, prompt: { ...written.prompt, template: { question: 7 } } }],
+    ["prompt.template is none", { ...written, prompt: { ...written.prompt, template: { rules: [7] } } }],
+    ["prompt.examples is no list", { ...written, prompt: { ...written.prompt, examples: [{ topic: "x" }] } }],
+    ["a setting of the prompt", { ...written, prompt: { ...written.prompt, access: "none" } }],
+    ["it is no object", []]
+  ]
+  for (const [message, value] of damaged) {
+    it(`is refused with a sentence: ${message}`, () => {
+      const read = ConductorForm.decode(JSON.stringify(value))
+      assert.include(Result.isFailure(read) ? read.failure.message : "", message)
+    })
+  }
+
+  it("is no text that is not JSON", () => {
+    assert.isTrue(Result.isFailure(ConductorForm.decode("{")))
+  })
+})

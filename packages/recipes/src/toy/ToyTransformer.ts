@@ -1,0 +1,21 @@
+/** A transformer in the place of the toy recipe's table: small enough for a laptop, and a file that llama.cpp runs. */
+import * as Tokenizer from "@divisi/gguf/Tokenizer"
+import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
+import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
+
+/** Begins with random weights. What stands in these texts takes few tokens. */
+export const engine = (texts: ReadonlyArray<string>, seed: number) => {
+  const { linesControlTokens: controlTokens, lines: chatTemplate } = ChatTemplate
+  const tokenizer = Tokenizer.train(texts, { merges: 300, controlTokens, chatTemplate })
+  const config = {
+    architecture: "llama",
+    vocabularySize: tokenizer.tokens.length,
+    hiddenSize: 64,
+    layers: 2,
+    heads: 4,
+    feedForwardSize: 128,
+    contextLength: 512,
+    tiedEmbeddings: true
+  } as const
+  return JaxEngine.make({ config, tokenizer, seed, name: "divisi-toy", threads: 1, memoryBytes: 1e8 })
+}
