@@ -4,15 +4,32 @@ import type { StarlightUserConfig } from "@astrojs/starlight/types"
 export const sidebar: StarlightUserConfig["sidebar"] = [
   {
     label: "Begin",
-    items: ["install", "first-answer", "own-pool", "providers", "budgets"]
+    items: [
+      "install",
+      "first-answer",
+      { slug: "own-pool", label: "My own pool" },
+      { slug: "providers", label: "Real models" },
+      "budgets"
+    ]
   },
   {
     label: "Evaluate",
-    items: ["evals", "evals-grading", "evals-baselines", "evals-sandbox"]
+    items: [
+      { slug: "evals", label: "Compare policies and models" },
+      { slug: "evals-baselines", label: "Baselines and reports" },
+      { slug: "evals-grading", label: "Graders" },
+      { slug: "evals-sandbox", label: "Programs in sandboxes" }
+    ]
   },
   {
     label: "Train",
-    items: ["training", "gym", "tiny-conductor", "llamacpp", "training-7b"]
+    items: [
+      { slug: "training", label: "A first training" },
+      { slug: "gym", label: "The gym" },
+      { slug: "tiny-conductor", label: "The tiny Conductor" },
+      { slug: "llamacpp", label: "Local models" },
+      { slug: "training-7b", label: "The road to the 7B" }
+    ]
   },
   {
     label: "Extend",

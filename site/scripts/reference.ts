@@ -50,6 +50,7 @@ export const write = async (root: string, folder: string): Promise<void> => {
     classPropertiesFormat: "table",
     typeAliasPropertiesFormat: "table",
     propertyMembersFormat: "table",
+    tableColumnSettings: { hideSources: true, hideModifiers: true },
     logLevel: "Error"
   } as Parameters<typeof Application.bootstrapWithPlugins>[0])
   const project = await application.convert()

@@ -1,8 +1,10 @@
 /**
  * Turns the events of a real run into the moving picture of the README: the very frames that a terminal shows.
  *
- *     divisi run --json > docs/recordings/run.ndjson
- *     node --conditions=@divisi/source packages/cli/scripts/recording.ts docs/recordings/run.ndjson docs/recordings/run.svg
+ *     node site/scripts/pictures.ts recording
+ *
+ * runs `divisi run --policy lexical --json > docs/recordings/run.ndjson` and then this with these events, the picture to
+ * write, and the command that it shows.
  *
  * The picture plays at a sixth of the real speed from the plan on, so that the eye can follow, and stays on the last
  * frame. Readers that do not animate, or are asked not to, see that frame.
@@ -17,7 +19,6 @@ const columns = 92
 const frameMillis = 40
 const slowness = 6
 const restMillis = 6000
-const command = "npm start"
 
 interface Frame {
   /** When it is shown, in milliseconds of the picture. */
@@ -63,7 +64,7 @@ const row = (line: Line, index: number): string => {
 
 const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(2)}%`
 
-const picture = (frames: ReadonlyArray<Frame>): string => {
+const picture = (frames: ReadonlyArray<Frame>, command: string): string => {
   const total = frames.at(-1)!.at + restMillis
   const height = margin.top + (Math.max(...frames.map(({ lines }) => lines.length)) + 2) * cell.height + margin.bottom
   const width = 2 * margin.left + columns * cell.width
@@ -92,11 +93,11 @@ ${shown.map(({ group }) => group).join("\n")}
 `
 }
 
-const [source, target] = process.argv.slice(2)
+const [source, target, command = "npm start"] = process.argv.slice(2)
 if (source === undefined || target === undefined) {
-  console.error("Usage: recording.ts EVENTS.ndjson PICTURE.svg")
+  console.error("Usage: recording.ts EVENTS.ndjson PICTURE.svg [COMMAND]")
   process.exit(2)
 }
 const frames = framesOf(Result.getOrThrow(Recording.read(readFileSync(source, "utf8"))))
-writeFileSync(target, picture(frames))
+writeFileSync(target, picture(frames, command))
 console.log(`${target}: ${frames.length} frames`)

@@ -1,0 +1,68 @@
+/**
+ * Makes the pictures of the pages from real runs: `node site/scripts/pictures.ts` in the root, or with names of some of
+ * them (`recording`, `training`, `evaluation`). Pages are photographed by a Chromium, where one is installed.
+ */
+import { execFileSync, spawnSync } from "node:child_process"
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+
+const root = path.resolve(import.meta.dirname, "../..")
+
+const node = (...args: ReadonlyArray<string>): string =>
+  execFileSync(process.execPath, ["--conditions=@divisi/source", ...args], { cwd: root, encoding: "utf8" })
+
+const divisi = (...args: ReadonlyArray<string>): string => node("packages/cli/src/main.ts", ...args)
+
+const browser = ["chromium", "chromium-browser", "google-chrome"].find(
+  (name) => spawnSync(name, ["--version"]).status === 0
+)
+
+/** The upper part of a page, as a window of this size shows it. */
+const photograph = (page: string, picture: string, width: number, height: number, scale = 1) => {
+  if (browser === undefined) throw new Error("There is no Chromium here to photograph pages with.")
+  const flags = [
+    "--headless",
+    "--no-sandbox",
+    "--hide-scrollbars",
+    "--virtual-time-budget=3000",
+    "--blink-settings=preferredColorScheme=1"
+  ]
+  const size = [`--window-size=${width},${height}`, `--force-device-scale-factor=${scale}`]
+  execFileSync(browser, [...flags, ...size, `--screenshot=${picture}`, `file://${page}`], { stdio: "ignore" })
+  process.stdout.write(`${path.relative(root, picture)}\n`)
+}
+
+const photographs = (page: string, folder: string) => {
+  fs.mkdirSync(folder, { recursive: true })
+  photograph(page, path.join(folder, "desktop.png"), 1200, 1800)
+  photograph(page, path.join(folder, "phone.png"), 390, 1800, 1.5)
+}
+
+const pictures: Readonly<Record<string, () => void>> = {
+  /** The run of the README, whose first two steps run at once. */
+  recording: () => {
+    const events = path.join(root, "docs/recordings/run.ndjson")
+    fs.writeFileSync(events, divisi("run", "--policy", "lexical", "--json"))
+    const picture = "docs/recordings/run.svg"
+    process.stdout.write(node("packages/cli/scripts/recording.ts", events, picture, "divisi run --policy lexical"))
+  },
+  /** The page of a training that takes seconds. */
+  training: () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-"))
+    const run = path.join(folder, "toy")
+    const page = path.join(folder, "report.html")
+    divisi("train", "--recipe", "toy", "--out", run)
+    divisi("train", "report", run, "--out", page)
+    photographs(page, path.join(root, "docs/training-example"))
+    fs.rmSync(folder, { recursive: true })
+  },
+  /** The example of an evaluation's page, which a command of its own writes. */
+  evaluation: () => {
+    const folder = path.join(root, "docs/evals-example")
+    photographs(path.join(folder, "report.html"), folder)
+  }
+}
+
+const asked = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(pictures)
+for (const name of asked) pictures[name]?.()
