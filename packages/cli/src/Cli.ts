@@ -10,6 +10,7 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import manifest from "../package.json" with { type: "json" }
+import { chat } from "./chat/command.ts"
 import { doctor } from "./doctor/command.ts"
 import { evaluate } from "./eval/command.ts"
 import { grade } from "./grade/command.ts"
@@ -41,6 +42,7 @@ const divisi = Command.make("divisi").pipe(
   Command.withSubcommands([
     init,
     runCommand,
+    chat,
     replay,
     workflow,
     pool,

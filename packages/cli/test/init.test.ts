@@ -50,13 +50,13 @@ const played = (models: ReadonlyArray<Team.Model>, language: Team.Language) =>
 
 describe("what divisi init writes", () => {
   it.each(["typescript", "javascript"] as const)("answers in the gym, in %s", async (language) => {
-    assert.match(await played([], language), /^4560\n1 calls, \$0\.0\d+\n\(0\)$/)
+    assert.match(await played([], language), /^4560\n1 calls, USD 0\.0\d+\n\(0\)$/)
   })
 
   it.each(["typescript", "javascript"] as const)("asks a server where it is, in %s", async (language) => {
     await using server = await WireServer.start(OpenAiChat.compatible({}), [Script.answer("16807 is larger.")])
     const model = { vendor: "ollama", model: "qwen3:8b", baseURL: server.url }
-    assert.match(await played([model], language), /^16807 is larger\.\n\d calls, \$0\.0000\n\(0\)$/)
+    assert.match(await played([model], language), /^16807 is larger\.\n\d calls, USD 0\.0000\n\(0\)$/)
     assert.strictEqual(server.exchanges[0]?.sent.model, "qwen3:8b")
   })
 

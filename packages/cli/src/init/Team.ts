@@ -109,8 +109,9 @@ const script = (configFile: string, scriptFile: string, question: string): strin
     "",
     `const question = process.argv[2] ?? ${quoted(question)}`,
     "const result = await conduct({ question, pool, policy, budget })",
-    "console.log(result.answer ?? `There is no answer (${result.ending}): ${result.detail}`)",
-    "console.log(`${result.spend.calls} calls, $${result.spend.costUsd.toFixed(4)}`)"
+    'if (result.answer === undefined) console.log("There is no answer:", result.ending, result.detail)',
+    "else console.log(result.answer)",
+    'console.log(result.spend.calls, "calls, USD", result.spend.costUsd.toFixed(4))'
   )
 
 /** Where the models of vendors and servers answer. */

@@ -1,0 +1,168 @@
+/** `divisi chat`: one run for each turn of a conversation, on one account. */
+import { existsSync } from "node:fs"
+import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Transcript from "@divisi/core/Transcript"
+import * as WholeFile from "@divisi/files/WholeFile"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Profiles from "../conductor/Profiles.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import * as Services from "../conductor/Services.ts"
+import { exitCodes, type Failure, silent } from "../invocation/Failure.ts"
+import * as Output from "../invocation/Output.ts"
+import * as Format from "../view/Format.ts"
+import { oneLine } from "../view/Line.ts"
+import * as View from "../view/View.ts"
+import * as Conversation from "./Conversation.ts"
+import type { ChatInput } from "./flags.ts"
+import * as Lines from "./Lines.ts"
+import * as Talk from "./Talk.ts"
+
+/** A conversation under way. */
+interface Chat {
+  readonly conductor: Conductor.Conductor["Service"]
+  readonly ledger: Budget.Ledger
+  readonly lines: Lines.Lines
+  readonly talk: Talk.Talk
+  readonly isTyped: boolean
+  conversation: Conversation.Conversation
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Turns
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Asks the team; how the run ended. A turn that is stopped has no answer, and costs what was paid until then. */
+const turn = Effect.fnUntraced(function* (chat: Chat, question: string) {
+  const recorder = Transcript.recorder()
+  const view = chat.talk.turn(chat.conductor.maxRounds, recorder.transcript)
+  const listener = (event: RunEvent) => {
+    recorder.listener(event)
+    view.listen(event)
+  }
+  const messages = Conversation.asked(chat.conversation, question)
+  const running = chat.conductor.run({ messages }, { ledger: chat.ledger, listener })
+  const finish = Effect.sync(() => {
+    const run = recorder.transcript()
+    view.end(run, run?.answer)
+    if (run !== undefined) chat.conversation = Conversation.after(chat.conversation, question, run, run.answer)
+  })
+  yield* Effect.ensuring(Effect.raceFirst(running, chat.lines.stopped), finish)
+  return chat.conversation.runs.at(-1)?.ending ?? "interrupted"
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Commands
+// -------------------------------------------------------------------------------------------------------------------
+
+const help = [
+  "/plan    how the last answer was made",
+  "/cost    what each turn cost",
+  "/reset   forget what was said",
+  "/save    keep the conversation in a file: /save talk.json",
+  "/exit    end (Ctrl-D)"
+]
+
+const save = (chat: Chat, name: string): Effect.Effect<void> => {
+  const file = name === "" ? `divisi-chat-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json` : name
+  if (existsSync(file)) return Effect.sync(() => chat.talk.note(`${file} is there already: name another file.`))
+  return WholeFile.write(file, Conversation.saved(chat.conversation)).pipe(
+    Effect.match({
+      onSuccess: () => chat.talk.note(`Saved in ${file}.`),
+      onFailure: ({ message }) => chat.talk.note(message)
+    })
+  )
+}
+
+/** Does what a line that begins with a slash says; whether the conversation goes on. */
+const command = Effect.fnUntraced(function* (chat: Chat, line: string) {
+  const [name = "", ...rest] = line.trim().split(/\s+/)
+  const last = chat.conversation.runs.at(-1)
+  switch (name) {
+    case "/plan":
+      if (last === undefined) chat.talk.note("Nothing was asked yet.")
+      else chat.talk.plan(last)
+      return true
+    case "/cost":
+      chat.talk.note(...Conversation.costs(chat.conversation))
+      return true
+    case "/reset":
+      chat.conversation = Conversation.reset(chat.conversation)
+      chat.talk.note("What was said is forgotten.")
+      return true
+    case "/save":
+      yield* save(chat, rest.join(" "))
+      return true
+    case "/exit":
+    case "/quit":
+      return false
+    default:
+      chat.talk.note(...help)
+      return true
+  }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// The conversation
+// -------------------------------------------------------------------------------------------------------------------
+
+const isCommand = (line: string): boolean => /^\/[a-z]+(?:\s|$)/.test(line) && !line.includes("\n")
+
+const talkOn = Effect.fnUntraced(function* (chat: Chat): Effect.fn.Return<void, Failure> {
+  for (;;) {
+    const line = yield* chat.lines.next
+    if (line === undefined) return
+    if (line.trim() === "") continue
+    if (chat.isTyped && isCommand(line)) {
+      if (!(yield* command(chat, line))) return
+      continue
+    }
+    const ending = yield* turn(chat, line)
+    // What follows on a pipe was written for an answer that there is not.
+    if (!chat.isTyped && ending !== "answered") return yield* silent(exitCodes[ending])
+  }
+})
+
+const open = Effect.gen(function* () {
+  const isTyped = process.stdin.isTTY === true && process.stdout.isTTY === true
+  const output = Output.drawing(process.stdout)
+  const talk = isTyped
+    ? Talk.onTerminal(output, View.isLive(process.stdout, yield* View.terminal))
+    : Talk.onPipe(process.stdout, process.stderr)
+  return { isTyped, talk, lines: isTyped ? Lines.typed(output, "› ") : Lines.piped() }
+})
+
+const start = Effect.fnUntraced(function* (input: ChatInput): Effect.fn.Return<void, Failure, Scope.Scope> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)
+  const options = yield* RunOptions.resolve(config, input, { profiles, areNotesShown: true })
+  const isGym = RunOptions.isGym(config, input)
+  // Each turn obeys the limits of the config, and all of them together this one.
+  const ledger = Budget.make({ costUsd: Option.getOrUndefined(input.maxCost) })
+  const chat: Chat = {
+    conductor: Conductor.make(options),
+    ledger,
+    conversation: Conversation.empty,
+    ...(yield* open)
+  }
+  if (chat.isTyped) {
+    const ids = options.pool.workers.map(({ id }) => oneLine(id))
+    chat.talk.note(
+      `Talking with ${ids.length > 6 ? Format.count(ids.length, "worker") : ids.join(", ")}. /help lists commands.`
+    )
+  }
+  const finish = Effect.sync(() => {
+    chat.lines.close()
+    if (chat.conversation.runs.length === 0) return
+    // What the workers of the gym cost, nobody pays.
+    chat.talk.note(`${Conversation.total(chat.conversation)}${isGym ? " of play money" : ""}`)
+  })
+  yield* Effect.ensuring(Services.provide(talkOn(chat), { ...Services.of(config, input), isGym }), finish)
+})
+
+/** Talks until the end. What was paid is told however it ends. */
+export const chat = (input: ChatInput): Effect.Effect<void, Failure> => Effect.scoped(start(input))

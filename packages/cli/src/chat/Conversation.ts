@@ -1,0 +1,65 @@
+/** A conversation as data: what was said, and the run behind each answer. */
+import type { Message } from "@divisi/core/Task"
+import * as Transcript from "@divisi/core/Transcript"
+import * as Format from "../view/Format.ts"
+import { oneLine } from "../view/Line.ts"
+import * as Totals from "../view/Totals.ts"
+
+/** What was said so far. */
+export interface Conversation {
+  /** The turns that were answered, in order: a question, its answer, the next question. */
+  readonly messages: ReadonlyArray<Message>
+  /** Every run, those that were stopped or failed included: they cost, too. */
+  readonly runs: ReadonlyArray<Transcript.Transcript>
+}
+
+export const empty: Conversation = { messages: [], runs: [] }
+
+/** What a turn asks: all that was said, and the question. */
+export const asked = ({ messages }: Conversation, question: string): readonly [Message, ...Array<Message>] =>
+  [...messages, { role: "user", content: question }] as never
+
+/** The conversation after a turn. A question without an answer is no part of what was said. */
+export const after = (
+  { messages, runs }: Conversation,
+  question: string,
+  run: Transcript.Transcript,
+  answer: string | undefined
+): Conversation => ({
+  messages:
+    answer === undefined
+      ? messages
+      : [...messages, { role: "user", content: question }, { role: "assistant", content: answer }],
+  runs: [...runs, run]
+})
+
+/** Forgets what was said, and not what it cost. */
+export const reset = ({ runs }: Conversation): Conversation => ({ messages: [], runs })
+
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
+
+/** What all of it took: `2 turns · 5 calls · 1,204 tokens · $0.0031`. */
+export const total = ({ runs }: Conversation): string => {
+  const spends = runs.map(Transcript.spendSoFar)
+  const unpriced = sum(spends.map(({ unpricedCalls }) => unpricedCalls))
+  return [
+    Format.count(runs.length, "turn"),
+    Format.count(sum(spends.map(({ calls }) => calls)), "call"),
+    Format.count(sum(spends.map(({ usage }) => usage.inputTokens + usage.outputTokens)), "token"),
+    Format.cost(sum(spends.map(({ costUsd }) => costUsd))),
+    ...(unpriced === 0 ? [] : [`${Format.count(unpriced, "call")} of unknown price`])
+  ].join(" · ")
+}
+
+/** What each turn took, and all of them. */
+export const costs = (conversation: Conversation): ReadonlyArray<string> => [
+  ...conversation.runs.map((run, index) => {
+    const question = oneLine(run.task.messages.at(-1)?.content ?? "")
+    return `${String(index + 1).padStart(2)}. ${Totals.spent(run)}  ${question.length > 40 ? `${question.slice(0, 39)}…` : question}`
+  }),
+  total(conversation)
+]
+
+/** What `/save` writes. */
+export const saved = ({ messages, runs }: Conversation): string =>
+  `${JSON.stringify({ version: 1, messages, runs }, undefined, 2)}\n`

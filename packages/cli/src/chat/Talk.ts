@@ -1,0 +1,113 @@
+/** How a conversation is shown: on a terminal with what happens, on a pipe the answers alone. */
+import * as AnswerText from "@divisi/core/AnswerText"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import type { Transcript } from "@divisi/core/Transcript"
+import * as BlockView from "../view/BlockView.ts"
+import * as Format from "../view/Format.ts"
+import { clean, cut, line, toAnsi, toText } from "../view/Line.ts"
+import * as Totals from "../view/Totals.ts"
+import type { Output } from "../view/View.ts"
+
+/** Shows one turn. */
+export interface Turn {
+  readonly listen: (event: RunEvent) => void
+  /** To be called once, with the run as it ended and its answer. */
+  readonly end: (run: Transcript | undefined, answer: string | undefined) => void
+}
+
+/** Shows a conversation. */
+export interface Talk {
+  readonly turn: (maxRounds: number, run: () => Transcript | undefined) => Turn
+  /** Says something about the conversation that is no part of it. */
+  readonly note: (...lines: ReadonlyArray<string>) => void
+  readonly plan: (run: Transcript) => void
+}
+
+const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+const frameMillis = 100
+const erase = "\r\u001b[K"
+
+/** What a run is doing, in a line. */
+const doing = (run: Transcript | undefined, elapsed: number): string => {
+  const round = run?.rounds.at(-1)
+  const time = Format.duration(elapsed)
+  if (round?.workflow === undefined) return `planning · ${time}`
+  const running = round.steps.filter(({ state }) => state === "running").map(({ worker }) => worker)
+  const done = round.steps.filter(({ state }) => state !== "waiting" && state !== "running").length
+  return `${[`${done} of ${Format.count(round.steps.length, "step")}`, ...running].join(" · ")} · ${time}`
+}
+
+/** The run of an answer, folded away. */
+const folded = (run: Transcript): string => {
+  const steps = run.rounds.reduce((count, round) => count + round.steps.length, 0)
+  return `${Format.count(steps, "step")} · ${Totals.spent(run)} · ${Format.duration(run.durationMillis ?? 0)} · /plan`
+}
+
+/** On a terminal. `isLive` is false where it cannot be redrawn or nobody wants that. */
+export const onTerminal = (output: Output, isLive: boolean): Talk => {
+  const dim = (text: string) => (isLive ? toAnsi(line(text, "dim")) : toText(line(text)))
+  // A window that does not know its width says 0.
+  const width = () => (output.columns || 80) - 1
+  return {
+    note: (...lines) => void output.write(`${lines.map(dim).join("\n")}\n`),
+    plan: (run) => {
+      const lines = BlockView.final(run, width())
+      output.write(`${lines.map((one) => (isLive ? toAnsi(one) : toText(one))).join("\n")}\n`)
+    },
+    turn: (maxRounds, run) => {
+      let state = AnswerText.start({ maxRounds })
+      let written = ""
+      let frame = 0
+      const since = Date.now()
+      const draw = () => {
+        const text = `${spinner[frame++ % spinner.length]} ${doing(run(), Date.now() - since)}`
+        output.write(`${erase}${dim(cut(text, width()))}`)
+      }
+      let timer = isLive ? setInterval(draw, frameMillis) : undefined
+      const settle = () => {
+        if (timer === undefined) return
+        clearInterval(timer)
+        timer = undefined
+        output.write(erase)
+      }
+      const write = (text: string) => {
+        if (text === "") return
+        settle()
+        written += text
+        output.write(clean(text))
+      }
+      return {
+        listen: (event) => {
+          const [next, text] = AnswerText.emit(state, event)
+          state = next
+          write(text)
+        },
+        end: (ended, answer) => {
+          settle()
+          if (written !== "" && !written.endsWith("\n")) output.write("\n")
+          if (answer !== undefined && written !== answer) {
+            if (written !== "") output.write(`${dim("It was answered anew:")}\n`)
+            output.write(`${clean(answer).trimEnd()}\n`)
+          }
+          if (ended === undefined) return
+          const lines = ended.ending === "answered" ? [folded(ended)] : Totals.lines(ended).map(({ text }) => text)
+          output.write(`${lines.map(dim).join("\n")}\n`)
+        }
+      }
+    }
+  }
+}
+
+/** On a pipe: whole answers on one output, all else on the other. */
+export const onPipe = (answers: Output, errors: Output): Talk => ({
+  note: (...lines) => void errors.write(lines.map((text) => `divisi: ${text}\n`).join("")),
+  plan: () => {},
+  turn: () => ({
+    listen: () => {},
+    end: (run, answer) => {
+      if (answer !== undefined) answers.write(`${clean(answer).trimEnd()}\n`)
+      if (run === undefined || run.ending === "answered") return
+      for (const { text } of Totals.lines(run)) errors.write(`divisi: ${text}\n`)
+    }
+  })
+})

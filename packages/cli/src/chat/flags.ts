@@ -1,0 +1,15 @@
+/** What `divisi chat` is asked for: what `divisi run` is, without a question. */
+import type * as Command from "effect/cli/Command"
+import { cost, timeout } from "../invocation/flags.ts"
+import { flags as ofRun } from "../run/flags.ts"
+
+const { file: _, json: __, question: ___, transcript: ____, ...team } = ofRun
+
+export const flags = {
+  ...team,
+  maxCost: cost("max-cost", "The most the whole conversation may cost, in USD; never exceeded"),
+  timeout: timeout("The longest that one turn may take: 30s, 2m")
+}
+
+/** What `divisi chat` is asked for. */
+export type ChatInput = Command.Command.Config.Infer<typeof flags>
