@@ -1,18 +1,22 @@
 /**
  * The grader against the official code of LiveCodeBench on the same programs, where a copy of that is at hand: its
- * repository's folder in `DIVISI_LIVECODEBENCH`, and `python3`. (It imports numpy, and needs nothing of it.)
+ * repository's folder in `DIVISI_LIVECODEBENCH`, and a Python, `python3` or the one in `DIVISI_PYTHON`. Where that
+ * Python has numpy, functions that give numpy's scalars are graded with it.
  */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
 import { CodeGrader } from "@divisi/graders/code"
-import { PyodideSandbox } from "@divisi/graders/sandboxes"
+import type * as Sandbox from "@divisi/graders/Sandbox"
+import { LocalPythonSandbox, PyodideSandbox } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
+import { can } from "./atHand.ts"
 import { folder } from "./folder.ts"
 import { calling, fenced, printing } from "./programs.ts"
 
 const repository = process.env.DIVISI_LIVECODEBENCH
+const python = process.env.DIVISI_PYTHON ?? "python3"
 
 interface Case {
   readonly code: string
@@ -85,6 +89,38 @@ const cases: ReadonlyArray<Case> = [
   gives("__import__('collections').deque([1])", "[1]")
 ]
 
+/** What functions give with numpy, what they should give, and whether Python calls the two equal. */
+const withNumpy: ReadonlyArray<readonly [result: string, output: string, right: boolean]> = [
+  ["numpy.int64(3)", "3", true],
+  ["numpy.int64(3)", "4", false],
+  ["numpy.int8(-3)", "-3", true],
+  ["numpy.uint64(2 ** 64 - 1)", "18446744073709551615", true],
+  ["[numpy.int32(1), numpy.int64(2)]", "[1, 2]", true],
+  ["(numpy.int32(1), numpy.int64(2))", "[1, 2]", true],
+  ["numpy.float64(0.1) + numpy.float64(0.2)", "0.3", false],
+  ["numpy.float64(0.5)", "0.5", true],
+  ["numpy.float32(0.5)", "0.5", true],
+  ["numpy.float16(0.25)", "0.25", true],
+  ["[numpy.mean([1, 2])]", "[1.5]", true],
+  ["numpy.bool_(True)", "true", true],
+  ["numpy.bool_(False)", "true", false],
+  ["numpy.int64(1)", "true", true],
+  ["numpy.str_('ab')", '"ab"', true],
+  ["{'a': numpy.int64(1)}", '{"a": 1}', true],
+  ["{numpy.int64(1): 1}", '{"1": 1}', false],
+  ["numpy.array([1, 2])", "[1, 2]", false],
+  ["numpy.array([1, 2]).tolist()", "[1, 2]", true],
+  ["list(numpy.array([1, 2]))", "[1, 2]", true],
+  ["numpy.array(5)", "5", true],
+  ["numpy.nan", "0", false]
+]
+
+const numpyCases: ReadonlyArray<Case> = withNumpy.map(([result, output]) => ({
+  code: `import numpy\nclass Solution:\n    def f(self, x):\n        return ${result}`,
+  tests: [["1", output]],
+  function: "f"
+}))
+
 /** Python that asks the official code: 1 for right. */
 const question = `
 import importlib.util, json, os, sys, types
@@ -106,7 +142,7 @@ for case in json.load(open(sys.argv[2])):
     if identity == 0:
         try:
             results = module.run_test({"input_output": json.dumps(about)}, test=case["code"], timeout=6)[0]
-            write(parent, b"1" if results and all(one is True for one in results) else b"0")
+            write(parent, b"1" if results and all(one > 0 for one in results) else b"0")
         finally:
             leave(0)
     os.close(parent)
@@ -115,36 +151,54 @@ for case in json.load(open(sys.argv[2])):
 print(json.dumps(verdicts))
 `
 
-const official = (): ReadonlyArray<boolean> => {
+const official = (cases: ReadonlyArray<Case>): ReadonlyArray<boolean> => {
   const place = path.join(repository!, "lcb_runner", "evaluation", "testing_util.py")
   const file = path.join(folder(), "cases.json")
   fs.writeFileSync(file, JSON.stringify(cases))
   return JSON.parse(
-    execFileSync("python3", ["-c", question, place, file], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
+    execFileSync(python, ["-c", question, place, file], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
       .trim()
       .split("\n")
       .at(-1)!
   )
 }
 
+/** The grader's verdicts. */
+const ours = (cases: ReadonlyArray<Case>, sandbox: Sandbox.Sandbox) => {
+  const grader = CodeGrader.liveCodeBench(sandbox)
+  return Effect.forEach(cases, (one) => {
+    const task = one.function === undefined ? printing(...one.tests) : calling(one.function, ...one.tests)
+    return Effect.map(grader.grade(task, fenced(one.code)), ({ correct }) => correct)
+  })
+}
+
 describe("LiveCodeBench", () => {
   it.skipIf(repository === undefined)(
     "judges as its official code does (needs the repository in DIVISI_LIVECODEBENCH, and python3)",
     async () => {
-      const expected = official()
-      const program = Effect.gen(function* () {
-        const grader = CodeGrader.liveCodeBench(yield* PyodideSandbox.make())
-        return yield* Effect.forEach(cases, (one) => {
-          const task = one.function === undefined ? printing(...one.tests) : calling(one.function, ...one.tests)
-          return Effect.map(grader.grade(task, fenced(one.code)), ({ correct }) => correct)
-        })
-      })
+      const expected = official(cases)
+      const program = Effect.flatMap(PyodideSandbox.make(), (sandbox) => ours(cases, sandbox))
       const verdicts = await Effect.runPromise(Effect.scoped(program))
       const other = cases.filter(({ differs }, at) => (verdicts[at] === expected[at]) === (differs === true))
       assert.deepStrictEqual(
         other.map(({ code, tests }) => [code, tests[0]]),
         []
       )
+    }
+  )
+
+  it.skipIf(!can(python, "-c", "import numpy"))(
+    "takes numpy's scalars for what they are, as its official code does where that is at hand (needs numpy)",
+    async () => {
+      const sandbox = await Effect.runPromise(LocalPythonSandbox.makeUnsafe({ python }))
+      const verdicts = await Effect.runPromise(ours(numpyCases, sandbox))
+      const told = (right: ReadonlyArray<boolean>) =>
+        withNumpy.map(([result, output], at) => [result, output, right[at]])
+      assert.deepStrictEqual(
+        told(verdicts),
+        withNumpy.map((one) => [...one])
+      )
+      if (repository !== undefined) assert.deepStrictEqual(told(official(numpyCases)), told(verdicts))
     }
   )
 })

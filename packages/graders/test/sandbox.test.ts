@@ -5,7 +5,13 @@ import os from "node:os"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import * as Sandbox from "@divisi/graders/Sandbox"
-import { ContainerSandbox, LocalPythonSandbox, PyodideSandbox, Sandboxes } from "@divisi/graders/sandboxes"
+import {
+  BubblewrapSandbox,
+  ContainerSandbox,
+  LocalPythonSandbox,
+  PyodideSandbox,
+  Sandboxes
+} from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -190,6 +196,34 @@ describe("local python", () => {
   it("gives an error, not an execution, when there is no interpreter", async () => {
     const error = await Effect.runPromise(Effect.flip(LocalPythonSandbox.makeUnsafe({ python: "no-such-python" })))
     assert.include(error.message, "there is no Python")
+  })
+})
+
+describe("bubblewrap", () => {
+  /** Stands for bubblewrap: builds no walls, and runs what it is to run. */
+  const double = `#!/bin/sh
+if [ "$1" = --version ]; then echo "bubblewrap of this test"; exit; fi
+while [ "$1" != -- ]; do
+  if [ "$3" = /program ]; then program=$2; fi
+  shift
+done
+if [ "$3" = -c ]; then exec "$2" -c "$4"; fi
+exec "$2" "$program/main.py"
+`
+
+  it.skipIf(!can("python3", "--version"))("runs where it was found, whatever the path says later", async () => {
+    const before = process.env.PATH
+    const place = folder()
+    fs.writeFileSync(path.join(place, "bwrap"), double, { mode: 0o755 })
+    let sandbox: Sandbox.Sandbox
+    try {
+      process.env.PATH = `${place}:${before}`
+      sandbox = await open(BubblewrapSandbox.make())
+    } finally {
+      process.env.PATH = before
+    }
+    assert.include(sandbox.name, "bubblewrap of this test")
+    assert.deepInclude(await Effect.runPromise(Sandbox.run(sandbox, { code: "print(1)" })), { stdout: "1\n" })
   })
 })
 

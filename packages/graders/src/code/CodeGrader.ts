@@ -3,6 +3,6 @@
  *
  * Whatever a program does counts for or against it, a package that it lacks, too. A sandbox that fails gives no verdict.
  */
-export { type BigCodeBenchOptions, bigCodeBench } from "./bigCodeBench.ts"
+export { bigCodeBench } from "./bigCodeBench.ts"
 export type { Options } from "./execution.ts"
 export { liveCodeBench } from "./liveCodeBench.ts"

@@ -9,15 +9,6 @@ import { brokenOff, type Options } from "./execution.ts"
 import { rewriter, type TestText } from "./testText.ts"
 import * as UnitTests from "./unitTests.ts"
 
-/** Options of BigCodeBench. */
-export interface BigCodeBenchOptions extends Options {
-  /**
-   * Whether the reference solution must pass in this sandbox before an answer may fail in it; true by default. A task
-   * whose reference fails, for want of a library perhaps, then has no verdict instead of a wrong one.
-   */
-  readonly checkReference?: boolean | undefined
-}
-
 type Problem = BigCodeBenchProblem.BigCodeBenchProblem
 
 /** What is known of a task once its reference has been run. */
@@ -137,7 +128,7 @@ const verdictOf = (execution: Sandbox.Execution, findings: UnitTests.Findings): 
  * An assertion without a literal is decided beside the solution: an object that equals everything passes it. See
  * docs/evals-sandbox.md.
  */
-export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: BigCodeBenchOptions = {}): Verdict.AnswerGrader => {
+export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): Verdict.AnswerGrader => {
   const name = "bigcodebench"
   const { insideOf, reference, run } = runner(sandbox, options)
   return {
@@ -151,7 +142,7 @@ export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: BigCodeBenchOpti
         if (problem === undefined) return yield* failure("the task has no tests of BigCodeBench")
         const inside = insideOf(problem)
         const { verdict } = yield* orFail(run(problem, { answer }, inside))
-        if (verdict.correct || verdict.rung === "unparsed" || options.checkReference === false) return verdict
+        if (verdict.correct || verdict.rung === "unparsed") return verdict
         const known = yield* orFail(reference(problem))
         if (!known.verdict.correct) {
           return yield* failure(`its reference solution fails in ${sandbox.name}, too: ${known.verdict.explanation}`)

@@ -33,6 +33,11 @@ export interface Backend {
   readonly limitsMemory?: boolean | undefined
 }
 
+/** A backend, and the path on which its commands were found when it was made. */
+interface Found extends Backend {
+  readonly searchPath: string | undefined
+}
+
 /** One input of one program. */
 export interface Run {
   /** Unlike any other. */
@@ -71,13 +76,12 @@ const collect = (streams: ReadonlyArray<Readable>, limit: number, onMore: () => 
   return (index: number) => Buffer.concat(pieces[index]!).toString()
 }
 
-const execute = (backend: Backend, run: Run, order: string): Effect.Effect<Ended> =>
+const execute = (backend: Found, run: Run, order: string): Effect.Effect<Ended> =>
   Effect.callback((resume) => {
     const owner = { uid: backend.user, gid: backend.user }
     const child = Group.start(backend.command(run), {
       cwd: run.work,
-      // The path on which the backend was found when it was made.
-      env: { PATH: process.env.PATH, HOME: run.work, LANG: "C.UTF-8", MPLBACKEND: "Agg" },
+      env: { PATH: backend.searchPath, HOME: run.work, LANG: "C.UTF-8", MPLBACKEND: "Agg" },
       stdio: ["pipe", "pipe", "pipe"],
       ...owner
     })
@@ -162,7 +166,7 @@ const folders = (user: number | undefined) =>
 
 let runs = 0
 
-const runOne = (backend: Backend, program: Program, input: string) =>
+const runOne = (backend: Found, program: Program, input: string) =>
   Effect.gen(function* () {
     const { folder, work } = yield* folders(backend.user)
     const allowed = limits(program)
@@ -181,22 +185,25 @@ const runOne = (backend: Backend, program: Program, input: string) =>
 
 /** The sandbox of a backend. */
 export const make = (backend: Backend): Effect.Effect<Sandbox> =>
-  Effect.map(Semaphore.make(backend.processes), (turns) => ({
-    name: backend.name,
-    slowdown: 1,
-    run: (program, goesOn = isClean) =>
-      turns.withPermit(
-        Effect.gen(function* () {
-          const executions: Array<Execution> = []
-          for (const [index, input] of (program.inputs ?? [""]).entries()) {
-            const execution = yield* runOne(backend, program, input)
-            executions.push(execution)
-            if (!goesOn(execution, index)) break
-          }
-          return executions
-        })
-      )
-  }))
+  Effect.map(Semaphore.make(backend.processes), (turns) => {
+    const found = { ...backend, searchPath: process.env.PATH }
+    return {
+      name: backend.name,
+      slowdown: 1,
+      run: (program, goesOn = isClean) =>
+        turns.withPermit(
+          Effect.gen(function* () {
+            const executions: Array<Execution> = []
+            for (const [index, input] of (program.inputs ?? [""]).entries()) {
+              const execution = yield* runOne(found, program, input)
+              executions.push(execution)
+              if (!goesOn(execution, index)) break
+            }
+            return executions
+          })
+        )
+    }
+  })
 
 /** Runs a command to its end and gives its output; the failure says what went wrong. */
 export const ask = (command: ReadonlyArray<string>, user?: number): Effect.Effect<string, string> =>
