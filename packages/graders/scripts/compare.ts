@@ -1,15 +1,18 @@
 /**
  * Grades pairs of known truth that a seed makes, and prints, as Markdown, how many each grader misses and credits
  * falsely: `pnpm --filter @divisi/graders compare [seeds…]`; `today` is a seed, and the default. `--golds=2` makes two
- * golds of each kind instead of six.
+ * golds of each kind instead of six; `--contests` asks the second generator. `--cases=cases.json` grades a file of
+ * `{gold, answer, expected}` instead, such as scripts/suites.py makes of other graders' tests.
  *
  * With a Python that has math-verify or lm_eval in `DIVISI_PYTHON`, their graders too, on the first seed; without it
  * the table says that they are not there. `--misses` prints every pair that our grader gets wrong.
  */
 import { execFileSync } from "node:child_process"
+import fs from "node:fs"
 import * as Task from "@divisi/core/Task"
 import { Algebra, MathGrader } from "@divisi/graders/math"
 import * as Effect from "effect/Effect"
+import * as Contests from "./contests/Contests.ts"
 import * as Pairs from "./pairs/Pairs.ts"
 
 const words = process.argv.slice(2)
@@ -18,6 +21,17 @@ const given = words.filter((word) => !word.startsWith("--")).map((word) => (word
 const seeds = given.length === 0 ? [today] : given
 
 const golds = Number(words.find((word) => word.startsWith("--golds="))?.slice(8) ?? 6)
+
+const file = words.find((word) => word.startsWith("--cases="))?.slice(8)
+
+/** The file of cases is the same for every seed. */
+const source = (): { readonly names: ReadonlyArray<string>; readonly make: typeof Pairs.make } => {
+  if (file === undefined) return words.includes("--contests") ? Contests : Pairs
+  const cases: ReadonlyArray<Pairs.Pair> = JSON.parse(fs.readFileSync(file, "utf8"))
+  return { names: [...new Set(cases.map(({ kind }) => kind))], make: () => cases }
+}
+
+const { make, names } = source()
 
 interface Result {
   readonly name: string
@@ -56,12 +70,12 @@ const count = (pairs: ReadonlyArray<Pairs.Pair>, verdicts: ReadonlyArray<boolean
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-print(`${Pairs.names.length} kinds; pairs a second with one processor, other loads on the machine included`)
+print(`${names.length} kinds; pairs a second with one processor, other loads on the machine included`)
 print("")
 print("| grader | seed | right | missed | refused | false credit | pairs a second |")
 print("|---|---|---|---|---|---|---|")
 for (const [index, seed] of seeds.entries()) {
-  const pairs = Pairs.make(seed, golds)
+  const pairs = make(seed, golds)
   const results = [
     await ours("math", seed, pairs),
     await ours("math500", seed, pairs),
@@ -80,7 +94,7 @@ for (const [index, seed] of seeds.entries()) {
     print("")
     print(`| kind | right | different | ${results.map(({ name }) => `${name}: missed / false`).join(" | ")} |`)
     print(`|---|---|---|${results.map(() => "---").join("|")}|`)
-    for (const kind of Pairs.names) {
+    for (const kind of names) {
       const at = pairs.flatMap((pair, place) => (pair.kind === kind ? [place] : []))
       const some = at.map((place) => pairs[place]!)
       const cells = results.map(({ verdicts }) => {

@@ -1,6 +1,6 @@
 /** The value of an expression: exactly, as a fraction; or to 80 digits, as a complex number. */
 import { Decimal } from "decimal.js"
-import type { Expression, FunctionName } from "./Expression.ts"
+import { type Expression, type FunctionName, variables } from "./Expression.ts"
 import * as Rational from "./Rational.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ const plus = (a: Approximate, b: Approximate): Value => {
   return sum === undefined ? undefined : { ...sum, spread: D.max(sum.spread, size(a), size(b)) }
 }
 
-const isReal = ({ im }: Approximate) => im.isZero()
+export const isReal = ({ im }: Approximate): boolean => im.isZero()
 
 const times = (a: Approximate, b: Approximate): Value => {
   const grown = { ...a, spread: D.max(a.spread.times(size(b)), b.spread.times(size(a))) }
@@ -176,6 +176,15 @@ const power = (base: Approximate, exponent: Approximate): Value => {
   const log = logarithm(base)
   const scaled = log === undefined ? undefined : times(log, exponent)
   return scaled === undefined ? undefined : exponential(scaled)
+}
+
+/** Of what varies, a power such as `x^{2/3}` is a real root where there is one, as `\sqrt[3]{x^2}` is. */
+const realPower = (base: Approximate, exponent: Approximate, fraction: Exact): Value => {
+  if (fraction === undefined || fraction.denominator === 1n || fraction.denominator % 2n === 0n) {
+    return power(base, exponent)
+  }
+  const root = rootOf(base, fromRational(Rational.integer(fraction.denominator)))
+  return root && power(root, fromRational(Rational.integer(fraction.numerator))!)
 }
 
 const wholePower = (base: Approximate, exponent: number): Value => {
@@ -311,7 +320,11 @@ export const approximate = (expression: Expression, bindings: Bindings = new Map
     case "divide":
       return two(expression.left, expression.right, bindings, quotient)
     case "power":
-      return two(expression.left, expression.right, bindings, power)
+      return two(expression.left, expression.right, bindings, (base, exponent) =>
+        isReal(base) && base.re.isNegative() && variables(expression.left).length > 0
+          ? realPower(base, exponent, exact(expression.right))
+          : power(base, exponent)
+      )
     case "root":
       return one(expression.of, bindings, (a) => rootOf(a, approximate(expression.degree, bindings)))
     case "log":

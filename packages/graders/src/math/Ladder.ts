@@ -9,6 +9,7 @@ import { approximate, exact } from "./Evaluate.ts"
 import type { Expression } from "./Expression.ts"
 import { print, some, variables } from "./Expression.ts"
 import * as IntervalSet from "./IntervalSet.ts"
+import { columnOf, rowsOf } from "./Matrices.ts"
 import { fold, normalise } from "./Notation.ts"
 import { parse } from "./Parser.ts"
 import * as Rational from "./Rational.ts"
@@ -182,11 +183,18 @@ const compareTuples = (gold: Expression, answer: Expression, rules: Rules): Deci
   return verdict(brackets && inOrder(gold.items, answer.items, { ...rules, anyOrder: false }), rung)
 }
 
+/** Matrices, and what is reckoned with them; a column is the point of its entries. */
 const compareMatrices = (gold: Expression, answer: Expression, rules: Rules): Decision => {
-  if (gold.type !== "matrix" || answer.type !== "matrix") return open
-  const isSame =
-    gold.rows.length === answer.rows.length && gold.rows.every((row, index) => inOrder(row, answer.rows[index]!, rules))
-  return verdict(isSame, "matrix")
+  const [a, b] = [rowsOf(gold), rowsOf(answer)]
+  if (a !== undefined && b !== undefined) {
+    const isSame = a.length === b.length && a.every((row, index) => inOrder(row, b[index]!, rules))
+    return verdict(isSame, "matrix")
+  }
+  const [column, point] = a === undefined ? [columnOf(answer), gold] : [columnOf(gold), answer]
+  if (column === undefined || point.type !== "tuple" || !isPoint(point)) {
+    return a === undefined && b === undefined ? open : no("matrix")
+  }
+  return verdict(a === undefined ? inOrder(point.items, column, rules) : inOrder(column, point.items, rules), "matrix")
 }
 
 const isIntervals = (expression: Expression): boolean =>
@@ -251,20 +259,23 @@ const decide = (gold: Expression, answer: Expression, rules: Rules): Decision =>
     () => compareResidues(gold, answer, rules),
     () => compareRatios(gold, answer, rules),
     () => compareValues(gold, answer),
+    () => (isReckoned(gold, answer) ? compareMatrices(gold, answer, rules) : open),
     () => compareTuples(gold, answer, rules),
-    () => compareMatrices(gold, answer, rules),
     () => compareIntervals(gold, answer),
     () => compareWithRelation(gold, answer, rules, decide)
   ].reduce((decision, next) => or(decision, next), mismatch(gold, answer))
 }
 
+/** Whether both sides are values, and one has a matrix in it. */
+const isReckoned = (gold: Expression, answer: Expression): boolean =>
+  [gold, answer].every(({ type }) => type !== "relation" && type !== "list" && type !== "set") &&
+  [gold, answer].some((side) => some(side, ({ type }) => type === "matrix"))
+
 /** Kinds that nothing else can equal. */
 const mismatch = (gold: Expression, answer: Expression): Decision => {
   const kinds = [gold.type, answer.type]
   if (kinds.includes("relation") || kinds.includes("set")) return open
-  if (kinds.includes("text") || kinds.includes("based")) return no("text")
-  if (kinds.includes("matrix") && gold.type !== answer.type) return no("matrix")
-  return open
+  return kinds.includes("text") || kinds.includes("based") ? no("text") : open
 }
 
 /** Whether a decimal is what a value rounds to, to the places that it has: `3 \approx 4` is nobody's rounding. */
@@ -344,6 +355,12 @@ const readings = (normalised: string): ReadonlyArray<Expression> => {
 /** A time of the day, which is no ratio. */
 const isTime = /^\d{1,2}:[0-5]\d$/
 
+/** A time before or after noon, in one spelling. */
+const timeOfDay = (normalised: string): string | undefined => {
+  const match = /^(\d{1,2}):([0-5]\d)\s*(?:\\(?:text|name)\s*\{)?\s*([ap])\.?\s?m\.?\s*\}?$/i.exec(normalised)
+  return match === null ? undefined : `${Number(match[1])}:${match[2]} ${match[3]!.toLowerCase()}`
+}
+
 /** A comma that can only part a decimal, or that nobody sets so between two numbers of which one has two digits. */
 const isDecimalComma = /^-?(?:0,\d+|\d+,(?:\d{2}|\d{4,}))$/
 
@@ -370,6 +387,8 @@ export const decideText = (gold: string, answer: string, rules: Rules): Decision
   const [x, y] = [unwrapped(fold(a)), unwrapped(fold(b))]
   if (x === "" || y === "") return no("text")
   if (x === y) return yes("text")
+  const [time, other] = [timeOfDay(a), timeOfDay(b)]
+  if (time !== undefined && other !== undefined) return verdict(time === other, "text")
   if (isTime.test(a) && /^\d+:\d+$/.test(b)) return no("text")
   const said = a.includes(":") ? b.replace(/^(\d+)\s+(?:\\text\s*\{\s*)?to\s*\}?\s+(\d+)$/, "$1:$2") : b
   return best(

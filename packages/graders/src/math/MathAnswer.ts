@@ -5,6 +5,7 @@
  * counts. Prose that marks nothing, and whose last sentence does not hold exactly one number, has no answer: guessing
  * one would give credit by chance. Neither is a guess, a bound or a denial an answer.
  */
+import { answerWords, joinedWords } from "../internal/answerWords.ts"
 import { spoken } from "../internal/spoken.ts"
 import { isKnown } from "./Units.ts"
 
@@ -105,9 +106,20 @@ const statement = (text: string, match: RegExpExecArray): Statement | undefined 
   return content === "" ? undefined : { start, end, content }
 }
 
+/** "Antwort: 5", "La respuesta es 5", "答えは5です". */
+const foreignLabel = new RegExp(
+  `(?:(?<!\\p{L})(?:${answerWords})|${joinedWords})(?:\\*\\*)?\\s*(?:[:：=]|(?<=\\s)(?:ist|lautet|est|es|é|è|e|är|er|jest|je|este|adalah|είναι|это|є)\\s|是|为|為|は|은|는)(?:\\*\\*)?\\s*`,
+  "giu"
+)
+
+const polite = /\s*(?:です|である|입니다|이다|।|。)+\s*$/u
+
 const labelled = (text: string): Statement | undefined => {
   const match = [...text.matchAll(label)].at(-1)
-  return match === undefined ? undefined : statement(text, match)
+  if (match !== undefined) return statement(text, match)
+  const foreign = [...text.matchAll(foreignLabel)].at(-1)
+  const said = foreign && statement(text, foreign)
+  return said && { ...said, content: said.content.replace(polite, "") }
 }
 
 /** The text up to a line feed, or to a full stop that ends a sentence; formulas are never cut. */
@@ -204,11 +216,19 @@ const isSentence = (text: string): boolean => /^[A-Z][a-z]+[ ,:]/.test(text) && 
 const doubt =
   /\b(?:not|never|cannot|can't|isn't|maybe|perhaps|might be|may be|could be (?=[\d$\\])|guess\w*|tried|if|suppose|assume|unless|wrong|unsure|neither|nor|possible that|whether|doubt\w*)\b/i
 
+/** In prose, a letter that stands apart behind a number is a unit where there is one of that name: "14 m". */
+const withLetterUnit = (said: string): string =>
+  said.replace(/^(\*{0,2}[\d.,]*\d) ([a-zA-Z])(?=\*{0,2}$)/, (all, value, letter) =>
+    isKnown(letter) ? `${value} \\text{ ${letter}}` : all
+  )
+
 /** A formula or a number behind "is" at the end of a text: "The probability is \frac{1}{2}", "The largest $n$ is 34". */
 const stated = (text: string): string | undefined => {
   const last = lastSentence(text) ?? ""
   const end = /^[\s\S]*\b(?:is|are|equals)\s+([^\n]{1,80}?)[.!]?$/.exec(last)?.[1]
-  return end === undefined || doubt.test(last) || words(end) > 0 || !/\d|\\|\$/.test(end) ? undefined : end
+  return end === undefined || doubt.test(last) || words(end) > 0 || !/\d|\\|\$/.test(end)
+    ? undefined
+    : withLetterUnit(end)
 }
 
 /** What a text ends with, when that is a formula, the result of an equation, or a number that is said plainly. */
@@ -318,5 +338,5 @@ export const extract = (text: string): string | undefined => {
   }
   if (said === "") return undefined
   if (words(said) > 3) return asserted(said)
-  return (isSentence(said) ? asserted(said) : undefined) ?? said
+  return (isSentence(said) ? asserted(said) : undefined) ?? withLetterUnit(said)
 }

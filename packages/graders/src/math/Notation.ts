@@ -115,7 +115,7 @@ const spelling: ReadonlyArray<Rule> = [
   ],
   [/\^\s*\{\s*('+)\s*\}/g, "$1"],
   [/\\prime(?![a-zA-Z])/g, "'"],
-  [/\\(?:hat|vec|mathbf|boldsymbol)\s*\{?\s*\\?(?:([ij])math|([ijk]))\s*\}?(?![a-zA-Z])/g, "\\name{$1$2}"],
+  [/\\(?:hat|vec|mathbf|boldsymbol)\s*\{?\s*\\?(?:([ij])math|([ijk]))\s*\}?(?![a-zA-Z])/g, "\\vector$1$2 "],
   [/\\(?:vec|overrightarrow)(?![a-zA-Z])/g, "\\arrow"],
   [/\\bar(?![a-zA-Z])/g, "\\overline"],
   [/(?:\{\s*\})?[_^]\s*\{?\s*(\d+)\s*\}?\s*([CP])\s*_\s*\{?\s*(\d+)\s*\}?/g, (_, n, kind, k) => chosen(n, kind, k)],
@@ -204,7 +204,7 @@ export const normalise = (text: string): string => {
  */
 export const fold = (normalised: string): string =>
   normalised
-    .replace(/\\(?:text|name)\s*\{([^{}]*)\}/g, " $1 ")
+    .replace(/\\(?:text|name)\s*\{([^{}]*)\}|\\vector([ijk])/g, " $1$2 ")
     .replace(/(?<![\\a-zA-Z])(?:[a-zA-Z][a-z]{2,}|[A-Z]{4,})(?![a-zA-Z])/g, (word) => word.toLowerCase())
     .replace(/\s+/g, " ")
     .replace(/(?<![\dA-Za-z]) | (?![\dA-Za-z])/g, "")

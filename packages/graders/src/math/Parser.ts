@@ -121,7 +121,9 @@ class Reader extends AtomReader {
     const first = this.power()
     const mixed = this.mixedNumber(first)
     const items: Array<Expression> = [mixed ?? first]
-    while (this.startsFactor()) items.push(this.power())
+    while (this.startsFactor() || (isImaginary(items.at(-1)!) && this.peek()?.type === "number")) {
+      items.push(this.power())
+    }
     return items.length === 1 ? items[0]! : { type: "multiply", items }
   }
 
@@ -283,6 +285,9 @@ const percent = (of: Expression): Expression => {
   if (of.type === "percent") throw new Unreadable()
   return { type: "percent", of }
 }
+
+/** `i5` is a product; `x5` would be a name. */
+const isImaginary = (expression: Expression): boolean => expression.type === "symbol" && expression.name === "i"
 
 const isPlainFraction = (expression: Expression): boolean =>
   expression.type === "divide" && expression.left.type === "number" && expression.right.type === "number"

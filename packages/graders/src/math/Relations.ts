@@ -54,6 +54,12 @@ export const isLabel = (expression: Expression): boolean => {
   }
 }
 
+/** A sum of different unknowns, which is asked for as a whole: `m + n = 3 + 4 = 7`. */
+const isTotal = (expression: Expression): boolean =>
+  expression.type === "add" &&
+  expression.items.every((item) => isLabel(item.type === "negate" ? item.of : item)) &&
+  variables(expression).length === expression.items.length
+
 const isAssignment = ({ comparisons, operands }: Relation): boolean =>
   comparisons.length === 1 && (comparisons[0] === "=" || comparisons[0] === "in") && isLabel(operands[0]!)
 
@@ -62,7 +68,7 @@ const assigned = (relation: Relation): ReadonlyArray<Expression> | undefined => 
   const { comparisons, operands } = relation
   if (comparisons.length === 1 && comparisons[0] === "in" && isLabel(operands[0]!)) return [operands[1]!]
   if (comparisons.some((comparison) => comparison !== "=")) return undefined
-  if (isLabel(operands[0]!)) return operands.slice(1)
+  if (isLabel(operands[0]!) || isTotal(operands[0]!)) return operands.slice(1)
   return isLabel(operands.at(-1)!) && variables(operands[0]!).length === 0 ? operands.slice(0, -1) : operands
 }
 

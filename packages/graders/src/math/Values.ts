@@ -1,6 +1,6 @@
 /** Whether two formulas have the same value: exactly, to 80 digits, or at every point where they are tried. */
 import { type Decision, no, open, verdict, yes } from "./Decision.ts"
-import { agree, approximate, type Bindings, exact, isRounding } from "./Evaluate.ts"
+import { agree, approximate, type Bindings, exact, isReal, isRounding } from "./Evaluate.ts"
 import type { Expression } from "./Expression.ts"
 import { children, some, variables } from "./Expression.ts"
 import * as Rational from "./Rational.ts"
@@ -101,11 +101,17 @@ const isWhole = (expression: Expression): boolean => exact(expression)?.denomina
 
 const countsOnly = new Set(["factorial", "double-factorial", "binomial", "permutations"])
 
-/** The variables that stand for whole numbers, because they are counted with. */
+/**
+ * The variables that stand for whole numbers, because they are counted with; in what is rounded, those that have the
+ * names of whole numbers: `\lceil n/2 \rceil` is `\lfloor (n+1)/2 \rfloor`.
+ */
 const counted = (expression: Expression): ReadonlySet<string> => {
   const names = new Set<string>()
   visit(expression, (node) => {
-    if (countsOnly.has(node.type)) for (const name of variables(node)) names.add(name)
+    const isRounded = isRounder(node)
+    if (isRounded || countsOnly.has(node.type)) {
+      for (const name of variables(node)) if (!isRounded || /^[kmn]$/.test(name)) names.add(name)
+    }
   })
   return names
 }
@@ -203,7 +209,9 @@ const sizeAt = (round: number, index: number): Rational.Rational => {
 }
 
 /** Counted variables are no less than 0, unless a formula like `|x|!` gives the rest a value, too. */
-const wholeAt = (round: number, index: number, isSigned: boolean): Rational.Rational => {
+const wholeAt = (round: number, index: number, isSigned: boolean, isRounded: boolean): Rational.Rational => {
+  // One after the other where they are rounded: two formulas may differ for one remainder alone.
+  if (isRounded) return Rational.integer(((round * (index === 0 ? 1 : 7)) % 44) - 9)
   const size = wholes[(round * 3 + index * 4) % wholes.length]!
   return Rational.integer(isSigned && (round + index) % 5 === 4 ? -size : size)
 }
@@ -212,9 +220,13 @@ const wholeAt = (round: number, index: number, isSigned: boolean): Rational.Rati
 const trials = function* (a: Expression, b: Expression, names: ReadonlyArray<string>): Generator<Bindings> {
   const whole = new Set([...counted(a), ...counted(b)])
   const isAnyPieced = some(a, isPieced) || some(b, isPieced)
+  const isAnyRounded = some(a, isRounder) || some(b, isRounder)
   const withWholes = (bindings: Bindings, round: number): Bindings =>
     new Map(
-      [...bindings].map(([name, value], index) => [name, whole.has(name) ? wholeAt(round, index, isAnyPieced) : value])
+      [...bindings].map(([name, value], index) => [
+        name,
+        whole.has(name) ? wholeAt(round, index, isAnyPieced, isAnyRounded) : value
+      ])
     )
   if (!isAnyPieced) {
     for (const round of samples.keys()) yield withWholes(bindingsAt(names, round), round)
@@ -239,8 +251,13 @@ const agreeAt = (a: Expression, b: Expression, bindings: Bindings) => {
   const [x, y] = [approximate(a, bindings), approximate(b, bindings)]
   if (x === undefined || y === undefined)
     return isSizeCounted(a, b) && (x === undefined) !== (y === undefined) ? false : undefined
-  return agree(x, y)
+  if (agree(x, y)) return true
+  // Beyond the reals both are a matter of convention: `\sqrt{x}\sqrt[3]{x}` and `x^{5/6}` for negative x.
+  return !isReal(x) && !isReal(y) && !isComplex(a) && !isComplex(b) ? undefined : false
 }
+
+const isComplex = (expression: Expression): boolean =>
+  some(expression, (node) => node.type === "symbol" && node.name === "i")
 
 /** `|x|!` has values where `x!` has none. */
 const isSizeCounted = (a: Expression, b: Expression): boolean => {

@@ -41,7 +41,10 @@ export const symbolCommands: Readonly<Record<string, string>> = {
   inf: "infinity",
   oo: "infinity",
   emptyset: "empty",
-  nothing: "empty"
+  nothing: "empty",
+  vectori: "vector i",
+  vectorj: "vector j",
+  vectork: "vector k"
 }
 
 export const greek = new Set(
@@ -77,6 +80,7 @@ export const startsAtom = (command: string): boolean =>
   command === "perm" ||
   command === "repeating" ||
   accents.has(command) ||
+  command === "begin" ||
   command === "lfloor" ||
   command === "lceil" ||
   command in functions ||

@@ -5,6 +5,7 @@
  * behind a colon. A text that only speaks of options chooses none, and neither does one that names several. Of several
  * statements the last one counts.
  */
+import { answerWords, joinedWords } from "../internal/answerWords.ts"
 import { spoken } from "../internal/spoken.ts"
 import { firstTagged } from "../internal/tagged.ts"
 import * as Verdict from "../Verdict.ts"
@@ -67,13 +68,6 @@ const plain = (text: string): string => {
 // -------------------------------------------------------------------------------------------------------------------
 // Statements
 // -------------------------------------------------------------------------------------------------------------------
-
-/** "Answer" in the languages that benchmarks are translated to. */
-const answerWords =
-  "answer|antwort|antwoord|réponse|reponse|respuesta|resposta|risposta|răspuns|raspuns|svar|svaret|vastaus|odpowiedź|odpowiedz|odpověď|odpoveď|odgovor|válasz|απάντηση|ответ|відповідь|отговор|одговор|одговорот|cevap|yanıt|жауап|jawaban|jawapan|đáp án|câu trả lời|trả lời|sagot|jibu|idahun|ìdáhùn|idáhùn|àdáhùn|àṣàyàn|amsa|الإجابة|الاجابة|إجابة|الجواب|جواب|پاسخ|תשובה|উত্তর|উত্তরঃ|उत्तर|விடை|பதில்|సమాధానం|პასუხი|պատասխան|ഉത്തരം"
-
-/** In scripts without spaces between words. */
-const joinedWords = "答案|答复|答え|答|回答|解答|正解|解|정답|답변|답|คำตอบ|选项|選項|選択肢"
 
 const choiceWords =
   "option|choice|letter|alternative|answer|opción|opcion|opção|opzione|option|variante?|letra|lettera|lettre|buchstabe|вариант|選択肢|选项|選項|보기"
