@@ -35,7 +35,9 @@ const unreachable = (error: HttpClientError.HttpClientError) =>
       reason: "TransportError",
       method: error.request.method,
       url: error.request.url,
-      description: error.message
+      description: error.message,
+      // As `AiError.NetworkError.fromHttpClientError` does.
+      cause: error
     })
   )
 

@@ -28,9 +28,6 @@ ProviderContract.contract({
               })
       }
     }),
-  gaps: {
-    "vendor/redirect/host": "an AiError has no cause: the call fails as one that could not be sent, and is tried again"
-  },
   settings: {
     reasoningBudget: { type: "rejected", reason: "Chat Completions have no budget for reasoning" }
   },

@@ -18,7 +18,7 @@ import type { Connection } from "./internal/operations.ts"
 import * as Operations from "./internal/operations.ts"
 import * as Transport from "./internal/transport.ts"
 import * as Protocol from "./Protocol.ts"
-import type * as Errors from "./TinkerError.ts"
+import * as Errors from "./TinkerError.ts"
 
 export type { Created, SamplerHandle, TrainedModel } from "./internal/model.ts"
 
@@ -28,7 +28,7 @@ export type { Created, SamplerHandle, TrainedModel } from "./internal/model.ts"
 
 /** The address of a server, and how long to wait for it. Times are in milliseconds. */
 export interface Options {
-  /** Without `/api/v1`; the hosted service by default. */
+  /** Without `/api/v1`; the hosted service by default. One with a user name, a password or a query is refused. */
   readonly baseUrl?: string | undefined
   /** None for a server without keys, such as SkyRL. */
   readonly apiKey?: Redacted.Redacted<string> | undefined
@@ -96,8 +96,20 @@ export const hostedUrl = "https://tinker.thinkingmachines.dev/services/tinker-pr
 const dialectOf = (option: Options["dialect"]): Dialect.Dialect | undefined =>
   typeof option === "string" ? Dialect.dialects[option] : option
 
-const settingsOf = (options: Options, credential: Credential.Credential): Transport.Settings => ({
-  baseUrl: (options.baseUrl ?? hostedUrl).replace(/\/+(?:api\/v1\/?)?$/, ""),
+/** The address as errors may show it: one that holds a password is refused, and not repeated. */
+const addressOf = ({ baseUrl = hostedUrl }: Options): Effect.Effect<string, Errors.TinkerError> => {
+  const refused = (why: string) =>
+    Effect.fail(Errors.make("create_session", { _tag: "UserMistake", detail: `the base URL (baseUrl) ${why}.` }))
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return refused("must begin with http:// or https://")
+  if (url.username !== "" || url.password !== "")
+    return refused("has a user name or password in it: take it out, and give it as apiKey")
+  if (url.search !== "") return refused("has a query, which is not sent: take it out, and give a key as apiKey")
+  return Effect.succeed(`${url.origin}${url.pathname}`.replace(/\/+(?:api\/v1\/?)?$/, ""))
+}
+
+const settingsOf = (baseUrl: string, options: Options, credential: Credential.Credential): Transport.Settings => ({
+  baseUrl,
   timeoutMillis: options.timeoutMillis ?? 60_000,
   retry: { firstMillis: 500, mostMillis: 30_000, patienceMillis: 300_000, ...options.retry },
   fetch: options.fetch ?? fetch,
@@ -207,7 +219,7 @@ export const make = (options: Options = {}): Effect.Effect<TinkerClient, Errors.
     const scope = yield* Effect.scope
     let dialect = dialectOf(options.dialect)
     const credential = Credential.make(options.apiKey)
-    const settings = settingsOf(options, credential)
+    const settings = settingsOf(yield* addressOf(options), options, credential)
     yield* configure(settings, credential)
     const sessionId = yield* startSession(settings, options)
     const connection: Connection = {

@@ -252,6 +252,22 @@ describe("faults", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("refuses an address with a password or a query, and shows neither", () =>
+    Effect.gen(function* () {
+      for (const baseUrl of [
+        "http://me:hunter2@127.0.0.1:9",
+        "http://hunter2@127.0.0.1:9",
+        "http://127.0.0.1:9/?key=hunter2",
+        "me:hunter2@127.0.0.1:9"
+      ]) {
+        const { message, reason } = yield* Effect.flip(TinkerClient.make({ baseUrl, retry: quick }))
+        assert.strictEqual(reason._tag, "UserMistake")
+        assert.include(message, "the base URL (baseUrl)")
+        assert.notInclude(message, "hunter2")
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("validates what servers answer with silence", () =>
     Effect.gen(function* () {
       const server = yield* serve()

@@ -53,7 +53,9 @@ const fromPart = (error: unknown, surroundings: VendorError.Surroundings): Worke
 const fromReason = (reason: AiError.AiErrorReason, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (reason._tag === "NetworkError") {
     const _tag = reason.reason === "TransportError" ? "Network" : "InvalidRequest"
-    return { _tag, detail: VendorError.detail(reason.description ?? reason.message, surroundings.secrets) }
+    const detail = VendorError.detail(reason.description ?? reason.message, surroundings.secrets)
+    // Effect's client keeps what `fetch` failed with, e.g. for a redirect that is not followed.
+    return VendorError.fromThrown(reason.cause, () => ({ _tag, detail }))
   }
   const { body, response } = ("http" in reason ? reason.http : undefined) ?? {}
   const header = (name: string) => {
