@@ -124,6 +124,19 @@ describe("the final view", () => {
     expect(final(parts, 80)).toMatchSnapshot()
   })
 
+  it("says that a vendor reported usage that cannot be, as lines do", () => {
+    const usage = { inputTokens: 30, outputTokens: 100, estimated: true, misreported: "outputTokens: -90" }
+    const spend = { usage, costUsd: 0.0001, calls: 1, unpricedCalls: 0 }
+    const parts: ReadonlyArray<Part> = [
+      started,
+      { type: "round-started", round: 0 },
+      { type: "run-finished", ending: "failed", spend, durationMillis: 5 }
+    ]
+    const said = "usage was reported that cannot be (outputTokens: -90): an estimate stands in its place"
+    assert.include(final(parts, 120), said)
+    assert.include(plain(events(parts)), `total    ${said}`)
+  })
+
   it("draws a majority vote", () => {
     const steps = [0, 1, 2].map(() => ({ worker: 0, subtask: "", access: [] }))
     const parts: ReadonlyArray<Part> = [

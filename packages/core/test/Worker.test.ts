@@ -34,6 +34,12 @@ describe("Usage.addUsage", () => {
     const mixed = Usage.addUsage(plain, { inputTokens: 1, outputTokens: 1, reasoningTokens: 1, estimated: true })
     assert.deepStrictEqual(mixed, { inputTokens: 5, outputTokens: 7, reasoningTokens: 1, estimated: true })
   })
+
+  it("keeps what was reported wrongly first", () => {
+    const wrong = { inputTokens: 1, outputTokens: 1, estimated: true, misreported: "outputTokens: -90" }
+    const [plain, other] = [Usage.noUsage, { ...wrong, misreported: "inputTokens: -1" }]
+    assert.strictEqual([plain, wrong, other].reduce(Usage.addUsage).misreported, "outputTokens: -90")
+  })
 })
 
 describe("WorkerError", () => {

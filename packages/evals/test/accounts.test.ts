@@ -52,6 +52,25 @@ describe("an evaluation", () => {
       assert.strictEqual(stopped.report.extent.paidUsd, report.extent.paidUsd)
     })
   )
+
+  it.effect("tells of usage that cannot be, with its samples and in its report", () =>
+    Effect.gen(function* () {
+      const usage = { inputTokens: 5, outputTokens: -90 }
+      const parts: ReadonlyArray<WorkerPart> = [
+        { type: "text", text: "42" },
+        { type: "finish", reason: "stop", usage }
+      ]
+      const worker = ScriptedWorker.make({ id: "a", replies: [{ parts }] })
+      const { report, samples } = yield* Evaluation.run({
+        suites: [suite],
+        policies: [{ policy: Baselines.single("a") }],
+        pool: WorkerPool.makeUnsafe([worker]),
+        folder: folder()
+      })
+      assert.strictEqual(samples[0]!.misreported, "outputTokens: -90")
+      assert.deepStrictEqual(report.cells[0]!.misreported, { runs: 1, first: "outputTokens: -90" })
+    })
+  )
 })
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Sealed from "@divisi/files/Sealed"
 import { IntegerGrader } from "@divisi/graders/math"
 import { afterEach, describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as Evaluation from "../src/evaluation/Evaluation.ts"
@@ -17,19 +18,20 @@ import * as Regrade from "../src/evaluation/Regrade.ts"
 import * as ReportFile from "../src/report/ReportFile.ts"
 import { folder } from "./folder.ts"
 
-const suites = [
+const doubles = (length: number) =>
   Evaluation.madeSuite({
     id: "doubles",
     title: "Doubles",
     prompt: "doubles/1",
     licence: "MIT",
-    tasks: Array.from({ length: 6 }, (_, n) =>
+    tasks: Array.from({ length }, (_, n) =>
       Task.make({ id: `task-${n}`, question: `Twice ${n}?`, reference: `${2 * n}` })
     ),
     grader: IntegerGrader.integer,
     seed: 0
   })
-]
+
+const suites = [doubles(6)]
 
 /** Answers, and counts how often it is asked. */
 const counting = (text = "") => {
@@ -143,12 +145,32 @@ describe("a full disk", () => {
   it.effect("finds an answer that could not be written in memory, and does not pay for it again", () =>
     Effect.gen(function* () {
       const { asked, pool } = counting()
-      // Both samples of a task ask the same; the second does while the first one's answer waits for the disk.
-      fill(1, 9)
-      const epochs = { epochs: 2, run: { worker: { temperature: 0 } }, sampleSeed: () => 0, concurrency: 1 }
-      const first = yield* Effect.result(evaluate(folder(), pool, epochs))
-      expect(new Set(asked).size).toBe(asked.length)
-      expect(["Success", "Failure"]).toContain(first._tag)
+      // From the first answer on the disk takes nothing, and no store keeps it either, until both samples are made.
+      let hasRoom = false
+      fs.writeSync = ((...args: Parameters<typeof writeSync>) => {
+        if (asked.length === 0 || hasRoom) return writeSync(...args)
+        throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })
+      }) as typeof writeSync
+      const single = Baselines.single(0)
+      const answered = yield* Deferred.make<void>()
+      // The other sample is under way, and asks the same when the answer could not be written.
+      const late: typeof single = {
+        ...single,
+        name: "late",
+        propose: (context) => Effect.andThen(Deferred.await(answered), single.propose(context))
+      }
+      const { samples } = yield* evaluate(folder(), pool, {
+        suites: [doubles(1)],
+        policies: [{ policy: late }, { policy: single }],
+        run: { worker: { temperature: 0 } },
+        sampleSeed: () => 0,
+        store: { get: () => Effect.undefined, set: () => Effect.void },
+        onTranscript: () => Effect.asVoid(Deferred.succeed(answered, undefined)),
+        onProgress: ({ done }) => {
+          hasRoom = done === 2
+        }
+      })
+      expect([asked.length, samples.map(({ score }) => score)]).toEqual([1, [1, 1]])
     })
   )
 

@@ -87,8 +87,20 @@ const scores = (evaluation: Evaluation): Html => {
   )
   return section("scores", "Scores", [
     note("Percent ± standard error. Unreadable answers are wrong; samples that the infrastructure lost are missing."),
+    misreported(evaluation),
     content
   ])
+}
+
+/** Says where tokens and costs are estimates, as a vendor's own figures cannot be. */
+const misreported = ({ cells }: Evaluation): Html | undefined => {
+  const said = cells.flatMap(({ misreported }) => misreported ?? [])
+  const runs = said.reduce((sum, one) => sum + one.runs, 0)
+  return runs === 0
+    ? undefined
+    : note(
+        `In ${count(runs)} runs usage was reported that cannot be (${said[0]!.first}): estimates stand in its place.`
+      )
 }
 
 /**

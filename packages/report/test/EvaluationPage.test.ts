@@ -47,6 +47,14 @@ describe("EvaluationPage", () => {
     assert.isTrue(page.isWellFormed())
   })
 
+  it("says where a vendor reported usage that cannot be, and nothing of it elsewhere", () => {
+    const samples = grid({ first: [1, 0] })
+    const odd = samples.map((one) => ({ ...one, misreported: "outputTokens: -90" }))
+    const said = "In 2 runs usage was reported that cannot be (outputTokens: -90): estimates stand in its place."
+    assert.include(EvaluationPage.render(report(odd), { samples: odd }), said)
+    assert.notInclude(EvaluationPage.render(report(samples), { samples }), "usage was reported")
+  })
+
   it("asks nothing of the network", () => {
     const samples = grid({ first: [1, 0], second: [0, 1] })
     const page = EvaluationPage.render(report(samples), { samples })

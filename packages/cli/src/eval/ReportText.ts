@@ -72,6 +72,17 @@ const comparisons = ({ benchmarks, comparisons }: Report): ReadonlyArray<string>
 const sum = (report: Report, of: (cell: Report["cells"][number]) => number): number =>
   report.cells.reduce((total, cell) => total + of(cell), 0)
 
+/** Where tokens and costs are estimates, as a vendor's own figures cannot be. */
+const misreported = (report: Report): ReadonlyArray<string> => {
+  const said = report.cells.flatMap(({ misreported }) => misreported ?? [])
+  if (said.length === 0) return []
+  const runs = Format.count(
+    sum(report, ({ misreported }) => misreported?.runs ?? 0),
+    "run"
+  )
+  return [`${runs} with usage that cannot be (${said[0]!.first}): estimates stand in its place`]
+}
+
 /** What counts as wrong without an answer, and what is in no mean. */
 const failures = (report: Report): ReadonlyArray<string> => {
   const [unparsed, unanswered, missing, unpriced] = [
@@ -92,6 +103,7 @@ const failures = (report: Report): ReadonlyArray<string> => {
       : [
           `${Format.count(missing, "sample")} missing, in no mean (${by.join(", ")}); --retry-missing tries them again`
         ]),
+    ...misreported(report),
     ...(unpriced === 0 ? [] : [`${Format.count(unpriced, "call")} of unknown price, in no cost`])
   ]
 }

@@ -22,11 +22,18 @@ export const spent = (run: Transcript.Transcript): string => {
   ].join(" · ")
 }
 
-/** How a run ended, and why where that needs saying. */
+const misreported = (run: Transcript.Transcript): ReadonlyArray<string> => {
+  const { usage } = Transcript.spendSoFar(run)
+  if (usage.misreported === undefined) return []
+  return [`usage was reported that cannot be (${oneLine(usage.misreported)}): an estimate stands in its place`]
+}
+
+/** How a run ended, and why where that needs saying; what of its figures is no vendor's. */
 export const lines = (run: Transcript.Transcript): ReadonlyArray<{ readonly text: string; readonly style: Style }> => {
   const { style, text } = headings[run.ending ?? "interrupted"]
   return [
     ...(run.detail === undefined ? [] : [{ text: oneLine(run.detail), style: "plain" as const }]),
+    ...misreported(run).map((text) => ({ text, style: "dim" as const })),
     { text: `${text} in ${Format.duration(run.durationMillis ?? 0)} · ${spent(run)}`, style }
   ]
 }

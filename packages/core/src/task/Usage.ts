@@ -27,7 +27,10 @@ export interface Usage {
    * upper bound.
    */
   readonly estimated?: boolean
-  /** What was reported and cannot be, e.g. `outputTokens: -90`. An estimate stands in its place. */
+  /**
+   * What was reported and cannot be, e.g. `outputTokens: -90`. An estimate stands in its place. Of several calls, what
+   * the first of them reported.
+   */
   readonly misreported?: string
 }
 
@@ -182,7 +185,8 @@ export const addUsage = (left: Usage, right: Usage): Usage => {
     cachedInputTokens: addOptional(left.cachedInputTokens, right.cachedInputTokens),
     cacheWriteTokens: addOptional(left.cacheWriteTokens, right.cacheWriteTokens),
     reasoningTokens: addOptional(left.reasoningTokens, right.reasoningTokens),
-    estimated: left.estimated || right.estimated ? true : undefined
+    estimated: left.estimated || right.estimated ? true : undefined,
+    misreported: left.misreported ?? right.misreported
   })
 }
 

@@ -90,6 +90,7 @@ const figures = ({ planningMillis, spend, transcript }: Ended) => {
     unpricedCalls: spend.unpricedCalls,
     inputTokens: spend.usage.inputTokens,
     outputTokens: spend.usage.outputTokens,
+    misreported: spend.usage.misreported,
     calls: spend.calls,
     failedCalls: lostOf(transcript).filter(isFailure).length,
     millis: rounds.reduce((sum, { path, planning }) => sum + planning + path.length, 0),

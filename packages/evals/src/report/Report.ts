@@ -91,6 +91,8 @@ export interface Sample {
   readonly unpricedCalls: number
   readonly inputTokens: number
   readonly outputTokens: number
+  /** What a vendor reported that cannot be, e.g. `outputTokens: -90`: an estimate stands in its place. */
+  readonly misreported?: string | undefined
   /** Calls of workers and policies, failed ones included. */
   readonly calls: number
   readonly failedCalls: number
@@ -219,6 +221,8 @@ export interface Cell {
   readonly unpricedCalls: number
   readonly inputTokens: Spread
   readonly outputTokens: Spread
+  /** In how many runs a vendor reported usage that cannot be, and what it said in the first; absent where none did. */
+  readonly misreported?: { readonly runs: number; readonly first: string } | undefined
   readonly millis: Spread
   readonly calls: Spread
   readonly failedCalls: number

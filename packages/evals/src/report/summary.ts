@@ -98,6 +98,11 @@ const strataOf = (samples: ReadonlyArray<Sample>): Cell["strata"] =>
 
 const isDone = ({ state }: Sample["steps"][number]): boolean => state === "answered"
 
+const misreportedOf = (samples: ReadonlyArray<Sample>): Cell["misreported"] => {
+  const said = samples.flatMap(({ misreported }) => misreported ?? [])
+  return said[0] === undefined ? undefined : { runs: said.length, first: said[0] }
+}
+
 /** One policy on one benchmark. */
 export const cellOf = (
   of: Pick<Cell, "policy" | "benchmark">,
@@ -113,6 +118,7 @@ export const cellOf = (
     unpricedCalls: samples.reduce((sum, { unpricedCalls }) => sum + unpricedCalls, 0),
     inputTokens: spread(samples.map(({ inputTokens }) => inputTokens)),
     outputTokens: spread(samples.map(({ outputTokens }) => outputTokens)),
+    misreported: misreportedOf(samples),
     millis: spread(samples.map(({ millis }) => millis)),
     calls: spread(samples.map(({ calls }) => calls)),
     failedCalls: samples.reduce((sum, { failedCalls }) => sum + failedCalls, 0),

@@ -39,6 +39,8 @@ export interface Cell {
   readonly unpricedCalls: number
   readonly inputTokens: { readonly mean: Figure }
   readonly outputTokens: { readonly mean: Figure }
+  /** In how many runs a vendor reported usage that cannot be, and what it said in the first; absent where none did. */
+  readonly misreported?: { readonly runs: number; readonly first: string } | undefined
   readonly millis: { readonly median: Figure; readonly p99: Figure }
   readonly calls: { readonly mean: Figure }
   readonly failedCalls: number
