@@ -37,6 +37,11 @@ export const contenders = {
     packages: ["@langchain/langgraph", "@langchain/core"],
     load: () => import("./contenders/LangGraph.ts")
   },
+  divisiEffect: {
+    title: "Divisi, Effect",
+    packages: ["@divisi/core", "effect"],
+    load: () => import("./contenders/DivisiEffect.ts")
+  },
   divisi: { title: "Divisi", packages: ["@divisi/core", "effect"], load: () => import("./contenders/Divisi.ts") }
 } satisfies Record<string, Entry>
 

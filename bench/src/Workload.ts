@@ -29,13 +29,13 @@ export interface Plan {
   readonly steps: ReadonlyArray<Step>
 }
 
-/**
- * A plan with what its workers wait for before they answer: nothing (`undefined`, the worker answers at once), or a
- * promise. Everybody waits for the same promises, made here.
- */
+/** What a worker is shown. */
+export type Shown = ReadonlyArray<{ readonly content: string }>
+
+/** A plan with the worker of each step: an async function, as users write them, and the same one for everybody. */
 export interface Workload {
   readonly plan: Plan
-  readonly wait: (step: number) => Promise<void> | undefined
+  readonly worker: (step: number) => (messages: Shown) => Promise<string>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -84,13 +84,16 @@ export const criticalPathMillis = (plan: Plan): number => {
 // Workloads
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Workers that answer at once. */
-export const immediate = (plan: Plan): Workload => ({ plan, wait: () => undefined })
+/** Workers that answer without waiting for anything. */
+export const immediate = (plan: Plan): Workload => ({ plan, worker: () => async (messages) => work(messages) })
 
 /** Workers that take as long as the plan says, by Node's own timers. */
 export const timed = (plan: Plan): Workload => ({
   plan,
-  wait: (step) => new Promise((resolve) => setTimeout(resolve, plan.steps[step]!.latencyMillis))
+  worker: (step) => async (messages) => {
+    await new Promise((resolve) => setTimeout(resolve, plan.steps[step]!.latencyMillis))
+    return work(messages)
+  }
 })
 
 /** Workers that wait for a gate, which holds any number of runs in flight. */
@@ -107,12 +110,13 @@ export interface Gate {
 export const gated = (plan: Plan): Gate => {
   let gate = Promise.withResolvers<void>()
   let arrivals = 0
-  const wait = () => {
+  const worker = () => async (messages: Shown) => {
     arrivals += 1
-    return gate.promise
+    await gate.promise
+    return work(messages)
   }
   return {
-    workload: { plan, wait },
+    workload: { plan, worker },
     open: () => gate.resolve(),
     close: () => {
       gate = Promise.withResolvers<void>()
@@ -136,8 +140,8 @@ export const compose = (plan: Plan, step: number, answer: (step: number) => stri
   return [...messages, { role: "user", content: `Question:\n${plan.question}\n\nSubtask:\n${subtask}` }]
 }
 
-/** The worker: its answer tells how many messages it saw and how long they are together. */
-export const work = (messages: ReadonlyArray<{ readonly content: string }>): string => {
+/** What every worker answers: it tells how many messages it saw and how long they are together. */
+const work = (messages: Shown): string => {
   let characters = 0
   for (const { content } of messages) characters += content.length
   return `I saw ${messages.length} messages of ${characters} characters.`

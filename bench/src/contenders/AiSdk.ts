@@ -5,7 +5,7 @@
  */
 import { generateText, type LanguageModel } from "ai"
 import type { Contender } from "../Contender.ts"
-import { compose, type Workload, work } from "../Workload.ts"
+import { compose, type Workload } from "../Workload.ts"
 
 type Model = Extract<LanguageModel, { readonly specificationVersion: "v4" }>
 
@@ -15,20 +15,18 @@ const noTokens = {
 }
 
 /** The model that answers a step. */
-const model = (wait: Workload["wait"], step: number): Model => ({
+const model = (worker: Workload["worker"], step: number): Model => ({
   specificationVersion: "v4",
   provider: "bench",
   modelId: `worker-${step}`,
   supportedUrls: {},
   doGenerate: async ({ prompt }) => {
-    const waiting = wait(step)
-    if (waiting !== undefined) await waiting
     const messages = prompt.map(({ content }) => ({
       content:
         typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("")
     }))
     return {
-      content: [{ type: "text", text: work(messages) }],
+      content: [{ type: "text", text: await worker(step)(messages) }],
       finishReason: { unified: "stop", raw: undefined },
       usage: noTokens,
       warnings: []
@@ -53,7 +51,7 @@ const run = ({ plan }: Workload, models: ReadonlyArray<Model>): Promise<string> 
 export const contender: Contender = {
   name: "aiSdk",
   prepare: async (workload) => {
-    const models = workload.plan.steps.map((_, step) => model(workload.wait, step))
+    const models = workload.plan.steps.map((_, step) => model(workload.worker, step))
     return { run: () => run(workload, models) }
   }
 }

@@ -2,24 +2,22 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { Contender } from "../Contender.ts"
-import { compose, type Workload, work } from "../Workload.ts"
+import { compose, type Workload } from "../Workload.ts"
 
-const program = Effect.fnUntraced(function* ({ plan, wait }: Workload) {
+const program = Effect.fnUntraced(function* ({ plan, worker }: Workload) {
   const fibers: Array<Fiber.Fiber<string>> = []
   const step = Effect.fnUntraced(function* (index: number) {
     const answers: Array<string> = []
     for (const earlier of plan.steps[index]!.access) answers[earlier] = yield* Fiber.join(fibers[earlier]!)
     const messages = compose(plan, index, (earlier) => answers[earlier]!)
-    const waiting = wait(index)
-    if (waiting !== undefined) yield* Effect.promise(() => waiting)
-    return work(messages)
+    return yield* Effect.promise(() => worker(index)(messages))
   })
   for (let index = 0; index < plan.steps.length; index++) fibers.push(yield* Effect.forkChild(step(index)))
   return yield* Fiber.join(fibers.at(-1)!)
 })
 
 /** The same with a span around the run and around each step, and what happened kept in a list. */
-const recorded = Effect.fn("run")(function* ({ plan, wait }: Workload) {
+const recorded = Effect.fn("run")(function* ({ plan, worker }: Workload) {
   const record: Array<{
     readonly type: string
     readonly at: number
@@ -33,9 +31,7 @@ const recorded = Effect.fn("run")(function* ({ plan, wait }: Workload) {
     yield* Effect.annotateCurrentSpan({ step: index })
     record.push({ type: "step-started", at: Date.now(), step: index })
     const messages = compose(plan, index, (earlier) => answers[earlier]!)
-    const waiting = wait(index)
-    if (waiting !== undefined) yield* Effect.promise(() => waiting)
-    const answer = work(messages)
+    const answer = yield* Effect.promise(() => worker(index)(messages))
     record.push({ type: "step-finished", at: Date.now(), step: index, answer })
     return answer
   })

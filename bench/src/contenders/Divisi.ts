@@ -1,84 +1,38 @@
 /**
- * Divisi: a `Conductor` over a pool of workers, with a policy that always writes the same workflow. The policy proposes
- * it anew in each run, and the Conductor checks it anew: its workflows are data that arrive at run time.
+ * Divisi as most people use it: `conduct` with workers of async functions, and a policy that always writes the same
+ * workflow. Each run proposes it anew and checks it anew, and has its transcript.
  */
-import * as Conductor from "@divisi/core/Conductor"
-import * as Policy from "@divisi/core/Policy"
-import type { RunEvent } from "@divisi/core/RunEvent"
-import { free } from "@divisi/core/Usage"
-import type { Worker, WorkerPart } from "@divisi/core/Worker"
-import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { conduct, free, memoryCache, policy, worker as workerOf } from "@divisi/core/promise"
 import type { Contender } from "../Contender.ts"
-import { type Workload, work } from "../Workload.ts"
+import type { Workload } from "../Workload.ts"
 
-const answer = (text: string): Stream.Stream<WorkerPart> =>
-  Stream.fromArray<WorkerPart>([
-    { type: "text", text },
-    { type: "finish", reason: "stop", usage: { inputTokens: 0, outputTokens: 0 } }
-  ])
-
-/** The worker that answers a step. */
-const worker = (wait: Workload["wait"], step: number): Worker => ({
-  id: `worker-${step}`,
-  pricing: free,
-  generate: ({ messages }) => {
-    const waiting = wait(step)
-    if (waiting === undefined) return answer(work(messages))
-    return Stream.unwrap(
-      Effect.map(
-        Effect.promise(() => waiting),
-        () => answer(work(messages))
-      )
-    )
-  }
+const optionsOf = ({ plan, worker }: Workload) => ({
+  question: plan.question,
+  pool: plan.steps.map((_, step) => {
+    const ask = worker(step)
+    return workerOf({ id: `worker-${step}`, pricing: free, answer: ({ messages }) => ask(messages) })
+  }),
+  policy: policy("bench", () => ({
+    steps: plan.steps.map(({ access, subtask }, step) => ({ worker: step, subtask, access }))
+  }))
 })
-
-const makeConductor = ({ plan, wait }: Workload) =>
-  Conductor.make({
-    pool: WorkerPool.makeUnsafe(plan.steps.map((_, step) => worker(wait, step))),
-    policy: Policy.fixed("bench", () => ({
-      steps: plan.steps.map(({ access, subtask }, step) => ({ worker: step, subtask, access }))
-    }))
-  })
 
 export const contender: Contender = {
   name: "divisi",
   prepare: async (workload) => {
-    const conductor = makeConductor(workload)
-    const { question } = workload.plan
-    return { run: () => Effect.runPromise(Effect.map(conductor.run(question), ({ answer }) => answer ?? "")) }
+    const options = optionsOf(workload)
+    return { run: async () => (await conduct(options)).answer ?? "" }
   },
-  // A span for the run, for its round and for each step, and the transcript folded from the events.
+  // A span for the run, for its round and for each step, and the transcript, read.
   prepareRecorded: async (workload) => {
-    const [Telemetry, Transcript] = await Promise.all([
-      import("@divisi/core/Telemetry"),
-      import("@divisi/core/Transcript")
-    ])
-    const conductor = makeConductor(workload)
-    const program = Effect.gen(function* () {
-      const trace = yield* Telemetry.listener()
-      const recorder = Transcript.recorder()
-      const listener = (event: RunEvent) => {
-        trace(event)
-        recorder.listener(event)
-      }
-      yield* conductor.run(workload.plan.question, { listener })
-      return recorder.transcript()?.answer ?? ""
-    })
-    return { run: () => Effect.runPromise(program) }
+    const [Telemetry, Tracer] = await Promise.all([import("@divisi/core/Telemetry"), import("effect/Tracer")])
+    const options = { ...optionsOf(workload), telemetry: Telemetry.recorder(Tracer.nativeTracer) }
+    return { run: async () => (await conduct(options)).transcript.answer ?? "" }
   },
   // The capped store is the response cache; each run has a seed of its own, so that it never finds an answer.
   prepareStored: async (workload) => {
-    const { layerMemory } = await import("@divisi/core/ResponseCache")
-    const conductor = makeConductor(workload)
-    const context = await Effect.runPromise(Effect.provide(Effect.context<never>(), layerMemory({ maxEntries: 1000 })))
-    const runPromise = Effect.runPromiseWith(context)
+    const options = { ...optionsOf(workload), cache: memoryCache({ maxEntries: 1000 }) }
     let runs = 0
-    return {
-      run: () =>
-        runPromise(Effect.map(conductor.run(workload.plan.question, { seed: runs++ }), ({ answer }) => answer ?? ""))
-    }
+    return { run: async () => (await conduct({ ...options, seed: runs++ })).answer ?? "" }
   }
 }

@@ -5,7 +5,7 @@
  */
 import { Annotation, END, MemorySaver, START, StateGraph } from "@langchain/langgraph"
 import type { Contender } from "../Contender.ts"
-import { compose, type Workload, work } from "../Workload.ts"
+import { compose, type Workload } from "../Workload.ts"
 
 const State = Annotation.Root({
   answers: Annotation<Readonly<Record<number, string>>>({
@@ -14,7 +14,7 @@ const State = Annotation.Root({
   })
 })
 
-const graph = ({ plan, wait }: Workload) => {
+const graph = ({ plan, worker }: Workload) => {
   const builder = new StateGraph(State) as StateGraph<
     (typeof State)["spec"],
     typeof State.State,
@@ -24,9 +24,7 @@ const graph = ({ plan, wait }: Workload) => {
   plan.steps.forEach(({ access }, index) => {
     builder.addNode(`step-${index}`, async ({ answers }) => {
       const messages = compose(plan, index, (earlier) => answers[earlier]!)
-      const waiting = wait(index)
-      if (waiting !== undefined) await waiting
-      return { answers: { [index]: work(messages) } }
+      return { answers: { [index]: await worker(index)(messages) } }
     })
     const sources = access.map((earlier) => `step-${earlier}`)
     if (sources.length === 0) builder.addEdge(START, `step-${index}`)

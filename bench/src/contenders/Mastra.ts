@@ -6,21 +6,19 @@
 import { createStep, createWorkflow } from "@mastra/core/workflows"
 import { z } from "zod"
 import type { Contender } from "../Contender.ts"
-import { compose, type Plan, type Workload, work } from "../Workload.ts"
+import { compose, type Plan, type Workload } from "../Workload.ts"
 
 const answerSchema = z.object({ answer: z.string() })
 type Answer = z.infer<typeof answerSchema>
 
-const makeStep = ({ plan, wait }: Workload, index: number) =>
+const makeStep = ({ plan, worker }: Workload, index: number) =>
   createStep({
     id: `step-${index}`,
     inputSchema: z.any(),
     outputSchema: answerSchema,
     execute: async ({ getStepResult }) => {
       const messages = compose(plan, index, (earlier) => getStepResult<Answer>(`step-${earlier}`).answer)
-      const waiting = wait(index)
-      if (waiting !== undefined) await waiting
-      return { answer: work(messages) }
+      return { answer: await worker(index)(messages) }
     }
   })
 

@@ -1,16 +1,14 @@
 /** Plain Promises: the plan read off with `async` functions and `Promise.all`. The floor, with no engine at all. */
 import type { Contender } from "../Contender.ts"
-import { compose, type Workload, work } from "../Workload.ts"
+import { compose, type Workload } from "../Workload.ts"
 
-const run = ({ plan, wait }: Workload): Promise<string> => {
+const run = ({ plan, worker }: Workload): Promise<string> => {
   const answers: Array<Promise<string>> = []
   const step = async (index: number): Promise<string> => {
     const { access } = plan.steps[index]!
     const seen = await Promise.all(access.map((earlier) => answers[earlier]!))
     const messages = compose(plan, index, (earlier) => seen[access.indexOf(earlier)]!)
-    const waiting = wait(index)
-    if (waiting !== undefined) await waiting
-    return work(messages)
+    return await worker(index)(messages)
   }
   for (let index = 0; index < plan.steps.length; index++) answers.push(step(index))
   return answers.at(-1)!

@@ -1,0 +1,83 @@
+/**
+ * Divisi with Effect: a `Conductor` over a pool of workers, with a policy that always writes the same workflow. The policy proposes
+ * it anew in each run, and the Conductor checks it anew: its workflows are data that arrive at run time.
+ */
+import * as Conductor from "@divisi/core/Conductor"
+import * as Policy from "@divisi/core/Policy"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import { free } from "@divisi/core/Usage"
+import type { Worker, WorkerPart } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Contender } from "../Contender.ts"
+import type { Workload } from "../Workload.ts"
+
+const answer = (text: string): ReadonlyArray<WorkerPart> => [
+  { type: "text", text },
+  { type: "finish", reason: "stop", usage: { inputTokens: 0, outputTokens: 0 } }
+]
+
+/** The worker that answers a step. */
+const makeWorker = (worker: Workload["worker"], step: number): Worker => {
+  const ask = worker(step)
+  return {
+    id: `worker-${step}`,
+    pricing: free,
+    generate: ({ messages }) =>
+      Stream.fromArrayEffect(
+        Effect.map(
+          Effect.promise(() => ask(messages)),
+          answer
+        )
+      )
+  }
+}
+
+const makeConductor = ({ plan, worker }: Workload) =>
+  Conductor.make({
+    pool: WorkerPool.makeUnsafe(plan.steps.map((_, step) => makeWorker(worker, step))),
+    policy: Policy.fixed("bench", () => ({
+      steps: plan.steps.map(({ access, subtask }, step) => ({ worker: step, subtask, access }))
+    }))
+  })
+
+export const contender: Contender = {
+  name: "divisiEffect",
+  prepare: async (workload) => {
+    const conductor = makeConductor(workload)
+    const { question } = workload.plan
+    return { run: () => Effect.runPromise(Effect.map(conductor.run(question), ({ answer }) => answer ?? "")) }
+  },
+  // A span for the run, for its round and for each step, and the transcript folded from the events.
+  prepareRecorded: async (workload) => {
+    const [Telemetry, Transcript] = await Promise.all([
+      import("@divisi/core/Telemetry"),
+      import("@divisi/core/Transcript")
+    ])
+    const conductor = makeConductor(workload)
+    const program = Effect.gen(function* () {
+      const trace = yield* Telemetry.listener()
+      const recorder = Transcript.recorder()
+      const listener = (event: RunEvent) => {
+        trace(event)
+        recorder.listener(event)
+      }
+      yield* conductor.run(workload.plan.question, { listener })
+      return recorder.transcript()?.answer ?? ""
+    })
+    return { run: () => Effect.runPromise(program) }
+  },
+  // The capped store is the response cache; each run has a seed of its own, so that it never finds an answer.
+  prepareStored: async (workload) => {
+    const { layerMemory } = await import("@divisi/core/ResponseCache")
+    const conductor = makeConductor(workload)
+    const context = await Effect.runPromise(Effect.provide(Effect.context<never>(), layerMemory({ maxEntries: 1000 })))
+    const runPromise = Effect.runPromiseWith(context)
+    let runs = 0
+    return {
+      run: () =>
+        runPromise(Effect.map(conductor.run(workload.plan.question, { seed: runs++ }), ({ answer }) => answer ?? ""))
+    }
+  }
+}
