@@ -19,6 +19,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   figures: () => import("./checks/figures.ts"),
   /** Packed packages pass publint and arethetypeswrong. Needs `pnpm build`. */
   tarballs: () => import("./checks/tarballs.ts"),
+  /** A strict project that checks libraries' declarations can use every type of the packed packages. Needs `pnpm build`. */
+  types: () => import("./checks/types.ts"),
   /** Packed packages work in an empty folder with plain npm. Needs `pnpm build`. */
   installation: () => import("./checks/installation.ts"),
   /** What `divisi provider new` writes installs, builds and passes the contract with plain npm. Needs `pnpm build`. */

@@ -149,6 +149,7 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   for (const name of ["arrows", "likeness", "hosts", "documentation", "commands", "figures"]) await step(check(name))
   await step({ name: "knip", command: script("knip") })
   await step(check("tarballs"))
+  await step(check("types"))
   // Side by side, as npm mostly waits in both.
   await Promise.all(["installation", "plugin"].map((name) => step(check(name))))
 }

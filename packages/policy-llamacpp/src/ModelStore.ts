@@ -18,7 +18,8 @@ import * as Errors from "./LlamaCppError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-export type { Progress } from "@divisi/files/Download"
+/** How far a download is. */
+export type Progress = Download.Progress
 
 /** Where models are stored, and who is informed of downloads. */
 export interface Options {

@@ -9,7 +9,7 @@ import { rows } from "./EvaluationTables.ts"
 import { accuracy } from "./evaluation/accuracy.ts"
 import { cost } from "./evaluation/cost.ts"
 import { differences, type QuestionOf } from "./evaluation/differing.ts"
-import type { Evaluation, Profiles, Sample } from "./evaluation/Evaluation.ts"
+import type * as Data from "./evaluation/Evaluation.ts"
 import { profiles } from "./evaluation/profiles.ts"
 import { setting } from "./evaluation/setting.ts"
 import { shapesSection, stepsSection, workersSection } from "./evaluation/shares.ts"
@@ -19,7 +19,18 @@ import { note, page, section, tiles } from "./page/Page.ts"
 import { type Column, table } from "./page/Table.ts"
 
 export type { QuestionOf, QuestionText } from "./evaluation/differing.ts"
-export type * from "./evaluation/Evaluation.ts"
+
+// By name: the declarations of a barrel take types that are handed on from another file for values.
+export type BenchmarkRecord = Data.BenchmarkRecord
+export type Cell = Data.Cell
+export type Comparison = Data.Comparison
+export type Evaluation = Data.Evaluation
+export type Overall = Data.Overall
+export type Profiles = Data.Profiles
+export type Rate = Data.Rate
+export type Sample = Data.Sample
+export type Score = Data.Score
+export type Share = Data.Share
 
 /** What a page may show beside the evaluation. */
 export interface Options {

@@ -7,6 +7,7 @@
 
 import * as Task from "../task/Task.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
+import type * as StepMessages from "../workflow/StepMessages.ts"
 import { assistant, background, user } from "../workflow/StepMessages.ts"
 import type * as Workflow from "../workflow/Workflow.ts"
 import * as WorkflowText from "../workflow/WorkflowText.ts"
@@ -14,9 +15,15 @@ import type * as Policy from "./Policy.ts"
 import { outOfDistributionExamples } from "./promptExamples.ts"
 import { defaultTemplate } from "./promptTemplate.ts"
 
-export { type StepAnswer, type WorkerView, workerMessages } from "../workflow/StepMessages.ts"
+export { workerMessages } from "../workflow/StepMessages.ts"
 export { inDistributionExamples, mixedExamples, outOfDistributionExamples } from "./promptExamples.ts"
 export { defaultTemplate, emptyTemplate } from "./promptTemplate.ts"
+
+// Handed on by `export type { … } from`, they would be values in the declarations of a barrel.
+/** The result of a step. */
+export type StepAnswer = StepMessages.StepAnswer
+/** A step that its worker is about to be asked. */
+export type WorkerView = StepMessages.WorkerView
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
