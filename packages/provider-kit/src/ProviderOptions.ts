@@ -1,6 +1,7 @@
 /** The options that workers of all vendors share. */
-import type { Pricing } from "@divisi/core/Usage"
-import type { Limits } from "@divisi/core/Worker"
+import * as Options from "@divisi/core/Options"
+import { type Pricing, pricingShape } from "@divisi/core/Usage"
+import { type Limits, limitsShape, type WorkerRequest } from "@divisi/core/Worker"
 import type { ApiKey } from "./ApiKey.ts"
 
 /**
@@ -37,3 +38,27 @@ export interface ProviderOptions<Capabilities> {
    */
   readonly unsupported?: "reject" | "omit" | undefined
 }
+
+/** The settings of a request that a worker may have as its own. */
+type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "seed" | "reasoning" | "stopSequences">
+
+/** What `Options.check` holds the options of a worker to, where plain JavaScript misspells one. */
+export const shape = {
+  apiKey: Options.anything,
+  baseURL: Options.anything,
+  id: Options.name,
+  description: Options.text,
+  provider: Options.text,
+  pricing: pricingShape,
+  limits: limitsShape,
+  capabilities: Options.anObject,
+  timeoutMillis: Options.limit,
+  headers: Options.anObject,
+  unsupported: Options.oneOf("reject", "omit"),
+  fetch: Options.aFunction,
+  maxOutputTokens: Options.anything,
+  temperature: Options.anything,
+  seed: Options.anything,
+  reasoning: Options.anObject,
+  stopSequences: Options.anything
+} satisfies Options.ShapeOf<ProviderOptions<unknown> & Defaults & { readonly fetch: unknown }>

@@ -1,6 +1,7 @@
 /** A model of Anthropic as a worker, through the Messages API. */
 import type Anthropic from "@anthropic-ai/sdk"
 import * as Allowance from "@divisi/core/Allowance"
+import * as Options from "@divisi/core/Options"
 import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import * as Endpoint from "@divisi/provider-kit/Endpoint"
@@ -13,7 +14,7 @@ import { defaultTimeoutMillis, makeClient, rateLimitHeaders } from "./internal/c
 import { toReason } from "./internal/errors.ts"
 import { type Body, type Target, toBody } from "./internal/request.ts"
 import { protocol } from "./internal/stream.ts"
-import type { AnthropicOptions, Defaults } from "./options.ts"
+import { type AnthropicOptions, anthropicShape, type Defaults } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
 /** Sends a body. `messages.create` of the SDK would do the same, and warn of old models on standard error each time. */
@@ -97,6 +98,7 @@ const generator = (
  * ```
  */
 export const anthropic = (model: string, options: AnthropicOptions = {}): Worker => {
+  Options.check("anthropic", options, anthropicShape)
   const limits = options.limits ?? limitsOf(model)
   const target = targetOf(model, options, limits)
   const pricing = options.pricing ?? priceOf(model, { cacheFor: target.promptCache.keepFor })

@@ -1,7 +1,8 @@
 /** The options of a worker. */
 
+import * as Options from "@divisi/core/Options"
 import type { WorkerRequest } from "@divisi/core/Worker"
-import type { ProviderOptions } from "@divisi/provider-kit/ProviderOptions"
+import { type ProviderOptions, shape } from "@divisi/provider-kit/ProviderOptions"
 import type { Capabilities } from "./capabilities.ts"
 
 /** A worker's settings for requests that do not set them. */
@@ -37,3 +38,13 @@ export interface AnthropicOptions extends Defaults, ProviderOptions<Capabilities
    */
   readonly promptCacheFor?: "5m" | "1h" | undefined
 }
+
+const { seed: _, ...settings } = shape
+
+/** The shape of the options, for `Options.check`. */
+export const anthropicShape = {
+  ...settings,
+  body: Options.anObject,
+  promptCache: Options.oneOf("system", "conversation", "none"),
+  promptCacheFor: Options.oneOf("5m", "1h")
+} satisfies Options.ShapeOf<AnthropicOptions>

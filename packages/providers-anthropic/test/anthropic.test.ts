@@ -105,3 +105,9 @@ describe("anthropic", () => {
     assert.strictEqual(anthropic("claude-opus-5-5", { maxOutputTokens: 1000 }).maxOutputTokens, 1000)
   })
 })
+
+describe("options", () => {
+  it("that are misspelt are told when the worker is made", () => {
+    assert.throws(() => anthropic("claude-opus-5-5", { apikey: "k" } as never), 'Did you mean "apiKey"?')
+  })
+})

@@ -1,8 +1,10 @@
 /** A model of Google as a worker, through `@google/genai`. */
 
+import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
 import type { GeminiOptions } from "@divisi/provider-kit/Gemini"
 import { makeWorker } from "@divisi/provider-kit/Gemini"
+import { shape } from "@divisi/provider-kit/ProviderOptions"
 import type { GenerateContentConfig } from "@google/genai"
 import { transport } from "./internal/transport.ts"
 
@@ -13,6 +15,8 @@ export interface GenaiOptions extends GeminiOptions {
     | Omit<GenerateContentConfig, "abortSignal" | "automaticContinuation" | "automaticFunctionCalling" | "httpOptions">
     | undefined
 }
+
+const genaiShape = { ...shape, config: Options.anObject } satisfies Options.ShapeOf<GenaiOptions>
 
 /**
  * A model of Google, through the Gemini API.
@@ -33,5 +37,7 @@ export interface GenaiOptions extends GeminiOptions {
  * worker.pricing?.inputPerMillion // => 0.3
  * ```
  */
-export const genai = (model: string, options: GenaiOptions = {}): Worker =>
-  makeWorker(model, options, transport(model, options))
+export const genai = (model: string, options: GenaiOptions = {}): Worker => {
+  Options.check("genai", options, genaiShape)
+  return makeWorker(model, options, transport(model, options))
+}

@@ -63,3 +63,9 @@ describe("genai", () => {
     assert.include(error.message, "A_VARIABLE_THAT_IS_NOT_SET")
   })
 })
+
+describe("options", () => {
+  it("that are misspelt are told when the worker is made", () => {
+    assert.throws(() => genai("gemini-2.5-flash", { apikey: "k" } as never), 'Did you mean "apiKey"?')
+  })
+})

@@ -1,8 +1,10 @@
 /** A model of Google as a worker, over the Gemini API alone. */
 
+import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
 import type { GeminiOptions } from "@divisi/provider-kit/Gemini"
 import { makeWorker } from "@divisi/provider-kit/Gemini"
+import { shape } from "@divisi/provider-kit/ProviderOptions"
 import { transport } from "./internal/transport.ts"
 
 /** The options of a worker. */
@@ -10,6 +12,8 @@ export interface GoogleOptions extends GeminiOptions {
   /** Fields of the vendor's own that are added to every request's body, e.g. `safetySettings` or `cachedContent`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
 }
+
+const googleShape = { ...shape, body: Options.anObject } satisfies Options.ShapeOf<GoogleOptions>
 
 /**
  * A model of Google, through the Gemini API without an SDK; `@divisi/providers-genai` is the same over Google's.
@@ -30,5 +34,7 @@ export interface GoogleOptions extends GeminiOptions {
  * worker.pricing?.outputPerMillion // => 10
  * ```
  */
-export const google = (model: string, options: GoogleOptions = {}): Worker =>
-  makeWorker(model, options, transport(model, options))
+export const google = (model: string, options: GoogleOptions = {}): Worker => {
+  Options.check("google", options, googleShape)
+  return makeWorker(model, options, transport(model, options))
+}

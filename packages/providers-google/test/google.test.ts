@@ -62,3 +62,9 @@ describe("google", () => {
     assert.include(error.message, "A_VARIABLE_THAT_IS_NOT_SET")
   })
 })
+
+describe("options", () => {
+  it("that are misspelt are told when the worker is made", () => {
+    assert.throws(() => google("gemini-2.5-flash", { apikey: "k" } as never), 'Did you mean "apiKey"?')
+  })
+})

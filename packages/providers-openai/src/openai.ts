@@ -1,12 +1,13 @@
 /** A model of OpenAI as a worker, through the Responses API. */
 
+import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
 import * as Request from "./internal/responsesRequest.ts"
 import { protocol } from "./internal/responsesStream.ts"
 import { makeWorker } from "./internal/worker.ts"
-import type { OpenAiOptions } from "./options.ts"
+import { type OpenAiOptions, openAiShape } from "./options.ts"
 
 /** The options of a worker over the Responses API. */
 export interface ResponsesOptions extends OpenAiOptions {
@@ -33,6 +34,7 @@ export interface ResponsesOptions extends OpenAiOptions {
  * ```
  */
 export const openai = (model: string, options: ResponsesOptions = {}): Worker => {
+  Options.check("openai", options, { ...openAiShape, reasoningSummary: Options.text })
   const capabilities = { ...capabilitiesOf(model), ...Request.lacking, ...options.capabilities }
   return makeWorker(options, aboutOpenAi("openai", model, options, capabilities), {
     toBody: (request) => Request.toBody(model, request, options, capabilities),

@@ -1,12 +1,13 @@
 /** A model of OpenAI as a worker, through Chat Completions. */
 
+import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
 import { makeWorker } from "./internal/worker.ts"
-import type { OpenAiOptions } from "./options.ts"
+import { type OpenAiOptions, openAiShape } from "./options.ts"
 
 const dialect: Dialect = {
   usage: "stream-options",
@@ -32,6 +33,7 @@ const dialect: Dialect = {
  * ```
  */
 export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker => {
+  Options.check("openaiChat", options, openAiShape)
   const capabilities = capabilitiesOf(model, options.capabilities)
   const settings = {
     ...options,

@@ -1,18 +1,24 @@
 /** A model behind any server that speaks Chat Completions, as a worker. */
 
 import type { HeaderNames } from "@divisi/core/Allowance"
+import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import { capabilitiesOf } from "./capabilities.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
 import { makeWorker } from "./internal/worker.ts"
-import type { WorkerOptions } from "./options.ts"
+import { type WorkerOptions, workerShape } from "./options.ts"
 
 export type { Dialect, ReasoningFields } from "./internal/chatRequest.ts"
 
-/** A server, and how it differs from OpenAI; `presets` has well-known ones. */
-export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Dialect {
+type Optional<A> = { readonly [K in keyof A]?: A[K] | undefined }
+
+/**
+ * A server, and how it differs from most; `presets` has well-known ones. By default it is asked for its usage in the last
+ * chunk of a stream, system text has the role `system`, and the output limit is `max_tokens`.
+ */
+export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Optional<Dialect> {
   /** With the version, e.g. `http://localhost:8000/v1`. */
   readonly baseURL: string
   readonly model: string
@@ -22,13 +28,28 @@ export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Diale
   readonly name?: string | undefined
 }
 
+const compatibleShape = {
+  ...workerShape,
+  model: Options.name,
+  name: Options.text,
+  rateLimitHeaders: Options.anObject,
+  usage: Options.oneOf("stream-options", "final", "none"),
+  reasoningField: Options.oneOf("reasoning_content", "reasoning"),
+  systemRole: Options.oneOf("system", "developer"),
+  outputLimit: Options.oneOf("max_tokens", "max_completion_tokens"),
+  reasoningFields: Options.anObject,
+  // Where a preset is documented.
+  source: Options.text
+} satisfies Options.ShapeOf<CompatibleOptions & { readonly source: string }>
+
 /**
  * A model behind a server that speaks Chat Completions.
  *
  * **Details**
  *
- * Settings say how the server differs; nothing is detected: how it reports usage, where it puts reasoning, which role
- * and which output limit it knows. `presets` has the settings of vLLM, SGLang, llama-server, Ollama, LM Studio,
+ * An address and a model are enough for most servers. Settings say how another differs; nothing is detected: how it
+ * reports usage (`usage`), where it puts reasoning (`reasoningField`), which role (`systemRole`) and which output limit
+ * (`outputLimit`) it knows. `presets` has the settings of vLLM, SGLang, llama-server, Ollama, LM Studio,
  * OpenRouter, DeepSeek and Together. Without `apiKey` neither a key nor the environment's OpenAI account is sent. The
  * price is unknown unless `pricing` sets it: for a server of your own that may be `Usage.free`.
  *
@@ -41,22 +62,24 @@ export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Diale
  * const local = openaiCompatible({ ...presets.ollama, model: "qwen3:8b", pricing: free })
  * local.id // => "ollama:qwen3:8b"
  *
- * const own = openaiCompatible({
- *   baseURL: "http://gpu-1:8000/v1",
- *   model: "my-model",
- *   usage: "stream-options",
- *   systemRole: "system",
- *   outputLimit: "max_tokens"
- * })
+ * const own = openaiCompatible({ baseURL: "http://gpu-1:8000/v1", model: "my-model" })
  * own.id // => "gpu-1:8000:my-model"
  * ```
  */
 export const openaiCompatible = (options: CompatibleOptions): Worker => {
+  Options.check("openaiCompatible", options, compatibleShape, ["baseURL", "model"])
   const { model } = options
   // A base URL that is none is refused below, without being shown.
   const name = options.name ?? (URL.canParse(options.baseURL) ? new URL(options.baseURL).host : "a server")
   // Other vendors' models may share names with OpenAI's, so what is known about those does not apply.
   const capabilities = capabilitiesOf("", { maxStopSequences: Number.POSITIVE_INFINITY, ...options.capabilities })
+  const dialect: Dialect = {
+    usage: options.usage ?? "stream-options",
+    systemRole: options.systemRole ?? "system",
+    outputLimit: options.outputLimit ?? "max_tokens",
+    reasoningField: options.reasoningField,
+    reasoningFields: options.reasoningFields
+  }
   const about = {
     id: options.id ?? `${name}:${model}`,
     provider: options.provider ?? name,
@@ -68,8 +91,8 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
     identity: { organization: null, project: null }
   }
   return makeWorker(options, about, {
-    toBody: (request) => toBody(model, request, options, capabilities),
+    toBody: (request) => toBody(model, request, { ...options, ...dialect }, capabilities),
     send: (client, body, settings) => client.chat.completions.create(body, settings),
-    protocol: protocol(options)
+    protocol: protocol(dialect)
   })
 }

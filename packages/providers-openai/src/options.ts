@@ -1,6 +1,7 @@
 /** The options that all workers of this package share. */
 
-import type { ProviderOptions } from "@divisi/provider-kit/ProviderOptions"
+import * as Options from "@divisi/core/Options"
+import { type ProviderOptions, shape } from "@divisi/provider-kit/ProviderOptions"
 import type { Capabilities } from "./capabilities.ts"
 import type { Defaults } from "./internal/settings.ts"
 
@@ -32,3 +33,14 @@ export interface OpenAiOptions extends WorkerOptions {
   /** The role of system text; `developer` by default. */
   readonly systemRole?: "system" | "developer" | undefined
 }
+
+/** The shapes of the options, for `Options.check`. */
+export const workerShape = { ...shape, body: Options.anObject } satisfies Options.ShapeOf<WorkerOptions>
+
+export const openAiShape = {
+  ...workerShape,
+  organization: Options.text,
+  project: Options.text,
+  store: Options.flag,
+  systemRole: Options.oneOf("system", "developer")
+} satisfies Options.ShapeOf<OpenAiOptions>

@@ -12,12 +12,8 @@ export interface Preset extends Omit<CompatibleOptions, "model"> {
   readonly source: string
 }
 
-/** A server that you run yourself, at its default address and without a key. */
-const local = { usage: "stream-options", systemRole: "system", outputLimit: "max_tokens" } as const
-
 export const presets = {
   vllm: {
-    ...local,
     name: "vllm",
     baseURL: "http://localhost:8000/v1",
     reasoningField: "reasoning",
@@ -25,7 +21,6 @@ export const presets = {
     source: "https://docs.vllm.ai/en/latest/features/reasoning_outputs.html"
   },
   sglang: {
-    ...local,
     name: "sglang",
     baseURL: "http://localhost:30000/v1",
     reasoningField: "reasoning_content",
@@ -33,7 +28,6 @@ export const presets = {
     source: "https://docs.sglang.ai/basic_usage/openai_api_completions.html"
   },
   llamaServer: {
-    ...local,
     name: "llama-server",
     baseURL: "http://localhost:8080/v1",
     reasoningField: "reasoning_content",
@@ -41,7 +35,6 @@ export const presets = {
     source: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md"
   },
   ollama: {
-    ...local,
     name: "ollama",
     baseURL: "http://localhost:11434/v1",
     reasoningField: "reasoning",
@@ -49,7 +42,6 @@ export const presets = {
     source: "https://docs.ollama.com/api/openai-compatibility"
   },
   lmStudio: {
-    ...local,
     name: "lm-studio",
     baseURL: "http://localhost:1234/v1",
     reasoningField: "reasoning",
@@ -62,8 +54,6 @@ export const presets = {
     apiKey: { env: "OPENROUTER_API_KEY" },
     usage: "final",
     reasoningField: "reasoning",
-    systemRole: "system",
-    outputLimit: "max_tokens",
     reasoningFields: { effort: "reasoning", budget: "reasoning", off: "reasoning" },
     source: "https://openrouter.ai/docs/use-cases/usage-accounting"
   },
@@ -71,10 +61,7 @@ export const presets = {
     name: "deepseek",
     baseURL: "https://api.deepseek.com/v1",
     apiKey: { env: "DEEPSEEK_API_KEY" },
-    usage: "stream-options",
     reasoningField: "reasoning_content",
-    systemRole: "system",
-    outputLimit: "max_tokens",
     reasoningFields: { effort: "reasoning_effort", off: "thinking" },
     // While it thinks, DeepSeek accepts a temperature and ignores it.
     source: "https://api-docs.deepseek.com/guides/thinking_mode"
@@ -85,8 +72,6 @@ export const presets = {
     apiKey: { env: "TOGETHER_API_KEY" },
     usage: "final",
     reasoningField: "reasoning",
-    systemRole: "system",
-    outputLimit: "max_tokens",
     reasoningFields: { effort: "reasoning_effort", off: "reasoning" },
     source: "https://docs.together.ai/reference/chat-completions-1"
   }

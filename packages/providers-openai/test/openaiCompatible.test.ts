@@ -1,5 +1,5 @@
 import { OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
-import { describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { openaiCompatible, type Preset, presets } from "../src/index.ts"
 
 const optionsOf = (preset: Preset): ProviderContract.Options => {
@@ -49,3 +49,19 @@ for (const preset of [
     for (const one of differing) it(`${one.id}: ${one.name}`, () => ProviderContract.check(one, optionsOf(preset)))
   })
 }
+
+describe("openaiCompatible with an address and a model alone", () => {
+  const bare: ProviderContract.Options = {
+    ...optionsOf({ name: "a server", source: "", baseURL: "" }),
+    make: ({ baseURL, defaults, ...connection }) =>
+      openaiCompatible({ baseURL: `${baseURL}/v1`, model: "some/model", ...defaults, ...connection })
+  }
+  const cases = differing.filter(({ id }) => id !== "answer/reasoning")
+  for (const one of cases) it(`${one.id}: ${one.name}`, () => ProviderContract.check(one, bare))
+
+  it("says what is misspelt or missing", () => {
+    const made = (options: object) => () => openaiCompatible(options as never)
+    assert.throws(made({ baseUrl: "http://a/v1", model: "b" }), 'Did you mean "baseURL"?')
+    assert.throws(made({ baseURL: "http://a/v1" }), '"model" is missing')
+  })
+})

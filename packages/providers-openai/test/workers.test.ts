@@ -11,6 +11,16 @@ const messages: WorkerRequest["messages"] = [
   { role: "user", content: "Hi" }
 ]
 
+describe("options", () => {
+  it("that are misspelt are told when the worker is made", () => {
+    assert.throws(
+      () => openai("gpt-5", { apikey: "k" } as never),
+      'openai: there is no option "apikey". Did you mean "apiKey"?'
+    )
+    assert.throws(() => openaiChat("gpt-5", { limits: { contextToken: 1 } } as never), '"limits.contextTokens"?')
+  })
+})
+
 const run = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<ReadonlyArray<WorkerPart>> =>
   Effect.runPromise(Stream.runCollect(worker.generate({ messages, ...request })))
 

@@ -105,9 +105,6 @@ const unknownServer = (name: string, variable: string): Vendor => ({
   make: async (model, settings) => {
     const { openaiCompatible } = await import("@divisi/providers-openai")
     return openaiCompatible({
-      usage: "stream-options",
-      systemRole: "system",
-      outputLimit: "max_tokens",
       ...settings,
       baseURL: settings.baseURL ?? "",
       model,

@@ -106,9 +106,36 @@ const start = (what: string, options: ConductOptions, own: Listener): Started =>
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-const withTranscript = (result: Conductor.RunResult, recorder: Transcript.Recorder): ConductResult => {
+/** How many events wait for somebody who wants to know before they are folded. */
+const mostWaiting = 64
+
+/** Keeps the events of a run, and folds them into its transcript when that is read. */
+const record = () => {
+  const recorder = Transcript.recorder()
+  let waiting: Array<RunEvent> = []
+  const fold = () => {
+    for (const event of waiting) recorder.listener(event)
+    waiting = []
+  }
+  const listener = (event: RunEvent) => {
+    if (waiting.push(event) >= mostWaiting) fold()
+  }
+  const transcript = () => {
+    fold()
+    return recorder.transcript()!
+  }
+  return { listener, transcript }
+}
+
+const withTranscript = (result: Conductor.RunResult, transcript: () => Transcript.Transcript): ConductResult => {
+  const whole = {
+    ...result,
+    get transcript() {
+      return transcript()
+    }
+  }
   // The union of the type says of `ending` and `answer` what every run keeps.
-  return Object.assign(result, { transcript: recorder.transcript()! }) as ConductResult
+  return whole as ConductResult
 }
 
 /**
@@ -134,9 +161,9 @@ const withTranscript = (result: Conductor.RunResult, recorder: Transcript.Record
  * ```
  */
 export const conduct = async (options: ConductOptions): Promise<ConductResult> => {
-  const recorder = Transcript.recorder()
-  const { result } = start("conduct", options, recorder.listener)
-  return withTranscript(await result, recorder)
+  const { listener, transcript } = record()
+  const { result } = start("conduct", options, listener)
+  return withTranscript(await result, transcript)
 }
 
 /**
@@ -197,10 +224,10 @@ export async function* streamRun(options: ConductOptions): AsyncGenerator<RunEve
  */
 export const streamAnswer = (options: ConductOptions): AnswerStream => {
   const texts = buffer<string>()
-  const recorder = Transcript.recorder()
+  const { listener, transcript } = record()
   let state: AnswerText.AnswerText | undefined
   const listen = (event: RunEvent) => {
-    recorder.listener(event)
+    listener(event)
     state ??= AnswerText.start({ maxRounds: maxRounds(options) })
     const [next, text] = AnswerText.emit(state, event)
     state = next
@@ -210,7 +237,7 @@ export const streamAnswer = (options: ConductOptions): AnswerStream => {
   const result = (async () => {
     const started = start("streamAnswer", options, listen)
     stop = started.stop
-    return withTranscript(await started.result, recorder)
+    return withTranscript(await started.result, transcript)
   })()
   result.then(texts.end, texts.end)
 

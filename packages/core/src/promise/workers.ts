@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Options from "../Options.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
-import { estimateUsage, type Pricing, type Usage } from "../task/Usage.ts"
+import { estimateUsage, pricingShape, type Usage } from "../task/Usage.ts"
 import {
   type FinishReason,
-  type Limits,
+  limitsShape,
   type Worker,
   WorkerError,
   type WorkerErrorReason,
@@ -28,18 +28,6 @@ export interface WorkerOptions extends Omit<Worker, "generate" | "countInputToke
   ) => Answer | Promise<Answer> | AsyncIterable<string>
 }
 
-const pricing: Options.ShapeOf<Pricing> = {
-  inputPerMillion: Options.anything,
-  outputPerMillion: Options.anything,
-  cachedInputPerMillion: Options.anything,
-  cacheWritePerMillion: Options.anything,
-  perCall: Options.anything,
-  source: Options.text,
-  date: Options.text
-}
-
-const limits: Options.ShapeOf<Limits> = { contextTokens: Options.limit, maxOutputTokens: Options.limit }
-
 const shape = {
   id: Options.name,
   answer: Options.aFunction,
@@ -48,8 +36,8 @@ const shape = {
   takesSeed: Options.flag,
   isCacheable: Options.flag,
   provider: Options.text,
-  pricing,
-  limits,
+  pricing: pricingShape,
+  limits: limitsShape,
   maxOutputTokens: Options.whole(1)
 } satisfies Options.ShapeOf<WorkerOptions>
 

@@ -4,6 +4,7 @@
 
 import * as Data from "effect/Data"
 import { defined } from "../Fields.ts"
+import * as Options from "../Options.ts"
 import type { Message } from "./Task.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -49,6 +50,17 @@ export interface Pricing {
   /** Where the price was read, and when (ISO date). */
   readonly source?: string | undefined
   readonly date?: string | undefined
+}
+
+/** The options of a price, for `Options.check`. */
+export const pricingShape: Options.ShapeOf<Pricing> = {
+  inputPerMillion: Options.anything,
+  outputPerMillion: Options.anything,
+  cachedInputPerMillion: Options.anything,
+  cacheWritePerMillion: Options.anything,
+  perCall: Options.anything,
+  source: Options.text,
+  date: Options.text
 }
 
 /** What one call used, and what it cost in USD (`undefined` when the price is unknown). */

@@ -10,6 +10,7 @@
 import * as Data from "effect/Data"
 import type * as Stream from "effect/Stream"
 import { defined } from "../Fields.ts"
+import * as Options from "../Options.ts"
 import { messageOf, plain } from "../Thrown.ts"
 import type { Allowance } from "./Allowance.ts"
 import type { Message } from "./Task.ts"
@@ -77,6 +78,9 @@ export interface Limits {
   /** Output tokens of one call. */
   readonly maxOutputTokens?: number | undefined
 }
+
+/** The options of limits, for `Options.check`. */
+export const limitsShape: Options.ShapeOf<Limits> = { contextTokens: Options.limit, maxOutputTokens: Options.limit }
 
 /** A model, or any other solver, that answers a subtask. */
 export interface Worker {
