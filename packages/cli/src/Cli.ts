@@ -2,13 +2,16 @@
 
 import { read } from "@divisi/recipes/Environment"
 import * as Console from "effect/Console"
+import * as Argument from "effect/cli/Argument"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import * as CommandCompletions from "effect/cli/Completions"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import manifest from "../package.json" with { type: "json" }
 import { chat } from "./chat/command.ts"
 import { doctor } from "./doctor/command.ts"
@@ -26,6 +29,19 @@ import { replay } from "./replay/command.ts"
 import { run as runCommand } from "./run/command.ts"
 import { train } from "./train/command.ts"
 import { workflow } from "./workflow/command.ts"
+
+/** `divisi help train export` is `divisi train export --help`: what it does is said by {@link asHelp}. */
+const help = Command.make(
+  "help",
+  { command: Argument.String("command").pipe(Argument.variadic()) },
+  () => Effect.void
+).pipe(
+  Command.withDescription(
+    "Says what a command does, what it takes and how it is used: as --help behind its name does."
+  ),
+  Command.withShortDescription("Say what a command does"),
+  Command.withExamples([{ command: "divisi help train export", description: "The same as divisi train export --help" }])
+)
 
 const divisi = Command.make("divisi").pipe(
   Command.withDescription(
@@ -52,7 +68,8 @@ const divisi = Command.make("divisi").pipe(
     grade,
     provider,
     models,
-    doctor
+    doctor,
+    help
   ]),
   Command.withExamples([
     { command: "divisi init", description: "Write a config and a first script for the models that are there" },
@@ -86,12 +103,26 @@ const presenter = (formatter: CliOutput.Formatter): CliOutput.Presenter => ({
   }
 })
 
+/** The commands with their flags, as data. */
+const described = CommandCompletions.fromCommand(divisi)
+
+const completions = GlobalFlag.Action({
+  flag: GlobalFlag.Completions.flag,
+  run: (shell) =>
+    Option.isNone(shell)
+      ? Effect.void
+      : Effect.flatMap(
+          Effect.promise(async () => (await import("./invocation/Completions.ts")).script(described, shell.value)),
+          (script) => Console.log(script)
+        )
+})
+
 const layer = Layer.unwrap(
   Effect.map(read(["NO_COLOR", "TERM"]), ({ NO_COLOR, TERM }) => {
     const colors = process.stdout.isTTY === true && NO_COLOR === undefined && TERM !== "dumb"
     const formatter = CliOutput.defaultFormatter({ colors, globalFlags: "summary" })
     return Layer.mergeAll(
-      CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+      CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, completions] }),
       CliOutput.layer(formatter),
       CliOutput.layerPresenter(presenter(formatter))
     )
@@ -106,9 +137,24 @@ const joinExclusions = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
     return isExclusion(index + 1) ? [`${arg}=${args[index + 1]}`] : [arg]
   })
 
+/** What `divisi help` with the names of a command means. */
+const asHelp = ([first, ...names]: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+  if (first !== "help" || names.some((name) => name.startsWith("-"))) return undefined
+  const path: Array<string> = []
+  for (let { subcommands } = described; subcommands.length > 0 && path.length < names.length; ) {
+    const name = names[path.length]!
+    path.push(name)
+    const found = subcommands.find((command) => command.name === name)
+    // Without --help an unknown name is refused, with the one that was meant. A group alone does nothing.
+    if (found === undefined) return path
+    subcommands = found.subcommands
+  }
+  return [...path, "--help"]
+}
+
 /** Runs the command line. */
 export const run = (args: ReadonlyArray<string>) =>
-  Effect.provide(Command.runWith(divisi, { version: manifest.version })(joinExclusions(args)), layer)
+  Effect.provide(Command.runWith(divisi, { version: manifest.version })(asHelp(args) ?? joinExclusions(args)), layer)
 
 /** The exit code of an error of the command line itself, which has been shown; `undefined` when it is another's. */
 export const exitCodeOf = (error: unknown): number | undefined => {

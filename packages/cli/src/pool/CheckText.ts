@@ -6,7 +6,7 @@ import { table } from "../view/Table.ts"
 import type { Checked } from "./Check.ts"
 
 /** USD per million tokens: input and output. */
-const price = (pricing: Pricing | undefined): string => {
+export const price = (pricing: Pricing | undefined): string => {
   if (pricing === undefined) return "unknown"
   const { inputPerMillion, outputPerMillion, perCall = 0 } = pricing
   const tokens = [inputPerMillion, outputPerMillion].map(Format.cost).join(" / ")

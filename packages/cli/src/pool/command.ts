@@ -1,7 +1,7 @@
 /** `divisi pool`: its help. What it does is loaded when it is called. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { checkFlags } from "./flags.ts"
+import { checkFlags, listFlags } from "./flags.ts"
 
 const check = Command.make("check", checkFlags, (input) =>
   Effect.flatMap(
@@ -20,8 +20,21 @@ const check = Command.make("check", checkFlags, (input) =>
   ])
 )
 
+const list = Command.make("list", listFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./List.ts")),
+    (List) => List.list(input)
+  )
+).pipe(
+  Command.withDescription(
+    "Lists who could be in a pool: the workers of the config, the vendors with whether their key is set (never the key), the servers of models that answer on this machine, and the models whose price is known, with the day as of which it holds."
+  ),
+  Command.withShortDescription("See who could be in a pool"),
+  Command.withExamples([{ command: "divisi pool list --json", description: "For programs" }])
+)
+
 export const pool = Command.make("pool").pipe(
   Command.withDescription("The workers that answer, and what they need."),
   Command.withShortDescription("Look at the workers of a pool"),
-  Command.withSubcommands([check])
+  Command.withSubcommands([list, check])
 )

@@ -12,3 +12,11 @@ export const checkFlags = {
 
 /** What `divisi pool check` is asked for. */
 export type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
+
+export const listFlags = {
+  config: conductorFlags.config,
+  json: toggle("json", "Print all of it as one line of JSON")
+}
+
+/** What `divisi pool list` is asked for. */
+export type ListInput = Command.Command.Config.Infer<typeof listFlags>

@@ -1,0 +1,53 @@
+/** Servers of models on this machine: where they listen, and who answers. */
+import type { Environment } from "@divisi/recipes/Environment"
+import * as Effect from "effect/Effect"
+
+/** A server of one's own, and where it listens unless it is told otherwise. */
+export const servers = [
+  { vendor: "ollama", variable: "OLLAMA_BASE_URL", baseURL: "http://localhost:11434/v1" },
+  { vendor: "vllm", variable: "VLLM_BASE_URL", baseURL: "http://localhost:8000/v1" },
+  { vendor: "sglang", variable: "SGLANG_BASE_URL", baseURL: "http://localhost:30000/v1" },
+  { vendor: "llama-server", variable: "LLAMA_SERVER_BASE_URL", baseURL: "http://localhost:8080/v1" },
+  { vendor: "lm-studio", variable: "LM_STUDIO_BASE_URL", baseURL: "http://localhost:1234/v1" }
+] as const
+
+/** One that answers. */
+export interface Answering {
+  readonly vendor: string
+  readonly baseURL: string
+  /** Those that write text. */
+  readonly models: ReadonlyArray<string>
+}
+
+/** A server of this machine answers at once. */
+const patienceMillis = 700
+
+/** Models that write no text stand in the same lists. */
+const isChat = (model: string): boolean => !/embed|rerank|whisper|tts|clip|bge-|minilm/i.test(model)
+
+/** The models of a server; `undefined` where none answers. */
+const modelsOf = async (baseURL: string): Promise<ReadonlyArray<string> | undefined> => {
+  try {
+    const response = await fetch(`${baseURL}/models`, {
+      signal: AbortSignal.timeout(patienceMillis),
+      redirect: "error"
+    })
+    const { data } = (await response.json()) as { readonly data?: unknown }
+    if (!response.ok || !Array.isArray(data)) return undefined
+    const ids = data.map((model: { readonly id?: unknown } | null) => model?.id)
+    return ids.filter((id) => typeof id === "string" && /^[\w./:@+-]{1,120}$/.test(id) && isChat(id)) as Array<string>
+  } catch {
+    return undefined
+  }
+}
+
+/** Asks the places that the environment names, or else the usual ports. */
+export const look = (environment: Environment): Effect.Effect<ReadonlyArray<Answering>> =>
+  Effect.promise(async () => {
+    const asked = servers.map(async ({ baseURL, variable, vendor }): Promise<ReadonlyArray<Answering>> => {
+      const at = (environment[variable] ?? baseURL).replace(/\/+$/, "")
+      const models = await modelsOf(at)
+      return models === undefined ? [] : [{ vendor, baseURL: at, models }]
+    })
+    return (await Promise.all(asked)).flat()
+  })

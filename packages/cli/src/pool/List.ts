@@ -1,0 +1,74 @@
+/** `divisi pool list`: who could be in a pool: vendors and their keys, servers on this machine, the config's workers. */
+
+import type { Pricing } from "@divisi/core/Usage"
+import * as Vendor from "@divisi/recipes/Vendor"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Catalog from "../conductor/Catalog.ts"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as LocalServers from "../conductor/LocalServers.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import { vendors } from "../conductor/Vendors.ts"
+import type { Failure } from "../invocation/Failure.ts"
+import type { ListInput } from "./flags.ts"
+import * as ListText from "./ListText.ts"
+
+/** A vendor, and whether it can be asked. Of a key only its variable is told. */
+export interface ListedVendor {
+  readonly name: string
+  /** The variables that may hold its key, and the one that does. */
+  readonly keys: ReadonlyArray<string>
+  readonly keySet: string | undefined
+  readonly needsKey: boolean
+  /** Whether there is a base URL of one's own in the environment. */
+  readonly baseUrlSet: string | undefined
+}
+
+/** A worker of the config. */
+export interface ListedWorker {
+  readonly id: string
+  readonly description: string | undefined
+  readonly pricing: Pricing | undefined
+}
+
+/** All that is found. */
+export interface Listing {
+  readonly config: {
+    readonly file: string | undefined
+    readonly policy: string | undefined
+    readonly workers: ReadonlyArray<ListedWorker>
+  }
+  readonly vendors: ReadonlyArray<ListedVendor>
+  readonly servers: ReadonlyArray<LocalServers.Answering>
+  readonly models: ReadonlyArray<Catalog.Listed>
+}
+
+const isSet = (value: string | undefined): boolean => value !== undefined && value !== ""
+
+/** Looks at the environment, this machine and the config. */
+const look = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<Listing, Failure> {
+  const { config, file } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const environment = yield* Vendor.environment(vendors)
+  const { workers } =
+    config.pool === undefined ? { workers: [] } : yield* RunOptions.resolvePool(config, { pool: Option.none() })
+  const policy = typeof config.policy === "object" ? config.policy.name : config.policy
+  const firstSet = (names: ReadonlyArray<string>) => names.find((name) => isSet(environment[name]))
+  return {
+    config: { file, policy, workers: workers.map(({ description, id, pricing }) => ({ id, description, pricing })) },
+    vendors: vendors.map(({ baseURLs, keys, name, needsKey }) => ({
+      name,
+      keys,
+      keySet: firstSet(keys),
+      needsKey,
+      baseUrlSet: firstSet(baseURLs)
+    })),
+    servers: yield* LocalServers.look(environment),
+    models: yield* Catalog.models
+  }
+})
+
+/** Prints what is found. */
+export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<void, Failure> {
+  const listing = yield* look(input)
+  process.stdout.write(`${input.json ? JSON.stringify(listing) : ListText.text(listing)}\n`)
+})

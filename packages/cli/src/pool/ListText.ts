@@ -1,0 +1,62 @@
+/** Who could be in a pool, for people. */
+import * as Format from "../view/Format.ts"
+import { table, toLeft } from "../view/Table.ts"
+import { price } from "./CheckText.ts"
+import type { ListedVendor, Listing } from "./List.ts"
+
+const keyOf = ({ keySet, keys, needsKey }: ListedVendor): string => {
+  if (keySet !== undefined) return `✓ ${keySet} is set`
+  if (!needsKey) return "✓ needs none"
+  return `✗ set ${keys.join(" or ")}`
+}
+
+const vendorsOf = ({ vendors }: Listing): string =>
+  table(
+    [
+      ["vendor", "key", "base URL"],
+      ...vendors.map((one) => [one.name, keyOf(one), one.baseUrlSet === undefined ? "" : `of ${one.baseUrlSet}`])
+    ],
+    toLeft
+  )
+
+const serversOf = ({ servers }: Listing): string =>
+  servers.length === 0
+    ? "No server of models answers on this machine (Ollama, vLLM, SGLang, llama-server, LM Studio)."
+    : table(
+        [
+          ["on this machine", "models"],
+          ...servers.map(({ baseURL, models, vendor }) => [
+            `${vendor} at ${baseURL}`,
+            models.map((model) => `${vendor}:${model}`).join(", ") || "none"
+          ])
+        ],
+        toLeft
+      )
+
+const modelsOf = ({ models }: Listing): string =>
+  models.length === 0
+    ? "No prices are known: they come with the vendors' packages, such as @divisi/providers-openai."
+    : table(
+        [
+          ["model", "in / out per million", "as of", ""],
+          ...models.map(({ date = "", description = "", inputPerMillion, name, outputPerMillion }) => [
+            name,
+            [inputPerMillion, outputPerMillion].map(Format.cost).join(" / "),
+            date,
+            description
+          ])
+        ],
+        toLeft
+      )
+
+const configOf = ({ config: { file, policy, workers } }: Listing): string => {
+  if (file === undefined) return "There is no config: without --pool the workers are those of the offline gym."
+  if (workers.length === 0) return `${file} names no pool: without --pool the workers are those of the offline gym.`
+  const rows = workers.map(({ description = "", id, pricing }) => [id, price(pricing), description])
+  const plan = policy === undefined ? "" : `\nPolicy: ${policy}`
+  return `${table([[`worker of ${file}`, "in / out per million", ""], ...rows], toLeft)}${plan}`
+}
+
+/** Its parts, each a table. */
+export const text = (listing: Listing): string =>
+  [configOf(listing), vendorsOf(listing), serversOf(listing), modelsOf(listing)].join("\n\n")
