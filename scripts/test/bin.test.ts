@@ -1,0 +1,38 @@
+import { spawnSync } from "node:child_process"
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { linkCommand } from "../setup/bin.mjs"
+
+let clone: string
+beforeEach(() => {
+  clone = fs.mkdtempSync(path.join(os.tmpdir(), "divisi a clone "))
+  fs.mkdirSync(path.join(clone, "packages/cli/bin"), { recursive: true })
+  fs.writeFileSync(path.join(clone, "packages/cli/bin/divisi.js"), "console.log(process.argv.slice(2))\n")
+})
+afterEach(() => fs.rmSync(clone, { recursive: true }))
+
+describe("the command of a clone", () => {
+  it.skipIf(process.platform === "win32")("runs what the clone has built, from any folder", () => {
+    linkCommand(clone)
+    linkCommand(clone)
+    const { stdout } = spawnSync(path.join(clone, "node_modules/.bin/divisi"), ["run", "a b"], { encoding: "utf8" })
+    expect(stdout).toBe("[ 'run', 'a b' ]\n")
+  })
+
+  it("is a command file on Windows", () => {
+    linkCommand(clone, "win32")
+    const text = fs.readFileSync(path.join(clone, "node_modules/.bin/divisi.cmd"), "utf8")
+    expect(text).toContain('node "%~dp0\\..\\..\\packages\\cli\\bin\\divisi.js" %*')
+  })
+})
+
+describe("npm install in a clone", () => {
+  it("finds nothing in the root's manifest that npm cannot read", () => {
+    const { dependencies, devDependencies } = JSON.parse(
+      fs.readFileSync(path.join(import.meta.dirname, "../../package.json"), "utf8")
+    )
+    for (const range of Object.values({ ...dependencies, ...devDependencies })) expect(range).toMatch(/^[\^~]?\d/)
+  })
+})
