@@ -31,6 +31,7 @@ describe("the check of a config", () => {
         { ...ScriptedWorker.echo("b"), pricing: undefined }
       ]
     },
+    { pool: [{ ...worker, pricing: { ...free, model: "a", source: "a.example", date: "2026-11-01", hourly: 1 } }] },
     { pool: [{ ...worker, more: 1 }], policy: "random", maxSteps: 3, recursion: 0, seed: 7 },
     { policy: { name: "mine", propose: () => undefined } },
     { budget: { costUsd: 0.5, tokens: 1000, calls: 10, durationMillis: 60_000 } },

@@ -98,6 +98,13 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const present = (settings: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 
+/** A worker without its list price, which says more of itself than what counts: its package vouches for it. */
+const withoutListPrice = (worker: unknown): unknown => {
+  if (!isObject(worker) || !isObject(worker.pricing)) return worker
+  const { date, model, source } = worker.pricing
+  return [date, model, source].every((fact) => typeof fact === "string") ? { ...worker, pricing: undefined } : worker
+}
+
 /** The config in the one form that the schema knows, where a setting may be given in several. */
 const normalise = (config: unknown): unknown => {
   if (!isObject(config)) return config
@@ -105,10 +112,11 @@ const normalise = (config: unknown): unknown => {
   const groups = Object.entries(settings).map(([name, value]) =>
     ["budget", "worker", "retry"].includes(name) && isObject(value) ? [name, present(value)] : [name, value]
   )
+  const workers = isObject(pool) && "workers" in pool ? pool.workers : pool
   return present({
     ...Object.fromEntries(groups),
     cache: typeof cache === "string" && cache !== "" ? undefined : cache,
-    pool: isObject(pool) && "workers" in pool ? pool.workers : pool,
+    pool: Array.isArray(workers) ? workers.map(withoutListPrice) : workers,
     policy: typeof policy === "string" && policy !== "" ? undefined : policy
   })
 }
