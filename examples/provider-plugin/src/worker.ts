@@ -46,6 +46,7 @@ export const ollama = (model: string, options: Options = {}): Worker => {
   return {
     id,
     description,
+    isLanguageModel: true,
     provider,
     pricing,
     limits,

@@ -22,8 +22,8 @@ export interface Config extends RunSettings {
   /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker> | undefined
   /**
-   * What writes plans: a policy, or one by the name that `--policy` takes. By default runs have `"conductor"` for the
-   * workers of the gym, which are all that it knows, and `"lexical"` for others; what measures has `"lexical"`.
+   * What writes plans: a policy, or one by the name that `--policy` takes. By default runs in the gym, and what
+   * measures, have `"lexical"`; for a pool of others its first language model plans.
    */
   readonly policy?: Policy | string | undefined
   /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */

@@ -62,16 +62,10 @@ describe("Format", () => {
   })
 
   it("writes costs so that small ones are told apart", () => {
-    assert.deepStrictEqual([0, 0.0000123, 0.00036, 0.05, 0.1, 0.123, 1, 1234.5].map(Format.cost), [
-      "$0",
-      "$0.000012",
-      "$0.00036",
-      "$0.05",
-      "$0.10",
-      "$0.12",
-      "$1.00",
-      "$1234.50"
-    ])
+    assert.deepStrictEqual(
+      [0, 0.0000123, 0.00036, 0.05, 0.1, 0.123, 1, 1234.5].map((usd) => Format.cost(usd)),
+      ["$0", "$0.000012", "$0.00036", "$0.05", "$0.10", "$0.12", "$1.00", "$1234.50"]
+    )
   })
 
   it("writes counts with their noun", () => {

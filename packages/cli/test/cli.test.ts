@@ -15,7 +15,7 @@ describe.concurrent("divisi", () => {
   it("teaches with examples and exit codes, without a question asked", async () => {
     const { code, output } = await divisi(["run", "--help"])
     assert.strictEqual(code, 0)
-    for (const text of ["EXAMPLES", "--max-cost", "3 stopped by the budget"]) assert.include(output, text)
+    for (const text of ["EXAMPLES", "--max-cost", "3 stopped by the budget", "4 refused"]) assert.include(output, text)
   })
 
   it("shows its help when it is called alone", async () => {
@@ -39,12 +39,39 @@ describe.concurrent("divisi", () => {
 })
 
 describe.concurrent("divisi run", () => {
-  it("answers in plain lines where there is no terminal", async () => {
-    const { code, output } = await divisi(["run", "Which?", ...quick])
-    assert.strictEqual(code, 0)
-    assert.match(output, /^question Which\?\n/)
-    assert.include(output, "\nanswer   one\n")
-    assert.notInclude(output, "\u001b")
+  it("gives a pipe the answer alone, and the error output the rest in plain lines", async () => {
+    const { code, errors, output } = await divisi(["run", "Which?", ...quick])
+    assert.deepStrictEqual([code, output], [0, "one\n"])
+    assert.match(errors, /^question Which\?\n/)
+    assert.include(errors, "\ntotal    answered in")
+    assert.notInclude(errors, "answer   one")
+    assert.notInclude(errors, "\u001b")
+  })
+
+  it("declines what nobody in the gym understands before it asks, and says who can help", async () => {
+    const what = ["run", "What is the capital of France?", "--config", "none"]
+    const [{ code, errors, output }, json] = await Promise.all([divisi(what), divisi([...what, "--json"])])
+    assert.deepStrictEqual([code, output], [4, ""])
+    assert.include(errors, "cannot answer this kind of question")
+    assert.match(errors, /refused in .* · 0 calls/)
+    assert.include(errors, "--pool openai:")
+    const last = JSON.parse(json.output.trim().split("\n").at(-1)!)
+    assert.deepInclude(last, { type: "run-finished", ending: "refused" })
+    assert.strictEqual(json.code, 4)
+  })
+
+  it("marks play money as such, also for programs", async () => {
+    const what = ["run", "What is 17% of 2,350?", "--config", "none"]
+    const [{ errors, output }, json] = await Promise.all([divisi(what), divisi([...what, "--json"])])
+    assert.strictEqual(output, "399.5\n")
+    assert.match(errors, /answered in .* play \$0\.0/)
+    assert.notMatch(errors, /(?<!play )\$/)
+    assert.strictEqual(JSON.parse(json.output.split("\n")[0]!).pool[0].isPlay, true)
+  })
+
+  it("tells a failure once", async () => {
+    const { errors } = await divisi(["run", "Which?", "--config", config("failing")])
+    assert.lengthOf(errors.match(/refused the credentials/g)!, 1, errors)
   })
 
   it("takes the question from unquoted words, from a file, from `-` and from a pipe", async () => {
@@ -57,14 +84,14 @@ describe.concurrent("divisi run", () => {
         divisi(["run", "-", ...quick], { input: "From where?\n" }),
         divisi(["run", ...quick], { input: "From where?" })
       ])
-      for (const { output } of runs) assert.match(output, /^question From where\?\n/)
+      for (const { errors } of runs) assert.match(errors, /^question From where\?\n/)
     })
   })
 
   it("asks a built-in question when nothing is asked", async () => {
-    const { code, output } = await divisi(["run", ...quick])
+    const { code, errors } = await divisi(["run", ...quick])
     assert.strictEqual(code, 0)
-    assert.match(output, /^question 1\. How many minutes/)
+    assert.match(errors, /^question 1\. How many minutes/)
   })
 
   it("prints events that can be read back", async () => {
@@ -75,27 +102,27 @@ describe.concurrent("divisi run", () => {
 
   it("lets flags win over the config", async () => {
     const { output } = await divisi(["run", "Which?", "--policy", "single:second", "--pool", "-first", ...quick])
-    assert.include(output, "\nanswer   two\n")
+    assert.strictEqual(output, "two\n")
   })
 
   it("stops within its budget, and says so with exit code 3", async () => {
-    const { code, output } = await divisi(["run", "Which?", "--max-cost", "0.001", ...quick])
+    const { code, errors } = await divisi(["run", "Which?", "--max-cost", "0.0000001", ...quick])
     assert.strictEqual(code, 3)
-    assert.include(output, "cost limit")
+    assert.lengthOf(errors.match(/cost limit of 0\.0000001 USD.*Raise the limit/g)!, 1, errors)
   })
 
   it("stops when its time is over", async () => {
-    const { code, output } = await divisi(["run", "Which?", "--timeout", "300ms", ...hanging])
+    const { code, errors } = await divisi(["run", "Which?", "--timeout", "300ms", ...hanging])
     assert.strictEqual(code, 3)
-    assert.include(output, "time limit")
+    assert.include(errors, "time limit")
   })
 
   it("fails with exit code 1, and writes the transcript all the same", async () => {
     await inFolder(async (folder) => {
       const file = path.join(folder, "run.json")
-      const { code, output } = await divisi(["run", "Which?", "--config", config("failing"), "--transcript", file])
+      const { code, errors } = await divisi(["run", "Which?", "--config", config("failing"), "--transcript", file])
       assert.strictEqual(code, 1)
-      assert.include(output, "refused the credentials")
+      assert.include(errors, "refused the credentials")
       assert.strictEqual(Result.getOrThrow(Wire.decodeTranscript(readFileSync(file, "utf8"))).ending, "failed")
     })
   })
@@ -115,9 +142,9 @@ describe.concurrent("divisi run", () => {
         })
         assert.strictEqual(code, expected, errors)
         // What a step says of its subtask is shown as its own, and is no answer.
-        assert.match(output, /step 0 {3}quick \([^)]*\): done\n/)
-        assert.notInclude(output, "\nanswer")
-        assert.include(output, "total    interrupted in")
+        assert.match(errors, /step 0 {3}quick \([^)]*\): done\n/)
+        assert.strictEqual(output, "")
+        assert.include(errors, "total    interrupted in")
         const transcript = Result.getOrThrow(Wire.decodeTranscript(readFileSync(file, "utf8")))
         assert.deepStrictEqual(
           [transcript.ending, transcript.answer, transcript.rounds[0]?.steps[0]?.text],
@@ -152,9 +179,12 @@ describe.concurrent("divisi run", () => {
     () =>
       inFolder(async (folder) => {
         const file = path.join(folder, "run.json")
-        const { code, errors } = await divisi(["run", "Which?", "--transcript", file, "--config", config("talking")], {
-          outputTo: "/dev/full"
-        })
+        const { code, errors } = await divisi(
+          ["run", "Which?", "--json", "--transcript", file, "--config", config("talking")],
+          {
+            outputTo: "/dev/full"
+          }
+        )
         assert.deepStrictEqual([code, JSON.parse(readFileSync(file, "utf8")).ending], [1, "interrupted"])
         assert.include(errors, "divisi: Cannot write the output: ENOSPC")
         assert.notInclude(errors, "    at ")
@@ -309,7 +339,7 @@ describe.concurrent("divisi replay", () => {
       const shown = await divisi(["run", "Which?", "--transcript", file, ...quick])
       assert.isTrue(existsSync(file))
       const replayed = await divisi(["replay", file])
-      assert.strictEqual(replayed.output, shown.output)
+      assert.strictEqual(replayed.output.replace("\nanswer   one\n", "\n"), shown.errors)
       const { output: events } = await divisi(["run", "Which?", "--json", ...quick])
       assert.include((await divisi(["replay", "-"], { input: events })).output, "\nanswer   one\n")
     })
@@ -349,6 +379,7 @@ describe.concurrent("divisi gym", () => {
       "policy",
       "accuracy",
       "standardError",
+      "isPlay",
       "costUsd",
       "meanSteps",
       "tasks"

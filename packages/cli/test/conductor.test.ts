@@ -1,4 +1,8 @@
 import path from "node:path"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { assert, describe, it } from "vitest"
 import * as RunOptions from "../src/conductor/RunOptions.ts"
@@ -15,8 +19,10 @@ const eventsOf = (output: string) =>
 const planIn = (output: string) => eventsOf(output).find(({ type }) => type === "workflow-proposed")
 
 describe.concurrent("the tiny Conductor", () => {
-  it("plans for the gym when nobody is named, after its run has been shown", async () => {
-    const { code, errors, output } = await divisi(["run", question, "--json"], { cwd: path.parse(process.cwd()).root })
+  it("plans for the gym when it is named, after its run has been shown", async () => {
+    const { code, errors, output } = await divisi(["run", question, "--json", "--policy", "conductor"], {
+      cwd: path.parse(process.cwd()).root
+    })
     assert.deepStrictEqual([code, errors], [0, ""])
     const types = eventsOf(output).map(({ type }) => type)
     assert.strictEqual(eventsOf(output)[0].policy, "conductor")
@@ -32,12 +38,26 @@ describe.concurrent("the tiny Conductor", () => {
     assert.match(plan.notes[0], /knows the workers of the gym alone, and none of these is one of them/)
   })
 
-  it("leaves other workers to the lexical policy when nobody is named, too", () => {
+  it("plans only when it is named: the default is the lexical policy, and for language models one of them", async () => {
     const flags = (pool?: string) => ({ pool: Option.fromUndefinedOr(pool) })
-    assert.strictEqual(RunOptions.defaultPolicy({}, flags()), "conductor")
-    assert.strictEqual(RunOptions.defaultPolicy({}, flags("professor,abacus")), "conductor")
-    assert.strictEqual(RunOptions.defaultPolicy({}, flags("openai:gpt-5")), "lexical")
-    assert.strictEqual(RunOptions.defaultPolicy({ pool: [] }, flags()), "lexical")
+    const defaultPolicy = (pool: string | undefined, ...workers: ReadonlyArray<Partial<Worker>>) =>
+      Effect.runPromise(
+        RunOptions.defaultPolicy(
+          {},
+          flags(pool),
+          WorkerPool.makeUnsafe(workers.map((worker, index) => ({ ...ScriptedWorker.echo(`w${index}`), ...worker })))
+        )
+      )
+    assert.strictEqual(await defaultPolicy(undefined, {}), "lexical")
+    assert.strictEqual(await defaultPolicy("professor,abacus", {}, {}), "lexical")
+    assert.strictEqual(await defaultPolicy("openai:gpt-5", {}), undefined)
+    assert.strictEqual(await defaultPolicy("a:b,c:d", {}, { isLanguageModel: true }), undefined)
+    assert.strictEqual(await defaultPolicy("a:b,c:d", {}, { description: "Good at dates." }), "lexical")
+    const problem = await defaultPolicy("a:b,c:d", {}, {}).then(
+      () => "",
+      (error) => String(error.message)
+    )
+    assert.include(problem, "--policy single:<id>")
   })
 
   it("plans and is measured where llama.cpp is not installed", () =>

@@ -20,32 +20,37 @@ const lost = { costUsd: 0, unpricedCalls: 0, steps: [], missing: { cause: "worke
 describe("figures", () => {
   it("count a run without an answer as wrong", () => {
     assert.deepStrictEqual(Figures.gaps(samples), { unanswered: 1, unpricedCalls: 4 })
-    assert.strictEqual(Figures.of("p", samples).accuracy, 0.5)
+    assert.strictEqual(Figures.of("p", samples, false).accuracy, 0.5)
     assert.deepStrictEqual(Figures.gaps([...samples, lost]), { unanswered: 2, unpricedCalls: 4 })
-    assert.strictEqual(Figures.of("p", [...samples, lost]).accuracy, 0.4)
+    assert.strictEqual(Figures.of("p", [...samples, lost], false).accuracy, 0.4)
   })
 
   it("give the accuracy with the standard error of a mean of zeros and ones", () => {
-    const figures = Figures.of("p", samples)
+    const figures = Figures.of("p", samples, false)
     assert.strictEqual(figures.accuracy, 0.5)
     assert.closeTo(figures.standardError, Math.sqrt(0.25 / 3), 1e-12)
     assert.deepStrictEqual([figures.costUsd, figures.meanSteps, figures.tasks], [2, 3, 4])
   })
 
   it("say nothing false of one task, or of none", () => {
-    assert.deepStrictEqual(Figures.of("p", []), {
+    assert.deepStrictEqual(Figures.of("p", [], false), {
       policy: "p",
       accuracy: 0,
       standardError: 0,
       costUsd: 0,
+      isPlay: false,
       meanSteps: 0,
       tasks: 0
     })
-    assert.strictEqual(Figures.of("p", samples.slice(0, 1)).standardError, 0)
+    assert.strictEqual(Figures.of("p", samples.slice(0, 1), false).standardError, 0)
   })
 
   it("are shown for people, alone and in a table", () => {
-    const report = Figures.of("lexical", samples)
+    const report = Figures.of("lexical", samples, false)
+    assert.include(
+      ReportText.one(Figures.of("lexical", samples, true), Figures.gaps(samples)),
+      "cost      play $2.00, play $0.50 per task"
+    )
     assert.strictEqual(
       ReportText.one(report, Figures.gaps(samples)),
       [

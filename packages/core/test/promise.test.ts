@@ -198,7 +198,7 @@ describe("mistakes of plain JavaScript", () => {
   // Types would not let these pass.
   const { bestOf, conduct, languagePolicy, ledger, memoryCache, policy, streamAnswer, streamRun, worker } =
     promise as unknown as Record<string, (...given: ReadonlyArray<unknown>) => never>
-  const missing = "conduct: it takes one object of options, conduct({ question, pool, policy }), not"
+  const missing = "conduct: it takes one object of options, conduct({ question, pool }), not"
   const read = async (events: AsyncIterable<unknown>) => {
     for await (const _ of events);
   }

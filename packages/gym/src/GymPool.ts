@@ -8,7 +8,12 @@ import * as GymWorker from "./GymWorker.ts"
 
 type Profile = GymWorker.Profile
 
-const price = (inputPerMillion: number, outputPerMillion: number) => ({ inputPerMillion, outputPerMillion })
+/** Play money: what real models of that kind may cost. */
+const price = (inputPerMillion: number, outputPerMillion: number) => ({
+  inputPerMillion,
+  outputPerMillion,
+  isPlay: true
+})
 
 // -------------------------------------------------------------------------------------------------------------------
 // Generalists

@@ -24,11 +24,13 @@ export const stem = (word: string): string => {
 export const terms = (text: string): ReadonlyArray<string> =>
   (text.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => !functionWords.has(word)).map(stem)
 
+const arithmetic = "arithmetic calculation numbers mathematics"
+
 /** Clues to a subject that a question does not name, and the words in which a worker would describe that subject. */
 const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; readonly most?: number | undefined }> = [
   {
-    cue: /(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times(?= (?:\d|as|that|itself|the\b))|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|squared|squares? (?:of|root)|cubed|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
-    words: "arithmetic calculation numbers mathematics",
+    cue: /\d ?% of \d|(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times(?= (?:\d|as|that|itself|the\b))|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|squared|squares? (?:of|root)|per ?cent of|cubed|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
+    words: arithmetic,
     // Nearly every question with numbers in it sounds like arithmetic.
     most: 1
   },
@@ -96,6 +98,9 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; re
 
 const mostHits = 2
 
+/** An equation in symbols with an unknown in it. */
+const equation = /(?:\b\d*[a-z]\b[^=a-z"`]{0,30}=|=[^=a-z"`]{0,30}\b\d*[a-z]\b)/
+
 /** A subject counts more than a word that a question and a description happen to share. */
 const subjectWeight = 2
 
@@ -115,9 +120,12 @@ export const query = (text: string): ReadonlyMap<string, number> => {
   const plain = withoutQuotes(text)
   const lowered = plain.toLowerCase()
   for (const term of new Set(terms(plain))) add(term, 1)
+  const isEquation = equation.test(lowered)
   for (const { cue, most = mostHits, words } of subjects) {
     const hits = lowered.match(cue)?.length ?? 0
-    if (hits > 0) for (const term of terms(words)) add(term, subjectWeight * Math.min(hits, most))
+    // The sums in an equation are not what it asks for.
+    if (hits > 0 && !(isEquation && words === arithmetic))
+      for (const term of terms(words)) add(term, subjectWeight * Math.min(hits, most))
   }
   return weights
 }

@@ -63,6 +63,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
     id,
     description,
     settings: { source, maxOutputTokens, temperature, topK, topP, minP, grammar, adapters: options.adapters },
+    isLanguageModel: true,
     provider: `llamacpp:${source}`,
     pricing: free,
     limits: { maxOutputTokens: maxOutputTokens ?? 1024 },

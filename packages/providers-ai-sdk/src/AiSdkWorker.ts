@@ -141,6 +141,7 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
     pricing,
     limits,
     maxOutputTokens,
+    isLanguageModel: true,
     takesSeed,
     settings: settingsOf(options),
     generate: (request) =>

@@ -111,6 +111,7 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
     id,
     provider: options.provider ?? "anthropic",
     description: options.description,
+    isLanguageModel: true,
     takesSeed: false,
     settings: { baseURL: endpoint.baseURL, body: options.body, ...defaultsOf(options) },
     pricing,

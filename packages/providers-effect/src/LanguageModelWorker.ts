@@ -119,6 +119,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
     pricing,
     limits,
     maxOutputTokens,
+    isLanguageModel: true,
     takesSeed: options.settings?.names.includes("seed") === true,
     settings: defaults,
     generate: (request) =>

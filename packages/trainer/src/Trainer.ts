@@ -129,10 +129,7 @@ export const configure = (parts: Parts, input: ConfigInput): TrainingConfig => (
   name: input.name ?? "run",
   seed: input.seed ?? 1,
   engine: { name: parts.engine.name, model: parts.engine.model },
-  pool: parts.pool.workers.map(({ description, id }) => ({
-    id,
-    description
-  })),
+  pool: parts.pool.workers.map(({ description, id, pricing }) => ({ id, description, isPlay: pricing?.isPlay })),
   grader: parts.grader.name,
   phases: input.phases,
   checkpoints: { every: 10, keep: 2, ...input.checkpoints },

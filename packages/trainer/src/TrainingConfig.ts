@@ -240,8 +240,12 @@ export interface TrainingConfig {
   readonly seed: number
   /** The engine and model, as they name themselves. */
   readonly engine: { readonly name: string; readonly model: string }
-  /** The ids of the workers, by ordinal, with their descriptions. */
-  readonly pool: ReadonlyArray<{ readonly id: string; readonly description?: string | undefined }>
+  /** The ids of the workers, by ordinal, with their descriptions, and whether what they cost is play money. */
+  readonly pool: ReadonlyArray<{
+    readonly id: string
+    readonly description?: string | undefined
+    readonly isPlay?: boolean | undefined
+  }>
   readonly grader: string
   readonly phases: ReadonlyArray<PhaseConfig>
   readonly checkpoints: {

@@ -135,9 +135,26 @@ export const resolvePool = Effect.fnUntraced(function* (
 export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
   config.pool === undefined && (Option.isNone(flags.pool) || references(config, listOf(flags.pool.value)).length === 0)
 
-/** Who plans a run when nobody is named: the tiny Conductor for the workers of the gym, which are all that it knows. */
-export const defaultPolicy = (config: Config, flags: Pick<Flags, "pool">): string =>
-  isGym(config, flags) ? "conductor" : "lexical"
+/**
+ * Who plans a run when nobody is named. In the gym the lexical policy is right more often than the tiny Conductor, at
+ * less than half the cost: 95 of 100 tasks against 92. Elsewhere core chooses a language model of the pool, or its only
+ * worker; where the pool has several workers and no such model, their descriptions are all there is to go by.
+ */
+export const defaultPolicy = (
+  config: Config,
+  flags: Pick<Flags, "pool">,
+  { workers }: WorkerPool.WorkerPool
+): Effect.Effect<string | undefined, Failure> => {
+  if (isGym(config, flags)) return Effect.succeed("lexical")
+  if (workers.length === 1 || workers.some(({ isLanguageModel }) => isLanguageModel)) return Effect.succeed(undefined)
+  return workers.some(({ description = "" }) => description !== "")
+    ? Effect.succeed("lexical")
+    : Effect.fail(
+        usage(
+          "Nobody plans: no policy is given, and no worker of the pool is a language model or says what it is good at. Give --policy, as in --policy openai:gpt-5-mini or --policy single:<id>, or descriptions to the workers."
+        )
+      )
+}
 
 /** What is measured when nothing is named: a policy that needs no package of its own. */
 export const measuredPolicy = "lexical"
@@ -185,8 +202,10 @@ export const resolve = (
     const prices = Prices.of(config, flags)
     const limitUsd = run.budget?.costUsd
     const pool = yield* resolvePool(config, flags, limitUsd)
-    const named = Option.getOrElse(flags.policy, () => config.policy ?? defaultPolicy(config, flags))
+    const named = Option.getOrUndefined(flags.policy) ?? config.policy ?? (yield* defaultPolicy(config, flags, pool))
     const policy =
       typeof named === "string" ? yield* PolicyName.resolve(named, pool, { ...options, prices, limitUsd }) : named
-    return { ...run, policy, pool }
+    if (!isGym(config, flags) || policy === undefined) return { ...run, policy, pool }
+    const { declining } = yield* Effect.promise(() => import("@divisi/gym/GymQuestion"))
+    return { ...run, policy: declining(policy), pool }
   })

@@ -217,7 +217,7 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
   if (Option.isSome(input.offline)) yield* Offline.check(input.offline.value)
   const suites = yield* suitesOf(input)
   notices(suites, input.epochs)
-  const progress = yield* Progress.make
+  const progress = yield* Progress.make(RunOptions.isGym(config, input))
   const services = {
     ...Services.of(config, input),
     cache: cacheOf(input, config),

@@ -7,27 +7,28 @@ import { make as makeProgress } from "../view/Progress.ts"
 import * as View from "../view/View.ts"
 
 /** The text of the progress, without the bar. */
-export const describe = (progress: Evaluation.Progress): string => {
+export const describe = (progress: Evaluation.Progress, isPlay = false): string => {
   const { done, leftMillis, missing, moneyLeftUsd, paidUsd, planned, resumed } = progress
   return [
     `${done.toLocaleString("en-US")} of ${Format.count(planned, "sample")}`,
     ...(done === resumed && resumed > 0 ? ["going on"] : []),
     ...(leftMillis === undefined || done === planned ? [] : [`${Format.duration(leftMillis)} left`]),
-    `${Format.cost(paidUsd)} paid`,
-    ...(moneyLeftUsd === undefined ? [] : [`${Format.cost(moneyLeftUsd)} left`]),
+    isPlay ? Format.cost(paidUsd, isPlay) : `${Format.cost(paidUsd)} paid`,
+    ...(moneyLeftUsd === undefined ? [] : [`${Format.cost(moneyLeftUsd, isPlay)} left`]),
     ...(missing === 0 ? [] : [`${missing} missing`])
   ].join(", ")
 }
 
 /** A bar on the error output where that is a terminal, else a line every five seconds. */
-export const make = Effect.map(View.terminal, (terminal) => {
-  const isLive = View.isLive(process.stderr, terminal)
-  const progress = makeProgress(drawing(process.stderr), { isLive, now: Date.now, plainMillis: 5_000, hasBar: true })
-  return {
-    show: (state: Evaluation.Progress): void =>
-      progress.show({ done: state.done, total: state.planned, text: describe(state) }),
-    close: progress.close
-  }
-})
+export const make = (isPlay: boolean) =>
+  Effect.map(View.terminal, (terminal) => {
+    const isLive = View.isLive(process.stderr, terminal)
+    const progress = makeProgress(drawing(process.stderr), { isLive, now: Date.now, plainMillis: 5_000, hasBar: true })
+    return {
+      show: (state: Evaluation.Progress): void =>
+        progress.show({ done: state.done, total: state.planned, text: describe(state, isPlay) }),
+      close: progress.close
+    }
+  })
 
-export type Progress = Effect.Success<typeof make>
+export type Progress = Effect.Success<ReturnType<typeof make>>

@@ -4,11 +4,17 @@ import * as Format from "../view/Format.ts"
 import { table } from "../view/Table.ts"
 import { percent, points, pValue, withError } from "./Numbers.ts"
 
-const cost = (usd: number | null): string => (usd === null ? "–" : Format.cost(usd))
+const isPlay = ({ pool }: Report): boolean => pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
+
+const cost = (usd: number | null, isPlay: boolean): string => (usd === null ? "–" : Format.cost(usd, isPlay))
+
+const paid = (report: Report): string =>
+  isPlay(report) ? Format.cost(report.extent.paidUsd, true) : `${Format.cost(report.extent.paidUsd)} paid`
 
 const time = (millis: number | null): string => (millis === null ? "–" : Format.duration(millis))
 
-const scores = ({ benchmarks, cells, config, overall }: Report): string => {
+const scores = (report: Report): string => {
+  const { benchmarks, cells, config, overall } = report
   const isMany = benchmarks.length > 1
   const rows = config.policies.map(({ name }) => {
     const mine = cells.filter(({ policy }) => policy === name)
@@ -17,7 +23,7 @@ const scores = ({ benchmarks, cells, config, overall }: Report): string => {
       name,
       ...mine.map(({ score }) => withError(score.mean, score.standardError)),
       ...(isMany ? [withError(all.mean, all.standardError)] : []),
-      cost(all.costUsd),
+      cost(all.costUsd, isPlay(report)),
       all.steps?.toFixed(2) ?? "–",
       time(all.millis)
     ]
@@ -110,16 +116,16 @@ const failures = (report: Report): ReadonlyArray<string> => {
 
 /** The whole of it. Costs, steps and times are of one answer; `±` are standard errors, clustered by question. */
 export const text = (report: Report): string => {
-  const { paidUsd, planned, samples, status } = report.extent
+  const { planned, samples, status } = report.extent
   return [
     scores(report),
     "",
     ...detectable(report),
     ...failures(report),
     ...(status === "complete"
-      ? [`${Format.count(samples, "sample")}, ${Format.cost(paidUsd)} paid`]
+      ? [`${Format.count(samples, "sample")}, ${paid(report)}`]
       : [
-          `stopped: ${samples.toLocaleString("en-US")} of ${Format.count(planned, "sample")}, ${Format.cost(paidUsd)} paid; run the same again to go on`
+          `stopped: ${samples.toLocaleString("en-US")} of ${Format.count(planned, "sample")}, ${paid(report)}; run the same again to go on`
         ]),
     ...comparisons(report)
   ].join("\n")

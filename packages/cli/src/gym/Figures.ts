@@ -11,6 +11,8 @@ export interface Figures {
   readonly standardError: number
   /** USD, over all tasks. */
   readonly costUsd: number
+  /** Whether that is play money, which nobody pays. */
+  readonly isPlay: boolean
   /** Steps of the plans, over all rounds, for each task. */
   readonly meanSteps: number
   readonly tasks: number
@@ -26,12 +28,13 @@ export interface Gaps {
 const mean = (values: ReadonlyArray<number>): number => (values.length === 0 ? 0 : Statistics.mean(values))
 
 /** The figures of a policy's samples. */
-export const of = (policy: string, samples: ReadonlyArray<Sample>): Figures => {
+export const of = (policy: string, samples: ReadonlyArray<Sample>, isPlay: boolean): Figures => {
   const scores = samples.map(({ correct }) => (correct === true ? 1 : 0))
   return {
     policy,
     accuracy: mean(scores),
     standardError: scores.length < 2 ? 0 : Statistics.standardError(scores),
+    isPlay,
     costUsd: samples.reduce((sum, { costUsd }) => sum + costUsd, 0),
     meanSteps: mean(samples.map(({ steps }) => steps.length)),
     tasks: samples.length

@@ -16,7 +16,7 @@ export const one = (report: Figures, gaps: Gaps): string =>
     `policy    ${report.policy}`,
     `tasks     ${report.tasks.toLocaleString("en-US")}`,
     `accuracy  ${accuracy(report)}`,
-    `cost      ${Format.cost(report.costUsd)}, ${Format.cost(perTask(report))} per task`,
+    `cost      ${Format.cost(report.costUsd, report.isPlay)}, ${Format.cost(perTask(report), report.isPlay)} per task`,
     `steps     ${report.meanSteps.toFixed(2)} per task`,
     ...(gaps.unanswered === 0 ? [] : [`          ${Format.count(gaps.unanswered, "task")} without an answer`]),
     ...(gaps.unpricedCalls === 0 ? [] : [`          ${Format.count(gaps.unpricedCalls, "call")} of unknown price`])
@@ -29,7 +29,7 @@ export const several = (reports: ReadonlyArray<Figures>): string => {
     ...reports.map((report) => [
       report.policy,
       accuracy(report),
-      Format.cost(perTask(report)),
+      Format.cost(perTask(report), report.isPlay),
       report.meanSteps.toFixed(2)
     ])
   ]

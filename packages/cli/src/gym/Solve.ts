@@ -58,10 +58,15 @@ const storeOf = (cache: Config["cache"]): Effect.Effect<Store, Failure, Scope.Sc
         usage(error.message)
       )
 
-const print = (policies: ReadonlyArray<Evaluation.Entry>, samples: ReadonlyArray<Sample>, json: boolean): void => {
+const print = (
+  policies: ReadonlyArray<Evaluation.Entry>,
+  samples: ReadonlyArray<Sample>,
+  isPlay: boolean,
+  json: boolean
+): void => {
   const found = policies.map(({ policy: { name } }) => ({ name, own: samples.filter(({ policy }) => policy === name) }))
   const begun = found.filter(({ own }, index) => own.length > 0 || index === 0)
-  const figures = begun.map(({ name, own }) => Figures.of(name, own))
+  const figures = begun.map(({ name, own }) => Figures.of(name, own, isPlay))
   const text =
     figures.length === 1 ? ReportText.one(figures[0]!, Figures.gaps(begun[0]!.own)) : ReportText.several(figures)
   process.stdout.write(`${json ? figures.map((one) => JSON.stringify(one)).join("\n") : text}\n`)
@@ -78,8 +83,13 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
   const seed = Option.getOrElse(input.seed, () => 0)
   const suite = yield* Suites.one("gym", { limit: input.tasks, seed, split: input.split })
   const policies = yield* contenders(input, config, pool)
+  if (Option.isNone(input.policy) && config.policy !== undefined && config.policy !== "all") {
+    process.stderr.write(
+      `divisi: measuring the config's policy, ${policies[0]!.policy.name} (--policy names another).\n`
+    )
+  }
   const services = { ...Services.of(config, input), isGym: isOurs }
-  const progress = yield* Progress.make
+  const progress = yield* Progress.make(WorkerPool.isPlay(pool))
   const samples: Array<Sample> = []
   const run = Evaluation.run({
     run: settings,
@@ -99,7 +109,7 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
     Services.provide(told, services),
     Effect.sync(() => {
       progress.close()
-      print(policies, samples, input.json)
+      print(policies, samples, WorkerPool.isPlay(pool), input.json)
     })
   )
 })

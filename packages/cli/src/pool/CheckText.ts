@@ -8,10 +8,10 @@ import type { Checked } from "./Check.ts"
 /** USD per million tokens: input and output. */
 export const price = (pricing: Pricing | undefined): string => {
   if (pricing === undefined) return "unknown"
-  const { inputPerMillion, outputPerMillion, perCall = 0 } = pricing
-  const tokens = [inputPerMillion, outputPerMillion].map(Format.cost).join(" / ")
+  const { inputPerMillion, isPlay, outputPerMillion, perCall = 0 } = pricing
+  const tokens = `${Format.cost(inputPerMillion, isPlay)} / ${Format.cost(outputPerMillion)}`
   if (perCall === 0) return inputPerMillion === 0 && outputPerMillion === 0 ? "free" : tokens
-  return `${inputPerMillion + outputPerMillion === 0 ? "" : `${tokens} + `}${Format.cost(perCall)} a call`
+  return `${inputPerMillion + outputPerMillion === 0 ? "" : `${tokens} + `}${Format.cost(perCall, isPlay)} a call`
 }
 
 const speed = ({ tokensPerSecond }: Checked): string =>
@@ -28,8 +28,9 @@ const total = (results: ReadonlyArray<Checked>): string => {
   const reachable = results.filter((result) => result.reachable)
   const unpriced = reachable.filter(({ costUsd }) => costUsd === undefined).length
   const spent = reachable.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0)
+  const isPlay = reachable.length > 0 && reachable.every(({ pricing }) => pricing?.isPlay === true)
   const unknown = unpriced === 0 ? "" : `, ${Format.count(unpriced, "call")} of unknown price`
-  return `${reachable.length} of ${Format.count(results.length, "worker")} reachable · ${Format.cost(spent)}${unknown}`
+  return `${reachable.length} of ${Format.count(results.length, "worker")} reachable · ${Format.cost(spent, isPlay)}${unknown}`
 }
 
 /** A table with a line for each worker, what failed below it, and the sum. */

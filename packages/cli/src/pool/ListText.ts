@@ -41,7 +41,7 @@ const modelsOf = ({ models }: Listing): string =>
           ["model", "in / out per million", "as of", ""],
           ...models.map(({ date = "", description = "", inputPerMillion, name, outputPerMillion }) => [
             name,
-            [inputPerMillion, outputPerMillion].map(Format.cost).join(" / "),
+            [inputPerMillion, outputPerMillion].map((usd) => Format.cost(usd)).join(" / "),
             date,
             description
           ])

@@ -24,15 +24,27 @@ const codes: { readonly [O in Ending]: number } = {
   interrupted: exitCodes.interrupted
 }
 
-/** Events are plain JSON values, so what goes over the wire needs no schema. */
+/**
+ * How a run is shown. On a terminal, there; where the output goes elsewhere, it gets the answer alone, and the error
+ * output the rest. Events are plain JSON values, so what goes over the wire needs no schema.
+ */
 const makeView = (json: boolean, run: View.Source): Effect.Effect<View.View> => {
   if (json) return Effect.succeed(View.json(process.stdout, JSON.stringify))
+  const { stderr, stdout } = process
+  if (stdout.isTTY !== true) return Effect.succeed(View.plain(stderr, run, stdout))
   return Effect.map(View.terminal, (terminal) =>
-    View.isLive(process.stdout, terminal)
-      ? View.live(Output.drawing(process.stdout), run, Date.now)
-      : View.plain(process.stdout, run)
+    View.isLive(stdout, terminal) ? View.live(Output.drawing(stdout), run, Date.now) : View.plain(stdout, run)
   )
 }
+
+/** What to do where the offline gym cannot help. */
+const realModels = [
+  "",
+  "The offline gym cannot answer this. To ask real models:",
+  '  divisi run "…" --pool ollama:<model>   (on this machine; no key)',
+  '  divisi run "…" --pool openai:gpt-5     (with OPENAI_API_KEY)',
+  ""
+].join("\n")
 
 const profilesOf = ({ profiles }: Input): Effect.Effect<Profiles | undefined, Failure> =>
   Option.match(profiles, {
@@ -67,13 +79,12 @@ const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void
     const transcript = recorder.transcript()
     return file === undefined || transcript === undefined ? Effect.void : TranscriptFile.write(file, transcript)
   })
+  const isGym = RunOptions.isGym(config, input)
   const result = yield* Effect.onExit(
-    Services.provide(Conductor.make(options).run(question, { listener }), {
-      ...Services.of(config, input),
-      isGym: RunOptions.isGym(config, input)
-    }),
+    Services.provide(Conductor.make(options).run(question, { listener }), { ...Services.of(config, input), isGym }),
     () => finish
   )
+  if (result.ending === "refused" && isGym) process.stderr.write(realModels)
   const code = codes[result.ending]
   if (code !== exitCodes.answered) return yield* silent(code)
 })

@@ -15,7 +15,8 @@ export const run = Command.make("run", flags, (input) =>
       "Answers a question, and shows the plan, the work and the cost as they happen.",
       "",
       "The question comes from the arguments, from --file, or from standard input. Without any of these a built-in one",
-      "is asked. On a terminal the view is redrawn in its place; in a pipe, in CI or with NO_COLOR it is plain lines.",
+      "is asked. On a terminal the view is redrawn in its place; in CI or with NO_COLOR it is plain lines. Where the",
+      "output is a pipe or a file, it gets the answer alone, and the error output gets the rest.",
       "",
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 130 Ctrl-C, 143 SIGTERM."
     )
@@ -23,7 +24,7 @@ export const run = Command.make("run", flags, (input) =>
   Command.withShortDescription("Answer a question with a team of workers"),
   Command.withExamples([
     { command: "divisi run", description: "A built-in question that shows steps that run at once" },
-    { command: 'divisi run "What is 17% of 2,350, in words?"', description: "A question of yours" },
+    { command: 'divisi run "What is 17% of 2,350?"', description: "A question of yours" },
     {
       command: "divisi run --file question.txt --transcript run.json",
       description: "From a file; keep the transcript"

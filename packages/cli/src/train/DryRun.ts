@@ -1,5 +1,6 @@
 /** `divisi train --dry-run`: what a run will probably cost and take, before anything is spent. */
 
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import type { DryRunFacts, Training } from "@divisi/recipes"
 import type { Engine, EngineError } from "@divisi/trainer/Engine"
 import * as Estimate from "@divisi/trainer/Estimate"
@@ -166,7 +167,9 @@ export const estimate = (
 export const run = (training: Training, settings: Trainer.ConfigInput, isJson: boolean): Effect.Effect<void, Failure> =>
   Effect.flatMap(estimate(training, settings), (found) =>
     Effect.sync(() => {
-      const text = isJson ? JSON.stringify(found) : EstimateText.lines(settings, found).join("\n")
+      const text = isJson
+        ? JSON.stringify(found)
+        : EstimateText.lines(settings, found, WorkerPool.isPlay(training.pool)).join("\n")
       process.stdout.write(`${text}\n`)
     })
   )

@@ -21,16 +21,17 @@ const phaseText = (phase: PhaseConfig): string =>
     ? `${clean(phase.name)}: ${phase.iterations} iterations of ${phase.questions} questions with ${phase.groupSize} rollouts each`
     : `${clean(phase.name)}: ${phase.steps} steps of ${phase.batch} examples`
 
-const costLines = ({ costUsd, unpriced }: Estimate): ReadonlyArray<string> => {
+const costLines = ({ costUsd, unpriced }: Estimate, isPlay: boolean): ReadonlyArray<string> => {
+  const cost = (usd: number) => Format.cost(usd, isPlay)
   const rest = unpriced.reduce((sum, { share }) => sum + share, 0)
   const workers =
     rest > 0.999
       ? "unknown"
-      : `${range(costUsd.workers, Format.cost)}${rest > 0 ? ` for ${Math.round(100 * (1 - rest))} % of the calls; the rest has no price` : ""}`
-  const engine = costUsd.engine === undefined ? "unknown" : range(costUsd.engine, Format.cost)
+      : `${range(costUsd.workers, cost)}${rest > 0 ? ` for ${Math.round(100 * (1 - rest))} % of the calls; the rest has no price` : ""}`
+  const engine = costUsd.engine === undefined ? "unknown" : range(costUsd.engine, (usd) => Format.cost(usd))
   const isWhole = rest === 0 && costUsd.engine !== undefined
   return [
-    `cost       ${isWhole ? range(costUsd.total, Format.cost) : "not known in all: see below"}`,
+    `cost       ${isWhole ? range(costUsd.total, isPlay && (costUsd.engine?.high ?? 0) === 0 ? cost : (usd) => Format.cost(usd)) : "not known in all: see below"}`,
     `  workers  ${workers}`,
     `  engine   ${engine}`
   ]
@@ -38,12 +39,13 @@ const costLines = ({ costUsd, unpriced }: Estimate): ReadonlyArray<string> => {
 
 const stopLines = (
   settings: ConfigInput,
-  { iterations, plannedIterations, stopped }: Estimate
+  { iterations, plannedIterations, stopped }: Estimate,
+  isPlay: boolean
 ): ReadonlyArray<string> =>
   stopped === 0 || settings.maxCostUsd === undefined
     ? []
     : [
-        `limit      ${Format.cost(settings.maxCostUsd)}: reached in ${Math.round(100 * stopped)} % of the simulations, after ${range(iterations, round)} of ${plannedIterations} iterations`
+        `limit      ${Format.cost(settings.maxCostUsd, isPlay)}: reached in ${Math.round(100 * stopped)} % of the simulations, after ${range(iterations, round)} of ${plannedIterations} iterations`
       ]
 
 /** Nobody counts the minutes of a day. */
@@ -56,10 +58,10 @@ const timeText = ({ seconds: all, workerSeconds }: Estimate): string => {
 }
 
 /** The estimate in lines; ranges hold nine in ten simulations. */
-export const lines = (settings: ConfigInput, estimate: Estimate): ReadonlyArray<string> => [
+export const lines = (settings: ConfigInput, estimate: Estimate, isPlay = false): ReadonlyArray<string> => [
   ...settings.phases.map((phase, index) => `${index === 0 ? "phases" : "      "}     ${phaseText(phase)}`),
-  ...costLines(estimate),
-  ...stopLines(settings, estimate),
+  ...costLines(estimate, isPlay),
+  ...stopLines(settings, estimate, isPlay),
   `time       ${timeText(estimate)}`,
   `rollouts   ${range(estimate.rollouts, round)}`,
   `calls      ${range(estimate.calls, round)}`,

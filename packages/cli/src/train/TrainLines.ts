@@ -41,11 +41,15 @@ const timeLeft = (view: TrainView): string | undefined => {
   return `${Format.duration(rest.millis)} left${isLast ? "" : " in this phase"}`
 }
 
+/** Whether the workers' prices are play money. */
+const isPlay = ({ config }: TrainView): boolean => config.pool.length > 0 && config.pool.every(({ isPlay }) => isPlay)
+
 const costText = (view: TrainView): string => {
   const limit = view.config.maxCostUsd
   const rest = left(view)?.costUsd ?? 0
-  const so = `${Format.cost(view.costUsd)}${limit === undefined ? "" : ` of ${Format.cost(limit)}`}`
-  return rest === 0 ? so : `${so}, about ${Format.cost(rest)} to come`
+  const cost = (usd: number) => Format.cost(usd, isPlay(view))
+  const so = `${cost(view.costUsd)}${limit === undefined ? "" : ` of ${cost(limit)}`}`
+  return rest === 0 ? so : `${so}, about ${cost(rest)} to come`
 }
 
 const evaluation = ({ evaluation }: Metrics): string | undefined =>
@@ -174,7 +178,7 @@ export const plain = (view: TrainView, event: TrainingEvent): ReadonlyArray<stri
 /** How a run ended, and what can be done next. */
 export const ending = (view: TrainView): ReadonlyArray<string> => {
   const { folder, iteration, iterations, ending } = view
-  const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd)}`
+  const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd, isPlay(view))}`
   const report = `Read it with \`divisi train report ${folder}\`.`
   if (ending === undefined || ending.type === "stopped") {
     return [
@@ -184,7 +188,7 @@ export const ending = (view: TrainView): ReadonlyArray<string> => {
   }
   if (ending.type === "finished") return [`Finished: ${done}. ${report}`]
   return [
-    `Stopped by the limit of ${Format.cost(ending.limitUsd)} after ${iteration} of ${iterations} iterations.`,
+    `Stopped by the limit of ${Format.cost(ending.limitUsd, isPlay(view))} after ${iteration} of ${iterations} iterations.`,
     `Go on with \`divisi train resume ${folder} --max-cost <more>\`. ${report}`
   ]
 }

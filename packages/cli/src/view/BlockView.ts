@@ -51,15 +51,15 @@ export const shapeOf = (workflow: Workflow): string => {
 const tookFacts = (durationMillis: number | undefined): ReadonlyArray<string> =>
   durationMillis === undefined ? [] : [Format.duration(durationMillis)]
 
-const costFacts = (costUsd: number | undefined): ReadonlyArray<string> =>
-  costUsd === undefined ? [] : [Format.cost(costUsd)]
+const costFacts = (costUsd: number | undefined, isPlay: boolean): ReadonlyArray<string> =>
+  costUsd === undefined ? [] : [Format.cost(costUsd, isPlay)]
 
-const answerFacts = (step: Transcript.StepRecord): ReadonlyArray<string> => {
+const answerFacts = (step: Transcript.StepRecord, isPlay: boolean): ReadonlyArray<string> => {
   const paid = Records.paidFor(step, Transcript.spendSoFar)
   return [
     ...tookFacts(step.durationMillis),
     ...(paid === undefined ? [] : [Format.count(paid.usage.inputTokens + paid.usage.outputTokens, "token")]),
-    ...costFacts(paid?.costUsd),
+    ...costFacts(paid?.costUsd, isPlay),
     ...(step.cached === true ? ["cached"] : [])
   ]
 }
@@ -71,23 +71,34 @@ const runningFacts = (step: Transcript.StepRecord, now: number): ReadonlyArray<S
   return [span(`${sign} ${Format.duration(elapsed)}`, "busy"), span(setback === "" ? "" : ` · ${setback}`, "dim")]
 }
 
-const stoppedFacts = ({ lost }: Transcript.StepRecord): ReadonlyArray<Span> => [
+const stoppedFacts = ({ lost }: Transcript.StepRecord, isPlay: boolean): ReadonlyArray<Span> => [
   span("■ stopped", "busy"),
-  ...costFacts(lost.at(-1)?.costUsd).map((cost) => span(` · ${cost}`, "dim"))
+  ...costFacts(lost.at(-1)?.costUsd, isPlay).map((cost) => span(` · ${cost}`, "dim"))
 ]
 
+const callFacts = ({ lost }: Transcript.StepRecord): ReadonlyArray<string> =>
+  lost.length < 2 ? [] : [Format.count(lost.length, "call")]
+
+const isRefusal = ({ finishReason }: Transcript.StepRecord): boolean => finishReason === "refusal"
+
 /** `now` is absent once the run has ended: what has not ended by then never will. */
-const facts = (step: Transcript.StepRecord, now: number | undefined): ReadonlyArray<Span> => {
+const facts = (step: Transcript.StepRecord, isPlay: boolean, now: number | undefined): ReadonlyArray<Span> => {
   switch (step.state) {
     case "waiting":
       return [span(now === undefined ? "– not run" : "· waiting", "dim")]
     case "running":
-      if (Records.isStopped(step)) return stoppedFacts(step)
+      if (Records.isStopped(step)) return stoppedFacts(step, isPlay)
       return now === undefined ? [span("■ stopped", "busy")] : runningFacts(step, now)
     case "answered":
-      return [span("✓ ", "good"), span(answerFacts(step).join(" · "), "dim")]
+      return [
+        ...(isRefusal(step) ? [span("✗ declined · ", "bad")] : [span("✓ ", "good")]),
+        span(answerFacts(step, isPlay).join(" · "), "dim")
+      ]
     case "failed":
-      return [span("✗ ", "bad"), span(["failed", ...tookFacts(step.durationMillis)].join(" · "), "bad")]
+      return [
+        span("✗ ", "bad"),
+        span(["failed", ...callFacts(step), ...tookFacts(step.durationMillis)].join(" · "), "bad")
+      ]
     case "skipped":
       return [span(`– skipped: ${Records.skipReason(step)}`, "dim")]
   }
@@ -131,6 +142,7 @@ const stepDetail = (
 
 /** The steps of a plan with its topology drawn beside them; where there is no room for that, with what each sees. */
 const plan = (
+  run: Transcript.Transcript,
   round: Transcript.RoundRecord,
   width: number,
   now: number | undefined,
@@ -156,7 +168,7 @@ const plan = (
       span(name, "name"),
       span(" ".repeat(names - widthOf(name) + 1)),
       span(sees, "dim"),
-      ...facts(step, now)
+      ...facts(step, Records.isPlay(run, step.worker), now)
     ]
     return [
       head,
@@ -215,7 +227,7 @@ const roundLines = (
   return [
     roundTitle(round, workflow),
     ...(detail < 3 ? [] : notes.map((note) => line(`  note: ${oneLine(note)}`, "dim"))),
-    ...(detail < 3 && isBefore ? [] : plan(round, width, now, detail)),
+    ...(detail < 3 && isBefore ? [] : plan(run, round, width, now, detail)),
     ...(verdict === undefined ? [] : [line(oneLine(verdict), "dim")])
   ]
 }

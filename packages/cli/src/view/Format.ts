@@ -8,12 +8,20 @@ export const duration = (millis: number): string => {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`
 }
 
-/** A cost in USD with two significant digits at least: `$0`, `$0.000012`, `$1.25`. */
-export const cost = (usd: number): string => {
+/** A cost in USD with two significant digits at least: `$0`, `$0.000012`, `$1.25`; `play $1.25` where nobody pays it. */
+export const cost = (usd: number, isPlay = false): string => (isPlay ? `play ${dollars(usd)}` : dollars(usd))
+
+const dollars = (usd: number): string => {
   if (usd === 0) return "$0"
   if (usd >= 1) return `$${usd.toFixed(2)}`
   const digits = Math.min(10, Math.max(2, 1 - Math.floor(Math.log10(usd))))
   return `$${usd.toFixed(digits).replace(/(\.\d\d\d*?)0+$/, "$1")}`
+}
+
+/** A place in a row: `2nd`, `3rd`, `4th`. */
+export const nth = (value: number): string => {
+  const ending = value % 100 > 10 && value % 100 < 14 ? "th" : (["th", "st", "nd", "rd"][value % 10] ?? "th")
+  return `${value}${ending}`
 }
 
 /** A whole number with its noun: `1 call`, `1,204 tokens`. */

@@ -24,36 +24,48 @@ export interface Entry {
 export const sees = (access: "all" | ReadonlyArray<number>): string =>
   access === "all" ? "sees all" : access.length === 0 ? "sees nothing" : `sees ${access.join(", ")}`
 
-const paidFacts = ({ costUsd, usage }: Paid): ReadonlyArray<string> => [
+const paidFacts = ({ costUsd, usage }: Paid, isPlay: boolean): ReadonlyArray<string> => [
   Format.count(usage.inputTokens + usage.outputTokens, "token"),
-  ...(costUsd === undefined ? [] : [Format.cost(costUsd)])
+  ...(costUsd === undefined ? [] : [Format.cost(costUsd, isPlay)])
 ]
 
 const label = (text: string) => text.padEnd(9)
 
-const lost = (call: Transcript.LostCall): string => {
-  if (call.reason === undefined) return `${oneLine(call.worker)} stopped (${paidFacts(call).join(", ")})`
+type Run = Transcript.Transcript
+
+/** A failed call. What one before it has said is not said again. */
+const lost = (run: Run, calls: ReadonlyArray<Transcript.LostCall>, index: number): string => {
+  const call = calls[index]!
+  if (call.reason === undefined) {
+    return `${oneLine(call.worker)} stopped (${paidFacts(call, Records.isPlay(run, call.worker)).join(", ")})`
+  }
   const again = call.retryInMillis === undefined ? "" : ` Again in ${Format.duration(call.retryInMillis)}.`
-  return `${oneLine(call.message ?? call.reason._tag)}${again}`
+  const times = calls.slice(0, index + 1).filter(({ message }) => message === call.message).length
+  return times === 1
+    ? `${oneLine(call.message ?? call.reason._tag)}${again}`
+    : `${oneLine(call.worker)}: the same for the ${Format.nth(times)} time.${again}`
 }
 
-const answer = (step: Transcript.StepRecord): string => {
+const answer = (run: Run, step: Transcript.StepRecord): string => {
   const paid = Records.paidFor(step, Transcript.spendSoFar)
   const facts = [
     Format.duration(step.durationMillis ?? 0),
-    ...(paid === undefined ? [] : paidFacts(paid)),
+    ...(paid === undefined ? [] : paidFacts(paid, Records.isPlay(run, step.worker))),
     ...(step.cached === true ? ["cached"] : [])
   ]
-  return `${oneLine(step.worker)} (${facts.join(", ")}): ${oneLine(step.text)}`
+  const declined = step.finishReason === "refusal" ? " declined" : ""
+  return `${oneLine(step.worker)}${declined} (${facts.join(", ")}): ${oneLine(step.text)}`
 }
 
-const ended = (step: Transcript.StepRecord): string => {
-  if (step.state === "answered") return answer(step)
+const ended = (run: Run, step: Transcript.StepRecord): string => {
+  if (step.state === "answered") return answer(run, step)
   if (step.state === "skipped") return `skipped: ${Records.skipReason(step)}`
-  return `${oneLine(step.worker)} failed: ${oneLine(step.detail ?? "")}`
+  const why = oneLine(Records.ownFailure(step))
+  const calls = step.lost.length < 2 ? "" : ` after ${Format.count(step.lost.length, "call")}`
+  return `${oneLine(step.worker)} failed${calls}${why === "" ? "" : `: ${why}`}`
 }
 
-const ofStep = (key: string, step: Transcript.StepRecord): ReadonlyArray<Entry> => {
+const ofStep = (run: Run, key: string, step: Transcript.StepRecord): ReadonlyArray<Entry> => {
   const { endedAt, nested, reassigned, startedAt } = step
   const line = (at: number, what: string, text: string): Entry => ({
     key: `${key} ${what}`,
@@ -62,13 +74,13 @@ const ofStep = (key: string, step: Transcript.StepRecord): ReadonlyArray<Entry> 
   })
   return [
     ...(startedAt === undefined ? [] : [line(startedAt, "started", `${oneLine(Records.planned(step))} started`)]),
-    ...step.lost.map((call, index) => line(call.at, `lost ${index}`, lost(call))),
+    ...step.lost.map(({ at }, index) => line(at, `lost ${index}`, lost(run, step.lost, index))),
     ...reassigned.map(({ at, from }, index) => {
       const to = reassigned[index + 1]?.from ?? step.worker
       return line(at, `reassigned ${index}`, `${oneLine(to)} takes over from ${oneLine(from)}`)
     }),
     ...(nested === undefined ? [] : entries(nested).map((entry) => ({ ...entry, lines: indented(entry.lines) }))),
-    ...(endedAt === undefined ? [] : [line(endedAt, "ended", ended(step))])
+    ...(endedAt === undefined ? [] : [line(endedAt, "ended", ended(run, step))])
   ]
 }
 
@@ -87,8 +99,8 @@ const planLines = ({ notes, policy = "", steps, workflow }: Transcript.RoundReco
   ]
 }
 
-const ofRound = (runId: string, round: Transcript.RoundRecord): ReadonlyArray<Entry> => {
-  const key = `${runId} ${round.round}`
+const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> => {
+  const key = `${run.runId} ${round.round}`
   const entry = (at: number | undefined, what: string, lines: ReadonlyArray<string>): ReadonlyArray<Entry> =>
     at === undefined || lines.length === 0 ? [] : [{ key: `${key} ${what}`, at, lines }]
   const line = (at: number | undefined, what: string, name: string, text: string) =>
@@ -98,28 +110,33 @@ const ofRound = (runId: string, round: Transcript.RoundRecord): ReadonlyArray<En
     ...round.completions.flatMap(({ attempt, endedAt, error }) =>
       error === undefined ? [] : line(endedAt, `attempt ${attempt}`, "policy", `unreadable plan: ${oneLine(error)}`)
     ),
-    ...round.lost.flatMap((call, index) => line(call.at, `lost ${index}`, "policy", lost(call))),
+    ...round.lost.flatMap(({ at }, index) => line(at, `lost ${index}`, "policy", lost(run, round.lost, index))),
     ...entry(round.plannedAt, "planned", planLines(round)),
-    ...round.steps.flatMap((step) => ofStep(`${key} ${step.step}`, step)),
+    ...round.steps.flatMap((step) => ofStep(run, `${key} ${step.step}`, step)),
     ...line(round.grade?.at, "graded", "critic", Records.verdict(round) ?? ""),
     ...(round.confirmed ? line(round.endedAt, "ended", "plan", "the previous answer stands") : [])
   ]
 }
 
-const ending = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
+const ending = (run: Run): ReadonlyArray<Entry> => {
   if (run.ending === undefined) return []
-  const lines = [
-    ...(run.answer === undefined ? [] : `${label("answer")}${clean(run.answer).trim()}`.split("\n")),
-    ...Totals.lines(run).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗] /, "")}`)
+  const at = Transcript.endOf(run)
+  const lines = Totals.lines(run).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗] /, "")}`)
+  const said = run.answer === undefined ? [] : `${label("answer")}${clean(run.answer).trim()}`.split("\n")
+  return [
+    ...(said.length === 0 ? [] : [{ key: answerKey(run), at, lines: said }]),
+    { key: `${run.runId} ended`, at, lines }
   ]
-  return [{ key: `${run.runId} ended`, at: Transcript.endOf(run), lines }]
 }
+
+/** The key of the entry that is a run's answer. */
+export const answerKey = ({ runId }: Run): string => `${runId} answer`
 
 /** All that has happened in a run, in the order of time. */
 export const entries = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
   const question = oneLine(Task.question(run.task))
   const start = { key: `${run.runId} started`, at: run.startedAt, lines: [`${label("question")}${question}`] }
   // The sort is stable: what happens at the same time stays in order. Whatever the clock says, the end comes last.
-  const between = run.rounds.flatMap((round) => ofRound(run.runId, round)).toSorted((one, other) => one.at - other.at)
+  const between = run.rounds.flatMap((round) => ofRound(run, round)).toSorted((one, other) => one.at - other.at)
   return [start, ...between, ...ending(run)]
 }

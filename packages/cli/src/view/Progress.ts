@@ -42,6 +42,7 @@ export const bar = (done: number, total: number, width = barWidth): string => {
 export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Options): Progress => {
   let last = Number.NEGATIVE_INFINITY
   let isDrawn = false
+  let untold: State | undefined
   const draw = ({ done, text, total }: State) => {
     const filled = hasBar && total !== undefined ? `▕${bar(done, total)}▏ ` : ""
     // Without a bar the last text stays.
@@ -52,12 +53,17 @@ export const make = (output: Output, { hasBar, isLive, now, plainMillis }: Optio
   return {
     show: (state) => {
       const isEnd = state.done === state.total
+      untold = state
       if (!isEnd && now() - last < (isLive ? liveMillis : plainMillis)) return
       last = now()
+      untold = undefined
       if (!isLive) return void output.write(`${oneLine(state.text)}\n`)
       draw(state)
     },
     close: () => {
+      // Lines that stand end with how far it came, also where it was stopped between two of them.
+      if (!isLive && untold !== undefined) output.write(`${oneLine(untold.text)}\n`)
+      untold = undefined
       if (isDrawn) output.write(`\r${eraseToEnd}`)
       isDrawn = false
     }

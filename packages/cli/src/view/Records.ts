@@ -1,6 +1,6 @@
 /** What views say of a transcript's records beside what is written in them. */
 
-import type { CompletionRecord, RoundRecord, StepRecord } from "@divisi/core/Transcript"
+import type { CompletionRecord, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
 import type { Paid } from "@divisi/core/Usage"
 
 /** Whether a step's call was stopped in the middle, and no other began. */
@@ -8,6 +8,18 @@ export const isStopped = ({ lost, state }: StepRecord): boolean => {
   const last = lost.at(-1)
   return state === "running" && last !== undefined && last.reason === undefined
 }
+
+/** Whether what a worker of a run costs is play money. */
+export const isPlay = ({ pool }: Pick<Transcript, "pool">, worker: string): boolean =>
+  pool.find(({ id }) => id === worker)?.isPlay === true
+
+/** Whether all that a run costs is play money. */
+export const isAllPlay = ({ pool }: Pick<Transcript, "pool">): boolean =>
+  pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
+
+/** The message of a failed step, where its last failed call has not said the same. */
+export const ownFailure = ({ detail = "", lost }: StepRecord): string =>
+  lost.some(({ message }) => message === detail) ? "" : detail
 
 /** What a step's answer took: that of a nested run is what the run took. */
 export const paidFor = ({ nested, paid }: StepRecord, spendOf: (nested: NonNullable<StepRecord["nested"]>) => Paid) =>

@@ -2,6 +2,7 @@
 import * as Transcript from "@divisi/core/Transcript"
 import * as Format from "./Format.ts"
 import { oneLine, type Style } from "./Line.ts"
+import * as Records from "./Records.ts"
 
 const headings = {
   answered: { text: "✓ answered", style: "good" },
@@ -17,7 +18,8 @@ export const spent = (run: Transcript.Transcript): string => {
   return [
     Format.count(calls, "call"),
     `${Format.count(usage.inputTokens + usage.outputTokens, "token")}${usage.estimated ? " at most" : ""}`,
-    Format.cost(costUsd),
+    Format.cost(costUsd, Records.isAllPlay(run)),
+    ...(!Records.isAllPlay(run) && run.pool.some(({ isPlay }) => isPlay) ? ["some of it play money"] : []),
     ...(unpricedCalls === 0 ? [] : [`${Format.count(unpricedCalls, "call")} of unknown price`])
   ].join(" · ")
 }
@@ -28,11 +30,19 @@ const misreported = (run: Transcript.Transcript): ReadonlyArray<string> => {
   return [`usage was reported that cannot be (${oneLine(usage.misreported)}): an estimate stands in its place`]
 }
 
+/** Whether the steps of the last round have said it: their failures and refusals are shown with them. */
+const isTold = ({ rounds }: Transcript.Transcript, detail: string): boolean =>
+  (rounds.at(-1)?.steps ?? []).some(
+    (step) => step.state === "failed" && step.detail !== undefined && detail.endsWith(step.detail)
+  )
+
 /** How a run ended, and why where that needs saying; what of its figures is no vendor's. */
 export const lines = (run: Transcript.Transcript): ReadonlyArray<{ readonly text: string; readonly style: Style }> => {
   const { style, text } = headings[run.ending ?? "interrupted"]
   return [
-    ...(run.detail === undefined ? [] : [{ text: oneLine(run.detail), style: "plain" as const }]),
+    ...(run.detail === undefined || isTold(run, run.detail)
+      ? []
+      : [{ text: oneLine(run.detail), style: "plain" as const }]),
     ...misreported(run).map((text) => ({ text, style: "dim" as const })),
     { text: `${text} in ${Format.duration(run.durationMillis ?? 0)} · ${spent(run)}`, style }
   ]

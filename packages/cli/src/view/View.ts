@@ -36,8 +36,8 @@ export const json = (output: Output, encode: (event: RunEvent) => string): View 
   close: () => {}
 })
 
-/** Plain lines. */
-export const plain = (output: Output, run: Source): View => {
+/** Plain lines, and the answer of a run that has one on an output of its own, where there is one. */
+export const plain = (output: Output, run: Source, answers: Output = output): View => {
   const shown = new Set<string>()
   return {
     show: ({ type }) => {
@@ -47,7 +47,10 @@ export const plain = (output: Output, run: Source): View => {
       for (const { key, lines } of PlainView.entries(transcript)) {
         if (shown.has(key)) continue
         shown.add(key)
-        output.write(`${lines.join("\n")}\n`)
+        const isApart =
+          answers !== output && transcript.ending === "answered" && key === PlainView.answerKey(transcript)
+        if (isApart) answers.write(`${transcript.answer?.trim()}\n`)
+        else output.write(`${lines.join("\n")}\n`)
       }
     },
     close: () => {}

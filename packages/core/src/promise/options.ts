@@ -85,7 +85,7 @@ const shape = {
 
 /** Throws an `OptionsError` where a run cannot be started with these options. */
 export const checkOptions = (what: string, options: ConductOptions): void => {
-  Options.check(what, options, shape, ["question", "pool", "policy"])
+  Options.check(what, options, shape, ["question", "pool"])
   for (const [at, member] of options.pool.entries()) {
     const stranger = strangerOf(member)
     if (stranger !== undefined) {

@@ -21,13 +21,14 @@ import { checkOptions } from "./options.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a run needs: a question, a pool and a policy. The rest is as in `Conductor.Options` and `Conductor.RunOptions`. */
+/** What a run needs: a question and a pool. The rest is as in `Conductor.Options` and `Conductor.RunOptions`. */
 export interface ConductOptions extends RunSettings, Omit<Conductor.RunOptions, "pool" | "listener" | "seed"> {
   /** A question, or a task with an id and more. */
   readonly question: Task.Input
   /** At least one worker; ids must differ. */
   readonly pool: ReadonlyArray<Worker>
-  readonly policy: Policy
+  /** What writes plans. By default the first language model of the pool, or its only worker answers. */
+  readonly policy?: Policy | undefined
   /** Stops the run: its calls end at once, and the result says `interrupted`. Nothing is thrown. */
   readonly signal?: AbortSignal | undefined
   /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */

@@ -33,6 +33,7 @@ const shape = {
   answer: Options.aFunction,
   description: Options.text,
   settings: Options.anything,
+  isLanguageModel: Options.flag,
   takesSeed: Options.flag,
   isCacheable: Options.flag,
   provider: Options.text,

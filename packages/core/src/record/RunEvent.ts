@@ -22,6 +22,8 @@ export const version = 1
 export interface PoolMember {
   readonly id: string
   readonly description?: string
+  /** Present where its price is play money: what it costs, nobody pays. */
+  readonly isPlay?: true
 }
 
 /** Where a nested run belongs. */

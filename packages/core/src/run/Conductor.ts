@@ -32,7 +32,12 @@ import type { RunSettings } from "./RunSettings.ts"
 
 /** What a Conductor is made of. */
 export interface Options extends RunSettings {
-  readonly policy: Policy
+  /**
+   * What writes plans. Without one, the only worker of a pool answers alone, and in a larger pool its first language
+   * model (`Worker.isLanguageModel`) is prompted to plan; the notes of its plans say so. A larger pool without a
+   * language model needs a policy: its runs fail, and say what to give.
+   */
+  readonly policy?: Policy | undefined
   readonly pool: WorkerPool
 }
 

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { defined } from "../Fields.ts"
+import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
 import * as Policy from "../policy/Policy.ts"
 import * as RunEvent from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
@@ -54,6 +55,7 @@ interface State {
   readonly runOptions: RunOptions
   readonly task: Task.Task
   readonly pool: WorkerPool
+  readonly policy: Policy.Policy
   readonly context: CallContext
   readonly seed: number
   readonly sendSeed: boolean
@@ -78,6 +80,7 @@ export const conduct = (
       const clock = nesting?.context.clock ?? (yield* Clock.Clock)
       const seed = runOptions.seed ?? options.seed
       const runId = runOptions.runId ?? crypto.randomUUID()
+      const pool = runOptions.pool ?? options.pool
       const heard = runOptions.listener && hearing(runId, runOptions.listener)
       const context: CallContext = {
         ledger: Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger),
@@ -96,7 +99,8 @@ export const conduct = (
         options,
         runOptions,
         task,
-        pool: runOptions.pool ?? options.pool,
+        pool,
+        policy: options.policy ?? DefaultPolicy.of(pool),
         context,
         seed: seed ?? 0,
         sendSeed: seed !== undefined,
@@ -222,7 +226,7 @@ const propose = Effect.fnUntraced(function* (
   previous: Policy.Previous | undefined
 ): Effect.fn.Return<Workflow.Workflow, RunError> {
   const { context, options, pool, task } = state
-  const { policy } = options
+  const { policy } = state
   const maxSteps = options.maxSteps ?? Workflow.defaultMaxSteps
   const self = state.depth < (options.self?.maxDepth ?? 0)
   const startedAt = ticks(context.clock)
@@ -376,14 +380,16 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
 // Beginning and end
 // -------------------------------------------------------------------------------------------------------------------
 
-const started = ({ context, options, pool, seed, task }: State, parent: RunEvent.Parent | undefined) =>
+const started = ({ context, policy, pool, seed, task }: State, parent: RunEvent.Parent | undefined) =>
   context.emit?.(
     defined({
       type: "run-started",
       version: RunEvent.version,
       task,
-      pool: pool.workers.map(({ description, id }) => defined({ id, description })),
-      policy: options.policy.name,
+      pool: pool.workers.map(({ description, id, pricing }) =>
+        defined({ id, description, isPlay: pricing?.isPlay === true ? (true as const) : undefined })
+      ),
+      policy: policy.name,
       seed,
       parent
     })

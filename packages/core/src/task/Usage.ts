@@ -47,6 +47,8 @@ export interface Pricing {
   readonly cacheWritePerMillion?: number | undefined
   /** USD per call, on top of the tokens; 0 when absent. */
   readonly perCall?: number | undefined
+  /** True for play money, which nobody pays: budgets count it as USD, and whoever shows it says what it is. */
+  readonly isPlay?: boolean | undefined
   /** Where the price was read, and when (ISO date). */
   readonly source?: string | undefined
   readonly date?: string | undefined
@@ -59,6 +61,7 @@ export const pricingShape: Options.ShapeOf<Pricing> = {
   cachedInputPerMillion: Options.anything,
   cacheWritePerMillion: Options.anything,
   perCall: Options.anything,
+  isPlay: Options.flag,
   source: Options.text,
   date: Options.text
 }
@@ -89,6 +92,12 @@ export const noSpend: Spend = { usage: noUsage, costUsd: 0, calls: 0, unpricedCa
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Four digits that count, and no exponent. */
+const decimal = (value: number): string =>
+  value === 0 || value >= 1
+    ? `${Number(value.toPrecision(4))}`
+    : Number(value.toPrecision(4)).toFixed(12).replace(/0+$/, "")
+
 /** A limit would be exceeded. `needed` is the worst case of what was asked for; `undefined` when it cannot be known. */
 export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly limit: "costUsd" | "tokens" | "calls" | "durationMillis"
@@ -102,10 +111,10 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     const { allowed, limit, needed, spent } = this
     if (limit === "durationMillis") return `The time limit of ${allowed / 1000} s is reached.`
     const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
-    const show = (value: number) => (limit === "costUsd" ? `${Number(value.toPrecision(4))} USD` : `${value} ${limit}`)
+    const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : `${value} ${limit}`)
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be kept with a worker of unknown price: give it \`pricing\`, or \`free\` if it costs nothing.`
-      : `The ${name} limit of ${show(allowed)} is reached: ${show(spent)} spent, up to ${show(needed)} more needed.`
+      : `The ${name} limit of ${show(allowed)} is reached: ${show(spent)} spent, and the next call may need up to ${show(needed)}. Raise the limit, or let answers have fewer tokens (maxOutputTokens).`
   }
 }
 

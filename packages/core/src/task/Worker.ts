@@ -94,6 +94,11 @@ export interface Worker {
    */
   readonly settings?: unknown
   /**
+   * True for a general language model: one that follows instructions in plain language, and so can be prompted to plan. A
+   * pool that is given no policy is planned for by its first one. False when absent.
+   */
+  readonly isLanguageModel?: boolean | undefined
+  /**
    * False when the model takes no seed; calls are then sent without one and stay random. True when absent.
    */
   readonly takesSeed?: boolean | undefined
@@ -191,6 +196,28 @@ const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
   }) as WorkerErrorReason
 }
 
+/** What was said of a failure, as it stands in parentheses: without the worker's name before it, or a full stop. */
+const wordsOf = ({ reason, worker }: WorkerError): string => {
+  const detail = (reason.detail ?? "").trim()
+  const own = detail.startsWith(worker) ? detail.slice(worker.length).replace(/^[\s:]+/, "") : detail
+  return own.endsWith(".") && !own.endsWith("..") ? own.slice(0, -1) : own
+}
+
+const units = [
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000]
+] as const
+
+/** How long to wait, where the vendor says so: rounded up in the largest unit of which it is more than one. */
+const waiting = (reason: WorkerErrorReason): string | undefined => {
+  const millis = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
+  if (millis === undefined || millis < 1_000) return undefined
+  const [unit, size] = units.find(([, size]) => millis >= size)!
+  const rounded = Math.ceil((10 * millis) / size) / 10
+  return `wait ${rounded} ${unit}, or use another worker`
+}
+
 /**
  * A failed call of a worker. `reason` says why; {@link isRetryable} whether trying again can help.
  *
@@ -219,8 +246,8 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
 
   override get message(): string {
     const { what, todo } = explanations[this.reason._tag]
-    const detail = this.reason.detail === undefined ? "" : ` (${this.reason.detail})`
-    return `${this.worker} ${what}${detail}: ${todo}.`
+    const said = wordsOf(this)
+    return `${this.worker} ${what}${said === "" ? "" : ` (${said})`}: ${waiting(this.reason) ?? todo}.`
   }
 }
 

@@ -69,6 +69,9 @@ export const makeUnsafe = (workers: Iterable<Worker>): WorkerPool => Result.getO
 /** How many workers the pool has. */
 export const size = (pool: WorkerPool): number => pool.workers.length
 
+/** Whether all that its workers cost is play money. */
+export const isPlay = ({ workers }: WorkerPool): boolean => workers.every(({ pricing }) => pricing?.isPlay === true)
+
 /** The ids of the workers, by ordinal. */
 export const ids = (pool: WorkerPool): ReadonlyArray<string> => pool.workers.map((worker) => worker.id)
 

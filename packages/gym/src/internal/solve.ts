@@ -191,6 +191,12 @@ const work = async (call: Call, assignment: Assignment): Promise<Found> => {
   return assignment.weigh && !trusted ? weigh(call, assignment, own) : own
 }
 
+/** Whether each part of a question is of a family that some worker may do. Loads nothing. */
+export const understands = (question: string): boolean => {
+  const family = familyOf(namesIn(question))
+  return split(question).every(({ text }) => family(text) !== undefined)
+}
+
 /** A worker's reply to its messages. The same seed and messages give the same reply. */
 export const reply = async (profile: Profile, reading: Reading, seed: number): Promise<Reply> => {
   const call = start(profile, reading, seed)

@@ -32,7 +32,9 @@ const equationsIn = (text: string): ReadonlyArray<string> => {
   return [...runs, run].filter((text) => /^[^=]+=[^=]+$/.test(text))
 }
 
-const inSymbols = (text: string): Read | undefined => {
+const inSymbols = (asked: string): Read | undefined => {
+  // A question that begins with its equation begins with a capital.
+  const text = asked.toLowerCase()
   const equations = equationsIn(text)
   if (equations.length === 0 || equations.length > 2) return undefined
   const letters = new Set(equations.join("").match(/[a-z]/g))

@@ -15,6 +15,22 @@ const written: ReadonlyArray<readonly [RegExp, string]> = [
   [/(?<=[\d)] )minus(?= [\d(])/gi, "-"]
 ]
 
+/** Words in which people ask for the value of an expression. */
+const asking = new Set(
+  (
+    "a an and answer as at by calculate can compute decimal decimals digits do does equal equals evaluate exact exactly " +
+    "expression find for four get give how i in is it its just know let many me much nearest need now number number's " +
+    "of one only out part places please result round rounded s show simplify solve tell the then this three to total " +
+    "two us value want we what whats when whole with work you your"
+  ).split(" ")
+)
+
+/** A sum that stands among so many other words is not what is asked. */
+const mostOtherWords = 3
+
+const isAsked = (text: string): boolean =>
+  (text.toLowerCase().match(/[a-z]{2,}/g) ?? []).filter((word) => !asking.has(word)).length <= mostOtherWords
+
 const balanced = (text: string): boolean => {
   let depth = 0
   for (const character of text) {
@@ -28,7 +44,8 @@ const inSymbols = (text: string): string | undefined => {
   const symbols = written.reduce((result, [word, sign]) => result.replace(word, sign), text)
   const found = symbols.match(/(?<![-(\s])[-(\s]*\d[\d\s.()+*/^-]*[\d)]/g)?.map((match) => match.trim())
   const only = found?.length === 1 ? found[0]! : undefined
-  return only !== undefined && /\d[\s)]*[-+*/^]/.test(only) && balanced(only) ? only : undefined
+  const isSum = only !== undefined && /\d[\s)]*[-+*/^]/.test(only) && balanced(only)
+  return isSum && isAsked(symbols) ? only : undefined
 }
 
 const N = "(-?\\d+(?:\\.\\d+)?)"
@@ -75,7 +92,9 @@ const inWords = (text: string): string | undefined => {
   if (opening === undefined) return undefined
   const { build, match } = opening
   const start = build(match[1]!, match[2] ?? "")
-  return [...text.slice(match.index + match[0].length).matchAll(continuation)].reduce(apply, start)
+  const changes = [...text.slice(match.index + match[0].length).matchAll(continuation)]
+  // "Take 2" alone asks for nothing.
+  return changes.length === 0 && start === match[1] ? undefined : changes.reduce(apply, start)
 }
 
 const story = (text: string): string | undefined => {
@@ -94,7 +113,9 @@ interface Read {
 }
 
 const read = (question: string): Read | undefined => {
-  const text = plain(question).replace(/\s+/g, " ")
+  const text = plain(question)
+    .replace(/\s+/g, " ")
+    .replace(/ ?= ?\??$/, "")
   if (foreign.test(text)) return undefined
   const expression = inSymbols(text) ?? inWords(text) ?? story(text)
   return expression === undefined ? undefined : { expression, decimals: decimalsAsked(text) }

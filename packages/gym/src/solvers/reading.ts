@@ -9,17 +9,29 @@ export interface Solver {
   readonly solve: (question: string, habits: Habits) => Promise<string | undefined>
 }
 
+/**
+ * Longer texts, code and quotations aside, are documents: the numbers in them are not a question. The longest question of
+ * the gym has 340 characters.
+ */
+const longestQuestion = 600
+
+const isDocument = (question: string): boolean =>
+  question.length > longestQuestion && question.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"/g, "").length > longestQuestion
+
 /** A solver from a function that reads a question and one that computes the answer. */
 export const solver = <Read>(
   read: (question: string) => Read | undefined,
   compute: (read: Read, habits: Habits) => Promise<string | undefined> | string | undefined
-): Solver => ({
-  reads: (question) => read(question) !== undefined,
-  solve: async (question, habits) => {
-    const found = read(question)
-    return found === undefined ? undefined : compute(found, habits)
+): Solver => {
+  const readQuestion = (question: string) => (isDocument(question) ? undefined : read(question))
+  return {
+    reads: (question) => readQuestion(question) !== undefined,
+    solve: async (question, habits) => {
+      const found = readQuestion(question)
+      return found === undefined ? undefined : compute(found, habits)
+    }
   }
-})
+}
 
 /** One spelling of signs, quotes and numbers: `4,812 × 37 − 1` becomes `4812 * 37 - 1`. */
 export const plain = (text: string): string =>

@@ -26,7 +26,7 @@ const subjectOf = (text: string): string | undefined => {
   const quotations = [...text.matchAll(/"([^"]+)"/g)].map((match) => match[1]!)
   const last = quotations.at(-1)
   if (last !== undefined && !(last.length === 1 && /letter "/.test(text))) return last
-  return /\b(?:in|write|spell|reverse|is) (?:the word )?([a-z]{2,})(?=[,.?]| backwards| in reverse)/i.exec(text)?.[1]
+  return /\b(?:in|write|spell|reverse|is) (?:the word )?([a-z]{2,})(?=[,.?]| backwards| in reverse|$)/i.exec(text)?.[1]
 }
 
 const aboutDigits = (text: string): Read | undefined => {

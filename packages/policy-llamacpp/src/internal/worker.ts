@@ -170,6 +170,7 @@ export const makeWorker = (model: LlamaCppModel, options: WorkerOptions): Worker
       grammar,
       ...sampling
     },
+    isLanguageModel: true,
     provider: `llamacpp:${model.path}`,
     pricing: free,
     limits: { contextTokens: model.contextTokens, maxOutputTokens: settings.maxOutputTokens },

@@ -83,6 +83,7 @@ export const makeWorker = (model: string, options: GeminiOptions, transport: Tra
   }
   return {
     id,
+    isLanguageModel: true,
     provider: options.provider ?? "google",
     description: options.description,
     settings: { baseURL: endpoint.baseURL, ...defaultsOf(options) },

@@ -70,6 +70,7 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
     id,
     provider,
     description: options.description,
+    isLanguageModel: true,
     takesSeed: about.takesSeed ? undefined : false,
     settings: settingsOf(options, baseURL),
     pricing,

@@ -7,7 +7,11 @@ import { Task, Workflow } from "./tasks.ts"
 
 /** A worker as a transcript names it. */
 export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
-  Schema.Struct({ id: Schema.String, description: Schema.optionalKey(Schema.String) })
+  Schema.Struct({
+    id: Schema.String,
+    description: Schema.optionalKey(Schema.String),
+    isPlay: Schema.optionalKey(Schema.Literal(true))
+  })
 )
 
 /** Where a nested run belongs. */

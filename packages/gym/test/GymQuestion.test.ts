@@ -1,0 +1,78 @@
+/** Forty questions as people type them: those that the gym can do are answered, and the others are declined unasked. */
+import * as Conductor from "@divisi/core/Conductor"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+import * as Effect from "effect/Effect"
+import { assert, describe, it } from "vitest"
+import * as GymGrader from "../src/GymGrader.ts"
+import * as GymPool from "../src/GymPool.ts"
+import * as GymQuestion from "../src/GymQuestion.ts"
+
+const answered: ReadonlyArray<readonly [question: string, answer: string]> = [
+  ["2+2", "4"],
+  ["2 + 2 = ?", "4"],
+  ["7*8", "56"],
+  ["(3+4)*5", "35"],
+  ["12.5% of 80", "10"],
+  ["What is 17% of 2,350?", "399.5"],
+  ["what is 15 percent of 200", "30"],
+  ["What is 100 minus 37?", "63"],
+  ["Divide 144 by 12.", "12"],
+  ["3x+5=20", "5"],
+  ["x + 3 = 10", "7"],
+  ["Solve 2x - 4 = 10", "7"],
+  ["Convert 5 miles to kilometres", "8.04672"],
+  ["How many minutes are there in 3 days?", "4320"],
+  ["What day of the week was 20 July 1969?", "Sunday"],
+  ["How many days pass from 1 March 2031 to 5 April 2031?", "35"],
+  ["Reverse the word stressed", "desserts"],
+  ["How many times does the letter r appear in strawberry?", "3"],
+  ["What is the median of 4, 8, 1, 9?", "6"],
+  ["Ann is taller than Bob. Bob is taller than Cid. Who is the tallest?", "Ann"]
+]
+
+const declined: ReadonlyArray<string> = [
+  "What is the capital of France?",
+  "Write a haiku about autumn.",
+  "Who wrote Hamlet?",
+  "你好，请介绍一下自己",
+  'Translate "good morning" into German.',
+  "Hello",
+  "Tell me a joke",
+  "Why is the sky blue?",
+  "Write a Python function that reverses a list.",
+  "Summarise the plot of Moby-Dick in two sentences.",
+  "What is the population of Japan?",
+  "Who won the 2022 World Cup?",
+  "How do I cook rice?",
+  "Recommend a book about Rome, at most 300 pages.",
+  "Take 2 tablets and call me in the morning.",
+  "Plan a 3-day trip to Lisbon for 2 people.",
+  "Write a haiku about a match that ended 3 - 2.",
+  "My train left at 10:30 and took 2 hours - when did I arrive?",
+  "What is 17% of 2,350, in words?",
+  // Ten kilobytes with numbers in them, some of them sums.
+  `${"Rome was founded in 753 BC, and 1,229 years later, in 476, the West fell. An army had 6 legions of 5,000 men each. ".repeat(90)}How did it fall?`
+]
+
+describe("questions of newcomers", () => {
+  const conductor = Conductor.make({
+    policy: GymQuestion.declining(LexicalPolicy.make()),
+    pool: GymPool.make({ latencyMillis: 0 })
+  })
+  const run = (question: string) => Effect.runPromise(conductor.run(question))
+
+  for (const [question, answer] of answered) {
+    it(`"${question}" is answered rightly`, async () => {
+      const result = await run(question)
+      assert.isTrue(GymGrader.isCorrect(result.answer ?? "", answer), `${result.ending}: ${result.answer}`)
+    })
+  }
+
+  for (const question of declined) {
+    it(`"${question.slice(0, 60)}" is declined before anybody is paid`, async () => {
+      const { answer, detail, ending, spend } = await run(question)
+      assert.deepStrictEqual([ending, answer, spend.calls], ["refused", undefined, 0])
+      assert.strictEqual(detail, GymQuestion.notUnderstood)
+    })
+  }
+})
