@@ -76,6 +76,18 @@ describe("strict reading", () => {
     expect(readStrict("model_id = subtasks = access_list = []", { allowEmpty: true })).toEqual([])
   })
 
+  it("reads the name of a list in parentheses as Python does", () => {
+    const rest = "subtasks = access_list = []"
+    const named = (target: string) => readStrict(`${target} = []\n${rest}`, { allowEmpty: true })
+    for (const target of ["(model_id)", "((model_id))", "( # one\n model_id\n)", "model_id = (model_id)"])
+      expect(named(target), target).toEqual([])
+    expect(readStrict("(model_id) = (subtasks) = (access_list) = ([])", { allowEmpty: true })).toEqual([])
+    for (const target of ["(model_id", "model_id)", "(model_id))", "()", "(model_id, subtasks)", "(Here)"])
+      expect(named(target), target).toMatch(/^Line \d+, column \d+: expected/)
+    expect(named(`${"(".repeat(200)}model_id${")".repeat(200)}`)).toEqual([])
+    expect(named(`${"(".repeat(201)}model_id${")".repeat(201)}`)).toMatch(/^Line 1, column 1: expected/)
+  })
+
   it("takes neither prose nor another spelling", () => {
     expect(readStrict(`Here:\n${plan}`)).toBe(
       'Line 1, column 1: expected model_id, subtasks or access_list, found "Here".'

@@ -173,8 +173,8 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  *
  * *Strict* reading takes assignments to `model_id`, `subtasks` and `access_list`, comments and blank lines, and gives
  * the values that Python gives: every prefix, quote and escape of a string, strings side by side, tuples, trailing
- * commas, every spelling of an integer. The exceptions are a character's name (`\N{...}`) and the name of a list in
- * parentheses (`(model_id) = [0]`), which are refused with their position. A later assignment replaces an earlier one. `True` is no index, although Python takes it for 1.
+ * commas, every spelling of an integer. The exception is a character's name (`\N{...}`), which is refused with its
+ * position. A later assignment replaces an earlier one. `True` is no index, although Python takes it for 1.
  *
  * *A thought, then strict* reading begins at the last line that begins with `model_id`, and is strict from there on.
  *

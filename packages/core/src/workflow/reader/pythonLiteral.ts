@@ -195,7 +195,7 @@ const readScalar = (reader: Reader, expected: string, withinBrackets: boolean): 
 // -------------------------------------------------------------------------------------------------------------------
 
 /** CPython refuses deeper nesting. */
-const mostBrackets = 200
+export const mostBrackets = 200
 
 /** An open bracket, or the whole value (`""`), which a line break ends. */
 interface Frame {

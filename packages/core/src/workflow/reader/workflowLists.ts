@@ -12,7 +12,7 @@ import {
   type Reader,
   skipBlanks
 } from "./literalReader.ts"
-import { type ListLiteral, type Literal, readLiteral } from "./pythonLiteral.ts"
+import { type ListLiteral, type Literal, mostBrackets, readLiteral } from "./pythonLiteral.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -216,10 +216,30 @@ const readName = (reader: Reader): ListName | undefined => {
   return name
 }
 
+/** Moves over the name of a list, in parentheses or without; stays where neither stands. */
+const readTarget = (reader: Reader): ListName | undefined => {
+  const { at, text } = reader
+  let open = 0
+  while (text[reader.at] === "(" && open < mostBrackets) {
+    open++
+    reader.at++
+    skipBlanks(reader, true)
+  }
+  const name = readName(reader)
+  for (; name !== undefined && open > 0; open--) {
+    skipBlanks(reader, true)
+    if (text[reader.at] !== ")") break
+    reader.at++
+  }
+  if (name !== undefined && open === 0) return name
+  reader.at = at
+  return undefined
+}
+
 /** Reads `name =`, or `name = other_name =` and so on. */
 const readTargets = (reader: Reader): ReadonlyArray<ListName> | Failure => {
   const targets: Array<ListName> = []
-  let name = readName(reader)
+  let name = readTarget(reader)
   if (name === undefined) return failAt(reader, reader.at, "model_id, subtasks or access_list")
   while (name !== undefined) {
     targets.push(name)
@@ -227,7 +247,7 @@ const readTargets = (reader: Reader): ReadonlyArray<ListName> | Failure => {
     if (reader.text[reader.at] !== "=") return failAt(reader, reader.at, '"="')
     reader.at++
     skipBlanks(reader, false)
-    name = readName(reader)
+    name = readTarget(reader)
   }
   return targets
 }
