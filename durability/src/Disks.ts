@@ -10,6 +10,7 @@ import * as Seed from "@divisi/core/Seed"
 import * as Command from "./disks/Command.ts"
 import * as Disk from "./disks/Disk.ts"
 import * as Process from "./disks/Process.ts"
+import * as Training from "./disks/Training.ts"
 import * as Watch from "./disks/Watch.ts"
 
 type Ended = Process.Ended
@@ -20,6 +21,8 @@ interface Condition {
   readonly during: (trial: Trial) => Promise<ReadonlyArray<Ended>>
   /** What is put right afterwards. */
   readonly after?: (disk: Disk.Disk) => void
+  /** Why it cannot be tried where folders take the place of disks. */
+  readonly needsMount?: string | undefined
 }
 
 interface Trial {
@@ -44,7 +47,13 @@ const start = (
     // A shell says so, and does not begin.
     return Promise.resolve({ code: 1, output: "", errors: (error as Error).message })
   }
-  const ended = Process.divisi(args(disk.folder), { ...options, environment: environment?.(disk.folder), outputFile })
+  const within = [...disk.within(), ...(options.within ?? [])]
+  const ended = Process.divisi(args(disk.folder), {
+    ...options,
+    within,
+    environment: environment?.(disk.folder),
+    outputFile
+  })
   return ended.finally(() => outputFile !== undefined && fs.closeSync(outputFile))
 }
 
@@ -66,6 +75,7 @@ export const conditions: ReadonlyArray<Condition> = [
   },
   {
     name: "full for a moment",
+    needsMount: "no room comes back while a command runs",
     during: async (trial) => {
       fill(trial)
       const room = Watch.until(trial.disk.isFull, Seed.below(trial.draw, 60))
@@ -76,6 +86,7 @@ export const conditions: ReadonlyArray<Condition> = [
   },
   {
     name: "read-only",
+    needsMount: Disk.isRoot ? "root writes anywhere" : undefined,
     during: (trial) => {
       trial.disk.setReadOnly(true)
       return once(trial)
@@ -88,6 +99,7 @@ export const conditions: ReadonlyArray<Condition> = [
   },
   {
     name: "a process of another namespace",
+    needsMount: "there are no namespaces",
     during: (trial) =>
       Promise.all([start(trial, trial.command.args), start(trial, trial.command.args, { within: Disk.otherProcesses })])
   },
@@ -146,26 +158,41 @@ interface Alone {
 /** Where disks are mounted, and what commands leave when nothing happens to them. */
 export interface Bench {
   readonly root: string
+  readonly conditions: ReadonlyArray<Condition>
+  readonly makeDisk: (folder: string) => Disk.Disk
   readonly commands: ReadonlyArray<Command.Command>
   readonly alone: Map<string, Alone>
-  readonly close: () => void
+  readonly close: () => Promise<void>
 }
 
-/** Opens it; inside of `Disk.enter`. */
-export const open = async (): Promise<Bench> => {
+/** What is not tried where folders take the place of disks, and why. */
+export const untried: ReadonlyArray<string> = conditions.flatMap(({ name, needsMount }) =>
+  needsMount === undefined ? [] : [`${name} (${needsMount})`]
+)
+
+/** Opens it, with mounted disks inside of `Disk.enter`, else with folders in their place. */
+export const open = async (isMounted: boolean): Promise<Bench> => {
   const server = http.createServer((_, response) => response.end(Command.model))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as { readonly port: number }
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-disks-"))
-  const close = () => {
-    server.close()
-    fs.rmSync(root, { recursive: true, force: true })
+  const training = await Training.serve(root)
+  return {
+    root,
+    commands: Command.all(`http://127.0.0.1:${port}/model.gguf`, training),
+    conditions: conditions.filter(({ needsMount }) => isMounted || needsMount === undefined),
+    makeDisk: isMounted ? Disk.mount : Disk.folder,
+    alone: new Map(),
+    close: async () => {
+      server.close()
+      await training.close()
+      fs.rmSync(root, { recursive: true, force: true })
+    }
   }
-  return { root, commands: Command.all(`http://127.0.0.1:${port}/model.gguf`), alone: new Map(), close }
 }
 
-const onDisk = async <A>(root: string, use: (disk: Disk.Disk) => Promise<A>): Promise<A> => {
-  const disk = Disk.mount(fs.mkdtempSync(path.join(root, "disk-")))
+const onDisk = async <A>({ makeDisk, root }: Bench, use: (disk: Disk.Disk) => Promise<A>): Promise<A> => {
+  const disk = makeDisk(fs.mkdtempSync(path.join(root, "disk-")))
   try {
     return await use(disk)
   } finally {
@@ -173,10 +200,11 @@ const onDisk = async <A>(root: string, use: (disk: Disk.Disk) => Promise<A>): Pr
   }
 }
 
-const aloneOf = async ({ alone, root }: Bench, command: Command.Command): Promise<Alone> => {
+const aloneOf = async (bench: Bench, command: Command.Command): Promise<Alone> => {
+  const { alone } = bench
   const known = alone.get(command.name)
   if (known !== undefined) return known
-  return onDisk(root, async (disk) => {
+  return onDisk(bench, async (disk) => {
     await command.prepare?.(disk.folder)
     const before = disk.used()
     const ended = await start({ command, disk }, command.args)
@@ -187,7 +215,7 @@ const aloneOf = async ({ alone, root }: Bench, command: Command.Command): Promis
   })
 }
 
-const caseOf = ({ commands }: Bench, seed: number) => ({
+const caseOf = ({ commands, conditions }: Bench, seed: number) => ({
   command: commands[seed % commands.length]!,
   condition: conditions[(seed + Math.floor(seed / commands.length)) % conditions.length]!
 })
@@ -201,7 +229,7 @@ export const run = async (bench: Bench, seed: number): Promise<Outcome | Problem
   const { command, condition } = caseOf(bench, seed)
   try {
     const { left, pages } = await aloneOf(bench, command)
-    return await onDisk(bench.root, async (disk) => {
+    return await onDisk(bench, async (disk) => {
       await command.prepare?.(disk.folder)
       const trial = { command, disk, draw, pages }
       const ended = await condition.during(trial)

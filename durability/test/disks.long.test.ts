@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
-import * as Disk from "../src/disks/Disk.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
@@ -9,11 +8,14 @@ const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 const seeds = 6
 
 // Each case is a few processes on a disk of its own, one after the other.
-it.skipIf(!Disk.isPossible())(
-  "commands on disks that are full, locked, shared or pulled say what is wrong, and come to the same end",
+it.each([
+  ["disks, where they can be mounted", []],
+  ["folders in their place", ["--folders"]]
+])(
+  "commands on %s, that are full, locked, shared or pulled, say what is wrong and come to the same end",
   { timeout: 300_000 },
-  () => {
-    const args = ["--conditions=@divisi/source", main, "disks", "--seeds", String(seeds)]
+  (_, flags) => {
+    const args = ["--conditions=@divisi/source", main, "disks", "--seeds", String(seeds), ...flags]
     const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8" })
     expect([stdout, status]).toEqual([expect.stringContaining(" 0 broken"), 0])
   }

@@ -1,8 +1,10 @@
 /** The commands of `divisi` that write, and what has to come of each. */
+import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Process from "./Process.ts"
+import type * as Training from "./Training.ts"
 import * as Watch from "./Watch.ts"
 
 /** What must not happen. */
@@ -104,8 +106,13 @@ const newProvider: Command = {
   left: (disk) => filesIn(path.join(disk, "acme"))
 }
 
-/** All of them; `address` is where a model can be downloaded. */
-export const all = (address: string): ReadonlyArray<Command> => [
+const exportTo = (disk: string) => path.join(disk, "adapter.gguf")
+
+/**
+ * All of them but `init`, which packs the packages of a clone first, for minutes. `address` is where a model can be
+ * downloaded, `exportable` a training whose weights can be exported.
+ */
+export const all = (address: string, exportable: Training.Training): ReadonlyArray<Command> => [
   {
     name: "run --transcript",
     args: (disk) => ["run", "--transcript", path.join(disk, "run.json")],
@@ -161,6 +168,25 @@ export const all = (address: string): ReadonlyArray<Command> => [
         .readFileSync(path.join(training(disk), "report.html"), "utf8")
         .trimEnd()
         .endsWith("</html>")
+  },
+  {
+    name: "train export",
+    prepare: exportable.copyTo,
+    args: (disk) => [
+      "train",
+      "export",
+      exportable.within(disk),
+      "--to",
+      "gguf-lora",
+      "--out",
+      exportTo(disk),
+      ...exportable.config
+    ],
+    environment: () => exportable.environment,
+    left: (disk) =>
+      createHash("sha256")
+        .update(fs.readFileSync(exportTo(disk)))
+        .digest("hex")
   },
   {
     name: "models download",

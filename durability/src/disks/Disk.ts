@@ -1,6 +1,7 @@
 /**
  * Small disks that can be filled, emptied and locked: file systems in memory, in a namespace of this process's own, so
- * that no rights are needed and nothing is left behind.
+ * that no rights are needed and nothing is left behind. Where a system allows no such namespace, an ordinary folder
+ * takes the place of a disk: it is full when no file may grow beyond a size.
  */
 import { spawn, spawnSync } from "node:child_process"
 import fs from "node:fs"
@@ -45,6 +46,8 @@ export interface Disk {
   /** Gives all room back. */
   readonly empty: () => void
   readonly setReadOnly: (isReadOnly: boolean) => void
+  /** What stands before a command that writes to it. */
+  readonly within: () => ReadonlyArray<string>
   readonly unmount: () => void
 }
 
@@ -68,9 +71,45 @@ export const mount = (folder: string): Disk => {
     },
     empty: () => fs.rmSync(ballast, { force: true }),
     setReadOnly: (isReadOnly) => run("mount", "-o", `remount,${isReadOnly ? "ro" : "rw"}`, folder),
+    within: () => [],
     unmount: () => {
       run("umount", "-l", folder)
       fs.rmdirSync(folder)
     }
+  }
+}
+
+const pagesIn = (folder: string): number =>
+  fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((pages, { name, parentPath }) => {
+      // It may be gone again.
+      const size = fs.statSync(path.join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0
+      return pages + Math.ceil(size / pageBytes)
+    }, 0)
+
+/** Nobody else is kept from writing by the mode of a folder. */
+export const isRoot = process.getuid?.() === 0
+
+/** A folder in the place of a disk: `fill` bounds each file, and holds for commands that begin afterwards. */
+export const folder = (folder: string): Disk => {
+  fs.mkdirSync(folder, { recursive: true })
+  let limit: number | undefined
+  return {
+    folder,
+    used: () => pagesIn(folder),
+    isFull: () => limit !== undefined,
+    fill: (pages) => {
+      limit = pages
+    },
+    empty: () => {
+      limit = undefined
+    },
+    setReadOnly: (isReadOnly) => fs.chmodSync(folder, isReadOnly ? 0o555 : 0o755),
+    // In units of 1,024 bytes. Node ignores the signal, so that a write fails.
+    within: () =>
+      limit === undefined ? [] : ["bash", "-c", `ulimit -f ${(limit * pageBytes) / 1024}; exec "$@"`, "limited"],
+    unmount: () => fs.rmSync(folder, { recursive: true, force: true })
   }
 }
