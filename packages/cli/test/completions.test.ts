@@ -25,7 +25,7 @@ const bash = (line: string): ReadonlyArray<string> => {
     `COMP_LINE=${JSON.stringify(line)} COMP_POINT=${line.length}`,
     `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}) COMP_CWORD=${words.length - 1}`,
     `_divisi divisi '${words.at(-1) === ":" ? "" : words.at(-1)}' '${words.at(-2)}'`,
-    'printf "%s\\n" "${COMPREPLY[@]}"'
+    `printf "%s\\n" "\${COMPREPLY[@]}"`
   ]
   const output = execFileSync("bash", ["--norc", "-c", script.join("\n")], { encoding: "utf8" })
   return output.split("\n").filter((reply) => reply !== "")

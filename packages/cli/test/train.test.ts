@@ -93,6 +93,14 @@ describe.concurrent("divisi train --dry-run", () => {
       assert.notInclude(output, "$0")
     }))
 
+  it("counts the prices that the config says", () =>
+    inFolder(async (cwd) => {
+      const priced = ["--config", config("priced")]
+      const { output } = await divisi(["train", "--recipe", "unpriced", "--dry-run", ...priced], { cwd })
+      assert.match(output, /\n {2}workers {2}\$0\n/)
+      assert.notInclude(output, "The price of abacus is unknown")
+    }))
+
   it("is a value for programs", () =>
     inFolder(async (cwd) => {
       const { output } = await divisi([...short, "--dry-run", "--json"], { cwd })

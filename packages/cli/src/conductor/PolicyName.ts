@@ -138,6 +138,16 @@ const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Ef
     : Effect.succeed(prompted(worker))
 }
 
+/** A model that plans and is not of the pool. */
+const planner = (name: string, { limitUsd, prices = {} }: Options): Effect.Effect<Worker, Failure> =>
+  Effect.gen(function* () {
+    const WorkerName = yield* Effect.promise(() => import("./WorkerName.ts"))
+    const [made] = yield* WorkerName.workers([name])
+    const model = Prices.priced(prices)(made![0]!)
+    yield* Prices.checkLimit([model], limitUsd)
+    return model
+  })
+
 /** A model of a vendor as the planner: that of the pool where it is in it. */
 const vendorModel = (
   pool: WorkerPool.WorkerPool,
@@ -145,12 +155,7 @@ const vendorModel = (
   options: Options
 ): Effect.Effect<Policy.Policy, Failure> =>
   Effect.gen(function* () {
-    const worker = workerOf(pool, name)
-    if (worker !== undefined) return prompted(worker)
-    const WorkerName = yield* Effect.promise(() => import("./WorkerName.ts"))
-    const [made] = yield* WorkerName.workers([name])
-    const model = Prices.priced(options.prices ?? {})(made![0]!)
-    yield* Prices.checkLimit([model], options.limitUsd)
+    const model = workerOf(pool, name) ?? (yield* planner(name, options))
     return (yield* trained(model, name, pool)) ?? prompted(model)
   })
 

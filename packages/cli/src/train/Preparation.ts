@@ -1,11 +1,14 @@
 /** Turns the name of a recipe into what a run is made of. */
 
+import type * as WorkerPool from "@divisi/core/WorkerPool"
 import { type Known, type Recipe, type RecipeOptions, recipes, type Training } from "@divisi/recipes"
 import type { Engine, EngineError } from "@divisi/trainer/Engine"
 import type { ConfigInput, Parts } from "@divisi/trainer/Trainer"
 import type { PhaseConfig } from "@divisi/trainer/TrainingConfig"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Prices from "../conductor/Prices.ts"
 import type { Config } from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as OptionalPackage from "../invocation/OptionalPackage.ts"
@@ -46,7 +49,11 @@ const find = (config: Config, { engine, recipe: name }: Asked): Effect.Effect<Re
 /** What no run can do without. */
 const parts = ["engine", "pool", "grader", "phases"] as const
 
-/** What the run in question is made of. */
+const priced = ({ workers }: WorkerPool.WorkerPool, config: Config): WorkerPool.WorkerPool => ({
+  workers: Arr.map(workers, Prices.priced(Prices.of(config, {})))
+})
+
+/** What the run in question is made of, at the prices of the config. */
 export const prepare = (
   config: Config,
   asked: Asked,
@@ -62,7 +69,7 @@ export const prepare = (
     })
     const training = Effect.isEffect(made.training) ? yield* Effect.mapError(made.training, explain) : made.training
     const missing = parts.find((part) => training?.[part] === undefined)
-    if (missing === undefined) return training
+    if (missing === undefined) return { ...training, pool: priced(training.pool, config) }
     return yield* failed(`The recipe ${asked.recipe} gave nothing as \`${missing}\`, without which there is no run.`)
   })
 
