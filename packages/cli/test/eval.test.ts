@@ -131,7 +131,7 @@ describe("divisi eval", () => {
         code: 2,
         errors: expect.stringContaining("Cannot read the tasks")
       })
-      expect(existsSync(path.join(cwd, "evaluation/results.json"))).toBe(false)
+      expect(readdirSync(cwd)).toEqual([])
     }))
 
   it("keeps what is done when it is interrupted", () =>

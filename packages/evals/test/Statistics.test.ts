@@ -148,6 +148,13 @@ describe("comparisons", () => {
     assert.isNaN(few.minimumDetectable)
     const [a, b] = [answers([1, 0.5, 1, 0]), answers([0, 0.5, 0.5, 0])]
     assert.isNaN(Statistics.difference(a, b).minimumDetectable)
+    assert.isNaN(Statistics.score(answers([1, 0])).minimumDetectable)
+    assert.isAtMost(Statistics.score(answers([1, 0, 1, 0, 1, 0])).minimumDetectable, 1)
+  })
+
+  it("find no difference that is greater than there can be", () => {
+    const [a, b] = [answers([1, 0, 0.5, 1, 0, 1]), answers([0, 1, 0.5, 0, 1, 0.5])]
+    assert.isNaN(Statistics.difference(a, b).minimumDetectable)
   })
 
   it("have the power that they say, by the exact test beside them", () => {

@@ -1,6 +1,6 @@
 /** `divisi eval`: policies on benchmarks, to a report. */
 
-import { existsSync } from "node:fs"
+import { existsSync, rmdirSync, rmSync } from "node:fs"
 import path from "node:path"
 import type * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunSettings } from "@divisi/core/RunSettings"
@@ -157,7 +157,8 @@ const evaluateAll = (
   input: EvalInput,
   config: Config,
   suites: ReadonlyArray<Evaluation.Suite>,
-  progress: Progress.Progress
+  progress: Progress.Progress,
+  onKept: () => void
 ) =>
   Effect.gen(function* () {
     const isGym = RunOptions.isGym(config, input)
@@ -170,10 +171,14 @@ const evaluateAll = (
     )
     const settings = { retry: isGym ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, flagsOf(input)) }
     const cache = cacheOf(input, config)
-    const store = yield* Effect.mapError(
+    const opened = yield* Effect.mapError(
       DiskCache.store(typeof cache === "string" ? { file: cache } : cache),
       (error) => usage(error.message)
     )
+    const store: ResponseCache.Store = {
+      get: opened.get,
+      set: (key, answer) => Effect.andThen(Effect.sync(onKept), opened.set(key, answer))
+    }
     const making = { pool, isGym, settings, store, prices: Prices.of(config, input), limitUsd }
     const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
     return yield* Effect.mapError(
@@ -209,6 +214,21 @@ const farewell = (input: EvalInput) =>
     }
   })
 
+/**
+ * Removes the folder that a refused evaluation has made, when nothing was kept in it. Whatever else is there stays, and
+ * the folder with it.
+ */
+const withoutFolder = (folder: string) =>
+  Effect.sync(() => {
+    const ours = ["", "-wal", "-shm"].map((end) => path.join(folder, ReportFile.names.answers + end))
+    for (const file of ours) rmSync(file, { force: true })
+    try {
+      rmdirSync(folder)
+    } catch {
+      // It holds what somebody else has put there.
+    }
+  })
+
 /** Measures, writes the report and shows it. */
 export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> => Effect.scoped(measure(input))
 
@@ -223,16 +243,22 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
     cache: cacheOf(input, config),
     isGym: RunOptions.isGym(config, input)
   }
-  const evaluation = Effect.scoped(evaluateAll(input, config, suites, progress))
+  const isNew = !existsSync(input.out)
+  let isAnyKept = false
+  const hasBegun = () => isAnyKept || existsSync(path.join(input.out, ReportFile.names.journal))
+  const evaluation = Effect.scoped(evaluateAll(input, config, suites, progress, () => (isAnyKept = true)))
   const { report, samples, stoppedBy } = yield* Services.provide(
     Option.isSome(input.offline) ? Effect.provide(evaluation, Offline.keys) : evaluation,
     services
   ).pipe(
     Effect.ensuring(Effect.sync(progress.close)),
-    Effect.onInterrupt(() => farewell(input))
+    Effect.onInterrupt(() => farewell(input)),
+    Effect.onError(() => (isNew && !hasBegun() ? withoutFolder(input.out) : Effect.void))
   )
   yield* Outputs.write(input.out, report, samples, suites)
-  process.stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report)}\n`)
+  process.stdout.write(
+    input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, process.stdout.columns)}\n`
+  )
   if (!input.json)
     say(`The report is ${path.join(input.out, "report.html")}; results, samples and tables are beside it.`)
   if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)

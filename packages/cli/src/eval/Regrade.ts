@@ -65,6 +65,6 @@ const regradeAll = Effect.fnUntraced(function* (input: RegradeInput): Effect.fn.
   const summary = `${Format.count(graded, "answer")} graded again, ${Format.count(changes.length, "verdict")} changed`
   const output = input.json
     ? lines
-    : [...lines, ...(lines.length === 0 ? [] : [""]), summary, "", ReportText.text(report)]
+    : [...lines, ...(lines.length === 0 ? [] : [""]), summary, "", ReportText.text(report, process.stdout.columns)]
   if (output.length > 0) process.stdout.write(`${output.join("\n")}\n`)
 })

@@ -1,6 +1,7 @@
 /** A report on a terminal. */
 import type { Comparison, Report } from "@divisi/evals/Report"
 import * as Format from "../view/Format.ts"
+import { widthOf } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import { percent, points, pValue, withError } from "./Numbers.ts"
 
@@ -13,10 +14,45 @@ const paid = (report: Report): string =>
 
 const time = (millis: number | null): string => (millis === null ? "–" : Format.duration(millis))
 
-const scores = (report: Report): string => {
+/** Rows of single workers that are shown; of more, the best so many, and the others in one row. */
+const mostSingles = 3
+
+const isSingle = (policy: string): boolean => policy.startsWith("single:")
+
+/** The single workers that stand in one row: all but the best. */
+const folded = ({ config, overall }: Report): ReadonlyArray<string> => {
+  const meanOf = (name: string) => overall.find(({ policy }) => policy === name)?.mean ?? -1
+  const singles = config.policies.map(({ name }) => name).filter(isSingle)
+  return singles.length <= mostSingles + 1
+    ? []
+    : singles.toSorted((one, other) => meanOf(other) - meanOf(one)).slice(mostSingles)
+}
+
+/** The table without columns from the right, until it is no wider than the terminal. */
+const fitting = (rows: ReadonlyArray<ReadonlyArray<string>>, columns: number, least: number): string => {
+  const text = table(rows)
+  const isTooWide = Math.max(...text.split("\n").map(widthOf)) > columns
+  return isTooWide && rows[0]!.length > least
+    ? fitting(
+        rows.map((row) => row.slice(0, -1)),
+        columns,
+        least
+      )
+    : text
+}
+
+/** What the scores of several policies lie between. */
+const range = (means: ReadonlyArray<number | null>): string => {
+  const known = means.filter((mean) => mean !== null)
+  return known.length === 0 ? "–" : `${percent(Math.min(...known))} to ${percent(Math.max(...known))}`
+}
+
+const scores = (report: Report, columns: number): string => {
   const { benchmarks, cells, config, overall } = report
   const isMany = benchmarks.length > 1
-  const rows = config.policies.map(({ name }) => {
+  const less = folded(report)
+  const shown = config.policies.map(({ name }) => name).filter((name) => !less.includes(name))
+  const rows = shown.map((name) => {
     const mine = cells.filter(({ policy }) => policy === name)
     const all = overall.find(({ policy }) => policy === name)!
     return [
@@ -36,7 +72,18 @@ const scores = (report: Report): string => {
     "steps",
     "time"
   ]
-  return table([head, ...rows])
+  const rangeOf = (of: Report["cells"]) => range(of.map(({ score }) => score.mean))
+  const rest = [
+    `${less.length} more single workers`,
+    ...benchmarks.map(({ benchmark }) =>
+      rangeOf(cells.filter((cell) => cell.benchmark === benchmark && less.includes(cell.policy)))
+    ),
+    ...(isMany ? [range(overall.filter(({ policy }) => less.includes(policy)).map(({ mean }) => mean))] : []),
+    ...["", "", ""]
+  ]
+  const last = shown.findLastIndex(isSingle) + 1
+  const all = less.length === 0 ? rows : [...rows.slice(0, last), rest, ...rows.slice(last)]
+  return fitting([head, ...all], columns, 1 + benchmarks.length + (isMany ? 1 : 0))
 }
 
 /** What could be seen at all, of the reference. */
@@ -46,7 +93,7 @@ const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
     .filter(({ policy }) => policy === reference)
     .flatMap(({ benchmark, score }) =>
       score.minimumDetectable === null
-        ? []
+        ? [`${benchmark}: ${Format.count(score.questions, "question")}, too few to find a difference`]
         : [
             `${benchmark}: ${Format.count(score.questions, "question")}; differences of ${percent(score.minimumDetectable)} points would be found four times in five`
           ]
@@ -55,15 +102,19 @@ const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
 
 const interval = ({ high, low }: Comparison): string => `${points(low)} to ${points(high)}`
 
-const comparisons = ({ benchmarks, comparisons }: Report): ReadonlyArray<string> => {
+const comparisons = (report: Report, columns: number): ReadonlyArray<string> => {
+  const { benchmarks, comparisons } = report
   if (comparisons.length === 0) return []
-  const rows = comparisons.map((one) => [
-    `${one.policy} − ${one.against}`,
-    ...(benchmarks.length > 1 ? [one.benchmark] : []),
-    points(one.mean),
-    interval(one),
-    pValue(one.pAdjusted)
-  ])
+  const less = folded(report)
+  const rows = comparisons
+    .filter(({ against }) => !less.includes(against))
+    .map((one) => [
+      `${one.policy} − ${one.against}`,
+      ...(benchmarks.length > 1 ? [one.benchmark] : []),
+      points(one.mean),
+      interval(one),
+      pValue(one.pAdjusted)
+    ])
   const { confidence } = comparisons[0]!
   const head = [
     "difference, points",
@@ -72,7 +123,8 @@ const comparisons = ({ benchmarks, comparisons }: Report): ReadonlyArray<string>
     `${100 * confidence} % interval`,
     "p (Holm)"
   ]
-  return ["", table([head, ...rows])]
+  const others = less.length === 0 ? [] : ["The report has the others; p holds for all together."]
+  return ["", fitting([head, ...rows], columns, head.length - 2), ...others]
 }
 
 const sum = (report: Report, of: (cell: Report["cells"][number]) => number): number =>
@@ -114,11 +166,14 @@ const failures = (report: Report): ReadonlyArray<string> => {
   ]
 }
 
-/** The whole of it. Costs, steps and times are of one answer; `±` are standard errors, clustered by question. */
-export const text = (report: Report): string => {
+/**
+ * The whole of it. Costs, steps and times are of one answer; `±` are standard errors, clustered by question. Where a
+ * table is wider than `columns`, its last columns are left to the report.
+ */
+export const text = (report: Report, columns = Number.POSITIVE_INFINITY): string => {
   const { planned, samples, status } = report.extent
   return [
-    scores(report),
+    scores(report, columns),
     "",
     ...detectable(report),
     ...failures(report),
@@ -127,6 +182,6 @@ export const text = (report: Report): string => {
       : [
           `stopped: ${samples.toLocaleString("en-US")} of ${Format.count(planned, "sample")}, ${paid(report)}; run the same again to go on`
         ]),
-    ...comparisons(report)
+    ...comparisons(report, columns)
   ].join("\n")
 }

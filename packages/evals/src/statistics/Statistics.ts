@@ -49,7 +49,7 @@ export interface Score {
   readonly missing: number
   /**
    * The least difference from another policy that a comparison would find four times in five: see
-   * {@link minimumDetectable}.
+   * {@link minimumDetectable}. Not a number where there are too few questions for any to be found.
    */
   readonly minimumDetectable: number
 }
@@ -257,9 +257,16 @@ export const score = (samples: ReadonlyArray<Sample>, confidence = 0.95): Score 
     unparsed: scored.filter(({ isUnparsed }) => isUnparsed === true).length,
     missing: samples.length - scored.length,
     // Against a policy of like variance that finds other questions hard: pairing can only make it smaller.
-    minimumDetectable: minimumDetectable(Math.SQRT2 * (isSpread ? error : errorOf(ofClusters(0.95))))
+    minimumDetectable: possible(
+      clusters < fewestFlipped
+        ? Number.NaN
+        : minimumDetectable(Math.SQRT2 * (isSpread ? error : errorOf(ofClusters(0.95))))
+    )
   }
 }
+
+/** No two policies are farther apart than 0 and 1. */
+const possible = (difference: number): number => (difference > 1 ? Number.NaN : difference)
 
 /** The standard error that a 95 % interval of this width would come of. */
 const errorOf = ({ high, low }: Interval): number => (high - low) / (2 * normalQuantile(0.975))
@@ -371,7 +378,7 @@ const leastFlipped = (error: number, clusters: number): number => {
   if (clusters < fewestFlipped) return Number.NaN
   const degrees = clusters - 1
   const spread = error > 0 ? error : errorOf(differing(0, 0, clusters, 0.95))
-  return (studentQuantile(0.95, degrees) + studentQuantile(0.6, degrees)) * spread
+  return possible((studentQuantile(0.95, degrees) + studentQuantile(0.6, degrees)) * spread)
 }
 
 /**

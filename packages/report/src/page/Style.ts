@@ -98,7 +98,11 @@ font:12.5px/1.45 ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;max-he
 @media (max-width:640px){body{padding:16px 12px 40px} h1{font-size:1.4rem} .tile,figure,.sample{padding:12px}
 .tiles{grid-template-columns:repeat(2,1fr)} .tile b{font-size:1.2rem}
 .row{grid-template-columns:1fr auto;margin-top:6px} .row svg{grid-column:1/-1;grid-row:2} .row.axis{margin:0}
-th:first-child{min-width:9rem;max-width:11rem;white-space:normal}
+thead{display:none} table,tbody{display:block}
+tr{display:flex;flex-wrap:wrap;gap:0 14px;padding:5px 0;border-bottom:1px solid var(--line)}
+th:first-child{position:static;flex:1 0 100%;max-width:none;white-space:normal;font-weight:600}
+:is(th,td){border:0;padding:0;white-space:normal} tr.reference{background:var(--card)}
+td::before{content:attr(data-head) " ";color:var(--soft);font-weight:400}
 section>dl{grid-template-columns:1fr} section>dl dt{margin-top:6px}}
 @media print{body{max-width:none} figure,.sample,.tile{break-inside:avoid}}
 `

@@ -1,4 +1,7 @@
-/** Tables. They scroll by themselves where they are wider than the screen. */
+/**
+ * Tables. On a narrow screen each row is a block under its name, every figure beside the head of its column; elsewhere
+ * a table that is wider than the page scrolls by itself.
+ */
 import { type Html, html, type Value } from "./Html.ts"
 
 /** A column: its head, and what it says of an item. */
@@ -17,7 +20,10 @@ export const table = <A>(
   isReference: (item: A) => boolean = () => false
 ): Html => {
   const cells = (item: A) =>
-    others.map(({ cell, isBest }) => html`<td${isBest?.(item) === true && html` class="best"`}>${cell(item)}</td>`)
+    others.map(
+      ({ cell, head, isBest }) =>
+        html`<td${isBest?.(item) === true && html` class="best"`} data-head="${head}">${cell(item)}</td>`
+    )
   const row = (item: A) =>
     html`<tr${isReference(item) && html` class="reference"`}><th scope="row">${first.cell(item)}</th>${cells(item)}</tr>
 `
