@@ -56,3 +56,27 @@ describe("WorkerError", () => {
     assert.strictEqual(error.message, "openai:gpt-5 refused the credentials (401): check its API key.")
   })
 })
+
+describe("the message of an error", () => {
+  const messageOf = (reason: Worker.WorkerErrorReason) =>
+    new Worker.WorkerError({ worker: "acme:large", reason }).message
+
+  it("says how long a vendor wants to be left alone", () => {
+    assert.strictEqual(
+      messageOf({ _tag: "RateLimited", retryAfterMillis: 3_600_000 }),
+      "acme:large is rate limited: wait 1 h, or use another worker."
+    )
+    assert.strictEqual(
+      messageOf({ _tag: "Overloaded", retryAfterMillis: 90_000 }),
+      "acme:large is overloaded: wait 1.5 min, or use another worker."
+    )
+    assert.include(messageOf({ _tag: "RateLimited", retryAfterMillis: 200 }), "wait, or lower the concurrency")
+  })
+
+  it("puts no full stop before its parenthesis, and names the worker once", () => {
+    assert.strictEqual(
+      messageOf({ _tag: "Authentication", detail: "acme:large: 401 Incorrect API key." }),
+      "acme:large refused the credentials (401 Incorrect API key): check its API key."
+    )
+  })
+})

@@ -25,7 +25,7 @@ export const flags = {
   ),
   profiles,
   seed,
-  maxCost: cost("max-cost", "The most the run may cost, in USD; never exceeded"),
+  maxCost: cost("max-cost", "The most the run may cost, in USD, or in the gym's play money; never exceeded"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
     Flag.withDescription("The most tokens of one answer, reasoning included (default the worker's own)"),
     Flag.optional

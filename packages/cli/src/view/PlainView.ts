@@ -121,7 +121,7 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
 const ending = (run: Run): ReadonlyArray<Entry> => {
   if (run.ending === undefined) return []
   const at = Transcript.endOf(run)
-  const lines = Totals.lines(run).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗] /, "")}`)
+  const lines = Totals.lines(run, true).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗] /, "")}`)
   const said = run.answer === undefined ? [] : `${label("answer")}${clean(run.answer).trim()}`.split("\n")
   return [
     ...(said.length === 0 ? [] : [{ key: answerKey(run), at, lines: said }]),

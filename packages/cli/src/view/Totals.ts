@@ -30,17 +30,22 @@ const misreported = (run: Transcript.Transcript): ReadonlyArray<string> => {
   return [`usage was reported that cannot be (${oneLine(usage.misreported)}): an estimate stands in its place`]
 }
 
-/** Whether the steps of the last round have said it: their failures and refusals are shown with them. */
-const isTold = ({ rounds }: Transcript.Transcript, detail: string): boolean =>
-  (rounds.at(-1)?.steps ?? []).some(
-    (step) => step.state === "failed" && step.detail !== undefined && detail.endsWith(step.detail)
-  )
+/** Whether the steps of the last round have said it, whose failures stand with them; a log has those of the plan, too. */
+const isTold = ({ rounds }: Transcript.Transcript, detail: string, isLog: boolean): boolean => {
+  const { lost = [], steps = [] } = rounds.at(-1) ?? {}
+  const ofSteps = steps.flatMap((step) => (step.state === "failed" ? (step.detail ?? []) : []))
+  const ofPlan = isLog ? lost.flatMap(({ message }) => message ?? []) : []
+  return [...ofSteps, ...ofPlan].some((told) => detail.endsWith(told))
+}
 
 /** How a run ended, and why where that needs saying; what of its figures is no vendor's. */
-export const lines = (run: Transcript.Transcript): ReadonlyArray<{ readonly text: string; readonly style: Style }> => {
+export const lines = (
+  run: Transcript.Transcript,
+  isLog = false
+): ReadonlyArray<{ readonly text: string; readonly style: Style }> => {
   const { style, text } = headings[run.ending ?? "interrupted"]
   return [
-    ...(run.detail === undefined || isTold(run, run.detail)
+    ...(run.detail === undefined || isTold(run, run.detail, isLog)
       ? []
       : [{ text: oneLine(run.detail), style: "plain" as const }]),
     ...misreported(run).map((text) => ({ text, style: "dim" as const })),
