@@ -43,9 +43,9 @@ const pictures: Readonly<Record<string, () => void>> = {
   /** The run of the README, whose first two steps run at once. */
   recording: () => {
     const events = path.join(root, "docs/recordings/run.ndjson")
-    fs.writeFileSync(events, divisi("run", "--policy", "lexical", "--json"))
+    fs.writeFileSync(events, divisi("run", "--json"))
     const picture = "docs/recordings/run.svg"
-    process.stdout.write(node("packages/cli/scripts/recording.ts", events, picture, "divisi run --policy lexical"))
+    process.stdout.write(node("packages/cli/scripts/recording.ts", events, picture, "divisi run"))
   },
   /** The page of a training that takes seconds. */
   training: () => {

@@ -3,7 +3,7 @@
  *
  *     node site/scripts/pictures.ts recording
  *
- * runs `divisi run --policy lexical --json > docs/recordings/run.ndjson` and then this with these events, the picture to
+ * runs `divisi run --json > docs/recordings/run.ndjson` and then this with these events, the picture to
  * write, and the command that it shows.
  *
  * The picture plays at a sixth of the real speed from the plan on, so that the eye can follow, and stays on the last
