@@ -1,20 +1,39 @@
 /**
- * `pnpm release`: builds every package and publishes those whose version the registry does not have. The workflow
- * `release.yml` calls it once the versions of the changesets are on the main branch.
+ * `pnpm release`: where changesets are waiting, makes versions and changelogs of them, to be committed. Where none are,
+ * builds every package and publishes those whose version the registry does not have. The workflow `release.yml` does the
+ * first in a pull request, and the second once that is merged.
  */
 import { spawnSync } from "node:child_process"
-import { withRepository } from "./release/repository.ts"
+import { pending } from "./release/changesets.ts"
+import { asPublished } from "./release/published.ts"
 import { packages, root } from "./setup/workspace.mjs"
 
 const pnpm = (...rest: ReadonlyArray<string>): boolean =>
   spawnSync("pnpm", rest, { cwd: root, stdio: "inherit", shell: process.platform === "win32" }).status === 0
 
 const published = packages().filter(({ manifest }) => manifest.private !== true)
-const isReleased =
+
+const version = (): boolean => {
+  if (!pnpm("exec", "changeset", "version")) return false
+  const now = packages().find(({ manifest }) => manifest.name === "@divisi/core")?.manifest.version
+  process.stdout.write(`Versions and changelogs are those of ${now}. Commit them; \`pnpm release\` then publishes.\n`)
+  return true
+}
+
+/** Nothing is published under the number that packages have before they have one. */
+const isVersioned = (): boolean => {
+  const unversioned = published.filter(({ manifest }) => manifest.version === "0.0.0")
+  if (unversioned.length > 0) process.stderr.write("No version was ever made: write a changeset (`pnpm changeset`).\n")
+  return unversioned.length === 0
+}
+
+const publish = (): boolean =>
+  isVersioned() &&
   pnpm("run", "build") &&
-  withRepository(
+  asPublished(
     root,
     published.map(({ folder }) => folder),
     () => pnpm("exec", "changeset", "publish")
   )
-process.exitCode = isReleased ? 0 : 1
+
+process.exitCode = (pending(root).length > 0 ? version() : publish()) ? 0 : 1

@@ -54,7 +54,14 @@ const fieldProblems = ({ manifest, name }: Subject, engines: unknown) => {
       ([script, command]) => !(manifest.scripts as Record<string, string> | undefined)?.[script]?.startsWith(command)
     )
     .map(([script, command]) => `${where}: script "${script}" must begin with "${command}".`)
-  const repeated = "repository" in manifest ? [`${where}: "repository" stands in the root's manifest alone.`] : []
+  const repeated = ["repository", "homepage", "bugs", "author"]
+    .filter((field) => field in manifest)
+    .map((field) => `${where}: "${field}" stands in the root's manifest alone.`)
+  const [first, ...keywords] = (manifest.keywords ?? []) as ReadonlyArray<string>
+  const sought =
+    first === "divisi" && keywords.length >= 2
+      ? []
+      : [`${where}: "keywords" must be "divisi" and at least two words that people search for.`]
   const published = ["dist", "src", "README.md", "LICENSE"]
     .filter((file) => !(manifest.files as ReadonlyArray<string> | undefined)?.includes(file))
     .map((file) => `${where}: "files" must list "${file}".`)
@@ -62,7 +69,7 @@ const fieldProblems = ({ manifest, name }: Subject, engines: unknown) => {
     typeof manifest.description === "string" && manifest.description.endsWith(".")
       ? []
       : [`${where}: "description" must be a sentence.`]
-  return [...wrong, ...repeated, ...scripts, ...published, ...described]
+  return [...wrong, ...repeated, ...sought, ...scripts, ...published, ...described]
 }
 
 const exportProblems = ({ files, index, manifest, name }: Subject) => {

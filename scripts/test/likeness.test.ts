@@ -14,6 +14,7 @@ const alike: Subject = {
   manifest: {
     name: "@divisi/gym",
     description: "A world.",
+    keywords: ["divisi", "offline", "gym"],
     license: "MIT",
     type: "module",
     engines,

@@ -1,0 +1,10 @@
+/** The changesets that no version has yet. */
+import fs from "node:fs"
+import path from "node:path"
+
+/** Their files, relative to the root. */
+export const pending = (root: string): ReadonlyArray<string> =>
+  fs
+    .readdirSync(path.join(root, ".changeset"))
+    .filter((file) => file.endsWith(".md") && file !== "README.md")
+    .map((file) => `.changeset/${file}`)
