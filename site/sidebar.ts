@@ -46,6 +46,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "reliability",
       "security",
       "performance",
+      "installation-size",
       { label: "Packages", collapsed: true, items: [{ autogenerate: { directory: "packages" } }] },
       { label: "API", collapsed: true, items: [{ autogenerate: { directory: "api", collapsed: true } }] }
     ]

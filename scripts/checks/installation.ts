@@ -3,13 +3,12 @@
  * question there.
  */
 import fs from "node:fs"
-import os from "node:os"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
-import { closure } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
+import { inProject, install, treeOf } from "./installed.ts"
 import type { Report } from "./Report.ts"
-import { pack, tarballOf } from "./tarballs.ts"
+import { pack, tarballsOf } from "./tarballs.ts"
 
 /** What a user installs, and what is then run there. */
 interface Installation {
@@ -19,8 +18,10 @@ interface Installation {
   /** A program of `scripts/installation` that is copied there. */
   readonly program?: string | undefined
   readonly command: ReadonlyArray<string>
-  /** The vendors' SDKs that it may bring; not looked at when absent. */
-  readonly sdks?: ReadonlyArray<string> | undefined
+  /** The vendors' SDKs that it brings. */
+  readonly sdks: ReadonlyArray<string>
+  /** Packages whose name promises that they run a script when they are installed. */
+  readonly scripts?: ReadonlyArray<string> | undefined
 }
 
 /** The SDKs of vendors: what a user installs brings the one that it is called by, and no other. */
@@ -49,11 +50,12 @@ const installations: ReadonlyArray<Installation> = [
     name: "core and gym",
     packages: ["@divisi/core", "@divisi/gym", "@divisi/policy-lexical"],
     program: "gym.mjs",
-    command: ["node", "gym.mjs"]
+    command: ["node", "gym.mjs"],
+    sdks: []
   },
   provider("openai", "openai", "gpt-5", "openai"),
   provider("anthropic", "anthropic", "claude-opus-5-5", "@anthropic-ai/sdk"),
-  provider("genai", "genai", "gemini-2.5-pro", "@google/genai"),
+  { ...provider("genai", "genai", "gemini-2.5-pro", "@google/genai"), scripts: ["protobufjs"] },
   provider("google", "google", "gemini-2.5-pro"),
   adapter("ai-sdk", "aiSdk", ["ai"]),
   adapter("effect", "fromLanguageModel", []),
@@ -64,53 +66,55 @@ const installations: ReadonlyArray<Installation> = [
     command: ["node", "tiny.mjs"],
     sdks: []
   },
-  { name: "cli", packages: ["@divisi/cli"], command: ["npx", "--no-install", "divisi", "run", "What is 17 times 23?"] }
+  {
+    name: "tiny Conductor by require",
+    packages: ["@divisi/policy-tiny", "@divisi/gym"],
+    program: "tiny.cjs",
+    command: ["node", "tiny.cjs"],
+    sdks: []
+  },
+  {
+    name: "cli",
+    packages: ["@divisi/cli"],
+    command: ["npx", "--no-install", "divisi", "run", "How many minutes are there in 3 days?", "--policy", "conductor"],
+    sdks: []
+  }
 ]
 
 const programs = fileURLToPath(new URL("../installation", import.meta.url))
 
-const size = (folder: string): number =>
-  fs
-    .readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + fs.statSync(path.join(entry.parentPath, entry.name)).size, 0)
-
-/** Reports SDKs in a tree that must not be there, and the size of the tree. */
-const strangers = (name: string, modules: string, sdks: ReadonlyArray<string>): ReadonlyArray<string> => {
-  process.stdout.write(`installation: ${name}: ${(size(modules) / 1024 / 1024).toFixed(1)} MB installed\n`)
-  const installed = vendorSdks.filter((sdk) => fs.existsSync(path.join(modules, sdk)))
-  const missing = sdks.filter((sdk) => !installed.includes(sdk))
+/** Reports what an installation has brought that it must not bring. */
+const strangers = ({ name, sdks, scripts = [] }: Installation, folder: string): ReadonlyArray<string> => {
+  const { bytes, packages, scripted } = treeOf(folder)
+  process.stdout.write(`installation: ${name}: ${packages} packages, ${(bytes / 1e6).toFixed(1)} MB\n`)
+  const running = scripted.filter((one) => !scripts.includes(one))
+  const installed = vendorSdks.filter((sdk) => fs.existsSync(path.join(folder, "node_modules", sdk)))
   return [
+    ...running.map((one) => `${name}: ${one} runs a script when it is installed.`),
     ...installed
       .filter((sdk) => !sdks.includes(sdk))
       .map((sdk) => `${name}: it brings ${sdk}, which it does not name.`),
-    ...missing.map((sdk) => `${name}: it does not bring ${sdk}.`)
+    ...sdks.filter((sdk) => !installed.includes(sdk)).map((sdk) => `${name}: it does not bring ${sdk}.`)
   ]
 }
 
-const install = async ({ command, name, packages, program, sdks }: Installation): Promise<ReadonlyArray<string>> => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-installation-"))
-  try {
-    fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
+const made = (installation: Installation): Promise<ReadonlyArray<string>> =>
+  inProject(async (folder) => {
+    const { command, name, packages, program } = installation
     if (program !== undefined) fs.copyFileSync(path.join(programs, program), path.join(folder, program))
-    const members = new Map(packages.flatMap(closure).map((member) => [member.manifest.name, member]))
-    const tarballs = [...members.values()].map(tarballOf)
-    const installed = await run(["npm", "install", "--no-audit", "--no-fund", ...tarballs], { cwd: folder })
+    const installed = await install(folder, tarballsOf(packages))
     if (installed.code !== 0) return [`${name}: npm install failed:\n${installed.output}`]
-    const strange = sdks === undefined ? [] : strangers(name, path.join(folder, "node_modules"), sdks)
+    const strange = strangers(installation, folder)
     const answered = await run(command, { cwd: folder })
     return answered.code === 0 && answered.output.trim() !== ""
       ? strange
       : [`${name}: "${command.join(" ")}" ended with ${answered.code}:\n${answered.output}`]
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 /** Packs the packages and makes each installation. */
 export const check = async (): Promise<Report> => {
   await pack()
   const found: Array<ReadonlyArray<string>> = []
-  for (const installation of installations) found.push(await install(installation))
+  for (const installation of installations) found.push(await made(installation))
   return { passed: found.filter((problems) => problems.length === 0).length, problems: found.flat() }
 }

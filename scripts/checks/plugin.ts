@@ -8,18 +8,14 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import { isDeepStrictEqual } from "node:util"
-import { closure, root } from "../setup/workspace.mjs"
+import { root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
-import { pack, tarballOf } from "./tarballs.ts"
+import { pack, tarballsOf } from "./tarballs.ts"
 
 const example = path.join(root, "examples/provider-plugin")
 /** The example's own name, and one that is written differently as a package and as a function. */
 const names = { example: "ollama", other: "acme-models" }
-
-const tarballsOf = (...packages: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...new Set(packages.flatMap(closure).map(tarballOf))
-]
 
 /** What a command is for, and how it is written. */
 type Step = readonly [what: string, ...command: ReadonlyArray<string>]
@@ -40,7 +36,7 @@ const scaffold = (folder: string) => {
   fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
   const create = (name: string): Step => [name, "npx", "--no-install", "divisi", "provider", "new", name]
   return steps(folder, [
-    ["the cli", ...install(...tarballsOf("@divisi/cli"))],
+    ["the cli", ...install(...tarballsOf(["@divisi/cli"]))],
     create(names.example),
     create(names.other)
   ])
@@ -73,7 +69,7 @@ const differences = (project: string): ReadonlyArray<string> => {
 /** Everything an author does with it. */
 const use = (project: string): Promise<ReadonlyArray<string>> =>
   steps(project, [
-    ["install", ...install("--no-save", ...tarballsOf("@divisi/provider-kit", "@divisi/testkit"))],
+    ["install", ...install("--no-save", ...tarballsOf(["@divisi/provider-kit", "@divisi/testkit"]))],
     ["types", "npm", "run", "types"],
     ["contract", "npm", "test"],
     ["pack", "npm", "pack"]

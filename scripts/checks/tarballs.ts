@@ -6,7 +6,7 @@ import os from "node:os"
 import path from "node:path"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
-import { type Member, packages, root } from "../setup/workspace.mjs"
+import { closure, type Member, packages, root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
 import type { Report } from "./Report.ts"
 
@@ -17,6 +17,11 @@ process.once("exit", () => fs.rmSync(destination, { recursive: true, force: true
 /** Where {@link pack} puts a package's tarball. */
 export const tarballOf = ({ manifest }: Member): string =>
   path.join(destination, `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`)
+
+/** The tarballs of packages and of what they need of this workspace; what is optional comes when somebody names it. */
+export const tarballsOf = (names: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(names.flatMap((name) => closure(name, { withOptional: false })).map(tarballOf))
+]
 
 /** Packs every published package. Throws what pnpm said when it cannot. */
 export const pack = async (): Promise<ReadonlyArray<Member>> => {

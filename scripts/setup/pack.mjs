@@ -29,7 +29,8 @@ const isWhole = ({ folder }) => {
  * @param {string} to
  */
 const pack = async (names, to) => {
-  const members = [...new Map(names.flatMap(closure).map((member) => [member.folder, member])).values()]
+  const needed = names.flatMap((name) => closure(name, { withOptional: false }))
+  const members = [...new Map(needed.map((member) => [member.folder, member])).values()]
   const partial = members.filter((member) => !isWhole(member))
   if (partial.length > 0) await stage("building with declarations (a minute, once)", () => buildWhole(partial))
   await stage("packing", async () => {

@@ -31,6 +31,7 @@ const foldersIn = (folder) => {
  * @property {Record<string, string>} [scripts]
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [peerDependencies]
+ * @property {Record<string, { optional?: boolean }>} [peerDependenciesMeta]
  * @property {Record<string, string>} [optionalDependencies]
  * @property {Record<string, string>} [devDependencies]
  * @property {Record<string, unknown>} [exports]
@@ -71,12 +72,13 @@ export const members = () => [
 ]
 
 /**
- * A package and all packages of this workspace that it needs at run time.
+ * A package and all packages of this workspace that it needs at run time, or that it can use when they are there.
  *
  * @param {string} name
+ * @param {{ withOptional?: boolean }} [options] false: only what it needs
  * @returns {ReadonlyArray<Member>}
  */
-export const closure = (name) => {
+export const closure = (name, { withOptional = true } = {}) => {
   const byName = new Map(packages().map((entry) => [entry.manifest.name, entry]))
   /** @type {Map<string, Member>} */
   const found = new Map()
@@ -84,8 +86,10 @@ export const closure = (name) => {
     const entry = byName.get(current)
     if (entry === undefined || found.has(current)) return
     found.set(current, entry)
-    const { dependencies = {}, peerDependencies = {} } = entry.manifest
-    for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) visit(dependency)
+    const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = entry.manifest
+    const isWanted = (/** @type {string} */ peer) => withOptional || peerDependenciesMeta[peer]?.optional !== true
+    const needed = Object.keys(peerDependencies).filter(isWanted)
+    for (const dependency of [...Object.keys(dependencies), ...needed]) visit(dependency)
   }
   visit(name)
   return [...found.values()]

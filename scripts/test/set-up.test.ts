@@ -64,9 +64,13 @@ describe("outputs", () => {
 })
 
 describe("workspace", () => {
-  it("knows what the command line needs, and only that", () => {
+  it("knows what the command line needs, with what is optional and without, and only that", () => {
     const names = closure("@divisi/cli").map(({ manifest }) => manifest.name)
     expect(names).toContain("@divisi/core")
+    expect(names).toContain("@divisi/providers-openai")
+    const needed = closure("@divisi/cli", { withOptional: false }).map(({ manifest }) => manifest.name)
+    expect(needed).toContain("@divisi/policy-tiny")
+    expect(needed.filter((name) => /providers-|llamacpp|trainer-/.test(name))).toEqual([])
     expect(closure("@divisi/core").map(({ manifest }) => manifest.name)).toEqual(["@divisi/core"])
   })
 
