@@ -130,15 +130,16 @@ const problemOfValue = (value: unknown, check: Check | Shape, path: string): str
  * import * as Options from "@divisi/core/Options"
  *
  * const shape = { name: Options.name, budget: { costUsd: Options.limit } }
- * const told = (options: object) => {
+ * const told = (options: object): string => {
  *   try {
  *     Options.check("serve", options, shape, ["name"])
+ *     return "right"
  *   } catch (error) {
- *     return String(error)
+ *     return (error as Error).message
  *   }
  * }
- * told({ name: "a", budget: { costUSD: 1 } }) // => 'OptionsError: serve: there is no option "budget.costUSD". Did you mean "budget.costUsd"?'
- * told({ budget: {} }) // => 'OptionsError: serve: "name" is missing: a text that is not empty.'
+ * told({ name: "a", budget: { costUSD: 1 } }) // => 'serve: there is no option "budget.costUSD". Did you mean "budget.costUsd"?'
+ * told({ budget: {} }) // => 'serve: "name" is missing: a text that is not empty.'
  * ```
  */
 export const check = (what: string, options: unknown, shape: Shape, required: ReadonlyArray<string> = []): void => {
