@@ -1,8 +1,8 @@
 /** Policies of functions and of models. */
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
-import * as LanguagePolicy from "../policy/LanguagePolicy.ts"
-import { type Policy, type Context as PolicyContext, PolicyError } from "../policy/Policy.ts"
+import type * as LanguagePolicy from "../policy/LanguagePolicy.ts"
+import { type Policy, type Context as PolicyContext, PolicyError, withFallback } from "../policy/Policy.ts"
 import type * as Prompt from "../policy/Prompt.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
@@ -92,5 +92,15 @@ const shape = {
  */
 export const languagePolicy = (options: LanguagePolicy.Options): Policy => {
   Options.check("languagePolicy", options, shape, ["model"])
-  return LanguagePolicy.make(options)
+  const { fallback, ...rest } = options
+  const policy: Policy = {
+    name: rest.name ?? rest.model.id,
+    propose: (context) =>
+      Effect.flatMap(
+        // Prompts and readers of plans are loaded by who plans with a model.
+        Effect.promise(() => import("../policy/LanguagePolicy.ts")),
+        ({ make }) => make(rest).propose(context)
+      )
+  }
+  return fallback === undefined ? policy : withFallback(policy, fallback)
 }
