@@ -198,7 +198,7 @@ describe.concurrent("the config that is named", () => {
 describe.concurrent("a config of each name", () => {
   const esm = 'import { one } from "./one.ts"\nconst maxSteps: number = one\nexport default { maxSteps }\n'
   const plain = 'import { one } from "./one.ts"\nexport default { maxSteps: one }\n'
-  const older = 'const { one } = require("./two.cjs")\nmodule.exports = { maxSteps: one }\n'
+  const older = 'const { one } = require("./three.mjs")\nmodule.exports = { maxSteps: one }\n'
   const texts: Readonly<Record<string, ReadonlyArray<string>>> = {
     "divisi.config.ts": [esm],
     "divisi.config.mts": [esm],
@@ -224,7 +224,8 @@ describe.concurrent("a config of each name", () => {
         }
         for (const variant of [0, 1]) {
           write("one.ts", "export const one: number = 1\n", variant)
-          write("two.cjs", "exports.one = 1\n", variant)
+          write("two.mjs", "export const one = 1\n", variant)
+          write("three.mjs", 'export { one } from "./two.mjs"\n', variant)
         }
         writeFileSync(path.join(here, "package.json"), JSON.stringify({ name: "x", type }))
         return [

@@ -4,10 +4,11 @@
  *
  * Node takes a `.ts` or `.js` file for CommonJS where the nearest package.json says so, as the one of `npm init -y` does,
  * and then stumbles over its first `import`. So what does not compile as CommonJS is loaded as a module, in the config
- * and in what it imports; packages are left as they are. A config may import our packages also where the command line is
- * installed elsewhere, for all users of a machine or in a clone.
+ * and in what it imports; packages are left as they are. A config that is a module may import our packages also where the
+ * command line is installed elsewhere, for all users of a machine or in a clone.
  */
 import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
 import nodeModule from "node:module"
 import path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -63,6 +64,9 @@ const resolve: nodeModule.ResolveHookSync = (specifier, context, next) => {
 }
 
 let areHooksThere = false
+
+/** Node does its own with such a file. Under hooks, Node 22 cannot `require` modules that import others. */
+const isCommonJs = (file: string): boolean => existsSync(file) && compiles(readFileSync(file, "utf8"), /ts$/.test(file))
 
 /** They stay: a recipe may import a file when it is called. Runtimes that read TypeScript by themselves have no hooks. */
 const installHooks = (): void => {
@@ -143,10 +147,11 @@ const exportOf = (module: Readonly<Record<string, unknown>>): unknown => {
 export const read = (file: string): Effect.Effect<unknown, Failure> =>
   Effect.gen(function* () {
     const module = yield* Effect.tryPromise({
-      try: () => {
-        installHooks()
-        return quietly(() => import(pathToFileURL(file).href) as Promise<Readonly<Record<string, unknown>>>)
-      },
+      try: () =>
+        quietly(() => {
+          if (!isCommonJs(file)) installHooks()
+          return import(pathToFileURL(file).href) as Promise<Readonly<Record<string, unknown>>>
+        }),
       catch: (error) => usage(explain(error, file))
     })
     const exported = exportOf(module)
