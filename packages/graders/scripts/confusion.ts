@@ -1,7 +1,7 @@
 /**
  * Prints the confusion matrix of the maths grader for every suite, as Markdown, and every miss as a line of JSON.
  *
- * With a folder that holds math500.test.jsonl and gsm8k.test.jsonl in `DIVISI_EVALS_DATA`, their references too.
+ * `--table` leaves the misses out. With a folder that holds math500.test.jsonl and gsm8k.test.jsonl in `DIVISI_EVALS_DATA`, their references too.
  */
 import * as Effect from "effect/Effect"
 import { measure } from "./Measure.ts"
@@ -22,5 +22,6 @@ for (const { different, equal, rungs, suite } of found) {
     `| ${suite} | ${equal.right} | ${equal.missed} | ${different.right} | ${different.falseCredit} | ${list} |\n`
   )
 }
-process.stdout.write("\n")
-for (const miss of found.flatMap(({ misses }) => misses)) process.stdout.write(`${JSON.stringify(miss)}\n`)
+if (!process.argv.includes("--table")) process.stdout.write("\n")
+for (const miss of process.argv.includes("--table") ? [] : found.flatMap(({ misses }) => misses))
+  process.stdout.write(`${JSON.stringify(miss)}\n`)
