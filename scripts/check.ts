@@ -17,6 +17,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   commands: () => import("./checks/commands.ts"),
   /** Figures on pages are those that the commands beside them print. */
   figures: () => import("./checks/figures.ts"),
+  /** What packages bring is what the README says. */
+  sizes: () => import("./checks/sizes.ts"),
   /** Packed packages pass publint and arethetypeswrong. Needs `pnpm build`. */
   tarballs: () => import("./checks/tarballs.ts"),
   /** A strict project that checks libraries' declarations can use every type of the packed packages. Needs `pnpm build`. */
