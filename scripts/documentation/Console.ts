@@ -84,7 +84,7 @@ export interface Call {
   /** The words before the first flag, text or file, such as `train export`. */
   readonly words: ReadonlyArray<string>
   readonly flags: ReadonlyArray<string>
-  /** The question of a `run` that asks the default pool and policy, if it is one. */
+  /** The question of a `run` that asks the default pool and policy, where no output says what comes of it. */
   readonly question?: string | undefined
 }
 
@@ -92,9 +92,16 @@ export interface Call {
 export const calls = (blocks: ReadonlyArray<Block>): ReadonlyArray<Call> =>
   blocks
     .filter(({ language }) => /^(sh|bash|console)$/.test(language))
-    .flatMap(({ file, line, text }) => {
+    .flatMap(({ file, language, line, text }) => {
       const rows = text.replaceAll("\\\n", "  ").split("\n")
-      return rows.flatMap((row, at) => callsOf(row).map((call) => ({ file, line: line + at, ...call })))
+      return rows.flatMap((row, at) =>
+        callsOf(row).map(({ question, ...call }) => ({
+          file,
+          line: line + at,
+          ...call,
+          question: language === "console" ? undefined : question
+        }))
+      )
     })
 
 const callsOf = (row: string): ReadonlyArray<Omit<Call, "file" | "line">> => {
