@@ -47,7 +47,7 @@ describe("a Conductor that was trained", () => {
         // Whether its answer is right is another matter after one iteration; that it plans, and nobody for it, is not.
         assert.include([0, 4], code, errors)
         assert.deepInclude(proposed, { policy: "llamacpp:conductor.gguf", notes: [] })
-        assert.strictEqual(errors, "")
+        assert.notInclude(errors, "was trained with")
 
         // Also where it is a worker of the pool.
         const both = ["--policy", "llamacpp:conductor.gguf", "--pool", "abacus,llamacpp:conductor.gguf"]
