@@ -28,7 +28,11 @@ const file = words.find((word) => word.startsWith("--cases="))?.slice(8)
 
 /** The file of cases is the same for every seed. */
 const source = (): { readonly names: ReadonlyArray<string>; readonly make: typeof Pairs.make } => {
-  if (file === undefined) return words.includes("--contests") ? Contests : Pairs
+  if (file === undefined) {
+    return words.includes("--contests")
+      ? { names: Contests.names, make: Contests.make }
+      : { names: Pairs.names, make: Pairs.make }
+  }
   const cases: ReadonlyArray<Pairs.Pair> = JSON.parse(fs.readFileSync(file, "utf8"))
   return { names: [...new Set(cases.map(({ kind }) => kind))], make: () => cases }
 }
