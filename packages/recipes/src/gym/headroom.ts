@@ -8,6 +8,7 @@
 import { parseArgs } from "node:util"
 import * as Conductor from "@divisi/core/Conductor"
 import type { Policy } from "@divisi/core/Policy"
+import type { Listener } from "@divisi/core/RunEvent"
 import { names } from "@divisi/gym/Family"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymGrader from "@divisi/gym/GymGrader"
@@ -33,7 +34,14 @@ const standardError = (share: number, count: number) => Math.sqrt((share * (1 - 
 
 const measure = Effect.fnUntraced(function* (policy: Policy) {
   const conductor = Conductor.make({ policy, pool, retry, seed: 0 })
-  const runs = yield* Effect.forEach(tasks, (task) => Effect.map(conductor.run(task), (run) => ({ run, task })))
+  let steps = 0
+  // Counted as they are planned: a run that is declined has planned steps, too.
+  const listener: Listener = (event) => {
+    if (event.type === "workflow-proposed") steps += event.workflow.steps.length
+  }
+  const runs = yield* Effect.forEach(tasks, (task) =>
+    Effect.map(conductor.run(task, { listener }), (run) => ({ run, task }))
+  )
   const graded = yield* Effect.forEach(runs, ({ run, task }) =>
     Effect.map(GymGrader.grader.grade(task, run.answer ?? ""), ({ correct }) => ({ correct, run, task }))
   )
@@ -44,7 +52,7 @@ const measure = Effect.fnUntraced(function* (policy: Policy) {
     accuracy,
     standardError: standardError(accuracy, tasks.length),
     costUsd: runs.reduce((sum, { run }) => sum + run.spend.costUsd, 0),
-    meanSteps: runs.reduce((sum, { run }) => sum + (run.rounds[0]?.workflow.steps.length ?? 0), 0) / runs.length,
+    meanSteps: steps / runs.length,
     unanswered: runs.filter(({ run }) => run.ending !== "answered").length,
     families: values.families
       ? Object.fromEntries(
