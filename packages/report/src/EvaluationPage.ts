@@ -10,6 +10,7 @@ import { accuracy } from "./evaluation/accuracy.ts"
 import { cost } from "./evaluation/cost.ts"
 import { differences, type QuestionOf } from "./evaluation/differing.ts"
 import type * as Data from "./evaluation/Evaluation.ts"
+import { playMoney } from "./evaluation/Evaluation.ts"
 import { profiles } from "./evaluation/profiles.ts"
 import { setting } from "./evaluation/setting.ts"
 import { shapesSection, stepsSection, workersSection } from "./evaluation/shares.ts"
@@ -50,7 +51,8 @@ const sections = "scores accuracy cost steps workers shapes differences setting"
 
 const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
-const header = ({ benchmarks, config, overall, extent }: Evaluation, title: string): Html => {
+const header = (evaluation: Evaluation, title: string): Html => {
+  const { benchmarks, config, overall, extent } = evaluation
   const best = overall.toSorted((left, right) => (right.mean ?? -1) - (left.mean ?? -1))[0]
   const questions = benchmarks.reduce((sum, { selected }) => sum + selected, 0)
   const isStopped = extent.status !== "complete"
@@ -62,13 +64,14 @@ ${tiles([
   ...(best === undefined ? [] : [["Best", `${withError(best.mean, best.standardError)} %`, best.policy] as const]),
   ["Samples", count(extent.samples)],
   ["Missing samples", count(overall.reduce((sum, { missing }) => sum + missing, 0))],
-  ["Paid in all", usd(extent.paidUsd)]
+  [playMoney(evaluation) ? "Cost in play money" : "Paid in all", usd(extent.paidUsd)]
 ])}`
 }
 
 type Row = ReturnType<typeof rows>[number]
 
 const scores = (evaluation: Evaluation): Html => {
+  const unpaid = playMoney(evaluation)
   const all = rows(evaluation)
   const scored = (
     head: string,
@@ -99,6 +102,7 @@ const scores = (evaluation: Evaluation): Html => {
   return section("scores", "Scores", [
     note("Percent ± standard error. Unreadable answers are wrong; samples that the infrastructure lost are missing."),
     misreported(evaluation),
+    unpaid === undefined ? undefined : note(unpaid),
     content
   ])
 }

@@ -1,5 +1,5 @@
 /** The tables of an evaluation, in Markdown and CSV: policies down, benchmarks across, as in the paper. */
-import type { Cell, Evaluation, Overall } from "./evaluation/Evaluation.ts"
+import { type Cell, type Evaluation, type Overall, playMoney } from "./evaluation/Evaluation.ts"
 import { visible } from "./page/Html.ts"
 import {
   count,
@@ -97,13 +97,17 @@ const comparisonTable = ({ comparisons }: Evaluation): string =>
     ])
   )
 
-const notes = ({ benchmarks, config, extent }: Evaluation): string => {
+const notes = (evaluation: Evaluation): string => {
+  const { benchmarks, config, extent } = evaluation
   const questions = benchmarks.map(({ selected, title }) => `${count(selected)} of ${inCell(title)}`).join(", ")
   const state = extent.status === "complete" ? "complete" : `stopped after ${count(extent.samples)} samples`
   return [
     `${questions}; ${config.epochs} ${config.epochs === 1 ? "answer" : "answers"} each; seed ${config.seed}; ${state}.`,
-    "Scores in percent ± standard error, clustered by question; answers that could not be read count as wrong, samples that the infrastructure lost are missing. Tokens, USD and time are means per question."
-  ].join(" ")
+    "Scores in percent ± standard error, clustered by question; answers that could not be read count as wrong, samples that the infrastructure lost are missing. Tokens, USD and time are means per question.",
+    playMoney(evaluation)
+  ]
+    .filter((sentence) => sentence !== undefined)
+    .join(" ")
 }
 
 /**

@@ -172,6 +172,17 @@ describe("EvaluationTables", () => {
     assert.include(text, "| first | second | mine | +50.0 |")
   })
 
+  it("says, as the page does, that nobody pays where every price is play money", () => {
+    const paid = report(grid({ p: [1, 0] }))
+    const pricing = { inputPerMillion: 1, outputPerMillion: 2, isPlay: true }
+    const played = { ...paid, pool: paid.pool.map(({ id }) => ({ id, pricing })) }
+    for (const render of [EvaluationTables.markdown, EvaluationPage.render]) {
+      assert.include(render(played), "play money: nothing is paid")
+      assert.notInclude(render(paid), "play money")
+    }
+    assert.notInclude(EvaluationPage.render(played), "Paid in all")
+  })
+
   it("has a mean of benchmarks where there are several, each with the same weight", () => {
     const first = grid({ p: [1, 1, 1, 1] })
     const second = [0, 1].map((index) => sample({ policy: "p", task: `q${index}`, benchmark: "other" }))

@@ -111,7 +111,9 @@ export interface Evaluation {
   readonly benchmarks: ReadonlyArray<BenchmarkRecord>
   readonly pool: ReadonlyArray<{
     readonly id: string
-    readonly pricing?: { readonly inputPerMillion: number; readonly outputPerMillion: number } | undefined
+    readonly pricing?:
+      | { readonly inputPerMillion: number; readonly outputPerMillion: number; readonly isPlay?: boolean | undefined }
+      | undefined
   }>
   readonly versions: Readonly<Record<string, string>>
   readonly extent: {
@@ -166,3 +168,9 @@ export interface Profiles {
     readonly costUsd: Figure
   }>
 }
+
+/** Said beside costs that nobody pays: every worker's price is play money, as in the offline gym. */
+export const playMoney = ({ pool }: Pick<Evaluation, "pool">): string | undefined =>
+  pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
+    ? "The workers' prices are play money: nothing is paid."
+    : undefined

@@ -4,7 +4,7 @@ import { type Html, html } from "../page/Html.ts"
 import { count, usd } from "../page/Numbers.ts"
 import { note, section } from "../page/Page.ts"
 import { table } from "../page/Table.ts"
-import type { Evaluation } from "./Evaluation.ts"
+import { type Evaluation, playMoney } from "./Evaluation.ts"
 
 const limits = ({ calls, costUsd, durationMillis, tokens }: Limits): string => {
   const said = [
@@ -16,17 +16,20 @@ const limits = ({ calls, costUsd, durationMillis, tokens }: Limits): string => {
   return said.length === 0 ? "none" : said.join(", ")
 }
 
-const choices = ({ config, extent, versions }: Evaluation): Readonly<Record<string, string | number>> => ({
-  "Answers to each question": config.epochs,
-  Seed: config.seed,
-  "Limits of a question": limits(config.perQuestion),
-  "Most steps": config.maxSteps,
-  "Recursive rounds": config.recursion,
-  "Output tokens of a call": config.maxOutputTokens ?? "each worker's own",
-  Temperature: config.temperature ?? "each worker's own",
-  "Paid in all": usd(extent.paidUsd),
-  ...versions
-})
+const choices = (evaluation: Evaluation): Readonly<Record<string, string | number>> => {
+  const { config, extent, versions } = evaluation
+  return {
+    "Answers to each question": config.epochs,
+    Seed: config.seed,
+    "Limits of a question": limits(config.perQuestion),
+    "Most steps": config.maxSteps,
+    "Recursive rounds": config.recursion,
+    "Output tokens of a call": config.maxOutputTokens ?? "each worker's own",
+    Temperature: config.temperature ?? "each worker's own",
+    [playMoney(evaluation) ? "Cost in play money" : "Paid in all"]: usd(extent.paidUsd),
+    ...versions
+  }
+}
 
 /** The configuration, the benchmarks with their licences, the pool and the versions. */
 export const setting = (evaluation: Evaluation): Html =>

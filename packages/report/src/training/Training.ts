@@ -11,7 +11,12 @@ export interface Config {
   readonly seed: number
   readonly engine: { readonly name: string; readonly model: string }
   /** By ordinal. */
-  readonly pool: ReadonlyArray<{ readonly id: string; readonly description?: string | undefined }>
+  readonly pool: ReadonlyArray<{
+    readonly id: string
+    readonly description?: string | undefined
+    /** Whether the worker's price is play money, as in the offline gym. */
+    readonly isPlay?: boolean | undefined
+  }>
 }
 
 /** What all metrics say. */

@@ -37,7 +37,7 @@ ${tiles([
   ...(compared === undefined ? [] : changes(compared)),
   ["Iterations", count(metrics.length), `in ${duration(millis)}`],
   [
-    "Cost of workers",
+    config.pool.every(({ isPlay }) => isPlay === true) ? "Cost of workers, in play money" : "Cost of workers",
     usd(metrics.at(-1)?.costUsd),
     `${counted(
       total(({ rollouts }) => rollouts),
