@@ -23,7 +23,7 @@ describe.concurrent("divisi train", () => {
       assert.deepStrictEqual([code, errors], [0, ""])
       assert.match(output, /^toy: table of order 5 trained by toy in runs\/toy, 3 workers, 23 iterations\n/)
       assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}right \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
-      assert.match(output, /\nFinished: 23 iterations, \$[\d.]+\. Read it with `divisi train report runs\/toy`\.\n$/)
+      assert.match(output, /\nFinished: 23 iterations, play \$[\d.]+\. Read it with `divisi train report runs\/toy`\.\n$/)
       assert.notInclude(output, "\u001b")
       assert.deepInclude(JSON.parse(readFileSync(path.join(cwd, "runs/toy/recipe.json"), "utf8")), { recipe: "toy" })
 
@@ -76,7 +76,7 @@ describe.concurrent("divisi train --dry-run", () => {
       const { code, output } = await divisi([...short, "--dry-run"], { cwd })
       assert.strictEqual(code, 0)
       assert.match(output, /^phases {5}warm start: 20 steps of 3 examples\n/)
-      assert.match(output, /\ncost {7}\$[\d.]+ \(\$[\d.]+ to \$[\d.]+\)\n/)
+      assert.match(output, /\ncost {7}play \$[\d.]+ \(play \$[\d.]+ to play \$[\d.]+\)\n/)
       assert.match(output, /\n {2}engine {3}\$0\n/)
       assert.match(output, /\ntime {7}[\d.]+ m?s/)
       assert.match(output, /\nrollouts {3}140\n/)

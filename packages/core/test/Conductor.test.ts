@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import * as Scheduler from "effect/Scheduler"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as Baselines from "../src/policy/Baselines.ts"
@@ -16,7 +15,6 @@ import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Grader from "../src/task/Grader.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Workflow } from "../src/workflow/Workflow.ts"
-import { pausingAt } from "./pausing.ts"
 
 const worker = (id: string, replies: ScriptedWorker.Options["replies"] = [`answer of ${id}`]) =>
   ScriptedWorker.make({ id, replies, pricing: { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 } })
@@ -435,23 +433,5 @@ describe("streams and services", () => {
         [false, false]
       )
     }).pipe(Effect.provide(ResponseCache.layerMemory({ maxEntries: 10 })))
-  )
-})
-
-describe("a run that is started", () => {
-  it.effect("has a result when it is stopped, also before it has begun", () =>
-    Effect.gen(function* () {
-      const scheduler = yield* Scheduler.Scheduler
-      for (let operation = 0; operation < 40; operation++) {
-        const pausing = pausingAt(scheduler, operation)
-        const pool = WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: [{ hang: true }] })])
-        const conductor = Conductor.make({ policy: Baselines.single(0), pool })
-        const stopped = Effect.scoped(Effect.flatMap(conductor.start("Anybody there?"), (run) => run.interrupt))
-        const fiber = yield* Effect.forkChild(Effect.provideService(stopped, Scheduler.Scheduler, pausing))
-        for (let turn = 0; turn < 60 && fiber.pollUnsafe() === undefined; turn++) yield* Effect.yieldNow
-        assert.isDefined(fiber.pollUnsafe(), `a pause at operation ${operation}`)
-        assert.strictEqual((yield* Fiber.join(fiber)).ending, "interrupted")
-      }
-    })
   )
 })

@@ -9,7 +9,6 @@ import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import type { RunEvent } from "../src/record/RunEvent.ts"
 import * as Transcript from "../src/record/Transcript.ts"
-import * as Budget from "../src/run/Budget.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import { addUsage, noUsage, type Usage } from "../src/task/Usage.ts"
@@ -443,27 +442,6 @@ describe("promise 7: the same seeds and the same answers give the same transcrip
       assert.deepStrictEqual(yield* transcriptOf(7), first)
       assert.notDeepEqual(yield* transcriptOf(8), first)
       assert.match(JSON.stringify(first), /answer \d+/)
-    })
-  )
-})
-
-describe("ledgers shared by many runs", () => {
-  it.effect("hold over all of them", () =>
-    Effect.gen(function* () {
-      const ledger = Budget.make({ calls: 25 })
-      const workers = [worker("a", undefined, { latencyMillis: 3 })]
-      const conductor = Conductor.make({ policy: Baselines.single(0), pool: WorkerPool.makeUnsafe(workers) })
-      const fiber = yield* Effect.forkChild(
-        Effect.forEach(Array.from({ length: 40 }), () => conductor.run("Why?", { ledger }), {
-          concurrency: "unbounded"
-        })
-      )
-      yield* TestClock.adjust("1 minute")
-      const results = yield* Fiber.join(fiber)
-      assert.strictEqual(results.filter(({ ending }) => ending === "answered").length, 25)
-      assert.strictEqual(results.filter(({ ending }) => ending === "budget").length, 15)
-      assert.strictEqual(workers[0]!.calls.length, 25)
-      assert.strictEqual(ledger.spent().calls, 25)
     })
   )
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import * as promise from "../src/promise.ts"
 import * as ResponseCache from "../src/run/ResponseCache.ts"
+import { messageOf } from "./messageOf.ts"
 
 const calculator = promise.worker({ id: "calculator", answer: () => "42" })
 const ask = { question: "What is 6 times 7?", pool: [calculator], policy: promise.single("calculator") }
@@ -181,119 +182,6 @@ describe("conduct", () => {
     // The compiler holds this: an answered run has a text.
     const length: number = result.ending === "answered" ? result.answer.length : 0
     assert.strictEqual(length, 2)
-  })
-})
-
-/** What a mistake of plain JavaScript is told. */
-const messageOf = async (mistake: () => unknown): Promise<string> => {
-  try {
-    const given = await mistake()
-    return (given as { readonly detail?: string } | undefined)?.detail ?? "no error"
-  } catch (error) {
-    return (error as Error).message
-  }
-}
-
-describe("mistakes of plain JavaScript", () => {
-  // Types would not let these pass.
-  const { bestOf, conduct, languagePolicy, ledger, memoryCache, policy, streamAnswer, streamRun, worker } =
-    promise as unknown as Record<string, (...given: ReadonlyArray<unknown>) => never>
-  const missing = "conduct: it takes one object of options, conduct({ question, pool }), not"
-  const read = async (events: AsyncIterable<unknown>) => {
-    for await (const _ of events);
-  }
-
-  it.each([
-    ["no options", () => conduct!(), `${missing} undefined.`],
-    ["a question alone", () => conduct!("What?"), `${missing} "What?".`],
-    ["no question", () => conduct!({ pool: ask.pool, policy: ask.policy }), 'conduct: "question" is missing'],
-    ["an empty question", () => conduct!({ ...ask, question: " " }), 'conduct: "question" must be a text'],
-    ["no pool", () => conduct!({ ...ask, pool: undefined }), 'conduct: "pool" is missing: a list of workers.'],
-    [
-      "one worker for a pool",
-      () => conduct!({ ...ask, pool: calculator }),
-      '"pool" must be a list of workers, not an object.'
-    ],
-    [
-      "a name for a worker",
-      () => conduct!({ ...ask, pool: ["openai:gpt-5"] }),
-      '"pool[0]" is no worker but "openai:gpt-5": make'
-    ],
-    [
-      "a function for a worker",
-      () => conduct!({ ...ask, pool: [calculator, () => "x"] }),
-      '"pool[1]" is no worker but a function: make a worker of it, worker({ id, answer }).'
-    ],
-    ["a promise of a worker", () => conduct!({ ...ask, pool: [Promise.resolve(calculator)] }), "a promise (await it)"],
-    ["nothing for a worker", () => conduct!({ ...ask, pool: [null] }), '"pool[0]" is no worker but null.'],
-    ["a policy that was not called", () => conduct!({ ...ask, policy: promise.single }), '"policy" must be a policy'],
-    [
-      "a misspelt limit",
-      () => conduct!({ ...ask, budget: { costUSD: 1 } }),
-      'there is no option "budget.costUSD". Did you mean "budget.costUsd"?'
-    ],
-    [
-      "a misspelt option",
-      () => conduct!({ ...ask, budgt: {} }),
-      'conduct: there is no option "budgt". Did you mean "budget"?'
-    ],
-    [
-      "a limit as text",
-      () => conduct!({ ...ask, budget: { costUsd: "1" } }),
-      '"budget.costUsd" must be a number of at least 0, not "1".'
-    ],
-    ["a limit that is no number", () => conduct!({ ...ask, budget: { costUsd: Number.NaN } }), "not NaN."],
-    ["a number of retries", () => conduct!({ ...ask, retry: 3 }), '"retry" must be an object, not 3.'],
-    [
-      "a controller for a signal",
-      () => conduct!({ ...ask, signal: new AbortController() }),
-      '"signal" must be an AbortSignal'
-    ],
-    [
-      "a worker of nothing",
-      () => worker!(),
-      "worker: it takes one object of options, worker({ id, answer }), not undefined."
-    ],
-    ["a misspelt answer", () => worker!({ id: "x", anwser: () => "" }), 'Did you mean "answer"?'],
-    ["a worker without an id", () => worker!({ answer: () => "" }), 'worker: "id" is missing'],
-    [
-      "a misspelt price",
-      () => worker!({ id: "x", answer: () => "", pricing: { inputPerMilion: 1 } }),
-      '"pricing.inputPerMillion"?'
-    ],
-    ["a policy without a name", () => policy!(() => ({ steps: [] })), "policy: it takes a name and a function"],
-    [
-      "an async policy that gives nothing",
-      () => conduct!({ ...ask, policy: policy!("mine", async () => {}) }),
-      "it gave no workflow; return { steps: [...] }"
-    ],
-    [
-      "a policy written by hand",
-      () => conduct!({ ...ask, policy: { name: "x", propose: async () => ({}) } }),
-      "its propose gave no Effect; write policies as policy(name, plan)"
-    ],
-    [
-      "a worker written by hand",
-      () => conduct!({ ...ask, pool: [{ id: "x", generate: async () => "42" }], policy: promise.single(0) }),
-      "its generate gave no Stream; use worker({ id, answer })"
-    ],
-    ["a language policy of nothing", () => languagePolicy!(), "languagePolicy: it takes one object of options"],
-    ["a function for a model", () => languagePolicy!({ model: () => "" }), '"model" must be a worker'],
-    ["a number for options", () => bestOf!(3), "bestOf: it takes one object of options"],
-    ["a misspelt option of a policy", () => bestOf!({ N: 3 }), 'there is no option "N". Did you mean "n"?'],
-    ["a misspelt limit of an account", () => ledger!({ costUSD: 3 }), 'Did you mean "costUsd"?'],
-    ["a cache without a bound", () => memoryCache!({}), '"maxEntries" is missing'],
-    ["a stream without a pool", () => read(streamRun!({ question: "q" })), 'streamRun: "pool" is missing'],
-    ["an answer without a pool", () => read(streamAnswer!({ question: "q" })), 'streamAnswer: "pool" is missing']
-  ])("%s is told in words of who wrote it", async (_, mistake, message) => {
-    assert.include(await messageOf(mistake), message)
-  })
-
-  it("are an OptionsError; an option that is undefined is none", async () => {
-    const error = await promise.conduct({ ...ask, budget: { costUSD: 1 } } as never).catch((error: unknown) => error)
-    assert.instanceOf(error, promise.OptionsError)
-    const options = { ...ask, budgt: undefined, retry: undefined }
-    assert.strictEqual((await promise.conduct(options)).answer, "42")
   })
 })
 

@@ -1,0 +1,9 @@
+/** What a mistake of plain JavaScript is told. */
+export const messageOf = async (mistake: () => unknown): Promise<string> => {
+  try {
+    const given = await mistake()
+    return (given as { readonly detail?: string } | undefined)?.detail ?? "no error"
+  } catch (error) {
+    return (error as Error).message
+  }
+}
