@@ -13,7 +13,6 @@ import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import * as Called from "../src/code/called.ts"
 import * as PythonValue from "../src/code/PythonValue.ts"
 import * as Printed from "../src/code/printed.ts"
-import { known, more, stages } from "./attacks.ts"
 import { calling, fenced, printing, record, taskOf } from "./programs.ts"
 
 // Every program gets a process, which takes a while on a busy machine.
@@ -227,50 +226,6 @@ def task_func(x):
     )
     assert.include(error.message, "reference solution fails")
     assert.include(error.message, "No module named 'pandas'")
-  })
-})
-
-describe("a program that attacks", () => {
-  const short = new Set([
-    "assertEqual is replaced for one call",
-    "an exit handler writes a report with words from frames",
-    "the driver's closures have other code",
-    "a number equals everything",
-    "numpy is missing, it raises",
-    "a reply with numbers for text"
-  ])
-  const attacks = [...known, ...more].filter(({ name }) => short.has(name))
-
-  // All of them, in every sandbox: attacks.long.test.ts.
-  it.each([stages[2]!, stages[4]!])("gets a verdict and no credit from $name", async ({ answer, task }) => {
-    assert.lengthOf(attacks, short.size)
-    for (const attack of attacks) {
-      assert.isFalse((await run(bigCodeBench.grade(task, answer(attack)))).correct, attack.name)
-    }
-  })
-
-  it.each(stages.slice(0, 2))("gets a verdict and no credit from what is $name", async ({ answer, task }) => {
-    const grader = CodeGrader.liveCodeBench(sandbox)
-    for (const attack of attacks.slice(-2)) {
-      assert.isFalse((await run(grader.grade(task, answer(attack)))).correct, attack.name)
-    }
-  })
-
-  it("may write what it likes where its result is expected", async () => {
-    const shapes = [
-      '["i", 5]',
-      '["i", "zz"]',
-      '["d", [[1]]]',
-      '{"a": 1}',
-      '["l", "abc"]',
-      '["q", "1", "0"]',
-      "NaN",
-      "[".repeat(100_000)
-    ]
-    for (const shape of shapes) {
-      const code = `import os, sys\ndef f(x):\n  frame = sys._getframe(1)\n  marker = frame.f_locals['marker']\n  os.write(1, (marker + ${JSON.stringify(shape)} + '\\n').encode())\n  os._exit(0)`
-      assert.deepInclude(await live(calling("f", ["1", "2"]), code), { correct: false, rung: "runtime-error" }, shape)
-    }
   })
 })
 

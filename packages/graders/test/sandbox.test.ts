@@ -1,9 +1,6 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
-import { setTimeout } from "node:timers/promises"
 import * as Sandbox from "@divisi/graders/Sandbox"
 import {
   BubblewrapSandbox,
@@ -14,11 +11,11 @@ import {
 } from "@divisi/graders/sandboxes"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import { can } from "./atHand.ts"
 import { folder } from "./folder.ts"
+import { gone } from "./processes.ts"
 import { contract } from "./sandboxContract.ts"
 
 // Every program gets a process, which takes a while on a busy machine.
@@ -32,31 +29,6 @@ beforeAll(async () => {
   pyodide = await open(PyodideSandbox.make())
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
-/** Processes that name a folder on their command line; none where the system does not tell. */
-const processesOf = (place: string): ReadonlyArray<string> => {
-  const lineOf = (id: string) => {
-    try {
-      return fs.readFileSync(`/proc/${id}/cmdline`, "utf8")
-    } catch {
-      return ""
-    }
-  }
-  const ids = fs.existsSync("/proc") ? fs.readdirSync("/proc").filter((entry) => /^\d+$/.test(entry)) : []
-  return ids.filter((id) => lineOf(id).includes(place))
-}
-
-/** A killed process takes a moment to be gone. */
-const gone = async (place: string) => {
-  for (let left = 200; left > 0 && processesOf(place).length > 0; left--) await setTimeout(50)
-  assert.isEmpty(processesOf(place))
-}
-
-/** How long a process has computed, in clock ticks of 10 ms. */
-const ticksOf = (id: string) => {
-  const fields = fs.readFileSync(`/proc/${id}/stat`, "utf8").split(") ").at(-1)!.split(" ")
-  return Number(fields[11]) + Number(fields[12])
-}
 
 const run = (code: string) => Effect.runPromise(Sandbox.run(pyodide, { code, limits: { wallMillis: 60_000 } }))
 
@@ -117,63 +89,11 @@ Function = core.to_js([1]).constructor.constructor
     await gone(temporary)
   })
 
-  it.skipIf(process.platform !== "linux")("fails when its process is killed by others, and goes on", async () => {
-    const before = process.env.TMPDIR
-    const temporary = folder()
-    process.env.TMPDIR = temporary
-    try {
-      const program = Effect.gen(function* () {
-        const sandbox = yield* PyodideSandbox.make()
-        const endless = Sandbox.run(sandbox, { code: "while True: pass", limits: { wallMillis: 600_000 } })
-        const fiber = yield* Effect.forkChild(endless)
-        // The spare process is killed as well, which must not be put down to the next program.
-        const found = () =>
-          processesOf(temporary).filter((id) =>
-            fs.readFileSync(`/proc/${id}/cmdline`, "utf8").startsWith(process.execPath)
-          )
-        while (found().length < 2) yield* Effect.promise(() => setTimeout(100))
-        const heads = found()
-        // To start takes about one second of computing: a process that has had three runs the program.
-        while (!heads.some((id) => ticksOf(id) > 300)) yield* Effect.promise(() => setTimeout(100))
-        for (const id of heads) process.kill(Number(id), "SIGKILL")
-        assert.lengthOf(heads, 2)
-        const error = yield* Effect.flip(Fiber.join(fiber))
-        assert.include(error.message, "killed by somebody else")
-        assert.isTrue(Sandbox.isClean(yield* Sandbox.run(sandbox, { code: "print(1)" })))
-      })
-      await Effect.runPromise(Effect.scoped(program))
-    } finally {
-      if (before === undefined) delete process.env.TMPDIR
-      else process.env.TMPDIR = before
-    }
-  })
-
   it("is interrupted at once, and goes on", async () => {
     const endless = Sandbox.run(pyodide, { code: "while True: pass", limits: { wallMillis: 600_000 } })
     const exit = await Effect.runPromise(Effect.exit(Effect.timeout(endless, "1 second")))
     assert.isTrue(Exit.isFailure(exit))
     assert.isTrue(Sandbox.isClean(await run("print(1)")))
-  })
-
-  it.skipIf(process.platform !== "linux")("ends with whoever started it, even when that is killed", async () => {
-    const source = `
-      import { PyodideSandbox } from "@divisi/graders/sandboxes"
-      import * as Effect from "effect/Effect"
-      const run = Effect.flatMap(PyodideSandbox.make(), (sandbox) => {
-        setTimeout(() => console.log("running"), 2000)
-        return sandbox.run({ code: "while True: pass", limits: { wallMillis: 600_000 } })
-      })
-      await Effect.runPromise(Effect.scoped(run))`
-    const temporary = folder()
-    const child = spawn(process.execPath, ["--conditions=@divisi/source", "--input-type=module", "-e", source], {
-      cwd: path.join(import.meta.dirname, ".."),
-      env: { ...process.env, TMPDIR: temporary },
-      stdio: ["ignore", "pipe", "inherit"]
-    })
-    await once(child.stdout, "data")
-    assert.isNotEmpty(processesOf(temporary))
-    child.kill("SIGKILL")
-    await gone(temporary)
   })
 
   it("says what to install when it is not there", async () => {
