@@ -75,7 +75,7 @@ describe("divisi provider new", () => {
   })
 
   it("says nothing of the example's vendor where it says what the project is", () => {
-    const readme = renamed("# divisi-provider-ollama\n\nModels of a local Ollama as workers of Divisi.\n", "acme")
+    const readme = renamed("# divisi-provider-ollama\n\nModels of ollama as workers of Divisi.\n", "acme")
     assert.strictEqual(readme, "# divisi-provider-acme\n\nModels of acme as workers of Divisi.\n")
   })
 

@@ -48,7 +48,7 @@ describe.concurrent("divisi train", () => {
     inFolder(async (cwd) => {
       const { code, output } = await divisi([...short, "--max-cost", "0.00001", "--out", "a"], { cwd })
       assert.strictEqual(code, 3)
-      assert.include(output, "Stopped by the limit of $0.00001 after 20 of 23 iterations.")
+      assert.include(output, "Stopped by the limit of play $0.00001 after 20 of 23 iterations.")
       assert.include(output, "`divisi train resume a --max-cost <more>`")
       const resumed = await divisi(["train", "resume", "a", "--max-cost", "1"], { cwd })
       assert.strictEqual(resumed.code, 0)

@@ -23,7 +23,10 @@ describe.concurrent("divisi train", () => {
       assert.deepStrictEqual([code, errors], [0, ""])
       assert.match(output, /^toy: table of order 5 trained by toy in runs\/toy, 3 workers, 23 iterations\n/)
       assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}right \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
-      assert.match(output, /\nFinished: 23 iterations, play \$[\d.]+\. Read it with `divisi train report runs\/toy`\.\n$/)
+      assert.match(
+        output,
+        /\nFinished: 23 iterations, play \$[\d.]+\. Read it with `divisi train report runs\/toy`\.\n$/
+      )
       assert.notInclude(output, "\u001b")
       assert.deepInclude(JSON.parse(readFileSync(path.join(cwd, "runs/toy/recipe.json"), "utf8")), { recipe: "toy" })
 

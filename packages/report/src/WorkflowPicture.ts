@@ -26,8 +26,11 @@ svg .title{font-weight:600} svg .note{fill:var(--soft)} .page{fill:var(--page)} 
 
 /** A text in lines of so many columns, broken between words where that is possible; `…` stands for the rest. */
 const wrapped = (text: string, most: number): ReadonlyArray<string> => {
-  const lines = (width: number) =>
-    wrapAnsi(visible(text.trim()).replaceAll("\t", "  "), width, { hard: true }).split("\n")
+  // What is far behind the last line need not be wrapped: a character that can be seen takes 16 units at the very most.
+  const beginning = visible(text.trim())
+    .replaceAll("\t", "  ")
+    .slice(0, 16 * columns * (most + 1))
+  const lines = (width: number) => wrapAnsi(beginning, width, { hard: true }).split("\n")
   const all = lines(columns)
   return all.length <= most
     ? all

@@ -30,7 +30,7 @@ export const renamed = (text: string, name: string): string =>
     .replaceAll(/(?<=\bexport const )ollama\b/g, functionOf(name))
     .replaceAll(/\bollama(?= \} from)/g, functionOf(name))
     .replaceAll(/(?<=[`"])ollama(?=[:"])/g, name)
-    .replace("Models of a local Ollama as workers of Divisi.", describe(name))
+    .replace(describe("ollama"), describe(name))
 
 type Ranges = Readonly<Record<string, string>>
 

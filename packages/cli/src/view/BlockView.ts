@@ -115,7 +115,7 @@ const excerpt = (
   style: Span["style"]
 ): ReadonlyArray<Line> => {
   const indent = widthOf(sign)
-  const lines = wrap(text, width - indent)
+  const lines = wrap(text, width - indent, count)
   const kept = lines.slice(0, count)
   const shown = lines.length > count ? kept.with(-1, cut(`${kept.at(-1)} …`, width - indent)) : kept
   return shown.map((text, index) => [span(index === 0 ? sign : " ".repeat(indent), "dim"), span(text, style)])
@@ -253,8 +253,8 @@ const ending = (run: Transcript.Transcript, width: number): ReadonlyArray<Line> 
 
 const draw = (run: Transcript.Transcript, screen: Screen, detail: Detail): ReadonlyArray<Line> => {
   const { now, width } = screen
-  const question = wrap(Task.question(run.task), width)
-  const most = detail === 3 ? question.length : detail + 1
+  const most = detail === 3 ? Number.POSITIVE_INFINITY : detail + 1
+  const question = wrap(Task.question(run.task), width, most)
   const shown =
     question.length > most ? question.slice(0, most).with(-1, cut(`${question[most - 1]} …`, width)) : question
   const lines = [

@@ -68,10 +68,15 @@ export const clean = (text: string): string =>
 /** Clean text on one line. */
 export const oneLine = (text: string): string => clean(text).replace(/\s+/g, " ").trim()
 
-/** Clean text in lines of at most `width` columns, broken between words where that is possible. */
-export const wrap = (text: string, width: number): ReadonlyArray<string> =>
+/**
+ * Clean text in lines of at most `width` columns, broken between words where that is possible. Where only the first
+ * `most` lines are of interest, a long text is not wrapped to its end; there is a line more where it goes on.
+ */
+export const wrap = (text: string, width: number, most = Number.POSITIVE_INFINITY): ReadonlyArray<string> =>
   clean(text)
     .trim()
+    // A character that can be seen takes 16 units at the very most, as a family of emoji.
+    .slice(0, 16 * Math.max(1, width) * (most + 1))
     .split("\n")
     .flatMap((paragraph) =>
       wrapAnsi(paragraph, Math.max(1, width), { hard: true, trim: false })
