@@ -4,9 +4,9 @@
  *     pnpm linear [--megabytes 8] [--reader plan] [--shape answer] [--short]
  *
  * `--megabytes` is the length of the longest text, in 2^20 characters. A reader that leaves out what is behind a bound of
- * its own is given longer texts alone. The short form, of `npm run test:long`, tries texts of up to 2^15 characters, and a
- * few shapes on readers that take long for each. Prints a line for what grows faster or
- * throws, and a summary; exits 1 on any.
+ * its own is given longer texts alone. The short form, of `npm run test:long`, tries texts of up to 2^15 characters, a
+ * third of the shapes on each reader, in turn, and a few on readers that take long for each. Prints a line for what grows
+ * faster or throws, and a summary; exits 1 on any.
  */
 import { parseArgs } from "node:util"
 import * as Growth from "./Growth.ts"
@@ -23,11 +23,14 @@ const { values } = parseArgs({
 })
 
 const longest = values.short ? 2 ** 15 : Number(values.megabytes) * 2 ** 20
-const fewOf = 40
+const [someOf, fewOf] = [3, 40]
 const readers = Readers.all.filter(({ name }) => name.includes(values.reader))
 const shapes = Shapes.all.filter(({ name }) => name.includes(values.shape))
-const shapesOf = ({ bound, isSlow = false }: Readers.Reader) =>
-  (bound === undefined && !isSlow) || !values.short ? shapes : shapes.filter((_, index) => index % fewOf === 0)
+const shapesOf = (reader: Readers.Reader) => {
+  if (!values.short) return shapes
+  const of = reader.bound === undefined && reader.isSlow !== true ? someOf : fewOf
+  return shapes.filter((_, index) => index % of === readers.indexOf(reader) % of)
+}
 const sizesOf = ({ bound }: Readers.Reader) =>
   bound === undefined
     ? { shortest: Growth.shortest, longest }
