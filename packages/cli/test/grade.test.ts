@@ -69,32 +69,6 @@ describe("divisi grade", () => {
     assert.strictEqual((await divisi(["grade", "--gold", "1", "--answer", "2"])).code, 1)
   })
 
-  it("runs programs in a sandbox, and ends with nothing left of it", async () => {
-    const gold = { public_test_cases: [{ input: "2 3", output: "5", testtype: "stdin" }] }
-    const program = (line: string) => ({ gold, answer: `\`\`\`python\n${line}\n\`\`\`` })
-    const lines = [
-      program("print(sum(map(int, input().split())))"),
-      program("print(6)"),
-      program("import os; os._exit(0)")
-    ]
-    const { code, output } = await divisi(["grade", "--grader", "livecodebench", "--lines"], {
-      input: lines.map((line) => JSON.stringify(line)).join("\n")
-    })
-    const verdicts = verdictsOf(output)
-    assert.deepStrictEqual(
-      verdicts.map(({ correct, rung }) => [correct, rung]),
-      [
-        [true, "tests"],
-        [false, "wrong-answer"],
-        [false, "wrong-answer"]
-      ]
-    )
-    assert.strictEqual(code, 0)
-    const unknown = await divisi(["grade", "--sandbox", "hope", "--lines"])
-    assert.strictEqual(unknown.code, 2)
-    assert.include(unknown.errors, "There are pyodide, bubblewrap")
-  })
-
   it("says which graders there are, and what is missing", async () => {
     const unknown = await divisi(["grade", "--grader", "vibes", "--lines"])
     assert.strictEqual(unknown.code, 2)

@@ -15,7 +15,6 @@ import * as Scope from "effect/Scope"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import { can } from "./atHand.ts"
 import { folder } from "./folder.ts"
-import { gone } from "./processes.ts"
 import { contract } from "./sandboxContract.ts"
 
 // Every program gets a process, which takes a while on a busy machine.
@@ -68,25 +67,6 @@ Function = core.to_js([1]).constructor.constructor
       "import threading, time\ndef main():\n  time.sleep(0.01)\n  print('main')\nt = threading.Thread(target=main)\nt.start()\nt.join()\nprint(t.is_alive())"
     )
     assert.deepInclude(execution, { stdout: "main\nFalse\n" })
-  })
-
-  it("ends with its scope: its processes and its folder", async () => {
-    const before = process.env.TMPDIR
-    const temporary = folder()
-    try {
-      process.env.TMPDIR = temporary
-      const program = Effect.gen(function* () {
-        const sandbox = yield* PyodideSandbox.make({ processes: 2 })
-        yield* Sandbox.run(sandbox, { code: "print(1)" })
-        assert.lengthOf(fs.readdirSync(temporary), 1)
-      })
-      await Effect.runPromise(Effect.scoped(program))
-    } finally {
-      if (before === undefined) delete process.env.TMPDIR
-      else process.env.TMPDIR = before
-    }
-    assert.isEmpty(fs.readdirSync(temporary))
-    await gone(temporary)
   })
 
   it("is interrupted at once, and goes on", async () => {

@@ -19,6 +19,25 @@ const ticksOf = (id: string) => {
 }
 
 describe("pyodide", () => {
+  it("ends with its scope: its processes and its folder", async () => {
+    const before = process.env.TMPDIR
+    const temporary = folder()
+    try {
+      process.env.TMPDIR = temporary
+      const program = Effect.gen(function* () {
+        const sandbox = yield* PyodideSandbox.make({ processes: 2 })
+        yield* Sandbox.run(sandbox, { code: "print(1)" })
+        assert.lengthOf(fs.readdirSync(temporary), 1)
+      })
+      await Effect.runPromise(Effect.scoped(program))
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = before
+    }
+    assert.isEmpty(fs.readdirSync(temporary))
+    await gone(temporary)
+  })
+
   it.skipIf(process.platform !== "linux")("fails when its process is killed by others, and goes on", async () => {
     const before = process.env.TMPDIR
     const temporary = folder()
