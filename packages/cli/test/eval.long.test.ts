@@ -1,14 +1,8 @@
 import { writeFileSync } from "node:fs"
 import path from "node:path"
-import type { Report } from "@divisi/evals/Report"
 import { describe, expect, it } from "vitest"
+import { evaluated } from "./evaluated.ts"
 import { divisi, inFolder } from "./process.ts"
-
-const json = async (args: ReadonlyArray<string>, cwd: string): Promise<Report> => {
-  const { code, errors, output } = await divisi([...args, "--json"], { cwd })
-  expect({ code, errors: code === 0 ? "" : errors }).toEqual({ code: 0, errors: "" })
-  return JSON.parse(output)
-}
 
 describe("divisi eval", () => {
   it("asks as the paper does, in other forms and parts of a benchmark, and grades that part again", () =>
@@ -16,10 +10,10 @@ describe("divisi eval", () => {
       const rows = [1, 2, 3].map((n) => ({ question: `What is ${n} + ${n}?`, answer: `Twice.\n#### ${2 * n}` }))
       writeFileSync(path.join(cwd, "rows.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"))
       const mine = ["eval", "--benchmark", "gsm8k=rows.jsonl", "--policy", "single:abacus"]
-      const paper = await json([...mine, "--paper", "--out", "paper"], cwd)
+      const paper = await evaluated([...mine, "--paper", "--out", "paper"], cwd)
       expect(paper.benchmarks[0]!.prompt).toBe("gsm8k/tags/1")
       expect(paper.config).toMatchObject({ maxOutputTokens: 4096, temperature: 0.2 })
-      const other = await json(
+      const other = await evaluated(
         [...mine, "--temperature", "0.7", "--reasoning", "low", "--samples", "2", "--out", "o"],
         cwd
       )
@@ -35,7 +29,7 @@ describe("divisi eval", () => {
         expect.stringContaining('gsm8k has no format "box"; it has line, tags.')
       ])
       const gym = ["eval", "--limit", "3", "--policy", "lexical", "--split", "validation", "--out", "gym"]
-      expect((await json(gym, cwd)).benchmarks[0]!.prompt).toMatch(/^gym\/\d+\/validation$/)
+      expect((await evaluated(gym, cwd)).benchmarks[0]!.prompt).toMatch(/^gym\/\d+\/validation$/)
       const regraded = await divisi(["eval", "regrade", "gym"], { cwd })
       expect([regraded.code, regraded.output]).toEqual([
         0,
@@ -50,16 +44,19 @@ describe("--profiles", () => {
   it("shows policies what workers were good at, under a name of its own", () =>
     inFolder(async (cwd) => {
       const single = "--baselines=single@abacus,single@professor,single@almanac"
-      await json(["eval", "--limit", "30", "--seed", "9", "--policy", "single:courier", single, "--out", "seen"], cwd)
+      await evaluated(
+        ["eval", "--limit", "30", "--seed", "9", "--policy", "single:courier", single, "--out", "seen"],
+        cwd
+      )
       const pool = "--pool=courier,abacus,professor,almanac"
       const args = ["eval", "--limit", "20", "--seed", "5", pool, "--policy", "lexical,lexical+profiles"]
-      const report = await json([...args, "--profiles", "seen"], cwd)
+      const report = await evaluated([...args, "--profiles", "seen"], cwd)
       const [plain, shown] = report.config.policies.map(({ name }) => name)
       expect(plain).toBe("lexical")
       expect(shown).toMatch(/^lexical\+profiles-[0-9a-f]{6}$/)
       const workers = report.cells.map(({ workers }) => workers)
       expect(workers[0]).not.toEqual(workers[1])
-      const shares = await json([...args, "--profiles", "seen/results.json"], cwd)
+      const shares = await evaluated([...args, "--profiles", "seen/results.json"], cwd)
       expect(shares.config.policies[1]!.name).toBe(shown)
       const run = await divisi(
         [

@@ -2,15 +2,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import path from "node:path"
 import type { Report, Sample } from "@divisi/evals/Report"
 import { describe, expect, it } from "vitest"
+import { evaluated } from "./evaluated.ts"
 import { divisi, inFolder } from "./process.ts"
 
 const small = ["eval", "--limit", "8", "--policy", "single:professor", "--seed", "5"]
-
-const json = async (args: ReadonlyArray<string>, cwd: string): Promise<Report> => {
-  const { code, errors, output } = await divisi([...args, "--json"], { cwd })
-  expect({ code, errors: code === 0 ? "" : errors }).toEqual({ code: 0, errors: "" })
-  return JSON.parse(output)
-}
 
 const samplesIn = (folder: string): ReadonlyArray<Sample> =>
   readFileSync(path.join(folder, "samples.jsonl"), "utf8")
@@ -55,7 +50,7 @@ describe("divisi eval", () => {
       const before = samplesIn(out).length
       expect(before).toBeGreaterThan(0)
       expect(before).toBeLessThan(8)
-      const report = await json([...small, "--max-cost", "5"], cwd)
+      const report = await evaluated([...small, "--max-cost", "5"], cwd)
       expect(report.extent).toMatchObject({ status: "complete", samples: 8, maxCostUsd: 5 })
       expect(report.config).toMatchObject({ seed: 5, epochs: 1, perQuestion: {} })
     }))
@@ -70,13 +65,13 @@ describe("divisi eval", () => {
       const unknown = await divisi(["eval", "--benchmark", "mine.jsonl", "--grader", "nope"], { cwd })
       expect(unknown.code).toBe(2)
       expect(unknown.errors).toMatch(/^divisi: There is no grader "nope"\. There are math,/)
-      const chosen = await json([...mine, "--ids", "ids", "--out", "chosen"], cwd)
+      const chosen = await evaluated([...mine, "--ids", "ids", "--out", "chosen"], cwd)
       expect(chosen.benchmarks[0]).toMatchObject({ benchmark: "mine", grader: "integer", available: 4, selected: 2 })
       expect(samplesIn(path.join(cwd, "chosen")).map(({ task }) => task)).toEqual(["q1", "q3"])
       const refused = await divisi([...mine, "--trained", "trained.jsonl"], { cwd })
       expect(refused.code).toBe(2)
       expect(refused.errors).toContain("1 tasks were trained on: q2. Leave them out with --drop-overlap")
-      const left = await json([...mine, "--trained", "trained.jsonl", "--drop-overlap"], cwd)
+      const left = await evaluated([...mine, "--trained", "trained.jsonl", "--drop-overlap"], cwd)
       expect(left.cells[0]!.score).toMatchObject({ samples: 3, mean: 1 })
     }))
 
@@ -128,8 +123,8 @@ describe("divisi eval", () => {
 describe("divisi eval regrade and diff", () => {
   it("grade again without calls, and compare", () =>
     inFolder(async (cwd) => {
-      await json([...small, "--out", "before"], cwd)
-      await json([...small, "--out", "after"], cwd)
+      await evaluated([...small, "--out", "before"], cwd)
+      await evaluated([...small, "--out", "after"], cwd)
       const regraded = await divisi(["eval", "regrade", "after", "--grader", "letter"], { cwd })
       expect(regraded.code).toBe(0)
       expect(regraded.output).toMatch(/gym-test-\d+, single:professor, answer 1: right \(gym\) is now wrong/)
@@ -151,8 +146,8 @@ describe("divisi eval, from what was recorded", () => {
     inFolder(async (cwd) => {
       const policies = ["--policy", "lexical", "--baselines", "self-consistency:3,masrouter-light"]
       const args = ["eval", "--limit", "6", "--seed", "5", "--learn-limit", "4", ...policies]
-      const first = await json(args, cwd)
-      const again = await json([...args, "--offline", "evaluation", "--out", "again"], cwd)
+      const first = await evaluated(args, cwd)
+      const again = await evaluated([...args, "--offline", "evaluation", "--out", "again"], cwd)
       expect(again.extent).toMatchObject({ status: "complete", samples: 18, paidUsd: 0 })
       const known = (report: Report) => report.cells.map(({ costUsd, policy, score }) => ({ policy, score, costUsd }))
       expect(known(again)).toEqual(known(first))
@@ -160,7 +155,7 @@ describe("divisi eval, from what was recorded", () => {
       expect(texts("again")).toEqual(texts("evaluation"))
 
       const other = ["eval", "--limit", "6", "--seed", "5", "--policy", "single:courier", "--epochs", "2"]
-      const missing = await json([...other, "--offline", "evaluation", "--out", "missing"], cwd)
+      const missing = await evaluated([...other, "--offline", "evaluation", "--out", "missing"], cwd)
       const { missing: count, samples } = missing.cells[0]!.score
       expect(count).toBeGreaterThan(0)
       expect(count + samples).toBe(12)
@@ -175,7 +170,7 @@ describe("divisi eval, from what was recorded", () => {
 
   it("exports decisions and answers with the rewards that the evaluation gave", () =>
     inFolder(async (cwd) => {
-      await json([...small, "--baselines", "best-of:3@professor", "--transcripts"], cwd)
+      await evaluated([...small, "--baselines", "best-of:3@professor", "--transcripts"], cwd)
       const exported = async (...args: ReadonlyArray<string>) => {
         const { code, errors, output } = await divisi(["eval", "export", ...args], { cwd })
         const lines = output.trim() === "" ? [] : output.trim().split("\n")

@@ -1,12 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { divisi } from "./process.ts"
-
-/** The verdicts of `--lines`, one to a line. */
-const verdictsOf = (output: string) =>
-  output
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line))
+import { divisi, valuesOf } from "./process.ts"
 
 describe("divisi grade", () => {
   it("runs programs in a sandbox, and ends with nothing left of it", async () => {
@@ -20,7 +13,7 @@ describe("divisi grade", () => {
     const { code, output } = await divisi(["grade", "--grader", "livecodebench", "--lines"], {
       input: lines.map((line) => JSON.stringify(line)).join("\n")
     })
-    const verdicts = verdictsOf(output)
+    const verdicts = valuesOf(output)
     assert.deepStrictEqual(
       verdicts.map(({ correct, rung }) => [correct, rung]),
       [

@@ -2,14 +2,7 @@ import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "vitest"
-import { divisi, inFolder } from "./process.ts"
-
-/** The verdicts of `--lines`, one to a line. */
-const verdictsOf = (output: string) =>
-  output
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line))
+import { divisi, inFolder, valuesOf } from "./process.ts"
 
 describe("divisi grade", () => {
   it("gives a verdict for every line, in their order, and goes on after one that it cannot read", async () => {
@@ -20,18 +13,12 @@ describe("divisi grade", () => {
     ]
     const lines = `${input.map((line) => JSON.stringify(line)).join("\n")}\nnonsense\n`
     const { code, errors, output } = await divisi(["grade", "--grader", "math", "--lines"], { input: lines })
-    assert.deepStrictEqual(
-      output
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line)),
-      [
-        { correct: true, rung: "rational", extracted: "0.5" },
-        { correct: false, rung: "rational", extracted: "43" },
-        { correct: null, error: 'this line has no text "answer"' },
-        { correct: null, error: "this line is not JSON" }
-      ]
-    )
+    assert.deepStrictEqual(valuesOf(output), [
+      { correct: true, rung: "rational", extracted: "0.5" },
+      { correct: false, rung: "rational", extracted: "43" },
+      { correct: null, error: 'this line has no text "answer"' },
+      { correct: null, error: "this line is not JSON" }
+    ])
     assert.include(errors, "2 lines were not graded")
     assert.strictEqual(code, 1)
   })
@@ -92,7 +79,7 @@ describe("divisi grade", () => {
         input: [line("In France's capital", true), line("Lyon", false), line("London", false)].join("\n"),
         environment: { MY_JUDGE_BASE_URL: `${server.url}/v1` }
       })
-      const verdicts = verdictsOf(output)
+      const verdicts = valuesOf(output)
       assert.deepStrictEqual(
         verdicts.map(({ correct, rung }) => [correct, rung]),
         [

@@ -69,6 +69,13 @@ export const without = (...names: ReadonlyArray<string>) => {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` }
 }
 
+/** The values of an output of JSON, one to a line. */
+export const valuesOf = (output: string) =>
+  output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
 /** A folder that is there for as long as it is used. */
 export const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
   const folder = mkdtempSync(path.join(tmpdir(), "divisi-"))
