@@ -148,7 +148,7 @@ const makeWorker = (scenario: Scenario, books: Books, step: number): Worker => {
     limits: { maxOutputTokens: 50 },
     countInputTokens: () => 50,
     generate: ({ messages }) => {
-      const key = `${runOf(messages.at(-1)!.content)}, step ${step}`
+      const key = `${runOf(String(messages.at(-1)!.content))}, step ${step}`
       return Stream.unwrap(
         Effect.gen(function* () {
           begin()

@@ -30,7 +30,7 @@ export interface Plan {
 }
 
 /** What a worker is shown. */
-export type Shown = ReadonlyArray<{ readonly content: string }>
+export type Shown = ReadonlyArray<{ readonly content: unknown }>
 
 /** A plan with the worker of each step: an async function, as users write them, and the same one for everybody. */
 export interface Workload {
@@ -143,7 +143,7 @@ export const compose = (plan: Plan, step: number, answer: (step: number) => stri
 /** What every worker answers: it tells how many messages it saw and how long they are together. */
 const work = (messages: Shown): string => {
   let characters = 0
-  for (const { content } of messages) characters += content.length
+  for (const { content } of messages) characters += String(content).length
   return `I saw ${messages.length} messages of ${characters} characters.`
 }
 

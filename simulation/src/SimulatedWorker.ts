@@ -1,7 +1,8 @@
 /** Workers of a simulation: of every make, in every mood, and honest about what they were asked. */
+
+import { type Message, text } from "@divisi/core/Message"
 import { worker as promiseWorker } from "@divisi/core/promise"
 import * as Seed from "@divisi/core/Seed"
-import type { Message } from "@divisi/core/Task"
 import type { Pricing, Usage } from "@divisi/core/Usage"
 import {
   type Worker,
@@ -58,11 +59,11 @@ type Manner = (typeof manners)[number]
 // -------------------------------------------------------------------------------------------------------------------
 
 const lengthOf = (messages: ReadonlyArray<Message>): number =>
-  messages.reduce((sum, { content }) => sum + content.length, 0)
+  messages.reduce((sum, message) => sum + text(message).length, 0)
 
 /** A usage that an honest vendor might report: never more than was allowed. */
 const honest = (draw: Seed.Draw, worker: Pick<Worker, "countInputTokens">, request: WorkerRequest): Usage => {
-  const inputTokens = worker.countInputTokens?.(request.messages) ?? 1 + Math.floor(lengthOf(request.messages) / 4)
+  const inputTokens = worker.countInputTokens?.(request) ?? 1 + Math.floor(lengthOf(request.messages) / 4)
   const outputTokens = Math.min(request.maxOutputTokens ?? 40, 1 + Seed.below(draw, 40))
   const plain = { inputTokens, outputTokens }
   if (!Seed.chance(draw, 0.3)) return plain
@@ -321,7 +322,7 @@ export const make = (all: World, id: string, promises: boolean): Worker => {
     limits: Seed.chance(draw, 0.5) ? { maxOutputTokens: 64 } : undefined,
     takesSeed: isSteady || !Seed.chance(draw, 0.1),
     isCacheable: !Seed.chance(draw, 0.1),
-    ...(Seed.chance(draw, 0.3) ? { countInputTokens: (messages) => 3 + Math.ceil(lengthOf(messages) / 3) } : {})
+    ...(Seed.chance(draw, 0.3) ? { countInputTokens: ({ messages }) => 3 + Math.ceil(lengthOf(messages) / 3) } : {})
   }
   if (manner === "promise" || manner === "async-pieces") return asPromise(all, about, manner)
   const worker: Worker = {

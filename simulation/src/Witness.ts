@@ -1,5 +1,5 @@
 /** What really happened in a simulation, as its workers saw it: nothing here is told by the code that is tested. */
-import type { Message } from "@divisi/core/Task"
+import { type Message, text } from "@divisi/core/Message"
 import type { WorkerRequest } from "@divisi/core/Worker"
 
 /** A call as its worker got it. */
@@ -20,9 +20,8 @@ export const address = (task: string, round: number, step: number): string => `<
 
 /** The address in the subtask of a request; that of a nested question stands before it. */
 export const addressOf = ({ messages }: Pick<Asked, "messages">): string | undefined =>
-  messages
-    .at(-1)
-    ?.content.match(/<[^<>|]*\|\d+\|\d+>/g)
+  text(messages.at(-1))
+    .match(/<[^<>|]*\|\d+\|\d+>/g)
     ?.at(-1)
 
 /** A witness of one simulation. */

@@ -1,7 +1,9 @@
 /** What must hold of every run, whatever happened in it. Each check returns what is wrong, in words. */
+
 import { isDeepStrictEqual } from "node:util"
 import * as AnswerText from "@divisi/core/AnswerText"
 import type { Ledger, Limits } from "@divisi/core/Budget"
+import { text } from "@divisi/core/Message"
 import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Transcript from "@divisi/core/Transcript"
 import type { Spend } from "@divisi/core/Usage"
@@ -174,7 +176,7 @@ const visibleMarks = ({ rounds, task }: Transcript.Transcript, round: number, st
   const seesAll = workflow!.steps[step]!.access === "all"
   const previous = before === undefined || !seesAll ? undefined : (before.answer ?? shownOf(before.steps.at(-1)))
   return marksOf(
-    ...task.messages.map(({ content }) => content),
+    ...task.messages.map((message) => text(message)),
     ...Workflow.visible(workflow!, step).map((index) => shownOf(steps[index])),
     previous
   )
@@ -193,8 +195,8 @@ export const ofSight = (told: ReadonlyArray<Told>, { asked }: Witness): Problems
   }
   return asked.flatMap((request) => {
     const key = addressOf(request)
-    if (key === undefined || !request.messages.at(-1)!.content.endsWith(key)) return []
-    const seen = marksOf(...request.messages.map(({ content }) => content))
+    if (key === undefined || !text(request.messages.at(-1)).endsWith(key)) return []
+    const seen = marksOf(...request.messages.map((message) => text(message)))
     const sets = allowed.get(key) ?? []
     return sets.some((set) => seen.symmetricDifference(set).size === 0)
       ? []

@@ -1,7 +1,9 @@
 /** The folder of an evaluation: its journal, its answers and its report. */
+
 import fs from "node:fs"
 import path from "node:path"
 import * as Baselines from "@divisi/core/Baselines"
+import { text } from "@divisi/core/Message"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -30,7 +32,7 @@ const pool = WorkerPool.makeUnsafe([
   ScriptedWorker.make({
     id: "a",
     pricing: { inputPerMillion: 1_000, outputPerMillion: 10_000 },
-    replies: ({ messages }) => `It is ${2 * Number(/\d+/.exec(messages.at(-1)!.content)?.[0])}.`
+    replies: ({ messages }) => `It is ${2 * Number(/\d+/.exec(text(messages.at(-1)))?.[0])}.`
   })
 ])
 

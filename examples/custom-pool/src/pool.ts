@@ -1,9 +1,9 @@
 /** Three workers. Anything that turns messages into a text is one: a model behind an API, a database, a function. */
-import { type Worker, type WorkerRequest, worker, workerError } from "@divisi/core/promise"
+import { messageText, type Worker, type WorkerRequest, worker, workerError } from "@divisi/core/promise"
 
 const pricing = { inputPerMillion: 0.5, outputPerMillion: 2 }
 const synonyms: Readonly<Record<string, string>> = { big: "large", quick: "fast" }
-const lastOf = ({ messages }: WorkerRequest) => messages.at(-1)?.content ?? ""
+const lastOf = ({ messages }: WorkerRequest) => messageText(messages.at(-1))
 
 /** A function. */
 const counter = worker({

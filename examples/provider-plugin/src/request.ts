@@ -3,7 +3,7 @@
  *
  * Source: https://docs.ollama.com/api/chat.
  */
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 

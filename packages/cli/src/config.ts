@@ -49,10 +49,10 @@ export interface Config extends RunSettings {
  *
  * ```ts
  * import { defineConfig } from "@divisi/cli/config"
- * import { worker } from "@divisi/core/promise"
+ * import { messageText, worker } from "@divisi/core/promise"
  *
  * export default defineConfig({
- *   pool: [worker({ id: "shouting", answer: ({ messages }) => messages.at(-1)?.content.toUpperCase() ?? "" })],
+ *   pool: [worker({ id: "shouting", answer: ({ messages }) => messageText(messages.at(-1)).toUpperCase() })],
  *   policy: "single:shouting",
  *   budget: { costUsd: 0.05, durationMillis: 60_000 }
  * })

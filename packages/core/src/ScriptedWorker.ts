@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as Message from "./task/Message.ts"
 import { free, type Pricing } from "./task/Usage.ts"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart, type WorkerRequest } from "./task/Worker.ts"
 
@@ -47,7 +48,7 @@ const answerParts = (text: string, request: WorkerRequest): ReadonlyArray<Worker
     type: "finish",
     reason: "stop",
     usage: {
-      inputTokens: request.messages.reduce((sum, message) => sum + words(message.content), 0),
+      inputTokens: request.messages.reduce((sum, message) => sum + words(Message.text(message)), 0),
       outputTokens: words(text)
     }
   }
@@ -111,4 +112,4 @@ export const make = (options: Options): ScriptedWorker => {
 
 /** A worker that answers with the last message it was given. */
 export const echo = (id: string): ScriptedWorker =>
-  make({ id, replies: (request) => request.messages.at(-1)?.content ?? "" })
+  make({ id, replies: (request) => Message.text(request.messages.at(-1)) })

@@ -3,6 +3,7 @@ import path from "node:path"
 import * as Baselines from "@divisi/core/Baselines"
 import * as Critic from "@divisi/core/Critic"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { text } from "@divisi/core/Message"
 import * as Policy from "@divisi/core/Policy"
 import * as Resilience from "@divisi/core/Resilience"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
@@ -24,7 +25,7 @@ import { folder } from "./folder.ts"
 const price = { inputPerMillion: 1_000, outputPerMillion: 10_000 }
 
 const questionOf = (request: WorkerRequest) =>
-  request.messages.findLast(({ role }) => role === "user")?.content.split("\n")[0] ?? ""
+  text(request.messages.findLast(({ role }) => role === "user")).split("\n")[0] ?? ""
 
 /** Knows the doubles of all numbers but those that it is told to get wrong. */
 const doubler = (id: string, isWrong: (n: number) => boolean = () => false) =>

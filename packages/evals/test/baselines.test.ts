@@ -2,6 +2,7 @@ import { single } from "@divisi/core/Baselines"
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Grader from "@divisi/core/Grader"
+import type { Message } from "@divisi/core/Message"
 import type * as Policy from "@divisi/core/Policy"
 import type * as ResponseCache from "@divisi/core/ResponseCache"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
@@ -33,7 +34,7 @@ const tasks = [...colourTasks, ...sumTasks]
 
 const colourOf = (text: string) => /has the (\w+)/.exec(text)?.[1]
 const sumOf = (text: string) => /much is (\d+)/.exec(text)?.[1]
-const questionIn = (messages: ReadonlyArray<Task.Message>) => messages.map(({ content }) => content).join("\n")
+const questionIn = (messages: ReadonlyArray<Message>) => messages.map(({ content }) => content).join("\n")
 
 const expert = (id: string, answers: (question: string) => string | undefined, price: number) =>
   ScriptedWorker.make({

@@ -1,8 +1,10 @@
 /** Evaluations on disks that are full, and folders that a disk, or a hand, has changed. */
+
 import fs from "node:fs"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Baselines from "@divisi/core/Baselines"
+import * as Message from "@divisi/core/Message"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -40,7 +42,7 @@ const counting = (text = "") => {
     id: "a",
     pricing: { inputPerMillion: 1_000, outputPerMillion: 10_000 },
     replies: ({ messages }) => {
-      const question = messages.at(-1)!.content
+      const question = Message.text(messages.at(-1))
       asked.push(question)
       return `${text}${2 * Number(/\d+/.exec(question)?.[0])}`
     }

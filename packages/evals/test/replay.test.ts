@@ -2,6 +2,7 @@ import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Grader from "@divisi/core/Grader"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { text } from "@divisi/core/Message"
 import type * as Policy from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
@@ -111,7 +112,7 @@ describe("Replay.decisions", () => {
         decisions.map(({ prompt }) => prompt),
         model.calls.map(({ messages }) => messages)
       )
-      const saysWhoFailed = decisions.map(({ prompt }) => prompt[0]!.content.includes("Model 0: it gave no answer"))
+      const saysWhoFailed = decisions.map(({ prompt }) => text(prompt[0]).includes("Model 0: it gave no answer"))
       assert.deepStrictEqual(saysWhoFailed, [false, true, true])
     })
   )

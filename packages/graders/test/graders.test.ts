@@ -1,4 +1,5 @@
 import fs from "node:fs"
+import * as Message from "@divisi/core/Message"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import * as Graders from "@divisi/graders/Graders"
@@ -324,7 +325,7 @@ describe("a judge", () => {
       const sample: ReadonlyArray<JudgeGrader.Labelled> = lines("judge-labels.jsonl")
       const lenient = ScriptedWorker.make({
         id: "lenient",
-        replies: ({ messages }) => (messages[0]!.content.includes("prime") ? "?" : "Verdict: CORRECT")
+        replies: ({ messages }) => (Message.text(messages[0]).includes("prime") ? "?" : "Verdict: CORRECT")
       })
       const agreement = yield* JudgeGrader.agreement(JudgeGrader.make({ worker: lenient }), sample)
       assert.deepStrictEqual(agreement, {

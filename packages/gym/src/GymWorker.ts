@@ -5,7 +5,7 @@
  * on, and solves them with the solver of their family, with its own habits and slips. It knows neither the family nor
  * the reference of a task. The same seed and messages give the same answer.
  */
-import type { Message } from "@divisi/core/Task"
+import { type Message, text } from "@divisi/core/Message"
 import type { Pricing } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -70,8 +70,8 @@ const tokensOf = (text: string): number => Math.ceil(text.length / charactersPer
 /** The limits of every worker. Answers are short, so a budget reserves little for a call. */
 const limits = { contextTokens: 8_192, maxOutputTokens: 512 }
 
-const countInputTokens = (messages: ReadonlyArray<Message>): number =>
-  messages.reduce((sum, { content }) => sum + tokensPerMessage + tokensOf(content), 0)
+const inputTokens = (messages: ReadonlyArray<Message>): number =>
+  messages.reduce((sum, message) => sum + tokensPerMessage + tokensOf(text(message)), 0)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
@@ -93,7 +93,7 @@ const asParts = (request: WorkerRequest, reply: Reply, thorough: boolean): Reado
       type: "finish",
       reason: reply.isRefusal ? "refusal" : text.length < reply.text.length ? "length" : "stop",
       usage: {
-        inputTokens: countInputTokens(request.messages),
+        inputTokens: inputTokens(request.messages),
         outputTokens: reasoningTokens + tokensOf(text),
         ...(reasoningTokens > 0 ? { reasoningTokens } : {})
       }
@@ -159,7 +159,7 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
 
   const answer = Effect.fnUntraced(function* (request: WorkerRequest) {
     const seed = Draw.derive(id, request.seed ?? 0, JSON.stringify(request.messages))
-    const neededTokens = countInputTokens(request.messages)
+    const neededTokens = inputTokens(request.messages)
     const { contextTokens } = limits
     if (neededTokens > contextTokens) {
       return yield* new WorkerError({ worker: id, reason: { _tag: "ContextTooLong", contextTokens, neededTokens } })
@@ -180,7 +180,7 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
     provider: `gym:${id}`,
     pricing: profile.pricing,
     limits,
-    countInputTokens,
+    countInputTokens: ({ messages }) => inputTokens(messages),
     generate: (request) => Stream.unwrap(answer(request))
   }
 }

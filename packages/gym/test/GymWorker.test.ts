@@ -1,3 +1,4 @@
+import type { Message } from "@divisi/core/Message"
 import * as Task from "@divisi/core/Task"
 import type { Worker, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,9 +14,9 @@ import * as GymWorker from "../src/GymWorker.ts"
 
 type Turn = readonly [subtask: string, answer: string]
 
-const messagesOf = (question: string, subtask = "", turns: ReadonlyArray<Turn> = []): ReadonlyArray<Task.Message> => [
+const messagesOf = (question: string, subtask = "", turns: ReadonlyArray<Turn> = []): ReadonlyArray<Message> => [
   ...turns.flatMap(
-    ([asked, said]): ReadonlyArray<Task.Message> => [
+    ([asked, said]): ReadonlyArray<Message> => [
       { role: "user", content: asked },
       { role: "assistant", content: said }
     ]
@@ -397,7 +398,11 @@ describe("GymWorker", () => {
       const parts = yield* partsOf(abacus, { messages })
       const finish = parts.filter((part) => part.type === "finish")
       assert.deepStrictEqual(finish, [
-        { type: "finish", reason: "stop", usage: { inputTokens: abacus.countInputTokens!(messages), outputTokens: 5 } }
+        {
+          type: "finish",
+          reason: "stop",
+          usage: { inputTokens: abacus.countInputTokens!({ messages })!, outputTokens: 5 }
+        }
       ])
       assert.strictEqual(parts.at(-1), finish[0])
       assert.strictEqual(textOf(parts), "121932631112635269")

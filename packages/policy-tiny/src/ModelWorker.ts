@@ -5,8 +5,8 @@
  * of its prompt is kept for the next run whose prompt begins alike.
  */
 import { defined } from "@divisi/core/Fields"
+import type { Message } from "@divisi/core/Message"
 import * as Seed from "@divisi/core/Seed"
-import type { Message } from "@divisi/core/Task"
 import { free } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as Decoder from "@divisi/gguf/Decoder"
@@ -203,11 +203,12 @@ const fingerprint = ({ tensors }: DenseModel): string => {
  * **Example**
  *
  * ```ts
+ * import { text } from "@divisi/core/Message"
  * import * as ModelWorker from "@divisi/policy-tiny/ModelWorker"
  * import * as TinyModel from "@divisi/gguf/TinyModel"
  *
  * const model = TinyModel.random({ architecture: "llama", seed: 1 })
- * const worker = ModelWorker.make(model, { template: (messages) => messages.map(({ content }) => content).join("\n") })
+ * const worker = ModelWorker.make(model, { template: (messages) => messages.map((message) => text(message)).join("\n") })
  * worker.limits?.contextTokens // => 2048
  * ```
  */

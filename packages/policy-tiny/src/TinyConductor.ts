@@ -8,8 +8,8 @@
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import { type Message, plain } from "@divisi/core/Message"
 import * as Policy from "@divisi/core/Policy"
-import type { Message } from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Workflow } from "@divisi/core/Workflow"
@@ -89,7 +89,8 @@ const knownIn = (pool: WorkerPool): ReadonlyArray<number> =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A message as a line of the prompt; names of control tokens in it stay plain text. */
-const line = ({ content, role }: Message): string => {
+const line = (message: Message): string => {
+  const { content, role } = plain(message)
   const text = content.replaceAll("<|", "< |")
   return role === "assistant" ? `<|answer|>${text}<|endoftext|>` : `${text}\n`
 }

@@ -6,7 +6,7 @@
  * on the wire, a stream that is cut off fails, and no error shows a key.
  */
 
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import { type FinishReason, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
@@ -296,6 +296,7 @@ class Reader<Event, State> {
  * **Example**
  *
  * ```ts
+ * import { text } from "@divisi/core/Message"
  * import * as VendorError from "@divisi/provider-kit/VendorError"
  * import * as VendorStream from "@divisi/provider-kit/VendorStream"
  * import type { Worker } from "@divisi/core/Worker"
@@ -324,7 +325,7 @@ class Reader<Event, State> {
  *       worker: "acme:tiny",
  *       messages,
  *       protocol,
- *       open: async (signal) => ({ events: ask(messages.at(-1)?.content ?? "", signal) }),
+ *       open: async (signal) => ({ events: ask(text(messages.at(-1)), signal) }),
  *       reason: (error) => VendorError.fromException(error, {}),
  *       timeoutMillis: 60_000
  *     })

@@ -2,6 +2,7 @@
 
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
+import { text } from "@divisi/core/Message"
 import * as Policy from "@divisi/core/Policy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
@@ -19,7 +20,7 @@ const pricing = { inputPerMillion: 1, outputPerMillion: 1 }
 /** One call in fifty is rate limited, and says for how long. */
 const isLimited = (call: number) => call % 50 === 7
 
-const questionOf = (request: WorkerRequest) => /Question (\d+)/.exec(request.messages.at(-1)!.content)![1]!
+const questionOf = (request: WorkerRequest) => /Question (\d+)/.exec(text(request.messages.at(-1)))![1]!
 
 const makeWorker = (id: string, starts: Array<number>, answered: Map<string, number>): Worker => {
   const worker = ScriptedWorker.make({

@@ -1,3 +1,4 @@
+import { text } from "@divisi/core/Message"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as GymPool from "@divisi/gym/GymPool"
@@ -24,7 +25,7 @@ const someExamples = Effect.forEach(Array.from({ length: 60 }), (_, index) =>
   WarmStart.examples("examples", options).example(7, index)
 )
 
-const workersOf = ({ messages }: Example) => messages[0]!.content.split("\n").length
+const workersOf = ({ messages }: Example) => text(messages[0]).split("\n").length
 
 describe("plans of the tiny Conductor", () => {
   it("are workflows as Python reads them", () => {
@@ -85,7 +86,7 @@ describe("what the tiny Conductor reads first", () => {
     Effect.map(someExamples, (examples) => {
       const found = { stands: 0, again: 0, declined: 0 }
       for (const { completions, messages } of examples) {
-        const answer = /\nAnswer: (.*)$/s.exec(messages.at(-1)!.content)?.[1]
+        const answer = /\nAnswer: (.*)$/s.exec(text(messages.at(-1)))?.[1]
         if (answer === undefined) continue
         for (const { text } of completions) {
           const stands = text.includes("model_id = []")
@@ -140,7 +141,9 @@ describe("exercises in finding", () => {
     Effect.map(someExercises, (exercises) => {
       let fitting = 0
       for (const { completions, messages } of exercises) {
-        const descriptions = messages[0]!.content.split("\n").map((line) => line.replace(/^\d+ /, ""))
+        const descriptions = text(messages[0])
+          .split("\n")
+          .map((line) => line.replace(/^\d+ /, ""))
         for (const [, word, title, ordinal] of completions[0]!.text.matchAll(/^\d (\w+): (\w+)=(\d+)$/gm)) {
           const description = descriptions[Number(ordinal)]!
           assert.isTrue(description.startsWith(title!), `${title} is not at ${ordinal}`)

@@ -4,7 +4,7 @@
  * A GGUF carries its chat template as a text in Jinja's language, which this package does not run. It knows the
  * templates of this module and renders them itself, into the very tokens that llama.cpp finds.
  */
-import type { Message } from "@divisi/core/Task"
+import { type Message, type PlainMessage, plain } from "@divisi/core/Message"
 import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import type { Tokenizer as EngineTokenizer } from "@divisi/trainer/Engine"
 
@@ -37,10 +37,10 @@ const text = (value: string): Piece => ({ type: "text", text: value })
 
 const control = (name: string): Piece => ({ type: "control", name })
 
-const line = ({ content, role }: Message): ReadonlyArray<Piece> =>
+const line = ({ content, role }: PlainMessage): ReadonlyArray<Piece> =>
   role === "assistant" ? [control(answerToken), text(content), control(endToken)] : [text(`${content}\n`)]
 
-const turn = ({ content, role }: Message): ReadonlyArray<Piece> => [
+const turn = ({ content, role }: PlainMessage): ReadonlyArray<Piece> => [
   control("<|im_start|>"),
   text(`${role}\n${content}`),
   control("<|im_end|>"),
@@ -48,11 +48,11 @@ const turn = ({ content, role }: Message): ReadonlyArray<Piece> => [
 ]
 
 const known: Readonly<Record<string, Render>> = {
-  [lines]: (messages) => [...messages.flatMap(line), control(answerToken)],
+  [lines]: (messages) => [...messages.map(plain).flatMap(line), control(answerToken)],
   // llama.cpp's bindings begin ChatML with the token that begins texts, which here is the one that ends them.
   [Tokenizer.chatMl]: (messages) => [
     control(endToken),
-    ...messages.flatMap(turn),
+    ...messages.map(plain).flatMap(turn),
     control("<|im_start|>"),
     text("assistant\n")
   ]

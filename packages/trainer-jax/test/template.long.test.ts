@@ -1,6 +1,6 @@
 /** Prompts: what is trained on is what llama.cpp sees when the model is served. */
 import path from "node:path"
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import * as Tokenizer from "@divisi/gguf/Tokenizer"
 import * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
 import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"

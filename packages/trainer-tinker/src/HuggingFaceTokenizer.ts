@@ -7,7 +7,7 @@
  */
 import fs from "node:fs/promises"
 import path from "node:path"
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import * as Download from "@divisi/files/Download"
 import * as Hub from "@divisi/files/Hub"
 import * as UserFolders from "@divisi/files/UserFolders"

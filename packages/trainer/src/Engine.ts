@@ -5,7 +5,7 @@
  * it saves and loads. Everything else (groups, rewards, advantages, schedules, curricula) is the trainer's, and the
  * same for every engine, be it in this process or a cluster away.
  */
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

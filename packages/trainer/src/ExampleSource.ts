@@ -2,8 +2,8 @@
  * Sources of examples for supervised learning: prompts with completions that are to be learned.
  */
 
+import type { Message } from "@divisi/core/Message"
 import * as Seed from "@divisi/core/Seed"
-import type { Message } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Datum, Tokenizer } from "./Engine.ts"
 import type { GroupRecord, RolloutRecord } from "./RolloutRecord.ts"

@@ -4,7 +4,7 @@
  * A rollout with recursive rounds has one line per round. Dropped rollouts have lines, too, without an advantage.
  */
 import type { Grade } from "@divisi/core/Grader"
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import type { Workflow } from "@divisi/core/Workflow"
 
 /** A question of an iteration. */

@@ -76,7 +76,7 @@ export const make = ({
   id,
   isCacheable: false,
   pricing: free,
-  countInputTokens: (messages) => engine.tokenizer.render(messages).length,
+  countInputTokens: ({ messages }) => engine.tokenizer.render(messages).length,
   generate: ({ maxOutputTokens = maxTokens, messages, seed = 0 }) => {
     const prompt = engine.tokenizer.render(messages)
     const parts = Effect.map(

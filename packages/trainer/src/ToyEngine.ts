@@ -9,7 +9,7 @@
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import * as v8 from "node:v8"
-import type { Message } from "@divisi/core/Task"
+import { type Message, plain } from "@divisi/core/Message"
 import * as Effect from "effect/Effect"
 import {
   type Datum,
@@ -97,7 +97,7 @@ export const tokenizer = (pieces: ReadonlyArray<string> = []): Tokenizer => {
     decode: (tokens) =>
       new TextDecoder().decode(Buffer.concat(tokens.map((token) => parts[token] ?? parts[endToken]!))),
     render: (messages: ReadonlyArray<Message>) =>
-      messages.flatMap(({ content, role }) => [...encode(`${role}: ${content}`), endToken])
+      messages.map(plain).flatMap(({ content, role }) => [...encode(`${role}: ${content}`), endToken])
   }
 }
 

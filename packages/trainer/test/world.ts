@@ -1,5 +1,7 @@
 /** A small world to train in: two sorts of questions, and for each one worker that is right. */
+
 import * as Grader from "@divisi/core/Grader"
+import { text } from "@divisi/core/Message"
 import * as Prompt from "@divisi/core/Prompt"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
@@ -21,7 +23,7 @@ const worker = (id: keyof typeof knows, pricing?: Pricing) =>
     id,
     pricing,
     replies: ({ messages }) => {
-      const [, kind, reference] = /(sum|word) (\w+)/.exec(messages.at(-1)!.content) ?? []
+      const [, kind, reference] = /(sum|word) (\w+)/.exec(text(messages.at(-1))) ?? []
       return kind === knows[id] ? reference! : "no idea"
     }
   })

@@ -1,5 +1,7 @@
 /** A conversation as data: what was said, and the run behind each answer. */
-import type { Message } from "@divisi/core/Task"
+
+import type { Message } from "@divisi/core/Message"
+import * as Task from "@divisi/core/Task"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Format from "../view/Format.ts"
 import { oneLine } from "../view/Line.ts"
@@ -54,7 +56,7 @@ export const total = ({ runs }: Conversation): string => {
 /** What each turn took, and all of them. */
 export const costs = (conversation: Conversation): ReadonlyArray<string> => [
   ...conversation.runs.map((run, index) => {
-    const question = oneLine(run.task.messages.at(-1)?.content ?? "")
+    const question = oneLine(Task.question(run.task))
     return `${String(index + 1).padStart(2)}. ${Totals.spent(run)}  ${question.length > 40 ? `${question.slice(0, 39)}…` : question}`
   }),
   total(conversation)

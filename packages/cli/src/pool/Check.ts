@@ -63,7 +63,7 @@ export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effec
         if (part.type === "allowance") return
         firstAt ??= ticks(clock)
         if (part.type === "finish") usage = part.usage
-        else text += part.text
+        else if (part.type === "text" || part.type === "reasoning") text += part.text
       })
     )
     const durationMillis = Math.round(ticks(clock) - startedAt)

@@ -1,4 +1,5 @@
 import { defineConfig } from "@divisi/cli/config"
+import { text } from "@divisi/core/Message"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 
 // Says how many messages it has seen, and talks for longer than any test waits when it is told to go on for ever.
@@ -8,10 +9,10 @@ export default defineConfig({
       id: "counter",
       pricing: { inputPerMillion: 0, outputPerMillion: 0, perCall: 0.01 },
       replies: ({ messages }) => {
-        const last = messages.at(-1)?.content ?? ""
+        const last = text(messages.at(-1))
         return last.startsWith("for ever")
           ? { parts: Array.from({ length: 100_000 }, () => ({ type: "text", text: "la " })), delayMillis: 5 }
-          : `${messages.length} seen, the first: ${messages[0]?.content}; now: ${last.replaceAll("\n", "/")}`
+          : `${messages.length} seen, the first: ${text(messages[0])}; now: ${last.replaceAll("\n", "/")}`
       }
     })
   ],

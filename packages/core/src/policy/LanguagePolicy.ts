@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Seed from "../Seed.ts"
-import type { Message } from "../task/Task.ts"
+import type { Message } from "../task/Message.ts"
 import type { Reasoning, Worker, WorkerRequest } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"

@@ -199,10 +199,11 @@ export const planned = (
  *
  * ```ts
  * import * as Policy from "@divisi/core/Policy"
+ * import * as Task from "@divisi/core/Task"
  *
  * const longQuestionsToTheLast = Policy.fixed("by-length", (pool, task) => ({
  *   steps: [
- *     { worker: task.messages[0].content.length > 200 ? pool.workers.length - 1 : 0, subtask: "", access: [] }
+ *     { worker: Task.question(task).length > 200 ? pool.workers.length - 1 : 0, subtask: "", access: [] }
  *   ]
  * }))
  * ```

@@ -5,6 +5,7 @@
  * wording is data: a {@link Template} and a list of {@link Example}s that a caller may replace.
  */
 
+import { type Message, type PlainMessage, text } from "../task/Message.ts"
 import * as Task from "../task/Task.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import type * as StepMessages from "../workflow/StepMessages.ts"
@@ -203,9 +204,9 @@ const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) =
 export const conductorMessages = (
   context: ConductorContext,
   options: ConductorOptions = {}
-): ReadonlyArray<Task.Message> => {
+): ReadonlyArray<PlainMessage> => {
   const template = options.template ?? defaultTemplate
-  const turns = background(context.task).map(({ content, role }) => `[${role}] ${content}`)
+  const turns = background(context.task).map(turnText)
   const system = [
     template.role,
     rules(template, context, options),
@@ -222,6 +223,15 @@ export const conductorMessages = (
   return [{ role: "system", content: sections(system) }, user(sections(question))]
 }
 
+/** A turn of the conversation, as a policy reads it. */
+const turnText = (message: Message): string => {
+  const said = text(message)
+  if (message.role === "tool") return `[tool ${message.name}] ${said}`
+  if (message.role !== "assistant" || message.toolCalls === undefined) return `[${message.role}] ${said}`
+  const called = message.toolCalls.map((call) => `called ${call.name}(${call.arguments})`)
+  return `[assistant] ${[said, ...called].filter((part) => part !== "").join("\n")}`
+}
+
 /**
  * The turns that follow when a completion could not be read: what the model wrote, and what was wrong with it.
  */
@@ -229,7 +239,7 @@ export const correctionMessages = (
   completion: string,
   error: string,
   options: ConductorOptions = {}
-): ReadonlyArray<Task.Message> => [
+): ReadonlyArray<PlainMessage> => [
   assistant(completion === "" ? "(nothing)" : completion),
   user(fill((options.template ?? defaultTemplate).correction, { error }))
 ]

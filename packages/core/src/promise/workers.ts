@@ -5,6 +5,7 @@ import * as Options from "../Options.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
 import { estimateUsage, pricingShape, type Usage } from "../task/Usage.ts"
 import {
+  capabilitiesShape,
   type FinishReason,
   limitsShape,
   type Worker,
@@ -32,6 +33,8 @@ const shape = {
   id: Options.name,
   answer: Options.aFunction,
   description: Options.text,
+  instructions: Options.text,
+  capabilities: capabilitiesShape,
   settings: Options.anything,
   isLanguageModel: Options.flag,
   takesSeed: Options.flag,
@@ -149,12 +152,12 @@ const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerReq
  * **Example**
  *
  * ```ts
- * import { worker } from "@divisi/core/promise"
+ * import { messageText, worker } from "@divisi/core/promise"
  *
  * const shouting = worker({
  *   id: "shouting",
  *   description: "Repeats the question in capitals",
- *   answer: async ({ messages }) => messages.at(-1)?.content.toUpperCase() ?? ""
+ *   answer: async ({ messages }) => messageText(messages.at(-1)).toUpperCase()
  * })
  * ```
  */

@@ -11,7 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import type { Message } from "../task/Task.ts"
+import type { Message } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import type { Listener, Of, RunEvent } from "./RunEvent.ts"
@@ -69,6 +69,7 @@ const finishReasons: { readonly [Reason in FinishReason]: string } = {
   stop: "stop",
   length: "length",
   refusal: "content_filter",
+  "tool-calls": "tool_calls",
   other: "other"
 }
 

@@ -1,4 +1,5 @@
 /** The bounds of a call: what is set aside for it, and what it may have used where nobody says so. */
+import { text } from "../task/Message.ts"
 import { checked, cost, estimateUsage, noUsage, type Usage } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { Amount } from "./Budget.ts"
@@ -27,7 +28,7 @@ const tokenBound = (text: string): number => encoder.encode(text).length
 /** The worker's own count of the input, where it gives one that can be. */
 const inputCount = ({ request, worker }: Asked): number | undefined => {
   try {
-    const count = worker.countInputTokens?.(request.messages)
+    const count = worker.countInputTokens?.(request)
     return Number.isSafeInteger(count) && count! >= 0 ? count : undefined
   } catch {
     return undefined
@@ -37,7 +38,7 @@ const inputCount = ({ request, worker }: Asked): number | undefined => {
 const inputBound = (asked: Asked): number =>
   inputCount(asked) ??
   // Chat templates wrap each message in a few tokens of their own.
-  asked.request.messages.reduce((sum, message) => sum + tokenBound(message.content) + 8, 8)
+  asked.request.messages.reduce((sum, message) => sum + tokenBound(text(message)) + 8, 8)
 
 /** The most that a worker may write, where that is known. */
 export const mostOutput = ({ request, worker }: Asked): number | undefined =>

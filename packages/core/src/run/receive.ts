@@ -97,8 +97,8 @@ const take = (
     takeFinish(call, received, part)
     return undefined
   }
+  if (part.type !== "text" && part.type !== "reasoning") return malformed(worker, "it sent a part of no known type")
   const { text, type } = part
-  if (type !== "text" && type !== "reasoning") return malformed(worker, "it sent a part of no known type")
   if (typeof text !== "string") return malformed(worker, `a piece of its text is no string but ${typeof text}`)
   received.size += Math.max(1, text.length)
   if (received.size > leastCharacters && received.size > bound(call)) {

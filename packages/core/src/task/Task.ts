@@ -8,18 +8,13 @@
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Hash from "effect/Hash"
 import { defined } from "../Fields.ts"
-
-/** One turn of a conversation, as every chat model takes it. */
-export interface Message {
-  readonly role: "system" | "user" | "assistant"
-  readonly content: string
-}
+import { type Content, type Message, text } from "./Message.ts"
 
 /** A question with what is needed to answer and grade it. */
 export interface Task {
   /** Stable and unique within a set of tasks. */
   readonly id: string
-  /** The conversation that ends in the question; its last message is the user's. */
+  /** The conversation that ends in the question; its last message is the user's, or the result of a tool. */
   readonly messages: NonEmptyReadonlyArray<Message>
   /** What a grader compares an answer with. Absent when the task cannot be graded. */
   readonly reference?: string
@@ -29,9 +24,10 @@ export interface Task {
 
 /** What {@link make} takes: a bare question, the parts of a task, or a task, with or without an id. */
 export type Input =
-  | string
+  | Content
   | {
-      readonly question: string
+      /** A text, or parts with pictures and files. */
+      readonly question: Content
       readonly id?: string | undefined
       readonly system?: string | undefined
       readonly reference?: string | undefined
@@ -41,6 +37,8 @@ export type Input =
 
 const idOf = (messages: ReadonlyArray<Message>): string =>
   `task-${(Hash.string(JSON.stringify(messages)) >>> 0).toString(16).padStart(8, "0")}`
+
+const isContent = (input: Input): input is Content => typeof input === "string" || Array.isArray(input)
 
 /**
  * Makes a task from a question.
@@ -59,7 +57,7 @@ const idOf = (messages: ReadonlyArray<Message>): string =>
  * ```
  */
 export const make = (input: Input): Task => {
-  if (typeof input === "string") return make({ question: input })
+  if (isContent(input)) return make({ question: input })
   if ("messages" in input) return { ...input, id: input.id ?? idOf(input.messages) }
   const user: Message = { role: "user", content: input.question }
   const messages: NonEmptyReadonlyArray<Message> =
@@ -73,15 +71,32 @@ export const make = (input: Input): Task => {
 }
 
 /**
- * The text of the question: the content of the last user message.
+ * The question: the content of the last user message.
  *
  * **Example**
  *
  * ```ts
  * import * as Task from "@divisi/core/Task"
  *
- * Task.question(Task.make("How long is a leap year?")) // => "How long is a leap year?"
+ * Task.content(Task.make("How long is a leap year?")) // => "How long is a leap year?"
  * ```
  */
-export const question = (task: Task): string =>
+export const content = (task: Task): Content =>
   task.messages.findLast((message) => message.role === "user")?.content ?? ""
+
+/**
+ * The text of the question, without its pictures and files.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Task from "@divisi/core/Task"
+ *
+ * const task = Task.make([
+ *   { type: "text", text: "What is this?" },
+ *   { type: "image", url: "https://example.com/cat.png" }
+ * ])
+ * Task.question(task) // => "What is this?"
+ * ```
+ */
+export const question = (task: Task): string => text(content(task))

@@ -5,7 +5,7 @@
 import * as Data from "effect/Data"
 import { defined } from "../Fields.ts"
 import * as Options from "../Options.ts"
-import type { Message } from "./Task.ts"
+import { type Message, text } from "./Message.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -131,9 +131,9 @@ const addOptional = (left: number | undefined, right: number | undefined) =>
 /**
  * A rough count for when nobody reports one: four characters per token, as in English prose. Marked as estimated.
  */
-export const estimateUsage = (messages: ReadonlyArray<Message>, text: string): Usage => ({
-  inputTokens: Math.ceil(messages.reduce((sum, message) => sum + message.content.length, 0) / 4),
-  outputTokens: Math.ceil(text.length / 4),
+export const estimateUsage = (messages: ReadonlyArray<Message>, answer: string): Usage => ({
+  inputTokens: Math.ceil(messages.reduce((sum, message) => sum + text(message).length, 0) / 4),
+  outputTokens: Math.ceil(answer.length / 4),
   estimated: true
 })
 

@@ -13,7 +13,8 @@ import { defined } from "../Fields.ts"
 import * as Options from "../Options.ts"
 import { messageOf, plain } from "../Thrown.ts"
 import type { Allowance } from "./Allowance.ts"
-import type { Message } from "./Task.ts"
+import type { Message, ToolCall } from "./Message.ts"
+import type { OutputFormat, ToolChoice, ToolDefinition } from "./Tool.ts"
 import type { Pricing, Usage } from "./Usage.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -27,7 +28,7 @@ export type Reasoning =
   | { readonly type: "off" }
 
 /**
- * The shape of the text that is asked for. A worker that can constrain its decoding (a grammar) uses it; every other
+ * The shape of the text of a workflow: a hint. A worker that can constrain its decoding (a grammar) uses it; every other
  * worker ignores it.
  */
 export interface WorkflowFormat {
@@ -52,24 +53,65 @@ export interface WorkerRequest {
   readonly seed?: number | undefined
   readonly stopSequences?: ReadonlyArray<string> | undefined
   readonly reasoning?: Reasoning | undefined
+  /** The tools that it may ask for. Only workers whose {@link Capabilities} say so are given any. */
+  readonly tools?: ReadonlyArray<ToolDefinition> | undefined
+  /** `"auto"` when absent. */
+  readonly toolChoice?: ToolChoice | undefined
+  /** Whether it may ask for several tools in one answer. The vendor's own default when absent. */
+  readonly parallelToolCalls?: boolean | undefined
+  /** The shape that the answer must have. */
+  readonly output?: OutputFormat | undefined
   readonly format?: WorkflowFormat | undefined
 }
 
 /**
  * Why a worker stopped. `refusal`: the model declines to answer, or a filter of the vendor's has cut its answer off; the
- * text, which may be empty, is then no answer. `other` stands for a reason that the vendor gives and we do not know.
+ * text, which may be empty, is then no answer. `tool-calls`: it waits for the results of the tools that it asked for.
+ * `other` stands for a reason that the vendor gives and we do not know.
  */
-export type FinishReason = "stop" | "length" | "refusal" | "other"
+export type FinishReason = "stop" | "length" | "refusal" | "tool-calls" | "other"
 
 /**
  * A piece of a worker's answer. A stream of parts ends with exactly one `finish`. An `allowance` belongs to no answer:
- * it reports what is left of the vendor's rate limits, as early as it is known, so that later calls can wait.
+ * it reports what is left of the vendor's rate limits, as early as it is known, so that later calls can wait. A
+ * `tool-call` is whole; a `tool-call-delta` before it is a piece of its arguments, for those who watch.
  */
 export type WorkerPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "tool-call-delta"; readonly id: string; readonly name: string; readonly arguments: string }
+  | ({ readonly type: "tool-call" } & ToolCall)
   | ({ readonly type: "allowance" } & Allowance)
-  | { readonly type: "finish"; readonly reason: FinishReason; readonly usage: Usage }
+  | {
+      readonly type: "finish"
+      readonly reason: FinishReason
+      readonly usage: Usage
+      /** What the vendor wants back with this turn, where tools were called: `AssistantMessage.echo`. */
+      readonly echo?: unknown
+    }
+
+/**
+ * What a worker can do besides answering text with text. What is absent it cannot do: no call that needs it is made, and
+ * whoever asked is told before anything is paid.
+ */
+export interface Capabilities {
+  /** Asks for tools, and reads their results. */
+  readonly tools?: boolean | undefined
+  /** Sees pictures. */
+  readonly images?: boolean | undefined
+  /** Reads files, such as PDFs. */
+  readonly files?: boolean | undefined
+  /** Holds its answer to a JSON Schema. Other workers are asked for it in words. */
+  readonly jsonSchema?: boolean | undefined
+}
+
+/** The options of capabilities, for `Options.check`. */
+export const capabilitiesShape: Options.ShapeOf<Capabilities> = {
+  tools: Options.flag,
+  images: Options.flag,
+  files: Options.flag,
+  jsonSchema: Options.flag
+}
 
 /** What a worker can take. An absent limit is unknown. */
 export interface Limits {
@@ -88,6 +130,12 @@ export interface Worker {
   readonly id: string
   /** What it is good at, in a sentence. Shown to a policy only where the prompt asks for descriptions. */
   readonly description?: string | undefined
+  /**
+   * A system prompt of its own, sent before all others: two workers can be one model in two roles. Part of what a call
+   * is budgeted and cached by.
+   */
+  readonly instructions?: string | undefined
+  readonly capabilities?: Capabilities | undefined
   /**
    * What its answers depend on besides its id: the defaults of its settings, where it is reached. Part of the key under
    * which a `ResponseCache` stores its answers, so plain JSON and no secret.
@@ -117,10 +165,11 @@ export interface Worker {
    */
   readonly maxOutputTokens?: number | undefined
   /**
-   * The exact number of input tokens of a request, where the worker can tell. Without it a budget reserves an upper
-   * bound: one token for each byte.
+   * The exact number of input tokens of a request, tools and pictures included, where the worker can tell; `undefined`
+   * where it cannot. Then a budget reserves an upper bound: one token for each byte of text, and what a picture and a
+   * file may take at most.
    */
-  readonly countInputTokens?: ((messages: ReadonlyArray<Message>) => number) | undefined
+  readonly countInputTokens?: ((request: WorkerRequest) => number | undefined) | undefined
   /** Answers one request. Interrupting the stream stops the call. */
   readonly generate: (request: WorkerRequest) => Stream.Stream<WorkerPart, WorkerError>
 }
@@ -272,11 +321,14 @@ export class Refusal extends Data.TaggedError("Refusal")<{
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The settings of a request that a worker may have of its own. */
+export type WorkerDefaults = Pick<
+  WorkerRequest,
+  "maxOutputTokens" | "temperature" | "seed" | "stopSequences" | "reasoning"
+>
+
 /** A request with a worker's own settings where it sets none. */
-export const withDefaults = (
-  request: WorkerRequest,
-  defaults: Omit<WorkerRequest, "messages" | "format">
-): WorkerRequest => ({
+export const withDefaults = (request: WorkerRequest, defaults: WorkerDefaults): WorkerRequest => ({
   ...request,
   maxOutputTokens: request.maxOutputTokens ?? defaults.maxOutputTokens,
   temperature: request.temperature ?? defaults.temperature,

@@ -3,6 +3,7 @@
  * that `Prompt` needs.
  */
 import * as Arr from "effect/Array"
+import { between, type Message, type PlainMessage } from "../task/Message.ts"
 import * as Task from "../task/Task.ts"
 import * as Workflow from "./Workflow.ts"
 
@@ -24,14 +25,16 @@ export interface WorkerView {
   readonly previous?: { readonly answer: StepAnswer } | undefined
 }
 
-export const user = (content: string): Task.Message => ({ role: "user", content })
-export const assistant = (content: string): Task.Message => ({ role: "assistant", content })
+export const user = (content: string): PlainMessage => ({ role: "user", content })
+export const assistant = (content: string): PlainMessage => ({ role: "assistant", content })
+
+const questionIndex = ({ messages }: Task.Task): number => messages.findLastIndex(({ role }) => role === "user")
 
 /** Everything before the question: system messages and earlier turns of the conversation. */
-export const background = (task: Task.Task): ReadonlyArray<Task.Message> => {
-  const question = task.messages.findLastIndex((message) => message.role === "user")
-  return task.messages.filter((_, index) => index !== question)
-}
+export const background = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(0, questionIndex(task))
+
+/** What followed the question: the tools that were asked for, and their results. */
+const aftermath = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(questionIndex(task) + 1)
 
 const said = (answer: StepAnswer | undefined): string => {
   if (answer === undefined) return "This step was not run, so it has no answer."
@@ -77,16 +80,18 @@ const said = (answer: StepAnswer | undefined): string => {
  * messages[2]?.content // => "Question:\nBuild a raft.\n\nSubtask:\nDo it."
  * ```
  */
-export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Task.Message> => {
+export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Message> => {
   const { answers, previous, step, task, workflow } = view
   const { access, subtask } = workflow.steps[step]!
   const question = Task.question(task)
-  const messages = [...background(task)]
+  const messages: Array<Message> = [...background(task)]
   if (previous !== undefined && access === "all") {
     messages.push(user("Previous answer:"), assistant(said(previous.answer)))
   }
   for (const index of Workflow.visible(workflow, step)) {
     messages.push(user(workflow.steps[index]!.subtask || question), assistant(said(answers[index])))
   }
-  return Arr.append(messages, user(subtask === "" ? question : `Question:\n${question}\n\nSubtask:\n${subtask}`))
+  const asked = Task.content(task)
+  const content = subtask === "" ? asked : between("Question:\n", asked, `\n\nSubtask:\n${subtask}`)
+  return Arr.appendAll(Arr.append(messages, { role: "user", content } satisfies Message), aftermath(task))
 }

@@ -6,9 +6,10 @@
  */
 import type { Grader, GraderError } from "@divisi/core/Grader"
 import { reward } from "@divisi/core/Grader"
+import type { Message } from "@divisi/core/Message"
 import type { Previous } from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
-import type { Message, Task } from "@divisi/core/Task"
+import type { Task } from "@divisi/core/Task"
 import type { CompletionRecord, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
 import { noUsage, type Usage } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"

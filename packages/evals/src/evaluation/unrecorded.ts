@@ -1,4 +1,5 @@
 /** Calls that nobody has recorded: without a network they have no answer. */
+import { text } from "@divisi/core/Message"
 import { WorkerError, type WorkerRequest } from "@divisi/core/Worker"
 
 /** Why such a call fails; it is not tried again. */
@@ -7,7 +8,7 @@ export const unrecorded = (call: {
   readonly request: Pick<WorkerRequest, "messages">
 }): WorkerError => {
   const { request, worker } = call
-  const last = (request.messages.at(-1)?.content ?? "").replace(/\s+/g, " ").slice(0, 80)
+  const last = text(request.messages.at(-1)).replace(/\s+/g, " ").slice(0, 80)
   const detail = `nothing is recorded for "${last}", so it has no answer without a network. Record the run first, or give the same pool, tasks and settings`
   return new WorkerError({ worker, reason: { _tag: "InvalidRequest", detail } })
 }

@@ -1,5 +1,5 @@
 /** Reads from a worker's messages what it is asked to do: a question, earlier turns, and an assignment. */
-import type { Message } from "@divisi/core/Task"
+import { type Message, text } from "@divisi/core/Message"
 import { finalAnswer, normalise } from "../GymGrader.ts"
 import type { Part } from "./parts.ts"
 
@@ -37,12 +37,12 @@ const separator = "\n\nSubtask:\n"
 const heading = "Question:\n"
 
 export const read = (messages: ReadonlyArray<Message>): Reading => {
-  const last = messages.at(-1)?.content ?? ""
+  const last = text(messages.at(-1))
   const cut = last.startsWith(heading) ? last.lastIndexOf(separator) : -1
   const turns: Array<Turn> = []
   for (let index = 1; index < messages.length - 1; index++) {
     const [asked, said] = [messages[index - 1]!, messages[index]!]
-    if (asked.role === "user" && said.role === "assistant") turns.push({ subtask: asked.content, answer: said.content })
+    if (asked.role === "user" && said.role === "assistant") turns.push({ subtask: text(asked), answer: said.content })
   }
   return cut < 0
     ? { question: last.startsWith(heading) ? last.slice(heading.length) : last, subtask: "", turns }

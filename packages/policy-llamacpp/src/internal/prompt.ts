@@ -1,35 +1,40 @@
 /** Turns messages into the tokens of a prompt. */
-import type { Message } from "@divisi/core/Task"
+import * as Message from "@divisi/core/Message"
 import type { ChatHistoryItem, ChatWrapper, LlamaModel, Token } from "node-llama-cpp"
 
 /**
  * How messages become a prompt: by the model's own chat template (`"model"`), as their texts alone (`"plain"`), or by a
  * function, in whose text the names of control tokens (`<|im_start|>`) stand for these tokens.
  */
-export type Template = "model" | "plain" | ((messages: ReadonlyArray<Message>) => string)
+export type Template = "model" | "plain" | ((messages: ReadonlyArray<Message.Message>) => string)
 
 /** What makes prompts for a model. */
 export interface Prompter {
-  readonly tokens: (messages: ReadonlyArray<Message>, isThinking: boolean) => ReadonlyArray<Token>
+  readonly tokens: (messages: ReadonlyArray<Message.Message>, isThinking: boolean) => ReadonlyArray<Token>
   /** Tokens, besides the model's own end tokens, with which its turn ends. */
   readonly stopTokens: ReadonlySet<Token>
 }
 
-const items = (messages: ReadonlyArray<Message>): Array<ChatHistoryItem> => [
-  ...messages.map(({ content, role }): ChatHistoryItem => {
+const items = (messages: ReadonlyArray<Message.Message>): Array<ChatHistoryItem> => [
+  ...messages.map(Message.plain).map(({ content, role }): ChatHistoryItem => {
     if (role === "assistant") return { type: "model", response: [content] }
     return { type: role, text: content }
   }),
   { type: "model", response: [] }
 ]
 
-const plain = (messages: ReadonlyArray<Message>) => messages.map(({ content }) => content).join("\n\n")
+const plain = (messages: ReadonlyArray<Message.Message>) =>
+  messages.map((message) => Message.text(message)).join("\n\n")
 
 const withStart = ({ tokens }: LlamaModel, prompt: ReadonlyArray<Token>): ReadonlyArray<Token> =>
   tokens.shouldPrependBosToken && tokens.bos !== null && prompt[0] !== tokens.bos ? [tokens.bos, ...prompt] : prompt
 
-const ofTexts = (model: LlamaModel, text: (messages: ReadonlyArray<Message>) => string, hasControls: boolean) => ({
-  tokens: (messages: ReadonlyArray<Message>) => {
+const ofTexts = (
+  model: LlamaModel,
+  text: (messages: ReadonlyArray<Message.Message>) => string,
+  hasControls: boolean
+) => ({
+  tokens: (messages: ReadonlyArray<Message.Message>) => {
     const prompt = withStart(model, model.tokenize(text(messages), hasControls))
     const { bos, eos } = model.tokens
     // An empty prompt has no token after which another could be sampled.

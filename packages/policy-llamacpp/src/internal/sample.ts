@@ -1,5 +1,5 @@
 /** Completions for training: tokens and their log-probabilities. */
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import type { FinishReason, WorkerError, WorkflowFormat } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import type { Token } from "node-llama-cpp"

@@ -1,6 +1,6 @@
 /** A worker's request as a body of `generateContent`. */
 import { defined } from "@divisi/core/Fields"
-import type { Message } from "@divisi/core/Task"
+import { type Message, plain } from "@divisi/core/Message"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import { budgetOf, type Capabilities, type Effort } from "./capabilities.ts"
@@ -48,7 +48,7 @@ export interface Target {
 /** The vendor refuses empty texts; turns of one role become parts of one turn. */
 const turnsOf = (messages: ReadonlyArray<Message>): Body["contents"] => {
   const turns: Body["contents"] = []
-  for (const { content, role } of messages) {
+  for (const { content, role } of messages.map(plain)) {
     if (role === "system" || content === "") continue
     const said: Turn["role"] = role === "assistant" ? "model" : "user"
     const last = turns.at(-1)
@@ -59,7 +59,7 @@ const turnsOf = (messages: ReadonlyArray<Message>): Body["contents"] => {
 }
 
 const systemOf = (messages: ReadonlyArray<Message>): Pick<Body, "systemInstruction"> => {
-  const texts = messages.filter(({ content, role }) => role === "system" && content !== "")
+  const texts = messages.map(plain).filter(({ content, role }) => role === "system" && content !== "")
   if (texts.length === 0) return {}
   return { systemInstruction: { role: "system", parts: [{ text: texts.map(({ content }) => content).join("\n\n") }] } }
 }

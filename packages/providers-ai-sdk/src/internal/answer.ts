@@ -131,6 +131,7 @@ const reasons: Readonly<Record<FinishReason, LanguageModelV4FinishReason["unifie
   stop: "stop",
   length: "length",
   refusal: "content-filter",
+  "tool-calls": "tool-calls",
   other: "other"
 }
 

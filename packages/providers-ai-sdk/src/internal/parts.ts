@@ -9,7 +9,7 @@ import {
   UnsupportedFunctionalityError
 } from "@ai-sdk/provider"
 import { defined } from "@divisi/core/Fields"
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import * as Json from "@divisi/provider-kit/VendorJson"

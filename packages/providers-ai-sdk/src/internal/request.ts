@@ -2,7 +2,7 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { defined } from "@divisi/core/Fields"
-import type { Message } from "@divisi/core/Task"
+import { type Message, plain } from "@divisi/core/Message"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 
@@ -17,8 +17,10 @@ export interface Defaults {
 }
 
 /** One turn, as the AI SDK writes it. */
-export const message = ({ content, role }: Message): LanguageModelV4Message =>
-  role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }
+export const message = (said: Message): LanguageModelV4Message => {
+  const { content, role } = plain(said)
+  return role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }
+}
 
 /** Merges the options of each vendor. */
 const merged = (left: SharedV4ProviderOptions | undefined, right: SharedV4ProviderOptions | undefined) => {

@@ -1,15 +1,14 @@
 /** Turns the AI SDK's prompt into a task. A prompt that a task cannot hold fails; no part of it is dropped. */
+
 import { InvalidPromptError, type LanguageModelV4Message, type LanguageModelV4Prompt } from "@ai-sdk/provider"
+import type { Message } from "@divisi/core/Message"
 import * as Task from "@divisi/core/Task"
 import * as Arr from "effect/Array"
 
 const invalid = (prompt: LanguageModelV4Prompt, message: string) => new InvalidPromptError({ prompt, message })
 
 /** Turns without text (of reasoning alone) are left out: a worker does not see another's reasoning. */
-const turn = (
-  prompt: LanguageModelV4Prompt,
-  { content, role }: LanguageModelV4Message
-): ReadonlyArray<Task.Message> => {
+const turn = (prompt: LanguageModelV4Prompt, { content, role }: LanguageModelV4Message): ReadonlyArray<Message> => {
   if (role === "system") return [{ role, content }]
   if (role === "tool") throw invalid(prompt, "A Conductor takes no results of tools: leave them out of the messages.")
   const texts = content.flatMap((part) => {

@@ -2,7 +2,7 @@
 
 import type { MessageCreateParamsStreaming, MessageParam, TextBlockParam } from "@anthropic-ai/sdk/resources/messages"
 import { defined } from "@divisi/core/Fields"
-import type { Message } from "@divisi/core/Task"
+import { type Message, plain } from "@divisi/core/Message"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
@@ -44,7 +44,7 @@ const block = (text: string): TextBlockParam => ({ type: "text", text })
 /** The vendor refuses empty texts and joins turns of one role, so these become blocks of one turn. */
 const turnsOf = (messages: ReadonlyArray<Message>): Array<MessageParam & { content: Array<TextBlockParam> }> => {
   const turns: Array<MessageParam & { content: Array<TextBlockParam> }> = []
-  for (const { content, role } of messages) {
+  for (const { content, role } of messages.map(plain)) {
     if (role === "system" || content === "") continue
     const last = turns.at(-1)
     if (last?.role === role) last.content.push(block(content))
@@ -54,7 +54,7 @@ const turnsOf = (messages: ReadonlyArray<Message>): Array<MessageParam & { conte
 }
 
 const systemOf = (messages: ReadonlyArray<Message>): Array<TextBlockParam> => {
-  const texts = messages.filter(({ content, role }) => role === "system" && content !== "")
+  const texts = messages.map(plain).filter(({ content, role }) => role === "system" && content !== "")
   return texts.length === 0 ? [] : [block(texts.map(({ content }) => content).join("\n\n"))]
 }
 

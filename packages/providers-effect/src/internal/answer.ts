@@ -73,6 +73,7 @@ const reasons: Readonly<Record<FinishReason, Response.FinishPartEncoded["reason"
   stop: "stop",
   length: "length",
   refusal: "content-filter",
+  "tool-calls": "tool-calls",
   other: "other"
 }
 

@@ -1,6 +1,6 @@
 /** Turns the parts of a `LanguageModel`'s stream into those of a worker's answer: one step of a fold. */
 import { defined } from "@divisi/core/Fields"
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import * as Json from "@divisi/provider-kit/VendorJson"

@@ -1,11 +1,13 @@
 /** Turns a worker's request into a prompt of Effect. */
-import type { Message } from "@divisi/core/Task"
+import { type Message, plain } from "@divisi/core/Message"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import type * as Prompt from "effect/ai/Prompt"
 
 /** One turn. */
-export const messageOf = ({ content, role }: Message): Prompt.MessageEncoded =>
-  role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }
+export const messageOf = (said: Message): Prompt.MessageEncoded => {
+  const { content, role } = plain(said)
+  return role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }
+}
 
 /** The settings that a request sets. */
 export const settingsOf = ({

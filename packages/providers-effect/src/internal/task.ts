@@ -1,4 +1,5 @@
 /** Turns what a `LanguageModel` is asked into a task. What a task cannot hold fails; no part of it is dropped. */
+import type { Message } from "@divisi/core/Message"
 import * as Task from "@divisi/core/Task"
 import * as Arr from "effect/Array"
 import * as AiError from "effect/ai/AiError"
@@ -12,7 +13,7 @@ const refuse = (parameter: string, description: string): Read<never> =>
   Result.fail(new AiError.InvalidRequestError({ parameter, description }))
 
 /** A turn's text; none for a turn of reasoning alone, as a worker does not see another's reasoning. */
-const turn = (message: Prompt.Message): Read<ReadonlyArray<Task.Message>> => {
+const turn = (message: Prompt.Message): Read<ReadonlyArray<Message>> => {
   if (message.role === "system") return Result.succeed([{ role: "system", content: message.content }])
   if (message.role === "tool") return refuse("prompt", "a Conductor takes no results of tools")
   const foreign = message.content.find(({ type }) => type !== "text" && type !== "reasoning")

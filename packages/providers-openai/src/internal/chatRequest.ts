@@ -1,5 +1,7 @@
 /** A request as a body of Chat Completions, in a server's dialect. */
+
 import { defined } from "@divisi/core/Fields"
+import { plain } from "@divisi/core/Message"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
@@ -79,7 +81,7 @@ export const toBody = (
     (settings) =>
       defined({
         model,
-        messages: request.messages.map(({ content, role }) => ({
+        messages: request.messages.map(plain).map(({ content, role }) => ({
           role: role === "system" ? options.systemRole : role,
           content
         })),

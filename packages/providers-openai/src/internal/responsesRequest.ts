@@ -1,5 +1,7 @@
 /** A request as a body of the Responses API. */
+
 import { defined } from "@divisi/core/Fields"
+import { plain } from "@divisi/core/Message"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
@@ -35,7 +37,9 @@ export const toBody = (
       const systemRole = options.systemRole ?? "developer"
       return defined({
         model,
-        input: request.messages.map(({ content, role }) => ({ role: role === "system" ? systemRole : role, content })),
+        input: request.messages
+          .map(plain)
+          .map(({ content, role }) => ({ role: role === "system" ? systemRole : role, content })),
         stream: true,
         store: options.store ?? false,
         max_output_tokens: settings.maxOutputTokens,

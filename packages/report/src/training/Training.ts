@@ -2,7 +2,7 @@
  * What a training's page shows, as plain data. `TrainingConfig`, `Metrics` and `RolloutRecord` of `@divisi/trainer`,
  * which the folder of a run holds, are such values.
  */
-import type { Message } from "@divisi/core/Task"
+import type { Message } from "@divisi/core/Message"
 import type { Workflow } from "@divisi/core/Workflow"
 
 /** The configuration of a run. Whatever else it has is shown as it is. */

@@ -1,4 +1,5 @@
 /** Workflows as they were written, early and late: one of each kind of task, drawn at random. */
+import { text } from "@divisi/core/Message"
 import type { Access, Workflow } from "@divisi/core/Workflow"
 import * as Hash from "effect/Hash"
 import { place } from "../chart/Graph.ts"
@@ -102,7 +103,7 @@ const answered = ({ completion: { answer }, group: { reference } }: Sample): Htm
 const card = (when: string, sample: Sample | undefined): Html => {
   if (sample === undefined) return html`<article class="sample"><h4>${when}: no such task was asked</h4></article>`
   const { completion, group } = sample
-  const question = group.messages.findLast(({ role }) => role === "user")?.content ?? ""
+  const question = text(group.messages.findLast(({ role }) => role === "user"))
   const { workflow } = completion
   return html`<article class="sample"><h4>${when}, iteration ${completion.iteration}</h4>
 <p class="question">${excerpt(question, mostText)}</p>

@@ -1,5 +1,5 @@
 /** The wire format of Anthropic's Messages API (`POST /v1/messages`). */
-import type { Message } from "@divisi/core/Task"
+import type { PlainMessage } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -31,7 +31,7 @@ const reasoningOf = (body: Readonly<Record<string, unknown>>): Reasoning | undef
 const read = (request: Captured): Sent => {
   const body = fields(request.body)
   const system = contentText(body.system)
-  const turns = items(body.messages).map((item): Message => {
+  const turns = items(body.messages).map((item): PlainMessage => {
     const { content, role } = fields(item)
     // System turns between others are a beta: mid-conversation-system-2026-04-07.
     return { role: role === "assistant" || role === "system" ? role : "user", content: contentText(content) }

@@ -3,7 +3,7 @@
  * that speaks it is `WireServer`.
  */
 import type { Allowance } from "@divisi/core/Allowance"
-import type { Message } from "@divisi/core/Task"
+import type { PlainMessage } from "@divisi/core/Message"
 import type { Reasoning } from "@divisi/core/Worker"
 import type { Answer, Refusal } from "./Script.ts"
 
@@ -26,7 +26,7 @@ export interface Sent {
   readonly model?: string | undefined
   readonly isStream: boolean
   /** Every turn, system text first, wherever the vendor puts it. */
-  readonly messages: ReadonlyArray<Message>
+  readonly messages: ReadonlyArray<PlainMessage>
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
   readonly seed?: number | undefined

@@ -1,5 +1,5 @@
 /** The wire format of Google's Gemini API (`:generateContent`, and `:streamGenerateContent` with `alt=sse`). */
-import type { Message } from "@divisi/core/Task"
+import type { PlainMessage } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import { type Captured, contentText, type Dialect, fields, items, present, type Reply, type Sent } from "./Dialect.ts"
@@ -25,7 +25,7 @@ const read = (request: Captured): Sent => {
   const config = fields(body.generationConfig)
   const system = partsText(body.systemInstruction ?? body.system_instruction ?? "")
   const turns = items(body.contents).map(
-    (item): Message => ({ role: fields(item).role === "model" ? "assistant" : "user", content: partsText(item) })
+    (item): PlainMessage => ({ role: fields(item).role === "model" ? "assistant" : "user", content: partsText(item) })
   )
   return {
     isStream: url.pathname.endsWith(":streamGenerateContent"),

@@ -2,7 +2,7 @@
  * The wire format of OpenAI's Chat Completions (`POST /chat/completions`), and of the many servers that speak it with
  * small differences: {@link compatible} writes those down.
  */
-import type { Message } from "@divisi/core/Task"
+import type { PlainMessage } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -43,13 +43,13 @@ export interface Deviations {
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-const roles: Readonly<Record<string, Message["role"]>> = {
+const roles: Readonly<Record<string, PlainMessage["role"]>> = {
   developer: "system",
   system: "system",
   assistant: "assistant"
 }
 
-const turn = (item: unknown): Message => {
+const turn = (item: unknown): PlainMessage => {
   const { content, role } = fields(item)
   return { role: roles[String(role)] ?? "user", content: contentText(content) }
 }

@@ -1,5 +1,5 @@
 /** The wire format of OpenAI's Responses API (`POST /responses`). */
-import type { Message } from "@divisi/core/Task"
+import type { PlainMessage } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -20,18 +20,18 @@ import { type Answer, type Delta, type Refusal, reasoningText, text } from "./Sc
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-const roles: Readonly<Record<string, Message["role"]>> = {
+const roles: Readonly<Record<string, PlainMessage["role"]>> = {
   developer: "system",
   system: "system",
   assistant: "assistant"
 }
 
-const turn = (item: unknown): Message => {
+const turn = (item: unknown): PlainMessage => {
   const { content, role } = fields(item)
   return { role: roles[String(role)] ?? "user", content: contentText(content) }
 }
 
-const turns = (body: Readonly<Record<string, unknown>>): ReadonlyArray<Message> => [
+const turns = (body: Readonly<Record<string, unknown>>): ReadonlyArray<PlainMessage> => [
   ...(typeof body.instructions === "string" ? [{ role: "system", content: body.instructions } as const] : []),
   ...(typeof body.input === "string" ? [{ role: "user", content: body.input } as const] : items(body.input).map(turn))
 ]

@@ -4,8 +4,8 @@
  */
 import * as Conductor from "@divisi/core/Conductor"
 import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
+import * as Message from "@divisi/core/Message"
 import * as Seed from "@divisi/core/Seed"
-import type { Message } from "@divisi/core/Task"
 import * as Usage from "@divisi/core/Usage"
 import type * as Worker from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -79,10 +79,11 @@ const writer = (options: RehearsalOptions, size: () => number, draw: Seed.Draw) 
   const prompts: Array<number> = []
   let completionTokens = 0
   const { tokenizer } = options
-  const generate = ({ messages }: { readonly messages: ReadonlyArray<Message> }) => {
+  const generate = ({ messages }: { readonly messages: ReadonlyArray<Message.Message> }) => {
     const text = WorkflowText.write(random(size(), options.phase.rollouts, draw))
     prompts.push(
-      tokenizer?.render(messages).length ?? messages.reduce((sum, { content }) => sum + textTokens(content), 0)
+      tokenizer?.render(messages).length ??
+        messages.reduce((sum, message) => sum + textTokens(Message.text(message)), 0)
     )
     const written = thoughtTokens + (tokenizer?.encode(text).length ?? textTokens(text))
     completionTokens = Math.min(options.phase.rollouts.maxTokens, written)
@@ -97,10 +98,11 @@ const standIn = (worker: Worker.Worker, median: number, draw: Seed.Draw): Worker
   id: worker.id,
   description: worker.description,
   pricing: worker.pricing,
-  generate: ({ maxOutputTokens = Number.POSITIVE_INFINITY, messages }) => {
+  generate: (request) => {
+    const { maxOutputTokens = Number.POSITIVE_INFINITY, messages } = request
     const wanted = Math.round(median * Math.exp(answerSpread * normal(draw)))
     const outputTokens = Math.max(1, Math.min(maxOutputTokens, wanted))
-    const inputTokens = worker.countInputTokens?.(messages) ?? Usage.estimateUsage(messages, "").inputTokens
+    const inputTokens = worker.countInputTokens?.(request) ?? Usage.estimateUsage(messages, "").inputTokens
     return reply("word".repeat(outputTokens), { inputTokens, outputTokens })
   }
 })

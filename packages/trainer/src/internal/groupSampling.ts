@@ -6,8 +6,8 @@
  * for. Those of recursive rounds have prompts of their own.
  */
 
+import { type Message, plain } from "@divisi/core/Message"
 import * as Seed from "@divisi/core/Seed"
-import type { Message } from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import type * as Semaphore from "effect/Semaphore"
@@ -44,7 +44,10 @@ export interface GroupOptions {
 }
 
 const contents = (messages: ReadonlyArray<Message>) =>
-  messages.map(({ content, role }) => `${role}\n${content}`).join("\n")
+  messages
+    .map(plain)
+    .map(({ content, role }) => `${role}\n${content}`)
+    .join("\n")
 
 /** Renders equal messages once, to one array. */
 const renderOnce = (tokenizer: Tokenizer): Tokenizer => {

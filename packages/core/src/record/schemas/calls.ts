@@ -7,7 +7,7 @@ import { NumberOrUndefined, oneOf, schemaOf } from "./schemaOf.ts"
 
 /** Why a worker stopped. */
 export const FinishReason = schemaOf<WorkerModels.FinishReason>()(
-  Schema.Literals(["stop", "length", "refusal", "other"])
+  Schema.Literals(["stop", "length", "refusal", "tool-calls", "other"])
 )
 
 /** The tokens of a call. */

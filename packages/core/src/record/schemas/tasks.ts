@@ -1,12 +1,58 @@
 /** The schemas of tasks and workflows. */
 import * as Schema from "effect/Schema"
+import type * as MessageModels from "../../task/Message.ts"
 import type * as TaskModels from "../../task/Task.ts"
 import type * as WorkflowModels from "../../workflow/Workflow.ts"
-import { schemaOf } from "./schemaOf.ts"
+import { oneOf, schemaOf } from "./schemaOf.ts"
+
+const inline = { data: Schema.String, mediaType: Schema.String }
+
+const linked = { url: Schema.String, mediaType: Schema.optionalKey(Schema.String) }
+
+const image = { type: Schema.Literal("image") }
+
+const file = { type: Schema.Literal("file"), name: Schema.optionalKey(Schema.String) }
+
+/** A piece of a message's content. */
+export const ContentPart = schemaOf<MessageModels.ContentPart>()(
+  Schema.Union([
+    Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
+    Schema.Struct({ ...image, ...inline }),
+    Schema.Struct({ ...image, ...linked }),
+    Schema.Struct({ ...file, ...inline }),
+    Schema.Struct({ ...file, ...linked })
+  ]).annotate({ message: oneOf("type", ["text", "image", "file"]) })
+)
+
+/** What a message says. */
+export const Content = schemaOf<MessageModels.Content>()(
+  Schema.Union([Schema.String, Schema.NonEmptyArray(ContentPart)])
+)
+
+/** A tool that a worker asks for. */
+export const ToolCall = schemaOf<MessageModels.ToolCall>()(
+  Schema.Struct({ id: Schema.String, name: Schema.String, arguments: Schema.String })
+)
 
 /** A turn of a conversation. */
-export const Message = schemaOf<TaskModels.Message>()(
-  Schema.Struct({ role: Schema.Literals(["system", "user", "assistant"]), content: Schema.String })
+export const Message = schemaOf<MessageModels.Message>()(
+  Schema.Union([
+    Schema.Struct({ role: Schema.Literals(["system", "developer"]), content: Schema.String }),
+    Schema.Struct({ role: Schema.Literal("user"), content: Content }),
+    Schema.Struct({
+      role: Schema.Literal("assistant"),
+      content: Schema.String,
+      toolCalls: Schema.optionalKey(Schema.Array(ToolCall)),
+      echo: Schema.optionalKey(Schema.Unknown)
+    }),
+    Schema.Struct({
+      role: Schema.Literal("tool"),
+      callId: Schema.String,
+      name: Schema.String,
+      content: Content,
+      isError: Schema.optionalKey(Schema.Boolean)
+    })
+  ]).annotate({ message: oneOf("role", ["system", "developer", "user", "assistant", "tool"]) })
 )
 
 /** A task. Its metadata is whatever JSON holds. */

@@ -1,0 +1,154 @@
+/**
+ * Messages: the turns of a conversation, as every chat model takes them.
+ *
+ * Content is a text, or parts where pictures and files stand between texts. A message is plain JSON: bytes are base64, so
+ * that a message can be hashed, stored and sent. {@link bytes} makes parts of bytes.
+ */
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import * as Base64 from "effect/encoding/Base64"
+
+/** What a picture or a file is: its bytes, or where they are. A vendor fetches the URL itself; Divisi never does. */
+export type Source =
+  | {
+      /** Base64, without a `data:` prefix. */
+      readonly data: string
+      /** E.g. `image/png`. */
+      readonly mediaType: string
+    }
+  | { readonly url: string; readonly mediaType?: string }
+
+/** A text between pictures and files. */
+export interface TextPart {
+  readonly type: "text"
+  readonly text: string
+}
+
+/** A picture. */
+export type ImagePart = { readonly type: "image" } & Source
+
+/** A file, such as a PDF. */
+export type FilePart = { readonly type: "file"; readonly name?: string } & Source
+
+/** A piece of a message's content. */
+export type ContentPart = TextPart | ImagePart | FilePart
+
+/** What a message says: a text, or parts. */
+export type Content = string | NonEmptyReadonlyArray<ContentPart>
+
+/** A tool that a worker asks for. */
+export interface ToolCall {
+  /** Unique within a conversation; the result names it. */
+  readonly id: string
+  readonly name: string
+  /** The arguments as the model wrote them: JSON text, which may be no JSON at all. */
+  readonly arguments: string
+}
+
+/** Rules for the model; `developer` is what some vendors call those of the application. */
+export interface SystemMessage {
+  readonly role: "system" | "developer"
+  readonly content: string
+}
+
+/** What the user says or shows. */
+export interface UserMessage {
+  readonly role: "user"
+  readonly content: Content
+}
+
+/** What a model said, and the tools that it asked for. */
+export interface AssistantMessage {
+  readonly role: "assistant"
+  /** May be empty where there are tool calls. */
+  readonly content: string
+  readonly toolCalls?: ReadonlyArray<ToolCall>
+  /**
+   * What the vendor wants back with this turn as it gave it (signed or encrypted reasoning), as JSON. Only the provider
+   * that gave it can read it; it leaves out what it does not know.
+   */
+  readonly echo?: unknown
+}
+
+/** The result of a tool. */
+export interface ToolMessage {
+  readonly role: "tool"
+  /** The id of the {@link ToolCall}. */
+  readonly callId: string
+  /** The tool's name. */
+  readonly name: string
+  readonly content: Content
+  /** Whether the tool failed; the content then says why. */
+  readonly isError?: boolean
+}
+
+/** One turn of a conversation. */
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+/**
+ * The text of a content or of a message: the texts of its parts, a line each. Pictures and files have none, and nor has
+ * `undefined`, so that `text(messages.at(-1))` can be written.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Message from "@divisi/core/Message"
+ *
+ * const content: Message.Content = [
+ *   { type: "text", text: "What is this?" },
+ *   { type: "image", url: "https://example.com/cat.png" }
+ * ]
+ * Message.text(content) // => "What is this?"
+ * Message.text({ role: "user", content }) // => "What is this?"
+ * ```
+ */
+export const text = (of: Content | Message | undefined): string => {
+  if (of === undefined) return ""
+  const content = typeof of === "string" || !("role" in of) ? of : of.content
+  return typeof content === "string"
+    ? content
+    : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
+}
+
+/** A turn as a model that reads nothing but text takes it. */
+export interface PlainMessage {
+  readonly role: "system" | "user" | "assistant"
+  readonly content: string
+}
+
+/**
+ * A turn for a model that reads nothing but text: pictures, files and tool calls are left out, the application's rules
+ * are the system's, and the result of a tool is the user's.
+ */
+export const plain = (message: Message): PlainMessage => {
+  const { role } = message
+  const content = text(message)
+  if (role === "assistant") return { role, content }
+  return { role: role === "system" || role === "developer" ? "system" : "user", content }
+}
+
+/** The parts of a content; a text is one part. */
+export const parts = (content: Content): NonEmptyReadonlyArray<ContentPart> =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content
+
+/** A content between two texts. */
+export const between = (before: string, content: Content, after: string): Content =>
+  typeof content === "string"
+    ? `${before}${content}${after}`
+    : [{ type: "text", text: before.trim() }, ...content, { type: "text", text: after.trim() }]
+
+/**
+ * The source of bytes, in base64.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Message from "@divisi/core/Message"
+ *
+ * const image: Message.ImagePart = { type: "image", ...Message.bytes(new Uint8Array([137, 80]), "image/png") }
+ * image.data // => "iVA="
+ * ```
+ */
+export const bytes = (data: Uint8Array, mediaType: string): { readonly data: string; readonly mediaType: string } => ({
+  data: Base64.encode(data),
+  mediaType
+})
