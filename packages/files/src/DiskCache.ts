@@ -13,8 +13,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { detailOf } from "./FileError.ts"
 import * as AnswerTable from "./internal/answerTable.ts"
+import { busyMillis, failureOf, identify, patiently } from "./internal/database.ts"
 import * as Sqlite from "./Sqlite.ts"
 import * as WholeFile from "./WholeFile.ts"
 
@@ -84,54 +84,6 @@ export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
   }
 }
 
-/** What the system does not allow, or has no room for. */
-const unwritable: ReadonlySet<number | undefined> = new Set([
-  Sqlite.codes.permission,
-  Sqlite.codes.busy,
-  Sqlite.codes.locked,
-  Sqlite.codes.noMemory,
-  Sqlite.codes.readOnly,
-  Sqlite.codes.inputOutput,
-  Sqlite.codes.cannotOpen,
-  // What the system itself has thrown.
-  undefined
-])
-
-/** A file of ours gives no other errors unless it is damaged: a column that is not there, a null where none may be. */
-const reasonOf = (error: unknown): DiskCacheReason => {
-  const code = Sqlite.codeOf(error)
-  const detail = detailOf(error)
-  if (code === Sqlite.codes.notADatabase) return { _tag: "Foreign" }
-  if (code === Sqlite.codes.full || (error as NodeJS.ErrnoException | null)?.code === "ENOSPC") return { _tag: "Full" }
-  return unwritable.has(code) ? { _tag: "Unwritable", detail } : { _tag: "Damaged", detail }
-}
-
-// -------------------------------------------------------------------------------------------------------------------
-// Waiting for other processes
-// -------------------------------------------------------------------------------------------------------------------
-
-/** SQLite waits in place, and nothing else of this process runs meanwhile; so it waits briefly, and then we do. */
-const busyMillis = 20
-
-const napMillis = 10
-
-const isBusy = (error: unknown) => {
-  const code = Sqlite.codeOf(error)
-  return code === Sqlite.codes.busy || code === Sqlite.codes.locked
-}
-
-/** Runs a piece of work on the file, again while another process holds it, for some ten seconds. */
-const patiently = <A>(work: () => A, naps = 300): Effect.Effect<A, unknown> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(work())
-    } catch (error) {
-      return isBusy(error) && naps > 0
-        ? Effect.andThen(Effect.sleep(napMillis), patiently(work, naps - 1))
-        : Effect.fail(error)
-    }
-  })
-
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
@@ -141,14 +93,14 @@ const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINIT
     const failed = (reason: DiskCacheReason) => new DiskCacheError({ file, reason })
     const sqlite = Sqlite.load()
     if (sqlite === undefined) return yield* failed({ _tag: "Unsupported" })
-    const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(reasonOf(error)))
+    const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(failureOf(error)))
     yield* attempt(() => file !== ":memory:" && WholeFile.makeFolderNow(path.dirname(file)))
     const database = yield* Effect.acquireRelease(
       attempt(() => new sqlite.DatabaseSync(file, { timeout: busyMillis })),
       (database) => Effect.sync(() => database.close())
     )
-    const kind = yield* attempt(() => AnswerTable.identify(database))
-    if (kind !== "ours") return yield* failed({ _tag: kind === "newer" ? "Newer" : "Foreign" })
+    const kind = yield* attempt(() => identify(database, AnswerTable))
+    if (kind !== "ours") return yield* failed({ _tag: kind })
     const lifeMillis = Duration.toMillis(timeToLive ?? Duration.infinity)
     return yield* attempt(() => {
       AnswerTable.prepare(database)
@@ -187,7 +139,7 @@ export const store = Effect.fnUntraced(function* (
   const forgive = <A>(work: (now: number) => A): Effect.Effect<A | undefined> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => patiently(() => work(now))).pipe(
       Effect.catch((error) => {
-        const { message } = new DiskCacheError({ file: options.file, reason: reasonOf(error) })
+        const { message } = new DiskCacheError({ file: options.file, reason: failureOf(error) })
         return tellOnce(`${message} Calls are made without it.`)
       })
     )

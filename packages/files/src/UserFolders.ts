@@ -1,4 +1,4 @@
-/** Where files of this user belong that can be had again: models, tokenizers, data sets. */
+/** Where files of this user belong: those that can be had again (models, tokenizers, data sets), and those that cannot. */
 import os from "node:os"
 import path from "node:path"
 import * as Config from "effect/Config"
@@ -14,10 +14,18 @@ const withHome = () => {
   return ConfigProvider.fromEnvRecord({ HOME: home, USERPROFILE: home })
 }
 
-const own: Effect.Effect<string> = directories.cache("divisi").pipe(
-  Effect.catch(() => Effect.provideService(directories.cache("divisi"), ConfigProvider.ConfigProvider, withHome())),
-  Effect.orDie
-)
+const own = (kind: "cache" | "data"): Effect.Effect<string> =>
+  directories[kind]("divisi").pipe(
+    Effect.catch(() => Effect.provideService(directories[kind]("divisi"), ConfigProvider.ConfigProvider, withHome())),
+    Effect.orDie
+  )
+
+/** What an environment variable names, or else a path in one of the folders of this user. */
+const place = (folder: "cache" | "data", name: string, variable: string): Effect.Effect<string> =>
+  Effect.gen(function* () {
+    const named = yield* Effect.orDie(Config.String(variable).pipe(Config.withDefault("")))
+    return named === "" ? path.join(yield* own(folder), name) : path.resolve(named)
+  })
 
 /**
  * A folder for copies of one kind, e.g. `models`. It need not be there.
@@ -39,8 +47,14 @@ const own: Effect.Effect<string> = directories.cache("divisi").pipe(
  * await Effect.runPromise(Effect.provide(folder, environment)) // => "/var/cache/divisi/models"
  * ```
  */
-export const cache = (kind: string, variable: string): Effect.Effect<string> =>
-  Effect.gen(function* () {
-    const named = yield* Effect.orDie(Config.String(variable).pipe(Config.withDefault("")))
-    return named === "" ? path.join(yield* own, kind) : path.resolve(named)
-  })
+export const cache = (kind: string, variable: string): Effect.Effect<string> => place("cache", kind, variable)
+
+/**
+ * A file that cannot be had again, e.g. `runs.sqlite`. It need not be there.
+ *
+ * **Details**
+ *
+ * What the environment variable `variable` names, or else `divisi/<name>` in the data folder of this user: an absolute
+ * `XDG_DATA_HOME`, `~/.local/share` on Linux, `~/Library/Application Support` on macOS, `%APPDATA%` on Windows.
+ */
+export const dataFile = (name: string, variable: string): Effect.Effect<string> => place("data", name, variable)

@@ -1,5 +1,6 @@
 export * as Checksum from "./Checksum.ts"
 export * as DiskCache from "./DiskCache.ts"
+export * as DiskJournal from "./DiskJournal.ts"
 export * as Download from "./Download.ts"
 export * as FileError from "./FileError.ts"
 export * as Hub from "./Hub.ts"

@@ -1,3 +1,4 @@
-/** Contracts of providers and engines, and local servers that speak the formats of vendors. */
+/** Contracts of providers, engines and journals, and local servers that speak the formats of vendors. */
 export * from "./engines.ts"
+export * from "./journals.ts"
 export * from "./providers.ts"

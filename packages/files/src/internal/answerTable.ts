@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
 import type { Entry } from "@divisi/core/ResponseCache"
+import { pragma, transact } from "./database.ts"
 
 /** What says that a SQLite file is one of ours: "Divi". */
 export const applicationId = 0x44697669
@@ -51,32 +52,6 @@ export interface AnswerTable {
   /** `"damaged"` where a row does not match its checksum. */
   readonly get: (key: Uint8Array, now: number) => Entry | "damaged" | undefined
   readonly set: (key: Uint8Array, answer: Entry, now: number) => void
-}
-
-const pragma = (database: DatabaseSync, name: string): number =>
-  Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0])
-
-/** Runs in a transaction that may write; none of it stands when it throws. */
-const transact = (database: DatabaseSync, work: () => void): void => {
-  database.exec("BEGIN IMMEDIATE")
-  try {
-    work()
-    database.exec("COMMIT")
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK")
-    throw error
-  }
-}
-
-/** What a file turned out to be. */
-export type Kind = "ours" | "foreign" | "newer"
-
-/** What a file is, before anything in it is changed. An empty one becomes ours. */
-export const identify = (database: DatabaseSync): Kind => {
-  const id = pragma(database, "application_id")
-  const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
-  if (id !== applicationId && !(isEmpty && id === 0)) return "foreign"
-  return pragma(database, "user_version") > schemaVersion ? "newer" : "ours"
 }
 
 /** Makes a file ready for several processes, and writes the schema where there is none yet. */

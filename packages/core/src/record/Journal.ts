@@ -1,0 +1,382 @@
+/**
+ * Journals: where a run's events and its paid calls are kept, so that the run survives its process.
+ *
+ * To resume is to run again: the journal is the first source of answers, and what it does not have is asked for. Each
+ * entry has a sequence number within its run, from 0 and without gaps. A process claims a run before it appends to it;
+ * each claim has a higher epoch than the one before, and what comes with an older epoch is refused. What `append` has
+ * acknowledged is there after a crash.
+ *
+ * {@link makeMemory} keeps entries in memory; `DiskJournal` of `@divisi/files` keeps them in a SQLite file. Whoever
+ * writes another journal holds it to `JournalContract` of `@divisi/testkit/journals`.
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Paid } from "../task/Usage.ts"
+import type { WorkerErrorReason } from "../task/Worker.ts"
+import type { Ending, RunEvent } from "./RunEvent.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** An attempt of a call: the call's place in its run (`run/round/step/number`), and its attempts from 0. */
+interface Attempt {
+  readonly call: string
+  readonly attempt: number
+}
+
+/** What is known of one call, in the order in which it happened. */
+export type CallEntry =
+  /** Written before the call is sent: what is asked, and the most that it can cost. */
+  | (Attempt & {
+      readonly type: "intent"
+      readonly hash: string
+      readonly worker: string
+      readonly at: number
+      /** Its worst case. */
+      readonly worst: Paid
+    })
+  /** `answer` is the whole answer, as the response cache keeps it. */
+  | (Attempt & { readonly type: "answered"; readonly answer: unknown } & Paid)
+  | (Attempt & {
+      readonly type: "failed"
+      readonly reason: WorkerErrorReason
+      readonly message: string
+      /** Absent when the same worker is not tried again. */
+      readonly retryInMillis?: number | undefined
+      readonly unasked?: true | undefined
+    } & Paid)
+  | (Attempt & { readonly type: "interrupted" } & Paid)
+  /** Its process ended before its answer was known. */
+  | (Attempt & { readonly type: "lost" } & Paid)
+  /** The response cache had the answer. */
+  | (Attempt & { readonly type: "found"; readonly hash: string; readonly answer: unknown })
+
+/** A thing that happened in a run. Pieces of answers (`step-delta`, `completion-delta`) are never written. */
+export type Entry = { readonly type: "event"; readonly event: RunEvent } | CallEntry
+
+/** What a list of runs says of each. */
+export interface Head {
+  readonly question: string
+  readonly policy: string
+  /** The ids of the pool. */
+  readonly workers: ReadonlyArray<string>
+  readonly startedAt: number
+  /** Absent until the run has ended. */
+  readonly ending?: Ending | undefined
+  readonly costUsd: number
+  readonly calls: number
+  /** What a suspended run waits for, in words. */
+  readonly waitsFor?: ReadonlyArray<string> | undefined
+}
+
+/** A run in a journal. */
+export interface Summary extends Head {
+  readonly run: string
+  /** How many entries it has. */
+  readonly length: number
+  readonly bytes: number
+  /** When something was written last, in milliseconds since 1970. */
+  readonly changedAt: number
+  /** Who carries it on now, in words; `undefined` when nobody does. */
+  readonly owner: string | undefined
+}
+
+/** The right to append to a run. */
+export interface Claim {
+  readonly epoch: number
+  /** How many entries the run has: the sequence number of the next. */
+  readonly length: number
+}
+
+/** Entries that are written together or not at all. */
+export interface Batch {
+  readonly run: string
+  readonly epoch: number
+  /** The sequence number of the first. */
+  readonly seq: number
+  readonly entries: ReadonlyArray<Entry>
+  /** Takes the place of the head before. */
+  readonly head?: Head | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why a journal cannot be used. */
+export type JournalErrorReason =
+  /** Another process carries the run on. */
+  | { readonly _tag: "Held"; readonly run: string; readonly owner: string }
+  /** Another process has taken the run over; or what is appended does not follow what is there. */
+  | { readonly _tag: "Fenced"; readonly run: string }
+  | { readonly _tag: "Missing"; readonly run: string }
+  /** This runtime has no `node:sqlite`. */
+  | { readonly _tag: "Unsupported" }
+  | { readonly _tag: "Unwritable"; readonly detail: string }
+  | { readonly _tag: "Full" }
+  /** It is something else than a journal. */
+  | { readonly _tag: "Foreign" }
+  /** A newer version of this package wrote it. */
+  | { readonly _tag: "Newer" }
+  | { readonly _tag: "Damaged"; readonly detail: string }
+
+const explain = (reason: JournalErrorReason): string => {
+  switch (reason._tag) {
+    case "Held":
+      return `has run ${reason.run}, which ${reason.owner} carries on: wait until it has ended, or stop it`
+    case "Fenced":
+      return `has run ${reason.run}, which somebody else has taken over: this process has to stop it`
+    case "Missing":
+      return `has no run ${reason.run}: \`divisi runs\` lists those that it has`
+    case "Unsupported":
+      return "needs node:sqlite, which this runtime does not have: use Node 22.19 or newer"
+    case "Unwritable":
+      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
+    case "Full":
+      return "cannot be written, as no space is left on its disk: free some, and resume what has stopped"
+    case "Foreign":
+      return "is a file of something else, or its beginning is damaged, and was left as it is: name another file"
+    case "Newer":
+      return "was written by a newer version of Divisi: update, or name another file"
+    case "Damaged":
+      return `is damaged (${reason.detail}): restore it from a copy, or name another file`
+  }
+}
+
+/** A journal that cannot be used. `reason` says why. */
+export class JournalError extends Data.TaggedError("JournalError")<{
+  readonly journal: string
+  readonly reason: JournalErrorReason
+}> {
+  override get message(): string {
+    return `The journal ${this.journal} ${explain(this.reason)}.`
+  }
+}
+
+/** A resumed run asks something else than the journal says it did. Nothing was asked or written. */
+export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
+  readonly run: string
+  /** Where: the call's place in its run. */
+  readonly call: string
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `Run ${this.run} cannot be resumed as it is set up now: call ${this.call} ${this.detail}. Resume it with the policy, pool, settings and seed with which it was begun.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Service
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where runs are kept. */
+export interface Journal {
+  /** For people: the file, or where else it lies. */
+  readonly name: string
+  /**
+   * Claims a run, which is begun where it is not known. Fails with `Held` while another claim is held by a process that
+   * lives. The new epoch is higher than all before it.
+   */
+  readonly claim: (run: string) => Effect.Effect<Claim, JournalError>
+  /** Gives a claim back. */
+  readonly release: (run: string, epoch: number) => Effect.Effect<void>
+  /**
+   * Writes a batch whole or not at all; when it succeeds, the batch is there after a crash. It fails with `Fenced` and
+   * writes nothing where the epoch is not that of the last claim, or `seq` is not the number of entries.
+   */
+  readonly append: (batch: Batch) => Effect.Effect<void, JournalError>
+  /** The entries of a run from a sequence number on (default 0); none of one that is not known. */
+  readonly read: (run: string, from?: number) => Effect.Effect<ReadonlyArray<Entry>, JournalError>
+  /** The runs that have entries, the last changed first. */
+  readonly list: Effect.Effect<ReadonlyArray<Summary>, JournalError>
+  /** Removes runs; returns those that it has removed. A run that a living process carries on stays. */
+  readonly remove: (runs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, JournalError>
+}
+
+/** The journal of all runs that are given none of their own; none by default. */
+export const Journal: Context.Reference<Journal | undefined> = Context.Reference("@divisi/core/Journal", {
+  defaultValue: (): Journal | undefined => undefined
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The events among entries. */
+export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent> =>
+  entries.flatMap((entry) => (entry.type === "event" ? [entry.event] : []))
+
+/** Whether the entries of a run have its end. */
+const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean =>
+  entries.some((entry) => entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run)
+
+/**
+ * The entries of a run from a sequence number on, as they are written, up to its end.
+ *
+ * **Details**
+ *
+ * It looks every 100 milliseconds, or as often as `everyMillis` says, so it follows runs of other processes, too.
+ */
+export const follow = (
+  journal: Journal,
+  run: string,
+  options: { readonly from?: number | undefined; readonly everyMillis?: number | undefined } = {}
+): Stream.Stream<Entry, JournalError> => {
+  const { everyMillis = 100, from = 0 } = options
+  const look = (next: number): Stream.Stream<Entry, JournalError> =>
+    Stream.unwrap(
+      Effect.map(journal.read(run, next), (entries) => {
+        const read = Stream.fromIterable(entries)
+        if (isEnded(run, entries)) return read
+        const later = Stream.unwrap(Effect.map(Effect.sleep(everyMillis), () => look(next + entries.length)))
+        return Stream.concat(read, later)
+      })
+    )
+  return look(from)
+}
+
+/** How it stands with a run: how it ended, or whether it goes on, waits for somebody, or was stopped. */
+export type State = Ending | "running" | "waiting" | "stopped"
+
+/** How it stands with a run. */
+export const stateOf = ({ ending, owner, waitsFor }: Summary): State =>
+  ending ?? (waitsFor !== undefined ? "waiting" : owner === undefined ? "stopped" : "running")
+
+/** What goes: runs that nobody has changed for so long, and the oldest ones until no more bytes than these are left. */
+export interface Bounds {
+  readonly olderThanMillis?: number | undefined
+  readonly maxBytes?: number | undefined
+}
+
+/** Removes runs by age and size, those that were changed longest ago first. Returns those that it has removed. */
+export const prune = (
+  journal: Journal,
+  now: number,
+  bounds: Bounds
+): Effect.Effect<ReadonlyArray<string>, JournalError> =>
+  Effect.flatMap(journal.list, (runs) => {
+    const { maxBytes = Number.POSITIVE_INFINITY, olderThanMillis = Number.POSITIVE_INFINITY } = bounds
+    let bytes = 0
+    const gone = runs.filter((run) => {
+      bytes += run.bytes
+      return now - run.changedAt > olderThanMillis || bytes > maxBytes
+    })
+    return gone.length === 0 ? Effect.succeed([]) : journal.remove(gone.map(({ run }) => run))
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// In memory
+// -------------------------------------------------------------------------------------------------------------------
+
+interface Kept {
+  epoch: number
+  /** The process that has the claim. */
+  owner: Process | undefined
+  readonly entries: Array<Entry>
+  head: Head | undefined
+  bytes: number
+  changedAt: number
+}
+
+interface Process {
+  readonly name: string
+}
+
+/** What journals in memory share: each journal over it stands for a process. */
+export interface Memory {
+  readonly runs: Map<string, Kept>
+}
+
+/** Memory without runs. */
+export const memory = (): Memory => ({ runs: new Map() })
+
+/** A journal in memory. */
+export interface MemoryJournal extends Journal {
+  /** Its process ends: its claims are free, and it takes nothing more. */
+  readonly end: () => void
+}
+
+let processes = 0
+
+/**
+ * A journal in memory: for tests, and for runs that several places of one process carry on.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Journal from "@divisi/core/Journal"
+ * import * as Effect from "effect/Effect"
+ *
+ * const journal = Journal.makeMemory()
+ * const claim = await Effect.runPromise(journal.claim("run-1"))
+ * claim // => { epoch: 1, length: 0 }
+ * ```
+ */
+export const makeMemory = ({ runs }: Memory = memory()): MemoryJournal => {
+  const name = "in memory"
+  const self: Process = { name: `process ${++processes}` }
+  let isOver = false
+  const fail = (reason: JournalErrorReason) => Effect.fail(new JournalError({ journal: name, reason }))
+
+  const claim = (run: string): Effect.Effect<Claim, JournalError> =>
+    Effect.suspend(() => {
+      if (isOver) return fail({ _tag: "Unwritable", detail: "its process has ended" })
+      const fresh: Kept = { epoch: 0, owner: undefined, entries: [], head: undefined, bytes: 0, changedAt: 0 }
+      const kept = runs.get(run) ?? fresh
+      if (kept.owner !== undefined) return fail({ _tag: "Held", run, owner: kept.owner.name })
+      kept.epoch += 1
+      kept.owner = self
+      runs.set(run, kept)
+      return Effect.succeed({ epoch: kept.epoch, length: kept.entries.length })
+    })
+
+  const append = ({ entries, epoch, head, run, seq }: Batch): Effect.Effect<void, JournalError> =>
+    Effect.clockWith((clock) => {
+      const kept = runs.get(run)
+      if (isOver || kept?.epoch !== epoch || kept.owner !== self || kept.entries.length !== seq)
+        return fail({ _tag: "Fenced", run })
+      kept.entries.push(...entries)
+      kept.head = head ?? kept.head
+      kept.bytes += JSON.stringify(entries).length
+      kept.changedAt = clock.currentTimeMillisUnsafe()
+      return Effect.void
+    })
+
+  const list = Effect.sync(() =>
+    [...runs]
+      .flatMap(
+        ([run, { bytes, changedAt, entries, head, owner }]): ReadonlyArray<Summary> =>
+          head === undefined ? [] : [{ ...head, run, bytes, changedAt, length: entries.length, owner: owner?.name }]
+      )
+      .sort((left, right) => right.changedAt - left.changedAt)
+  )
+
+  return {
+    name,
+    claim,
+    append,
+    list,
+    release: (run, epoch) =>
+      Effect.sync(() => {
+        const kept = runs.get(run)
+        if (kept?.epoch !== epoch || kept.owner !== self) return
+        kept.owner = undefined
+        if (kept.entries.length === 0) runs.delete(run)
+      }),
+    read: (run, from = 0) => Effect.sync(() => runs.get(run)?.entries.slice(from) ?? []),
+    remove: (gone) =>
+      Effect.sync(() =>
+        gone.filter((run) => {
+          const kept = runs.get(run)
+          return kept !== undefined && kept.owner === undefined && runs.delete(run)
+        })
+      ),
+    end: () => {
+      isOver = true
+      for (const kept of runs.values()) if (kept.owner === self) kept.owner = undefined
+    }
+  }
+}

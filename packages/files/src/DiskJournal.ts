@@ -1,0 +1,196 @@
+/**
+ * The journal on disk: runs in one SQLite file, for this process, those beside it and those after it.
+ *
+ * It is a `Journal` over Node's own SQLite. What waits to be written goes in one transaction, so that a thousand runs at
+ * once wait for the disk as often as one. The right to carry a run on goes with a lock that the system frees when its
+ * process ends, however it ends: nobody waits for a lease to run out.
+ */
+import { randomUUID } from "node:crypto"
+import path from "node:path"
+import * as Journal from "@divisi/core/Journal"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { busyMillis, failureOf, identify, patiently } from "./internal/database.ts"
+import * as GroupCommit from "./internal/groupCommit.ts"
+import * as JournalTable from "./internal/journalTable.ts"
+import * as Lock from "./Lock.ts"
+import * as Sqlite from "./Sqlite.ts"
+import * as UserFolders from "./UserFolders.ts"
+import * as WholeFile from "./WholeFile.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where runs are kept. */
+export interface Options {
+  /**
+   * The file; it and its folder are made when they are not there. By default `runs.sqlite` in `divisi` of this user's
+   * data folder, or what the environment variable `DIVISI_RUNS` names. Beside it stand `-wal` and `-shm` in use, and the
+   * folder `-owners` with the locks of the processes.
+   */
+  readonly file?: string | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Owners
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The processes that use a file, each by the lock that it holds. */
+const owners = (file: string, scope: Scope.Scope) => {
+  const self = randomUUID()
+  const dead = new Set<string>()
+  const lockOf = (owner: string) => path.join(`${file}-owners`, `${owner}.lock`)
+  return {
+    self,
+    isDead: (owner: string) => dead.has(owner),
+    /** Holds the lock of this process, from its first claim on. */
+    enter: Effect.cached(Scope.provide(Lock.hold(lockOf(self)), scope)),
+    /** Who has a run: in words, or `undefined` of a process that is no more. */
+    find: (owner: string): Effect.Effect<string | undefined> =>
+      Effect.suspend(() => {
+        if (dead.has(owner)) return Effect.undefined
+        if (owner === self) return Effect.succeed("this process")
+        return Effect.match(Effect.scoped(Lock.hold(lockOf(owner))), {
+          onSuccess: () => {
+            dead.add(owner)
+            return undefined
+          },
+          onFailure: ({ reason }) => Lock.nameOf(reason._tag === "Held" ? reason.holder : undefined)
+        })
+      })
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The file where nobody names one. */
+export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("runs.sqlite", "DIVISI_RUNS")
+
+const open = (file: string, failed: (reason: Journal.JournalErrorReason) => Journal.JournalError) =>
+  Effect.gen(function* () {
+    const sqlite = Sqlite.load()
+    if (sqlite === undefined) return yield* failed({ _tag: "Unsupported" })
+    const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(failureOf(error)))
+    yield* attempt(() => WholeFile.makeFolderNow(path.dirname(file)))
+    const database = yield* Effect.acquireRelease(
+      attempt(() => new sqlite.DatabaseSync(file, { timeout: busyMillis })),
+      (database) => Effect.sync(() => database.close())
+    )
+    const kind = yield* attempt(() => identify(database, JournalTable))
+    if (kind !== "ours") return yield* failed({ _tag: kind })
+    yield* attempt(() => JournalTable.prepare(database))
+    return database
+  })
+
+const reasonOf = (error: unknown): Journal.JournalErrorReason =>
+  error instanceof JournalTable.Torn ? { _tag: "Damaged", detail: error.message } : failureOf(error)
+
+/**
+ * Opens a file as a journal; it is closed with its scope.
+ *
+ * **Details**
+ *
+ * Several processes may use one file at once; each run is carried on by one of them, and the others are told by which.
+ * A batch that was acknowledged has been written to the disk itself, and is there after a `kill -9` or a loss of power.
+ * A full disk or a folder that has become read-only fails what is appended from then on; what was acknowledged stays.
+ *
+ * **Gotchas**
+ *
+ * The file is not encrypted: whoever can read it can read questions and answers. It belongs on a disk of this machine;
+ * file systems of a network do not lock as SQLite needs it. What is removed makes room in the file, which does not
+ * shrink.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as DiskJournal from "@divisi/files/DiskJournal"
+ * import * as Effect from "effect/Effect"
+ * import fs from "node:fs"
+ * import os from "node:os"
+ * import path from "node:path"
+ *
+ * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "divisi-")), "runs.sqlite")
+ * const claim = Effect.flatMap(DiskJournal.make({ file }), (journal) => journal.claim("run-1"))
+ * await Effect.runPromise(Effect.scoped(claim)) // => { epoch: 1, length: 0 }
+ * ```
+ */
+export const make = Effect.fnUntraced(function* (
+  options: Options = {}
+): Effect.fn.Return<Journal.Journal, Journal.JournalError, Scope.Scope> {
+  const file = path.resolve(options.file ?? (yield* defaultFile))
+  const failed = (reason: Journal.JournalErrorReason) => new Journal.JournalError({ journal: file, reason })
+  const scope = yield* Effect.scope
+  const { enter, find, isDead, self } = owners(file, scope)
+  const entered = yield* enter
+  const database = yield* open(file, failed)
+  const table = JournalTable.make(database)
+  const writer = GroupCommit.make(database)
+  yield* Effect.addFinalizer(() => Effect.sync(writer.close))
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  const orFail = <A>(effect: Effect.Effect<A, unknown>) => Effect.mapError(effect, (error) => failed(reasonOf(error)))
+  const own = Effect.mapError(entered, ({ message }) => failed({ _tag: "Unwritable", detail: message }))
+
+  const take = (run: string): Effect.Effect<Journal.Claim, Journal.JournalError> =>
+    Effect.flatMap(orFail(writer.write(() => table.claim(run, self, isDead, now()), false)), (claimed) => {
+      if (typeof claimed !== "string") return Effect.succeed(claimed)
+      return Effect.flatMap(find(claimed), (owner) =>
+        owner === undefined ? take(run) : Effect.fail(failed({ _tag: "Held", run, owner }))
+      )
+    })
+
+  const summaryOf = ({ bytes, changed_at, head, length, owner, run }: JournalTable.Row & { readonly head: string }) =>
+    Effect.map(
+      owner === null ? Effect.undefined : find(owner),
+      (owner): Journal.Summary => ({
+        ...(JSON.parse(head) as Journal.Head),
+        run,
+        length,
+        bytes,
+        changedAt: changed_at,
+        owner
+      })
+    )
+
+  return {
+    name: file,
+    claim: (run) => Effect.andThen(own, take(run)),
+    release: (run, epoch) => Effect.sync(() => writer.later(() => table.release(run, epoch, self))),
+    append: (batch) =>
+      Effect.flatMap(orFail(writer.write(() => table.append(batch, now()), true)), (isWritten) =>
+        isWritten ? Effect.void : Effect.fail(failed({ _tag: "Fenced", run: batch.run }))
+      ),
+    read: (run, from = 0) => orFail(patiently(() => table.read(run, from))),
+    list: Effect.flatMap(orFail(patiently(table.list)), (rows) => Effect.forEach(rows, summaryOf)),
+    remove: (runs) =>
+      Effect.gen(function* () {
+        // Whose process is no more is found out before.
+        const rows = yield* orFail(patiently(table.list))
+        for (const { owner } of rows) if (owner !== null) yield* find(owner)
+        return yield* orFail(writer.write(() => runs.filter((run) => table.remove(run, isDead)), true))
+      })
+  }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Layers
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A journal on disk for all runs.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as DiskJournal from "@divisi/files/DiskJournal"
+ *
+ * const journal = DiskJournal.layer({ file: ".divisi/runs.sqlite" })
+ * ```
+ */
+export const layer = (options: Options = {}): Layer.Layer<never, Journal.JournalError> =>
+  Layer.effect(Journal.Journal, make(options))

@@ -1,0 +1,106 @@
+/** What every SQLite file of this package has in common: whose it is, how it fails, and how others are waited for. */
+import type { DatabaseSync } from "node:sqlite"
+import * as Effect from "effect/Effect"
+import { detailOf } from "../FileError.ts"
+import * as Sqlite from "../Sqlite.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why a file that was opened cannot be used. */
+export type Failure =
+  | { readonly _tag: "Unwritable"; readonly detail: string }
+  | { readonly _tag: "Full" }
+  | { readonly _tag: "Foreign" }
+  | { readonly _tag: "Damaged"; readonly detail: string }
+
+/** What the system does not allow, or has no room for. */
+const unwritable: ReadonlySet<number | undefined> = new Set([
+  Sqlite.codes.permission,
+  Sqlite.codes.busy,
+  Sqlite.codes.locked,
+  Sqlite.codes.noMemory,
+  Sqlite.codes.readOnly,
+  Sqlite.codes.inputOutput,
+  Sqlite.codes.cannotOpen,
+  // What the system itself has thrown.
+  undefined
+])
+
+/** A file of ours gives no other errors unless it is damaged: a column that is not there, a null where none may be. */
+export const failureOf = (error: unknown): Failure => {
+  const code = Sqlite.codeOf(error)
+  const detail = detailOf(error)
+  if (code === Sqlite.codes.notADatabase) return { _tag: "Foreign" }
+  if (code === Sqlite.codes.full || (error as NodeJS.ErrnoException | null)?.code === "ENOSPC") return { _tag: "Full" }
+  return unwritable.has(code) ? { _tag: "Unwritable", detail } : { _tag: "Damaged", detail }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Waiting for other processes
+// -------------------------------------------------------------------------------------------------------------------
+
+/** SQLite waits in place, and nothing else of this process runs meanwhile; so it waits briefly, and then we do. */
+export const busyMillis = 20
+
+export const napMillis = 10
+
+/** How often a piece of work is tried again while another process holds the file: for some ten seconds. */
+export const mostNaps = 300
+
+/** Whether another process holds the file just now. */
+export const isBusy = (error: unknown): boolean => {
+  const code = Sqlite.codeOf(error)
+  return code === Sqlite.codes.busy || code === Sqlite.codes.locked
+}
+
+/** Runs a piece of work on the file, again while another process holds it. */
+export const patiently = <A>(work: () => A, naps = mostNaps): Effect.Effect<A, unknown> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(work())
+    } catch (error) {
+      return isBusy(error) && naps > 0
+        ? Effect.andThen(Effect.sleep(napMillis), patiently(work, naps - 1))
+        : Effect.fail(error)
+    }
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The value of a pragma that is a number. */
+export const pragma = (database: DatabaseSync, name: string): number =>
+  Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0])
+
+/** Runs in a transaction that may write; none of it stands when it throws. */
+export const transact = <A>(database: DatabaseSync, work: () => A): A => {
+  database.exec("BEGIN IMMEDIATE")
+  try {
+    const done = work()
+    database.exec("COMMIT")
+    return done
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK")
+    throw error
+  }
+}
+
+/** What marks a file as one of a kind, and the version of its schema that this package writes. */
+export interface Mark {
+  readonly applicationId: number
+  readonly schemaVersion: number
+}
+
+/** What a file is, before anything in it is changed. An empty one becomes ours. */
+export const identify = (
+  database: DatabaseSync,
+  { applicationId, schemaVersion }: Mark
+): "ours" | "Foreign" | "Newer" => {
+  const id = pragma(database, "application_id")
+  const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
+  if (id !== applicationId && !(isEmpty && id === 0)) return "Foreign"
+  return pragma(database, "user_version") > schemaVersion ? "Newer" : "ours"
+}

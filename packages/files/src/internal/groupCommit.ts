@@ -1,0 +1,104 @@
+/**
+ * One writer of a SQLite file: what waits to be written goes in one transaction, and whoever has asked for it hears of it
+ * after the commit.
+ */
+import type { DatabaseSync } from "node:sqlite"
+import * as Effect from "effect/Effect"
+import * as Sqlite from "../Sqlite.ts"
+import { isBusy, mostNaps, napMillis } from "./database.ts"
+
+/** A piece of work on the file. What it throws of its own accord (no fault of the file) fails it alone. */
+interface Task {
+  readonly work: () => unknown
+  /** Whether it has to be on the disk itself when it is acknowledged, so that a loss of power does not take it back. */
+  readonly isDurable: boolean
+  readonly resume: (done: Effect.Effect<unknown, unknown>) => void
+}
+
+/** Writes to one file. */
+export interface Writer {
+  /** Does a piece of work in the next transaction. */
+  readonly write: <A>(work: () => A, isDurable: boolean) => Effect.Effect<A, unknown>
+  /** As `write`, for nobody who waits. */
+  readonly later: (work: () => unknown) => void
+  /** Writes what waits now. */
+  readonly close: () => void
+}
+
+/** Makes the writer of an open file. */
+export const make = (database: DatabaseSync): Writer => {
+  const begin = database.prepare("BEGIN IMMEDIATE")
+  const commit = database.prepare("COMMIT")
+  let waiting: Array<Task> = []
+  let isScheduled = false
+  let isDurable: boolean | undefined
+  let naps = 0
+
+  /** `FULL` waits for the disk at each commit; with `NORMAL` what was committed outlives the process alone. */
+  const setDurable = (wanted: boolean) => {
+    if (wanted === isDurable) return
+    database.exec(`PRAGMA synchronous = ${wanted ? "FULL" : "NORMAL"}`)
+    isDurable = wanted
+  }
+
+  const doAll = (tasks: ReadonlyArray<Task>): ReadonlyArray<Effect.Effect<unknown, unknown>> =>
+    tasks.map(({ work }) => {
+      try {
+        return Effect.succeed(work())
+      } catch (error) {
+        if (Sqlite.codeOf(error) !== undefined) throw error
+        return Effect.fail(error)
+      }
+    })
+
+  const attempt = (tasks: ReadonlyArray<Task>): ReadonlyArray<Effect.Effect<unknown, unknown>> => {
+    setDurable(tasks.some((task) => task.isDurable))
+    begin.run()
+    try {
+      const done = doAll(tasks)
+      commit.run()
+      return done
+    } catch (error) {
+      if (database.isTransaction) database.exec("ROLLBACK")
+      throw error
+    }
+  }
+
+  const flush = (mayNap: boolean) => {
+    isScheduled = false
+    const tasks = waiting
+    waiting = []
+    if (tasks.length === 0) return
+    try {
+      const done = attempt(tasks)
+      naps = 0
+      for (const [index, { resume }] of tasks.entries()) resume(done[index]!)
+    } catch (error) {
+      if (mayNap && isBusy(error) && naps < mostNaps) {
+        naps += 1
+        isScheduled = true
+        waiting = [...tasks, ...waiting]
+        setTimeout(() => flush(true), napMillis)
+        return
+      }
+      naps = 0
+      for (const { resume } of tasks) resume(Effect.fail(error))
+    }
+  }
+
+  const add = (task: Task) => {
+    waiting.push(task)
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(() => flush(true))
+  }
+
+  return {
+    write: <A>(work: () => A, isDurable: boolean) =>
+      Effect.callback<A, unknown>((resume) => {
+        add({ work, isDurable, resume: resume as Task["resume"] })
+      }),
+    later: (work) => add({ work, isDurable: false, resume: () => {} }),
+    close: () => flush(false)
+  }
+}

@@ -1,0 +1,148 @@
+/** Runs and their entries in a SQLite file: its schema, and the statements that read and write it. */
+import type { DatabaseSync } from "node:sqlite"
+import { crc32 } from "node:zlib"
+import type { Batch, Claim, Entry, Head } from "@divisi/core/Journal"
+import { pragma, transact } from "./database.ts"
+
+/** What says that a SQLite file is a journal of ours: "DivJ". */
+export const applicationId = 0x4469764a
+
+/** The version of the schema below. A file of another one is not read. */
+export const schemaVersion = 1
+
+// A row for each batch: what is written together is read together, and one row is cheaper than many.
+const schema = `
+  CREATE TABLE runs (
+    id INTEGER PRIMARY KEY,
+    run TEXT NOT NULL UNIQUE,
+    epoch INTEGER NOT NULL,
+    owner TEXT,
+    length INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    head TEXT
+  ) STRICT;
+  CREATE INDEX runs_changed_at ON runs (changed_at);
+  CREATE TABLE batches (
+    run INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    entries TEXT NOT NULL,
+    PRIMARY KEY (run, seq)
+  ) STRICT;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${schemaVersion};
+`
+
+/** Makes a file ready for several processes, and writes the schema where there is none yet. */
+export const prepare = (database: DatabaseSync): void => {
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
+  // Another process may have written it meanwhile; and a file that cannot be written shows it here.
+  transact(database, () => {
+    if (pragma(database, "user_version") === 0) database.exec(schema)
+    else database.exec(`PRAGMA user_version = ${schemaVersion}`)
+  })
+}
+
+/** A run as it lies in the table. */
+export interface Row {
+  readonly id: number
+  readonly run: string
+  readonly epoch: number
+  readonly owner: string | null
+  readonly length: number
+  readonly bytes: number
+  readonly changed_at: number
+  readonly head: string | null
+}
+
+/** Entries that do not match their checksum, or are not there. */
+export class Torn extends Error {}
+
+/** SQLite has no checksums of its own: a flipped bit in a text would be another answer. */
+const sumOf = (run: string, seq: number, text: string): number => crc32(text, crc32(`${run} ${seq}`))
+
+/** The statements of one open file. They throw what SQLite throws, and {@link Torn}. */
+export interface JournalTable {
+  /** Takes a run for an owner; gives who has it instead, unless that one is `dead`. */
+  readonly claim: (run: string, owner: string, isDead: (owner: string) => boolean, now: number) => Claim | string
+  readonly release: (run: string, epoch: number, owner: string) => void
+  /** Returns whether it was written: not where the epoch or the sequence number is another. */
+  readonly append: (batch: Batch, now: number) => boolean
+  readonly read: (run: string, from: number) => ReadonlyArray<Entry>
+  readonly list: () => ReadonlyArray<Row & { readonly head: string }>
+  readonly remove: (run: string, isDead: (owner: string) => boolean) => boolean
+}
+
+/** The table of a file that has been prepared. */
+export const make = (database: DatabaseSync): JournalTable => {
+  const find = database.prepare("SELECT * FROM runs WHERE run = ?")
+  const begin = database.prepare(
+    "INSERT INTO runs (run, epoch, owner, length, bytes, changed_at) VALUES (?, 1, ?, 0, 0, ?)"
+  )
+  const take = database.prepare("UPDATE runs SET epoch = epoch + 1, owner = ? WHERE id = ?")
+  const free = database.prepare("UPDATE runs SET owner = NULL WHERE run = ? AND epoch = ? AND owner = ?")
+  const forget = database.prepare("DELETE FROM runs WHERE run = ? AND length = 0 AND owner IS NULL")
+  const grow = database.prepare(`
+    UPDATE runs SET length = length + ?, bytes = bytes + ?, changed_at = ?, head = coalesce(?, head)
+    WHERE run = ? AND epoch = ? AND length = ? RETURNING id
+  `)
+  const add = database.prepare("INSERT INTO batches (run, seq, sum, entries) VALUES (?, ?, ?, ?)")
+  const from = database.prepare(`
+    SELECT seq, sum, entries FROM batches
+    WHERE run = ? AND seq >= coalesce((SELECT max(seq) FROM batches WHERE run = ? AND seq <= ?), 0) ORDER BY seq
+  `)
+  const all = database.prepare("SELECT * FROM runs WHERE head IS NOT NULL ORDER BY changed_at DESC, id DESC")
+  const empty = database.prepare("DELETE FROM batches WHERE run = ?")
+  const drop = database.prepare("DELETE FROM runs WHERE id = ?")
+
+  const rowOf = (run: string) => find.get(run) as Row | undefined
+
+  return {
+    claim: (run, owner, isDead, now) => {
+      const row = rowOf(run)
+      if (row === undefined) {
+        begin.run(run, owner, now)
+        return { epoch: 1, length: 0 }
+      }
+      if (row.owner !== null && !isDead(row.owner)) return row.owner
+      take.run(owner, row.id)
+      return { epoch: row.epoch + 1, length: row.length }
+    },
+    release: (run, epoch, owner) => {
+      if (free.run(run, epoch, owner).changes > 0) forget.run(run)
+    },
+    append: ({ entries, epoch, head, run, seq }, now) => {
+      const text = JSON.stringify(entries)
+      const kept = head === undefined ? null : JSON.stringify(head satisfies Head)
+      const row = grow.get(entries.length, Buffer.byteLength(text), now, kept, run, epoch, seq)
+      if (row === undefined) return false
+      add.run(row.id!, seq, sumOf(run, seq, text), text)
+      return true
+    },
+    read: (run, first) => {
+      const row = rowOf(run)
+      if (row === undefined || first >= row.length) return []
+      const batches = from.all(row.id, row.id, first)
+      let next = Number(batches[0]?.seq ?? 0)
+      const start = next
+      const entries = batches.flatMap(({ entries, seq, sum }) => {
+        const text = String(entries)
+        if (seq !== next || sumOf(run, next, text) !== sum) throw new Torn(`entries of run ${run} from ${next} on`)
+        const read: ReadonlyArray<Entry> = JSON.parse(text)
+        next += read.length
+        return read
+      })
+      if (start > first || next < row.length) throw new Torn(`entries of run ${run} from ${Math.min(next, first)} on`)
+      return entries.slice(first - start)
+    },
+    list: () => all.all() as unknown as ReadonlyArray<Row & { readonly head: string }>,
+    remove: (run, isDead) => {
+      const row = rowOf(run)
+      if (row === undefined || (row.owner !== null && !isDead(row.owner))) return false
+      empty.run(row.id)
+      drop.run(row.id)
+      return true
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** The contract of journals. */
+export * as JournalContract from "./journals/JournalContract.ts"

@@ -1,0 +1,364 @@
+/**
+ * The contract of a journal: what every journal does, as one suite that each of them runs.
+ *
+ * A store is opened several times at once; each opening stands for a process of its own, which ends with its scope.
+ */
+import assert from "node:assert/strict"
+import * as Journal from "@divisi/core/Journal"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Opens a store, as one process; it is closed with its scope, as when the process ends. */
+export type Open = Effect.Effect<Journal.Journal, Journal.JournalError, Scope.Scope>
+
+/** A case of the contract. */
+export interface Case {
+  readonly id: string
+  readonly name: string
+  /** Fails, or throws, where the journal does not keep it. `open` opens one store, which is empty at first. */
+  readonly run: (open: Open) => Effect.Effect<void, unknown, Scope.Scope>
+}
+
+/** The functions of a test runner: those of vitest, or of any other with the same shape. */
+export interface Runner {
+  readonly describe: (name: string, body: () => void) => unknown
+  readonly it: (name: string, body: () => Promise<void>) => unknown
+}
+
+/** What is held to the contract. */
+export interface Options extends Runner {
+  readonly name: string
+  /** A new store, without runs. */
+  readonly fresh: () => Open
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is written
+// -------------------------------------------------------------------------------------------------------------------
+
+const finished = (run: string): RunEvent => ({
+  type: "run-finished",
+  runId: run,
+  at: 9,
+  ending: "answered",
+  answer: "42",
+  spend: { usage: { inputTokens: 3, outputTokens: 4 }, costUsd: 0.1, calls: 1, unpricedCalls: 0 },
+  durationMillis: 8
+})
+
+const event = (run: string, round: number): Journal.Entry => ({
+  type: "event",
+  event: { type: "round-started", runId: run, at: round, round }
+})
+
+const usage = { inputTokens: 3, outputTokens: 4 }
+
+/** An entry of each kind, with what texts may hold. */
+const each = (run: string): ReadonlyArray<Journal.Entry> => {
+  const attempt = { call: `${run}/0/1/0`, attempt: 0 }
+  const answer = { text: 'Ünïcödé 🎻 "\\\u0000\u2028', finishReason: "stop", usage }
+  return [
+    event(run, 0),
+    { ...attempt, type: "intent", hash: "abc", worker: "a", at: 5, worst: { usage, costUsd: 0.5 } },
+    { ...attempt, type: "failed", reason: { _tag: "Network", detail: "cut" }, message: "m", usage, costUsd: 0 },
+    { ...attempt, type: "interrupted", usage, costUsd: 0.25 },
+    { ...attempt, type: "lost", usage, costUsd: 0.5 },
+    { ...attempt, type: "answered", answer, usage, costUsd: 0.125 },
+    { ...attempt, type: "found", hash: "def", answer },
+    { type: "event", event: finished(run) }
+  ]
+}
+
+const head = (run: string, more: Partial<Journal.Head> = {}): Journal.Head => ({
+  question: `What is ${run}?`,
+  policy: "p",
+  workers: ["a", "b"],
+  startedAt: 1,
+  costUsd: 0,
+  calls: 0,
+  ...more
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Cases
+// -------------------------------------------------------------------------------------------------------------------
+
+const reasonOf = <A>(effect: Effect.Effect<A, Journal.JournalError>) =>
+  Effect.map(Effect.flip(effect), ({ reason }) => reason)
+
+/** Opens a store as a process that `end` ends. */
+const process = (open: Open) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const journal = yield* Scope.provide(open, scope)
+    return { journal, end: Scope.close(scope, Exit.void) }
+  })
+
+const define = (id: string, name: string, run: (open: Open) => Effect.Effect<void, unknown, Scope.Scope>): Case => ({
+  id,
+  name,
+  run
+})
+
+/** Every case of the contract. */
+export const cases: ReadonlyArray<Case> = [
+  define("append/read", "what is appended is read as it was written, from any number on", (open) =>
+    Effect.gen(function* () {
+      const journal = yield* open
+      const { epoch, length } = yield* journal.claim("r")
+      assert.equal(length, 0)
+      const entries = each("r")
+      yield* journal.append({ run: "r", epoch, seq: 0, entries: entries.slice(0, 3), head: head("r") })
+      yield* journal.append({ run: "r", epoch, seq: 3, entries: entries.slice(3) })
+      for (let from = 0; from <= entries.length; from++)
+        assert.deepEqual(yield* journal.read("r", from), entries.slice(from))
+      assert.deepEqual(yield* journal.read("another"), [])
+    })
+  ),
+  define(
+    "append/seen",
+    "what is acknowledged is seen by another process at once, and by one that comes later",
+    (open) =>
+      Effect.gen(function* () {
+        const first = yield* process(open)
+        const second = yield* open
+        const { epoch } = yield* first.journal.claim("r")
+        yield* first.journal.append({ run: "r", epoch, seq: 0, entries: each("r") })
+        assert.deepEqual(yield* second.read("r"), each("r"))
+        yield* first.end
+        assert.deepEqual(yield* (yield* open).read("r"), each("r"))
+      })
+  ),
+  define("append/large", "an entry of a megabyte is kept", (open) =>
+    Effect.gen(function* () {
+      const journal = yield* open
+      const { epoch } = yield* journal.claim("r")
+      const large: Journal.Entry = {
+        type: "found",
+        call: "c",
+        attempt: 0,
+        hash: "h",
+        answer: { text: "é".repeat(5e5) }
+      }
+      yield* journal.append({ run: "r", epoch, seq: 0, entries: [large] })
+      assert.deepEqual(yield* journal.read("r"), [large])
+    })
+  ),
+  define("append/at-once", "what many runs append at once is all there, each in its order", (open) =>
+    Effect.gen(function* () {
+      const journals = [yield* open, yield* open]
+      const runs = Array.from({ length: 40 }, (_, index) => `r${index}`)
+      const one = (run: string, index: number) =>
+        Effect.gen(function* () {
+          const journal = journals[index % 2]!
+          const { epoch } = yield* journal.claim(run)
+          for (let seq = 0; seq < 5; seq++) yield* journal.append({ run, epoch, seq, entries: [event(run, seq)] })
+        })
+      yield* Effect.all(runs.map(one), { concurrency: "unbounded" })
+      for (const run of runs)
+        assert.deepEqual(
+          yield* journals[0]!.read(run),
+          [0, 1, 2, 3, 4].map((seq) => event(run, seq))
+        )
+    })
+  ),
+  define("append/gap", "what does not follow what is there is refused, and nothing of it written", (open) =>
+    Effect.gen(function* () {
+      const journal = yield* open
+      const { epoch } = yield* journal.claim("r")
+      const append = (seq: number) => journal.append({ run: "r", epoch, seq, entries: [event("r", 0)] })
+      yield* append(0)
+      for (const seq of [0, 2]) assert.deepEqual(yield* reasonOf(append(seq)), { _tag: "Fenced", run: "r" })
+      assert.equal((yield* journal.read("r")).length, 1)
+    })
+  ),
+  define("claim/held", "a run that a process carries on is claimed by no other, which is told by whom", (open) =>
+    Effect.gen(function* () {
+      const first = yield* open
+      const second = yield* open
+      yield* first.claim("r")
+      for (const journal of [first, second]) {
+        const reason = yield* reasonOf(journal.claim("r"))
+        assert.equal(reason._tag, "Held")
+        assert.ok(reason._tag === "Held" && reason.run === "r" && reason.owner !== "")
+      }
+      yield* second.claim("another")
+    })
+  ),
+  define("claim/released", "a claim that is given back is free, and the next one has a higher epoch", (open) =>
+    Effect.gen(function* () {
+      const first = yield* open
+      const second = yield* open
+      const one = yield* first.claim("r")
+      yield* first.append({ run: "r", epoch: one.epoch, seq: 0, entries: each("r") })
+      yield* first.release("r", one.epoch)
+      // A journal may write it later than it says.
+      const two = yield* Effect.retry(second.claim("r"), { times: 100, schedule: Schedule.spaced("10 millis") })
+      assert.ok(two.epoch > one.epoch)
+      assert.equal(two.length, each("r").length)
+    })
+  ),
+  define("claim/ended", "the claims of a process that has ended are free at once", (open) =>
+    Effect.gen(function* () {
+      const first = yield* process(open)
+      const one = yield* first.journal.claim("r")
+      yield* first.journal.append({ run: "r", epoch: one.epoch, seq: 0, entries: each("r") })
+      yield* first.end
+      const two = yield* (yield* open).claim("r")
+      assert.ok(two.epoch > one.epoch)
+      assert.equal(two.length, each("r").length)
+    })
+  ),
+  define("claim/at-once", "of several processes that claim a run at once, one gets it", (open) =>
+    Effect.gen(function* () {
+      const journals = [yield* open, yield* open, yield* open]
+      for (let round = 0; round < 10; round++) {
+        const exits = yield* Effect.all(
+          journals.map((journal) => Effect.exit(journal.claim(`r${round}`))),
+          { concurrency: "unbounded" }
+        )
+        assert.equal(exits.filter(Exit.isSuccess).length, 1)
+      }
+    })
+  ),
+  define("claim/fenced", "what comes with an older epoch is refused, and nothing of it written", (open) =>
+    Effect.gen(function* () {
+      const first = yield* open
+      const second = yield* open
+      const one = yield* first.claim("r")
+      yield* first.append({ run: "r", epoch: one.epoch, seq: 0, entries: [event("r", 0)] })
+      yield* first.release("r", one.epoch)
+      const two = yield* Effect.retry(second.claim("r"), { times: 100, schedule: Schedule.spaced("10 millis") })
+      const late = first.append({ run: "r", epoch: one.epoch, seq: 1, entries: [event("r", 1)] })
+      assert.deepEqual(yield* reasonOf(late), { _tag: "Fenced", run: "r" })
+      yield* second.append({ run: "r", epoch: two.epoch, seq: 1, entries: [event("r", 2)] })
+      assert.deepEqual(yield* second.read("r", 1), [event("r", 2)])
+    })
+  ),
+  define("list/heads", "the list has each run that has entries, with its last head, the last changed first", (open) =>
+    Effect.gen(function* () {
+      const journal = yield* open
+      for (const run of ["a", "b", "c"]) {
+        const { epoch } = yield* journal.claim(run)
+        if (run === "c") continue
+        yield* journal.append({ run, epoch, seq: 0, entries: each(run), head: head(run) })
+        yield* Effect.sleep(5)
+      }
+      const again = head("a", { ending: "answered", costUsd: 0.5, calls: 3, waitsFor: ["x"] })
+      yield* journal.append({ run: "a", epoch: 1, seq: 8, entries: [event("a", 1)], head: again })
+      const runs = yield* journal.list
+      assert.deepEqual(
+        runs.map(({ run }) => run),
+        ["a", "b"]
+      )
+      const { bytes, changedAt, owner, ...rest } = runs[0]!
+      assert.deepEqual(rest, { run: "a", length: 9, ...again })
+      assert.ok(bytes > 0 && changedAt > 0 && owner !== undefined && owner !== "")
+    })
+  ),
+  define("list/owners", "the list says who carries a run on, and nobody once its process has ended", (open) =>
+    Effect.gen(function* () {
+      const first = yield* process(open)
+      const second = yield* open
+      const { epoch } = yield* first.journal.claim("r")
+      yield* first.journal.append({ run: "r", epoch, seq: 0, entries: each("r"), head: head("r") })
+      assert.notEqual((yield* second.list)[0]?.owner, undefined)
+      yield* first.end
+      assert.equal((yield* second.list)[0]?.owner, undefined)
+    })
+  ),
+  define("remove/runs", "runs that nobody carries on are removed, and may begin anew", (open) =>
+    Effect.gen(function* () {
+      const first = yield* process(open)
+      const second = yield* open
+      for (const run of ["a", "b"]) {
+        const { epoch } = yield* first.journal.claim(run)
+        yield* first.journal.append({ run, epoch, seq: 0, entries: each(run), head: head(run) })
+      }
+      assert.deepEqual(yield* second.remove(["a", "b", "c"]), [])
+      yield* first.end
+      assert.deepEqual(yield* second.remove(["a", "c"]), ["a"])
+      assert.deepEqual(yield* second.read("a"), [])
+      assert.equal((yield* second.list).length, 1)
+      assert.equal((yield* second.claim("a")).length, 0)
+    })
+  ),
+  define("remove/bounds", "the oldest runs go where age and size are bounded", (open) =>
+    Effect.gen(function* () {
+      const first = yield* process(open)
+      for (const run of ["a", "b", "c"]) {
+        const { epoch } = yield* first.journal.claim(run)
+        yield* first.journal.append({ run, epoch, seq: 0, entries: each(run), head: head(run) })
+        yield* Effect.sleep(5)
+      }
+      yield* first.end
+      const journal = yield* open
+      const [newest] = yield* journal.list
+      const now = newest!.changedAt
+      assert.deepEqual(yield* Journal.prune(journal, now, { olderThanMillis: 60_000, maxBytes: 1e9 }), [])
+      assert.deepEqual(yield* Journal.prune(journal, now, { maxBytes: 2.5 * newest!.bytes }), ["a"])
+      assert.deepEqual(yield* Journal.prune(journal, now, { olderThanMillis: 1 }), ["b"])
+    })
+  ),
+  define("follow/end", "a run is followed as it is written, up to its end", (open) =>
+    Effect.gen(function* () {
+      const first = yield* open
+      const second = yield* open
+      const { epoch } = yield* first.claim("r")
+      yield* first.append({ run: "r", epoch, seq: 0, entries: [event("r", 0), event("r", 1)] })
+      const followed = Stream.runCollect(Journal.follow(second, "r", { from: 1, everyMillis: 5 }))
+      const fiber = yield* Effect.forkChild(followed)
+      yield* Effect.sleep(20)
+      yield* first.append({ run: "r", epoch, seq: 2, entries: [event("r", 2)] })
+      yield* Effect.sleep(20)
+      yield* first.append({ run: "r", epoch, seq: 3, entries: [{ type: "event", event: finished("r") }] })
+      const entries = yield* Effect.timeout(Fiber.join(fiber), 3_000)
+      assert.deepEqual(entries, [event("r", 1), event("r", 2), { type: "event", event: finished("r") }])
+    })
+  )
+]
+
+/** Runs one case against a new store. */
+export const check = (one: Case, fresh: () => Open): Promise<void> =>
+  Effect.runPromise(Effect.scoped(Effect.suspend(() => one.run(fresh()))))
+
+/**
+ * Declares the suite of a journal.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Journal from "@divisi/core/Journal"
+ * import { JournalContract } from "@divisi/testkit/journals"
+ * import * as Effect from "effect/Effect"
+ *
+ * const names: Array<string> = []
+ * JournalContract.contract({
+ *   name: "in memory",
+ *   fresh: () => {
+ *     const memory = Journal.memory()
+ *     return Effect.acquireRelease(
+ *       Effect.sync(() => Journal.makeMemory(memory)),
+ *       (journal) => Effect.sync(journal.end)
+ *     )
+ *   },
+ *   describe: (_, body) => body(),
+ *   it: (name) => names.push(name) // a real suite passes `it` of its test runner
+ * })
+ * names.length > 10 // => true
+ * ```
+ */
+export const contract = ({ describe, fresh, it, name }: Options): void => {
+  describe(`${name} keeps the contract of journals`, () => {
+    for (const one of cases) it(`${one.id}: ${one.name}`, () => check(one, fresh))
+  })
+}
