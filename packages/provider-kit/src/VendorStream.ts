@@ -38,6 +38,8 @@ export interface Protocol<Event, State> {
   readonly finishReason: (state: State) => FinishReason | undefined
   /** The usage that the vendor has reported so far. For a complete answer without any, it is estimated. */
   readonly usage: (state: State) => Usage | undefined
+  /** What the vendor wants back with this turn, as it gave it; asked of a complete answer. Nothing when absent. */
+  readonly echo?: ((state: State) => unknown) | undefined
   /** The reason of a call whose events ended too early; a `Network` failure when absent. */
   readonly incomplete?: ((state: State) => WorkerErrorReason) | undefined
 }
@@ -173,6 +175,7 @@ class Reader<Event, State> {
     if (parts.length === 0) return
     for (const part of parts) {
       if (part.type === "text" || part.type === "reasoning") this.#characters += part.text.length
+      else if (part.type === "tool-call") this.#characters += part.name.length + part.arguments.length
       this.#parts.push(part)
     }
     this.#notify()
@@ -240,7 +243,8 @@ class Reader<Event, State> {
     if (reason === undefined) return this.#refuse(protocol.incomplete?.(this.#state) ?? cut)
     const outputTokens = Math.ceil(this.#characters / 4)
     const usage = protocol.usage(this.#state) ?? { ...estimateUsage(messages, ""), outputTokens }
-    this.#parts.push({ type: "finish", reason, usage })
+    const echo = protocol.echo?.(this.#state)
+    this.#parts.push(echo === undefined ? { type: "finish", reason, usage } : { type: "finish", reason, usage, echo })
     this.#end(Cause.done())
   }
 

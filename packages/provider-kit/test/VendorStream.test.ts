@@ -27,6 +27,18 @@ describe("an answer", () => {
     assert.deepStrictEqual(finish, { type: "finish", reason: "stop", usage: estimated })
   })
 
+  it("brings what the vendor wants back, and counts the tools that it asks for", async () => {
+    const asked: WorkerPart = { type: "tool-call", id: "1", name: "clock", arguments: '{"in":"Ulm"}' }
+    const events = async function* (): AsyncGenerator<Event> {
+      yield { end: "stop" }
+    }
+    const open = async () => ({ parts: [asked], events: events() })
+    const echoing = { ...protocol, echo: () => ({ signature: "s" }) }
+    const { finish } = await read({ ...call(events, { open }), protocol: echoing })
+    const usage = { inputTokens: 2, outputTokens: 5, estimated: true }
+    assert.deepStrictEqual(finish, { type: "finish", reason: "stop", usage, echo: { signature: "s" } })
+  })
+
   it("is taken in as many steps as it comes in packets, not in events", async () => {
     const stream = VendorStream.make(
       call(async function* () {
