@@ -27,6 +27,8 @@ export interface Options {
 export interface Endpoint {
   /** Without a query, and without a slash at its end; `undefined` for the vendor's own. */
   readonly baseURL: string | undefined
+  /** The query of the base URL with its question mark, for clients other than `fetch`; empty where it has none. */
+  readonly query: string
   /** Adds the query of the base URL to each request, and follows no redirect. */
   readonly fetch: typeof globalThis.fetch
   /** What no error may show: the key, headers, and the base URL's query and long parts. */
@@ -203,6 +205,7 @@ export const make = (options: Options): Endpoint => {
   const url = read(options)
   return {
     baseURL: url && withoutSlashes(`${url.origin}${url.pathname}`),
+    query: url?.search ?? "",
     fetch: fetchWithoutRedirects(options.fetch, url?.searchParams),
     secrets: secretsOf(options, url)
   }

@@ -101,31 +101,51 @@ const parsed = (data: string): unknown => {
   }
 }
 
+/** A response that is read as bytes, for providers with a client of HTTP other than `fetch`. */
+export interface Incoming {
+  readonly status: number
+  readonly contentType: string | undefined
+  /** The next bytes; nothing at the end. */
+  readonly read: () => Promise<Uint8Array | undefined>
+  /** Called when nothing more is read: at the end of the events, after a failure, and when the signal is aborted. */
+  readonly cancel: () => void
+}
+
+const ofResponse = ({ body, headers, status }: Response): Incoming => {
+  if (body === null) throw withoutAnswer(status)
+  const reader = body.getReader()
+  return {
+    status,
+    contentType: headers.get("content-type") ?? undefined,
+    read: async () => (await reader.read()).value,
+    cancel: () => {
+      reader.cancel().catch(() => undefined)
+    }
+  }
+}
+
+const withoutAnswer = (status: number) => unreadable(`status ${status} came without an answer`)
+
 /** Servers without an API answer with a page, or with one object. */
-const bodyOf = ({ body, headers, status }: Response): ReadableStream<Uint8Array> => {
-  const contentType = headers.get("content-type") ?? ""
-  if (body === null) throw unreadable(`status ${status} came without an answer`)
-  if (!/html|application\/json/i.test(contentType)) return body
-  body.cancel().catch(() => undefined)
-  throw unreadable(`${contentType} came instead of a stream of events`)
+const check = ({ contentType = "", status }: Incoming): void => {
+  if (status === 204 || status === 205) throw withoutAnswer(status)
+  if (/html|application\/json/i.test(contentType)) throw unreadable(`${contentType} came instead of a stream of events`)
 }
 
 const read = async function* (
-  response: Response,
+  response: Response | Incoming,
   signal: AbortSignal,
   splitter: Splitter
 ): AsyncGenerator<unknown, void> {
-  const reader = bodyOf(response).getReader()
-  const cancel = () => {
-    reader.cancel().catch(() => undefined)
-  }
-  signal.addEventListener("abort", cancel, { once: true })
+  const incoming = "read" in response ? response : ofResponse(response)
+  signal.addEventListener("abort", incoming.cancel, { once: true })
   let turnedAt = performance.now()
   try {
+    check(incoming)
     for (let isDone = false; !isDone; ) {
-      const { done, value } = await reader.read()
-      isDone = done
-      for (const event of splitter.take(value)) {
+      const bytes = await incoming.read()
+      isDone = bytes === undefined
+      for (const event of splitter.take(bytes)) {
         if (event === "[DONE]") return
         yield parsed(event)
       }
@@ -134,8 +154,8 @@ const read = async function* (
       turnedAt = performance.now()
     }
   } finally {
-    signal.removeEventListener("abort", cancel)
-    cancel()
+    signal.removeEventListener("abort", incoming.cancel)
+    incoming.cancel()
   }
 }
 
@@ -158,9 +178,9 @@ const read = async function* (
  * events // => [{ text: "42" }]
  * ```
  */
-export const serverSent = (response: Response, signal: AbortSignal): AsyncGenerator<unknown, void> =>
+export const serverSent = (response: Response | Incoming, signal: AbortSignal): AsyncGenerator<unknown, void> =>
   read(response, signal, new ServerSent())
 
 /** The lines of a response, each read from JSON: as {@link serverSent}, for newline-delimited JSON. */
-export const lines = (response: Response, signal: AbortSignal): AsyncGenerator<unknown, void> =>
+export const lines = (response: Response | Incoming, signal: AbortSignal): AsyncGenerator<unknown, void> =>
   read(response, signal, new Lines())

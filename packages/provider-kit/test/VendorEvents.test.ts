@@ -50,6 +50,38 @@ describe("a stream of events", () => {
     assert.deepStrictEqual(await read(response(["data: 1\n\ndata: 2"])), [1, 2])
   })
 
+  it("may begin with a mark of its byte order, and have lines of any length", async () => {
+    const bytes = encoder.encode('\ufeffdata: "a"\n\n')
+    for (let at = 0; at <= bytes.length; at++) {
+      assert.deepStrictEqual(await read(response([bytes.slice(0, at), bytes.slice(at)])), ["a"])
+    }
+    const long = "x".repeat(8 * 1024 * 1024)
+    const piece = encoder.encode("x".repeat(4096))
+    const pieces = ['data: "', ...Array.from({ length: 2048 }, () => piece), '"\n\n']
+    assert.deepStrictEqual(await read(response(pieces)), [long])
+  })
+
+  it("is the same where it comes from another client of HTTP than `fetch`", async () => {
+    const pieces = [": hi\ndata: 1", "\n\ndata: 2\n\nda"].map((text) => encoder.encode(text))
+    let cancelled = 0
+    const incoming: VendorEvents.Incoming = {
+      status: 200,
+      contentType: "text/event-stream",
+      read: async () => pieces.shift(),
+      cancel: () => {
+        cancelled += 1
+      }
+    }
+    const events: Array<unknown> = []
+    for await (const event of VendorEvents.serverSent(incoming, never)) events.push(event)
+    assert.deepStrictEqual(events, [1, 2])
+    assert.strictEqual(cancelled, 1)
+    const page = VendorEvents.serverSent({ ...incoming, contentType: "text/html" }, never)
+    const error = await page.next().catch((error: unknown) => error)
+    assert.instanceOf(error, Failure)
+    assert.strictEqual(cancelled, 2)
+  })
+
   it("cannot be read where it is none", async () => {
     const page = await failure(response(["<html>"], { "content-type": "text/html" }))
     assert.deepStrictEqual(page, { _tag: "Malformed", detail: "text/html came instead of a stream of events" })

@@ -1,15 +1,17 @@
 /**
- * What a call costs over the bare SDK: CPU time of this process for the same streams, side by side in one run, and what
- * memory is kept after many calls. Prints JSON.
+ * What a call costs: CPU time of this process for the same answers, of bare clients and of workers, side by side in one
+ * run; and what memory is kept after many calls. A call is answered with a short stream in one packet, a stream with a
+ * long one in many. Prints JSON, in microseconds a call.
  *
- *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 2000] [--rounds 7] [--concurrency 100] [--memory 100000]
+ *   node --conditions=@divisi/source --expose-gc bench/overhead.ts [--calls 1000] [--rounds 7] [--concurrency 100] [--memory 100000]
  */
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
+import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import OpenAI from "openai"
-import { openai, openaiChat } from "../src/index.ts"
+import { openai, openaiChat, openaiCompatible } from "../src/index.ts"
 
 const { values } = parseArgs({
   options: {
@@ -30,11 +32,14 @@ const serve = async () => {
     stdio: ["ignore", "pipe", "inherit", "ipc"]
   })
   const port = await new Promise<number>((resolve) => child.stdout?.once("data", (data) => resolve(Number(data))))
-  return { baseURL: `http://127.0.0.1:${port}/v1`, stop: () => child.kill() }
+  return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() }
 }
 
+/** A call, which gives how many characters it read. */
+type Call = () => Promise<number>
+
 /** Runs a call so many times, so many at once. */
-const many = async (count: number, call: () => Promise<number>) => {
+const many = async (count: number, call: Call) => {
   let started = 0
   let characters = 0
   const lane = async () => {
@@ -50,11 +55,11 @@ const many = async (count: number, call: () => Promise<number>) => {
 
 const messages = [{ role: "user" as const, content: "Say something." }]
 
-const contenders = (baseURL: string) => {
-  const client = new OpenAI({ baseURL, apiKey: "sk-bench", maxRetries: 0, logLevel: "off" })
-  const ours = (worker: ReturnType<typeof openai>) => () => {
+/** As core's executor reads a worker. */
+const ofWorker =
+  (worker: Worker): Call =>
+  () => {
     let characters = 0
-    // As core's executor reads a worker.
     const count = Stream.runForEachArray(worker.generate({ messages }), (parts) =>
       Effect.sync(() => {
         for (const part of parts) if (part.type === "text") characters += part.text.length
@@ -62,9 +67,42 @@ const contenders = (baseURL: string) => {
     )
     return Effect.runPromise(count).then(() => characters)
   }
+
+// Imported once `fetch` has been used: before that, undici would take its place.
+await fetch("data:,").then((response) => response.text())
+const { request } = await import("undici")
+
+/** The least that can be done: the events of a packet are split where they end, and read. */
+const bareUndici = (url: string): Call => {
+  const options = { model: "gpt-5", messages, stream: true, stream_options: { include_usage: true } }
+  const headers = { "content-type": "application/json", authorization: "Bearer sk-bench" }
+  return async () => {
+    const { body } = await request(url, { method: "POST", headers, body: JSON.stringify(options) })
+    let characters = 0
+    let rest = ""
+    body.setEncoding("utf8")
+    for await (const text of body) {
+      const events = (rest + text).split("\n\n")
+      rest = events.pop() ?? ""
+      for (const event of events) {
+        if (event === "data: [DONE]") continue
+        const chunk = JSON.parse(event.slice(6)) as OpenAI.ChatCompletionChunk
+        characters += chunk.choices[0]?.delta.content?.length ?? 0
+      }
+    }
+    return characters
+  }
+}
+
+const contenders = (
+  url: string,
+  shape: "call" | "stream"
+): Readonly<Record<string, Readonly<Record<string, Call>>>> => {
+  const baseURL = `${url}/${shape}/v1`
+  const client = new OpenAI({ baseURL, apiKey: "sk-bench", maxRetries: 0, logLevel: "off" })
   return {
     responses: {
-      bare: async () => {
+      bareSdk: async () => {
         let characters = 0
         const body = { model: "gpt-5", input: messages, stream: true, store: false } as const
         for await (const event of await client.responses.create(body)) {
@@ -72,10 +110,10 @@ const contenders = (baseURL: string) => {
         }
         return characters
       },
-      ours: ours(openai("gpt-5", { baseURL, apiKey: "sk-bench" }))
+      openai: ofWorker(openai("gpt-5", { baseURL, apiKey: "sk-bench" }))
     },
     chat: {
-      bare: async () => {
+      bareSdk: async () => {
         let characters = 0
         const body = { model: "gpt-5", messages, stream: true, stream_options: { include_usage: true } } as const
         for await (const chunk of await client.chat.completions.create(body)) {
@@ -83,44 +121,40 @@ const contenders = (baseURL: string) => {
         }
         return characters
       },
-      ours: ours(openaiChat("gpt-5", { baseURL, apiKey: "sk-bench" }))
+      openaiChat: ofWorker(openaiChat("gpt-5", { baseURL, apiKey: "sk-bench" })),
+      openaiCompatible: ofWorker(openaiCompatible({ model: "gpt-5", baseURL, apiKey: "sk-bench" })),
+      bareUndici: bareUndici(`${baseURL}/chat/completions`)
     }
   }
 }
 
-/** CPU milliseconds of a call. */
-const measure = async (call: () => Promise<number>) => {
+/** CPU microseconds of a call. */
+const measure = async (call: Call) => {
   const before = process.cpuUsage()
   const characters = await many(calls, call)
   const { system, user } = process.cpuUsage(before)
-  return { millis: (user + system) / 1000 / calls, characters }
+  return { micros: (user + system) / calls, characters }
 }
 
 const median = (numbers: ReadonlyArray<number>) =>
   [...numbers].sort((left, right) => left - right)[Math.floor(numbers.length / 2)] ?? Number.NaN
 
-const compare = async (pair: { bare: () => Promise<number>; ours: () => Promise<number> }) => {
-  const millis = { bare: [] as Array<number>, ours: [] as Array<number> }
-  await many(calls, pair.bare)
-  await many(calls, pair.ours)
+/** The median of each contender. They take turns, each round from another one on, so that what else the machine does falls on all. */
+const compare = async (contenders: Readonly<Record<string, Call>>) => {
+  const all = Object.entries(contenders)
+  const micros = new Map(all.map(([name]) => [name, [] as Array<number>]))
+  for (const [, call] of all) await many(calls, call)
   for (let round = 0; round < rounds; round++) {
-    // Taken in turns, so that what else the machine does falls on both.
-    const order = round % 2 === 0 ? (["bare", "ours"] as const) : (["ours", "bare"] as const)
-    const results = { bare: 0, ours: 0 }
-    for (const who of order) {
-      const { characters, millis: one } = await measure(pair[who])
-      millis[who].push(one)
-      results[who] = characters
+    const read = new Set<number>()
+    for (let turn = 0; turn < all.length; turn++) {
+      const [name, call] = all[(round + turn) % all.length]!
+      const measured = await measure(call)
+      micros.get(name)?.push(measured.micros)
+      read.add(measured.characters)
     }
-    if (results.bare !== results.ours) throw new Error("The contenders did not read the same text.")
+    if (read.size !== 1) throw new Error("The contenders did not read the same text.")
   }
-  const ratios = millis.ours.map((one, index) => one / (millis.bare[index] ?? Number.NaN))
-  return {
-    bareMillisPerCall: median(millis.bare),
-    oursMillisPerCall: median(millis.ours),
-    overhead: median(ratios) - 1,
-    overheadByRound: ratios.map((ratio) => Number((ratio - 1).toFixed(3)))
-  }
+  return Object.fromEntries([...micros].map(([name, measured]) => [name, Math.round(median(measured))]))
 }
 
 const heap = () => {
@@ -129,7 +163,7 @@ const heap = () => {
   return process.memoryUsage().heapUsed
 }
 
-const keep = async (count: number, call: () => Promise<number>) => {
+const keep = async (count: number, call: Call) => {
   await many(Math.min(2000, count), call)
   const samples = [heap()]
   for (let part = 0; part < 5; part++) {
@@ -144,18 +178,31 @@ const keep = async (count: number, call: () => Promise<number>) => {
   }
 }
 
-const server = await serve()
-const { chat, responses } = contenders(server.baseURL)
-const memory = Number(values.memory)
-const report = {
-  node: process.version,
-  calls,
-  rounds,
-  concurrency,
-  deltas: Number(values.deltas),
-  ...(memory > 0
-    ? { memory: { responses: await keep(memory, responses.ours) } }
-    : { responses: await compare(responses), chat: await compare(chat) })
+const shapes = ["call", "stream"] as const
+
+const report = async (url: string) => {
+  const reported: Record<string, unknown> = {}
+  for (const shape of shapes) {
+    const ofShape: Record<string, unknown> = {}
+    for (const [api, calls] of Object.entries(contenders(url, shape))) ofShape[api] = await compare(calls)
+    reported[shape] = ofShape
+  }
+  return reported
 }
-console.log(JSON.stringify(report, null, 2))
+
+const memoryOf = async (url: string, count: number) => {
+  const { chat, responses } = contenders(url, "stream")
+  return {
+    memory: {
+      openai: await keep(count, responses!.openai!),
+      openaiCompatible: await keep(count, chat!.openaiCompatible!)
+    }
+  }
+}
+
+const server = await serve()
+const memory = Number(values.memory)
+const about = { node: process.version, calls, rounds, concurrency, deltas: Number(values.deltas) }
+const found = memory > 0 ? await memoryOf(server.url, memory) : await report(server.url)
+console.log(JSON.stringify({ ...about, ...found }, null, 2))
 server.stop()

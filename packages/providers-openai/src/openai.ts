@@ -2,10 +2,12 @@
 
 import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
+import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
 import * as Request from "./internal/responsesRequest.ts"
 import { protocol } from "./internal/responsesStream.ts"
+import { overSdk } from "./internal/sdk.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type OpenAiOptions, openAiShape } from "./options.ts"
 
@@ -38,7 +40,9 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
   const capabilities = { ...capabilitiesOf(model), ...Request.lacking, ...options.capabilities }
   return makeWorker(options, aboutOpenAi("openai", model, options, capabilities), {
     toBody: (request) => Request.toBody(model, request, options, capabilities),
-    send: (client, body, settings) => client.responses.create(body, settings),
+    connect: overSdk(options, (client, body: ResponseCreateParamsStreaming, call) =>
+      client.responses.create(body, call)
+    ),
     protocol
   })
 }

@@ -2,10 +2,12 @@
 
 import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
+import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
+import { overSdk } from "./internal/sdk.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type OpenAiOptions, openAiShape } from "./options.ts"
 
@@ -43,7 +45,9 @@ export const openaiChat = (model: string, options: OpenAiOptions = {}): Worker =
   }
   return makeWorker(options, aboutOpenAi("openai-chat", model, options, capabilities), {
     toBody: (request) => toBody(model, request, settings, capabilities),
-    send: (client, body, call) => client.chat.completions.create(body, call),
+    connect: overSdk(options, (client, body: ChatCompletionCreateParamsStreaming, call) =>
+      client.chat.completions.create(body, call)
+    ),
     protocol: protocol(dialect)
   })
 }

@@ -7,6 +7,7 @@ import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import { capabilitiesOf } from "./capabilities.ts"
 import { type Dialect, toBody } from "./internal/chatRequest.ts"
 import { protocol } from "./internal/chatStream.ts"
+import { overHttp } from "./internal/lean.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type WorkerOptions, workerShape } from "./options.ts"
 
@@ -53,6 +54,9 @@ const compatibleShape = {
  * OpenRouter, DeepSeek and Together. Without `apiKey` neither a key nor the environment's OpenAI account is sent. The
  * price is unknown unless `pricing` sets it: for a server of your own that may be `Usage.free`.
  *
+ * Calls are sent over undici, without the SDK; connections are kept, and shared by all workers. Where `fetch` is given,
+ * goes through a proxy of the environment or through a dispatcher that was set, they are sent by it.
+ *
  * **Example**
  *
  * ```ts
@@ -87,12 +91,11 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
     limits: options.limits,
     key: options.apiKey === undefined ? undefined : ApiKey.resolve(options.apiKey, []),
     rateLimitHeaders: options.rateLimitHeaders,
-    takesSeed: capabilities.seed,
-    identity: { organization: null, project: null }
+    takesSeed: capabilities.seed
   }
   return makeWorker(options, about, {
     toBody: (request) => toBody(model, request, { ...options, ...dialect }, capabilities),
-    send: (client, body, settings) => client.chat.completions.create(body, settings),
+    connect: overHttp,
     protocol: protocol(dialect)
   })
 }

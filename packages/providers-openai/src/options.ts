@@ -18,7 +18,7 @@ export interface WorkerOptions extends Defaults, ProviderOptions<Capabilities> {
   readonly baseURL?: string | undefined
   /** Fields of the vendor's own that are added to every request's body, e.g. `service_tier`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
-  /** Instead of the global `fetch`: for a proxy, or to look at headers. */
+  /** Instead of the global `fetch`, or of undici with `openaiCompatible`: for a proxy, or to look at headers. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What OpenAI's own two APIs have in common: key, rate limits, prices and who pays. */
+/** What OpenAI's own two APIs have in common: key, rate limits and prices. */
 import * as ApiKey from "@divisi/provider-kit/ApiKey"
 import { type Capabilities, limitsOf } from "../capabilities.ts"
 import type { OpenAiOptions } from "../options.ts"
@@ -19,6 +19,5 @@ export const aboutOpenAi = (
   limits: options.limits ?? limitsOf(model),
   key: ApiKey.resolve(options.apiKey, ["OPENAI_API_KEY"]),
   rateLimitHeaders,
-  takesSeed: capabilities.seed,
-  identity: { organization: options.organization, project: options.project }
+  takesSeed: capabilities.seed
 })

@@ -1,26 +1,35 @@
-/** Makes a worker from its options and one API of the SDK. */
+/** Makes a worker from its options, one API, and a way to reach it. */
 import * as Allowance from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
-import * as Endpoint from "@divisi/provider-kit/Endpoint"
 import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import type OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
-import { connect, timeoutMillis } from "./client.ts"
-import { reasonOf, reasonOfRefused } from "./errors.ts"
+import { timeoutMillis } from "./client.ts"
+
+/** The head of an answer, and the events to come. */
+export type Sent = (Response | VendorEvents.Incoming) & { readonly headers: Allowance.HeaderSource }
+
+/** A way to an API. */
+export interface Connection<Body> {
+  readonly baseURL: string
+  /** What no error may show. */
+  readonly secrets: ReadonlyArray<string>
+  /** Sends a body. An answer that is no success is thrown. */
+  readonly send: (body: Body, signal: AbortSignal) => Promise<Sent>
+  /** The reason of what `send`, or reading its answer, has thrown. */
+  readonly reason: (error: unknown) => WorkerErrorReason
+}
+
+/** Connects a worker. */
+export type Connect<Body> = (worker: string, options: WorkerOptions, key: string | undefined) => Connection<Body>
 
 /** What differs from API to API. */
 export interface Api<Body, State> {
   readonly toBody: (request: WorkerRequest) => Result.Result<Body, WorkerErrorReason>
-  /** Sends a body; the response is not read by the SDK. */
-  readonly send: (
-    client: OpenAI,
-    body: Body,
-    options: { readonly signal: AbortSignal }
-  ) => { readonly asResponse: () => Promise<Response> }
+  readonly connect: Connect<Body>
   readonly protocol: VendorStream.Protocol<unknown, State>
 }
 
@@ -36,7 +45,6 @@ export interface About {
   readonly takesSeed: boolean
   /** A missing key fails every call; `undefined` if the server wants none. */
   readonly key: Result.Result<Redacted.Redacted<string>, string> | undefined
-  readonly identity: { readonly organization?: string | null | undefined; readonly project?: string | null | undefined }
 }
 
 /** What its answers depend on, for their key in a response cache. */
@@ -49,15 +57,10 @@ const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
 export const makeWorker = <Body, State>(options: WorkerOptions, about: About, api: Api<Body, State>): Worker => {
   const { id, key, pricing, provider } = about
   const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
-  const connection = connect(id, options, secret === "" ? undefined : secret, about.identity)
-  const { baseURL, secrets } = connection
-  const surroundings = () => ({ secrets, nowMillis: Date.now() })
-  const client = connection.client.withOptions({
-    fetch: Endpoint.refusing(connection.fetch, (refused) => reasonOfRefused(refused, surroundings()))
-  })
+  const { baseURL, reason, secrets, send } = api.connect(id, options, secret === "" ? undefined : secret)
 
   const open = async (body: Body, signal: AbortSignal): Promise<VendorStream.Opened<unknown>> => {
-    const response = await api.send(client, body, { signal }).asResponse()
+    const response = await send(body, signal)
     const allowance =
       about.rateLimitHeaders && Allowance.fromHeaders(response.headers, about.rateLimitHeaders, Date.now())
     return {
@@ -87,7 +90,7 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
         messages: request.messages,
         protocol: api.protocol,
         open: (signal) => open(body.success, signal),
-        reason: (error) => reasonOf(error, surroundings()),
+        reason,
         timeoutMillis: timeoutMillis(options),
         secrets
       })

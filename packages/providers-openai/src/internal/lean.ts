@@ -1,0 +1,94 @@
+/** Calls without an SDK: over undici, or through `fetch` where one is given or the process sends by a way of its own. */
+import * as Endpoint from "@divisi/provider-kit/Endpoint"
+import * as VendorError from "@divisi/provider-kit/VendorError"
+import type { WorkerOptions } from "../options.ts"
+import { reasonOfRefused } from "./errors.ts"
+import { type Address, type Answer, isRerouted, post } from "./leanRequest.ts"
+import type { Connect, Sent } from "./worker.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Requests
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is sent with every call; headers of the worker's own replace these, whatever the case of their names. */
+const headersOf = ({ headers = {} }: WorkerOptions, key: string | undefined): Readonly<Record<string, string>> => ({
+  "content-type": "application/json",
+  accept: "text/event-stream",
+  "accept-encoding": "identity",
+  "user-agent": "divisi",
+  ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+})
+
+/** An error or a redirect as `fetch` gives it: what is made of those is not told twice. */
+const responseOf = ({ abort, fields, read, status }: Answer): Response => {
+  const headers = new globalThis.Headers()
+  for (const [name, value] of Object.entries(fields)) headers.append(name, String(value))
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const bytes = await read()
+      if (bytes === undefined) controller.close()
+      else controller.enqueue(bytes)
+    },
+    cancel: abort
+  })
+  return new Response(status === 304 ? null : body, { status: Math.min(status, 599), headers })
+}
+
+/** An answer that is written as plain bytes, as nothing else was asked for. */
+const plain = (answer: Answer): Answer => {
+  const encoding = answer.headers.get("content-encoding") ?? "identity"
+  if (encoding === "identity") return answer
+  throw VendorError.unreadable(`an answer came in ${encoding}, which was not asked for`)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Connecting
+// -------------------------------------------------------------------------------------------------------------------
+
+type Transport = (body: string, signal: AbortSignal) => Promise<Sent>
+
+/** What a `fetch` throws itself is the connection's failure. */
+const overFetch =
+  (fetch: typeof globalThis.fetch, url: string, headers: Readonly<Record<string, string>>): Transport =>
+  async (body, signal) => {
+    try {
+      return await fetch(url, { method: "POST", headers, body, signal })
+    } catch (error) {
+      throw new VendorError.Failure(VendorError.fromThrown(error, (error) => VendorError.fromConnection(error, {})))
+    }
+  }
+
+const overUndici =
+  (address: Address, url: string, refuse: (fetch: typeof globalThis.fetch) => typeof globalThis.fetch): Transport =>
+  async (body, signal) => {
+    const answer = await post(address, body, signal)
+    if (answer.status < 300) return plain(answer)
+    return refuse(async () => responseOf(answer))(url)
+  }
+
+/** Connects to Chat Completions of a server. */
+export const overHttp: Connect<object> = (worker, options, key) => {
+  const { headers } = options
+  const endpoint = Endpoint.make({ worker, baseURL: options.baseURL, key, headers, fetch: options.fetch })
+  const { baseURL = "", query, secrets } = endpoint
+  const { origin, pathname } = new URL(`${baseURL}/chat/completions`)
+  const surroundings = (): VendorError.Surroundings => ({ secrets, nowMillis: Date.now() })
+  const refusing = (fetch: typeof globalThis.fetch) =>
+    Endpoint.refusing(fetch, (refused) => reasonOfRefused(refused, surroundings()))
+  const url = `${origin}${pathname}`
+  const sent = headersOf(options, key)
+  const byFetch = overFetch(refusing(endpoint.fetch), url, sent)
+  const byUndici = overUndici(
+    { origin, path: `${pathname}${query}`, headers: Object.entries(sent).flat() },
+    url,
+    (fetch) => refusing(Endpoint.fetchWithoutRedirects(fetch))
+  )
+  return {
+    baseURL,
+    secrets,
+    send: (body, signal) =>
+      (options.fetch !== undefined || isRerouted() ? byFetch : byUndici)(JSON.stringify(body), signal),
+    reason: (error) => VendorError.fromException(error, surroundings())
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * One POST over undici, read as it comes: what is left of a client of HTTP where every call counts.
+ *
+ * Of undici only its agent is loaded. All of it would take three times as long, and would become the dispatcher of the
+ * process's own `fetch`.
+ */
+import * as VendorError from "@divisi/provider-kit/VendorError"
+import type { Incoming } from "@divisi/provider-kit/VendorEvents"
+import type { Agent, Dispatcher } from "undici"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where a worker's calls are sent, and what with. */
+export interface Address {
+  readonly origin: string
+  /** With its query. */
+  readonly path: string
+  /** Names and values in turn. */
+  readonly headers: ReadonlyArray<string>
+}
+
+/** Headers by their names in lower case. */
+type Fields = Readonly<Record<string, string | Array<string> | undefined>>
+
+/** An answer whose head has come. */
+export interface Answer extends Incoming {
+  readonly fields: Fields
+  readonly headers: { readonly get: (name: string) => string | null }
+  /** Closes the connection. */
+  readonly abort: () => void
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Connections
+// -------------------------------------------------------------------------------------------------------------------
+
+let agent: Promise<Agent> | undefined
+
+/** The connections that all workers share. How long a silence may be is the worker's own matter. */
+const agentOf = (): Promise<Agent> => {
+  agent ??= import("undici/lib/dispatcher/agent.js").then(
+    ({ default: Agent }) => new Agent({ allowH2: false, bodyTimeout: 0, headersTimeout: 0 })
+  )
+  return agent
+}
+
+/**
+ * Whether the process's own `fetch` takes a way of its own: by a proxy of the environment (`NODE_USE_ENV_PROXY`), or by a
+ * dispatcher that somebody has set.
+ */
+export const isRerouted = (): boolean => {
+  const set = (version: number): unknown => Reflect.get(globalThis, Symbol.for(`undici.globalDispatcher.${version}`))
+  const dispatcher = set(2) ?? set(1)
+  return typeof dispatcher === "object" && dispatcher !== null && dispatcher.constructor.name !== "Agent"
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Exchanges
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How many bytes may wait to be read until the server has to. */
+const capacity = 256 * 1024
+
+/** How much of an answer that nobody reads any more is worth a connection that can be used again. */
+const remainder = { bytes: 64 * 1024, millis: 1000 }
+
+const failureOf = (error: unknown): VendorError.Failure => {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+  // A header that cannot be sent, for one.
+  return code === "UND_ERR_INVALID_ARG"
+    ? new VendorError.Failure({ _tag: "InvalidRequest", detail: String(message) })
+    : new VendorError.Failure(VendorError.fromConnection(error, {}))
+}
+
+/** A request on its way, and the answer to it. */
+class Exchange implements Dispatcher.DispatchHandler, Answer {
+  status = 0
+  fields: Fields = {}
+  #controller: Dispatcher.DispatchController | undefined
+  #pieces: Array<Uint8Array> = []
+  #waiting = 0
+  #isOver = false
+  #isAborted = false
+  #failure: VendorError.Failure | undefined
+  /** Wakes what waits for the head, or for the next bytes. */
+  #wake: (() => void) | undefined
+  /** How many bytes have come since nobody reads any more. */
+  #discarded: number | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  get contentType(): string | undefined {
+    return this.headers.get("content-type") ?? undefined
+  }
+
+  readonly headers = {
+    get: (name: string): string | null => {
+      const value = this.fields[name]
+      return (typeof value === "object" ? value.join(", ") : value) ?? null
+    }
+  }
+
+  /** Resolves when the head has come. */
+  async head(): Promise<Answer> {
+    while (this.status === 0) await this.#more()
+    return this
+  }
+
+  readonly read = async (): Promise<Uint8Array | undefined> => {
+    while (this.#pieces.length === 0) {
+      if (this.#isOver && this.#failure === undefined) return undefined
+      await this.#more()
+    }
+    const bytes = this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces)
+    this.#pieces = []
+    const isPaused = this.#waiting >= capacity
+    this.#waiting = 0
+    // More may come before this returns.
+    if (isPaused) this.#controller?.resume()
+    return bytes
+  }
+
+  /** Reads on to the end where it is near, so that the connection can be used again. */
+  readonly cancel = (): void => {
+    if (this.#isOver || this.#discarded !== undefined) return
+    this.#discarded = 0
+    this.#controller?.resume()
+    this.#timer = setTimeout(this.abort, remainder.millis).unref()
+  }
+
+  /** Closes the connection, or sends nothing at all. */
+  readonly abort = (): void => {
+    this.#isAborted = true
+    if (!this.#isOver) this.#controller?.abort(new Error("The call was interrupted."))
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isAborted) this.abort()
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, fields: Fields): void {
+    // Lower ones come before the answer itself.
+    if (status < 200) return
+    this.fields = fields
+    this.status = status
+    this.#wake?.()
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, bytes: Uint8Array): void {
+    if (this.#discarded === undefined) this.#keep(bytes, controller)
+    else this.#discard(this.#discarded + bytes.length)
+  }
+
+  onResponseEnd(): void {
+    this.#end()
+  }
+
+  onResponseError(_: unknown, error: unknown): void {
+    this.#failure = failureOf(error)
+    this.#end()
+  }
+
+  #keep(bytes: Uint8Array, controller: Dispatcher.DispatchController) {
+    this.#pieces.push(bytes)
+    this.#waiting += bytes.length
+    if (this.#waiting >= capacity) controller.pause()
+    this.#wake?.()
+  }
+
+  #discard(total: number) {
+    this.#discarded = total
+    if (total > remainder.bytes) this.abort()
+  }
+
+  #end() {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#wake?.()
+  }
+
+  #more(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+}
+
+/** Sends a body, and gives the answer once its head has come. Aborting `signal` closes the connection. */
+export const post = async ({ headers, origin, path }: Address, body: string, signal: AbortSignal): Promise<Answer> => {
+  const agent = await agentOf()
+  const exchange = new Exchange()
+  if (signal.aborted) exchange.abort()
+  else signal.addEventListener("abort", exchange.abort, { once: true })
+  agent.dispatch({ method: "POST", origin, path, headers: headers as Array<string>, body }, exchange)
+  return exchange.head()
+}

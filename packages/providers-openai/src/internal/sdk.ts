@@ -1,0 +1,37 @@
+/** Calls through OpenAI's SDK: it sends the request, and the response is not read by it. */
+import * as Endpoint from "@divisi/provider-kit/Endpoint"
+import type * as VendorError from "@divisi/provider-kit/VendorError"
+import type OpenAI from "openai"
+import type { WorkerOptions } from "../options.ts"
+import { connect } from "./client.ts"
+import { reasonOf, reasonOfRefused } from "./errors.ts"
+import type { Connect } from "./worker.ts"
+
+/** The account at OpenAI that pays. */
+export interface Account {
+  readonly organization?: string | undefined
+  readonly project?: string | undefined
+}
+
+type Send<Body> = (
+  client: OpenAI,
+  body: Body,
+  options: { readonly signal: AbortSignal }
+) => { readonly asResponse: () => Promise<Response> }
+
+/** Connects to one API of the SDK. */
+export const overSdk =
+  <Body>({ organization, project }: Account, send: Send<Body>): Connect<Body> =>
+  (worker: string, options: WorkerOptions, key: string | undefined) => {
+    const { baseURL, client, fetch, secrets } = connect(worker, options, key, { organization, project })
+    const surroundings = (): VendorError.Surroundings => ({ secrets, nowMillis: Date.now() })
+    const refusing = client.withOptions({
+      fetch: Endpoint.refusing(fetch, (refused) => reasonOfRefused(refused, surroundings()))
+    })
+    return {
+      baseURL,
+      secrets,
+      send: (body, signal) => send(refusing, body, { signal }).asResponse(),
+      reason: (error) => reasonOf(error, surroundings())
+    }
+  }
