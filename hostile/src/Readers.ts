@@ -35,6 +35,7 @@ import * as WorkflowPicture from "@divisi/report/WorkflowPicture"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as OfBenchmarks from "./benchmarks.ts"
+import * as OfConfigs from "./configs.ts"
 import * as OfHuggingFace from "./huggingFace.ts"
 import * as OfPrograms from "./programs.ts"
 
@@ -260,5 +261,6 @@ export const all: ReadonlyArray<Reader> = [
   },
   ...OfPrograms.all,
   ...OfBenchmarks.all(folder),
+  ...OfConfigs.all(folder),
   ...(await OfHuggingFace.all(folder))
 ]

@@ -205,7 +205,8 @@ const skipToStatement = (reader: Reader): boolean => {
   }
 }
 
-const namePattern = /[\p{ID_Start}_][\p{ID_Continue}]*/uy
+// Longer than any of them in any dress: V8 has no stack for names of millions of letters.
+const namePattern = /[\p{ID_Start}_][\p{ID_Continue}]{0,20}/uy
 
 /** Moves over the name of a list, if one stands here. Python takes `ｍodel_id` for `model_id`, and so do we. */
 const readName = (reader: Reader): ListName | undefined => {
