@@ -313,6 +313,11 @@ describe("reading what was made to hurt", () => {
     const many = `model_id = [${"1,".repeat(100_000)}]\nsubtasks = [${"'',".repeat(100_000)}]\naccess_list = [${"[],".repeat(100_000)}]`
     expect(read(many)).toContain("Line 1, column 23: The workflow has 100000 steps")
   })
+
+  it("refuses a name of millions of letters, whatever they are", () => {
+    const expected = /^Line 1, column 1: expected model_id, subtasks or access_list, found/
+    for (const letter of ["x", "á", "中"]) expect(readStrict(letter.repeat(4_194_304)), letter).toMatch(expected)
+  })
 })
 
 describe("a thought, then strict reading", () => {
