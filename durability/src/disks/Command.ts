@@ -106,12 +106,28 @@ const newProvider: Command = {
   left: (disk) => filesIn(path.join(disk, "acme"))
 }
 
+const project = within("project")
+
+const initialise = (disk: string, ...flags: ReadonlyArray<string>) => [
+  ...["init", "--yes", "--models", "gym", "--directory", project(disk)],
+  ...flags
+]
+
+/** In a clone it packs the packages that the project needs; unless they are built, it builds them first, for a minute. */
+const init: Command = {
+  name: "init",
+  args: (disk) => initialise(disk),
+  // Files that are there are overwritten when they are meant to be.
+  again: (disk) => initialise(disk, "--force"),
+  left: (disk) =>
+    filesIn(project(disk)).map(([name, text]) =>
+      name!.endsWith(".tgz") ? [name, createHash("sha256").update(text!).digest("hex")] : [name, text]
+    )
+}
+
 const exportTo = (disk: string) => path.join(disk, "adapter.gguf")
 
-/**
- * All of them but `init`, which packs the packages of a clone first, for minutes. `address` is where a model can be
- * downloaded, `exportable` a training whose weights can be exported.
- */
+/** All of them. `address` is where a model can be downloaded, `exportable` a training whose weights can be exported. */
 export const all = (address: string, exportable: Training.Training): ReadonlyArray<Command> => [
   {
     name: "run --transcript",
@@ -195,6 +211,7 @@ export const all = (address: string, exportable: Training.Training): ReadonlyArr
     left: (disk) => filesIn(disk).some(([name, text]) => name!.endsWith(".gguf") && text === model.toString("utf8"))
   },
   ...(fs.existsSync(template) ? [newProvider] : []),
+  init,
   {
     name: "gym sample > file",
     args: () => ["gym", "sample", "--count", "200", "--json"],

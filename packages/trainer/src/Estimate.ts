@@ -8,13 +8,13 @@
 
 import * as Seed from "@divisi/core/Seed"
 import type { Worker } from "@divisi/core/Worker"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Datum, Engine, EngineError, EnginePricing, Tokenizer } from "./Engine.ts"
 import type { Example } from "./ExampleSource.ts"
 import * as Range from "./estimate/Range.ts"
 import type { Samples } from "./estimate/Samples.ts"
 import { simulate, type Total } from "./estimate/simulate.ts"
-import * as Elapsed from "./internal/elapsed.ts"
 import type { TrainingConfig } from "./TrainingConfig.ts"
 
 export type { Range } from "./estimate/Range.ts"
@@ -93,13 +93,6 @@ export const exampleTokens = (
   return completions.reduce((sum, { text }) => sum + prompt + tokenizer.encode(text).length + 1, 0)
 }
 
-const timed = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<{ readonly value: A; readonly seconds: number }, E> =>
-  Effect.gen(function* () {
-    const start = yield* Elapsed.now
-    const value = yield* effect
-    return { value, seconds: (yield* Elapsed.now) - start }
-  })
-
 /**
  * Measures how quick an engine is, for those that cost nothing: it samples a group of completions of a prompt and
  * computes a gradient, each twice, of which the first (where an engine may compile) does not count. No step is made;
@@ -115,14 +108,14 @@ export const measureSpeed = (
       const sampler = yield* engine.sampler
       const request = { prompt, maxTokens: options.maxTokens, count: options.groupSize, seed: 0 }
       yield* sampler.sample(request)
-      const sampled = yield* timed(sampler.sample(request))
-      const data: ReadonlyArray<Datum> = sampled.value.map(({ tokens }) => ({ prompt, completion: tokens }))
+      const [sampling, sampled] = yield* Effect.timed(sampler.sample(request))
+      const data: ReadonlyArray<Datum> = sampled.map(({ tokens }) => ({ prompt, completion: tokens }))
       yield* engine.forwardBackward(data, { type: "crossEntropy" })
-      const trained = yield* timed(engine.forwardBackward(data, { type: "crossEntropy" }))
-      const completion = sampled.value.reduce((sum, { tokens }) => sum + tokens.length, 0)
+      const [training] = yield* Effect.timed(engine.forwardBackward(data, { type: "crossEntropy" }))
+      const completion = sampled.reduce((sum, { tokens }) => sum + tokens.length, 0)
       return {
-        secondsPerSampledToken: sampled.seconds / completion,
-        secondsPerTrainedToken: trained.seconds / (completion + data.length * prompt.length)
+        secondsPerSampledToken: Duration.toSeconds(sampling) / completion,
+        secondsPerTrainedToken: Duration.toSeconds(training) / (completion + data.length * prompt.length)
       }
     })
   )

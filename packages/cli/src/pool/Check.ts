@@ -3,6 +3,7 @@
 import { checked, cost, estimateUsage, type Pricing, type Usage } from "@divisi/core/Usage"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -41,9 +42,6 @@ const failed = (worker: Worker, error: string): Checked => ({
   error: error.replaceAll(/\s+/g, " ").trim()
 })
 
-/** The monotonic clock in milliseconds. */
-const ticks = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
-
 /** The failure of a worker whose own code is wrong. */
 const defective = (worker: Worker, detail: string) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Defect", detail } })
@@ -52,8 +50,10 @@ const defective = (worker: Worker, detail: string) =>
 export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Checked> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
-    const startedAt = ticks(clock)
-    let firstAt: number | undefined
+    const started = clock.monotonicTimeNanosUnsafe()
+    const elapsedMillis = () =>
+      Math.round(Duration.toMillis(Duration.nanos(clock.monotonicTimeNanosUnsafe() - started)))
+    let latencyMillis: number | undefined
     let text = ""
     let usage: Usage | undefined
     const answer = worker.generate({ messages, maxOutputTokens })
@@ -61,19 +61,19 @@ export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effec
     yield* Stream.runForEach(answer, (part) =>
       Effect.sync(() => {
         if (part.type === "allowance") return
-        firstAt ??= ticks(clock)
+        latencyMillis ??= elapsedMillis()
         if (part.type === "finish") usage = part.usage
         else if (part.type === "text" || part.type === "reasoning") text += part.text
       })
     )
-    const durationMillis = Math.round(ticks(clock) - startedAt)
+    const durationMillis = elapsedMillis()
     const estimate = () => estimateUsage(messages, text)
     const counted = usage === undefined ? estimate() : checked(usage, estimate)
     const costUsd = cost(worker.pricing, counted)
     return {
       worker: worker.id,
       reachable: true,
-      latencyMillis: Math.round((firstAt ?? startedAt) - startedAt),
+      latencyMillis: latencyMillis ?? 0,
       durationMillis,
       tokensPerSecond: durationMillis > 0 ? (1_000 * counted.outputTokens) / durationMillis : undefined,
       usage: counted,

@@ -20,6 +20,7 @@ import * as DiskCache from "@divisi/files/DiskCache"
 import type { FileError } from "@divisi/files/FileError"
 import type { AnswerGrader } from "@divisi/graders/Verdict"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Graded, Loaded } from "../benchmarks/Benchmark.ts"
 import * as Selection from "../benchmarks/Selection.ts"
@@ -233,14 +234,13 @@ const reportOf = ({ options, payer, plan, samples }: State, jobs: ReadonlyArray<
   return { report, samples: ReportFile.shareable(report, found) }
 }
 
-const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number, startedAt: number) => {
+const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number) => {
   const { maxCostUsd, onProgress } = state.options
   let done = resumed
   let missing = jobs.filter((job) => state.samples.get(Job.keyOf(job))?.missing !== undefined).length
-  return (job: Job.Job | undefined, now: number): void => {
+  return (job: Job.Job | undefined, elapsedMillis: number): void => {
     if (job !== undefined) done += 1
     if (job !== undefined && state.samples.get(Job.keyOf(job))?.missing !== undefined) missing += 1
-    const elapsedMillis = now - startedAt
     const paidUsd = usd(state.payer.account.spent().costUsd)
     onProgress?.({
       done,
@@ -406,9 +406,10 @@ export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
       const jobs = Job.jobsOf(options)
       const todo = jobs.filter((job) => !state.samples.has(Job.keyOf(job)))
       const clock = yield* Clock.Clock
-      const ticks = () => Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
-      const tell = follow(state, jobs, jobs.length - todo.length, ticks())
-      tell(undefined, ticks())
+      const started = clock.monotonicTimeNanosUnsafe()
+      const elapsedMillis = () => Duration.toMillis(Duration.nanos(clock.monotonicTimeNanosUnsafe() - started))
+      const tell = follow(state, jobs, jobs.length - todo.length)
+      tell(undefined, 0)
       const write = Effect.gen(function* () {
         const failure = state.journal.flush()
         if (failure !== undefined) return yield* failure
@@ -421,7 +422,7 @@ export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
           todo,
           (job) =>
             Effect.map(make(state, job), (isMade) => {
-              if (isMade) tell(job, ticks())
+              if (isMade) tell(job, elapsedMillis())
             }),
           { concurrency: options.concurrency ?? 8, discard: true }
         )

@@ -22,7 +22,6 @@ import type { RunFolderError } from "../RunFolder.ts"
 import type { TaskSource } from "../TaskSource.ts"
 import type { GrpoConfig } from "../TrainingConfig.ts"
 import type { TrainingError } from "../TrainingError.ts"
-import * as Elapsed from "./elapsed.ts"
 import * as EngineCost from "./engineCost.ts"
 import * as Batch from "./grpoBatch.ts"
 import * as Records from "./grpoRecords.ts"
@@ -126,7 +125,7 @@ const collect = Effect.fnUntraced(function* (
   from: number
 ): Effect.fn.Return<Collected, CollectError> {
   const { advantage, questions } = phase.config
-  const started = yield* Elapsed.now
+  const watch = yield* Session.stopwatch
   const progress = { done: 0, total: questions }
   const groups = [...(yield* collectGroups(phase, phaseIteration, sampler, range(from, questions), progress))]
   const { zeroVariance } = advantage
@@ -143,7 +142,7 @@ const collect = Effect.fnUntraced(function* (
     chosen: zeroVariance.type === "resample" ? chosenOf() : groups,
     samplerVersion: sampler.version,
     position: from + groups.length,
-    seconds: (yield* Elapsed.now) - started
+    seconds: (yield* watch.seconds).total
   }
 })
 

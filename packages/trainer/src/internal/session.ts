@@ -1,7 +1,9 @@
 /** What the phases of a run share: its progress, and how it is reported and saved. */
 import type * as Budget from "@divisi/core/Budget"
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { EngineError } from "../Engine.ts"
 import type { Metrics } from "../Metrics.ts"
@@ -12,7 +14,6 @@ import * as SamplerWorker from "../SamplerWorker.ts"
 import type { Parts } from "../Trainer.ts"
 import { EvaluationError, type TrainingError } from "../TrainingError.ts"
 import type { TrainingEvent } from "../TrainingEvent.ts"
-import * as Elapsed from "./elapsed.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -123,21 +124,18 @@ export interface Stopwatch {
 }
 
 /** Starts a clock. */
-export const stopwatch: Effect.Effect<Stopwatch> = Effect.map(Elapsed.now, (started) => {
+export const stopwatch: Effect.Effect<Stopwatch> = Effect.map(Clock.monotonicTimeNanos, (started) => {
   const seconds: Record<string, number> = {}
   return {
     time: (name, work) =>
-      Effect.flatMap(Elapsed.now, (from) =>
-        Effect.ensuring(
-          work,
-          Effect.flatMap(Elapsed.now, (to) =>
-            Effect.sync(() => {
-              seconds[name] = (seconds[name] ?? 0) + (to - from)
-            })
-          )
-        )
-      ),
-    seconds: Effect.map(Elapsed.now, (now) => ({ ...seconds, total: now - started }))
+      Effect.map(Effect.timed(work), ([taken, value]) => {
+        seconds[name] = (seconds[name] ?? 0) + Duration.toSeconds(taken)
+        return value
+      }),
+    seconds: Effect.map(Clock.monotonicTimeNanos, (now) => ({
+      ...seconds,
+      total: Duration.toSeconds(Duration.nanos(now - started))
+    }))
   }
 })
 
