@@ -44,6 +44,9 @@ const pack = async (names, to) => {
   )
 }
 
+// Whoever asked may have been killed: then nobody hears it.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => process.exit(1))
+
 const [to = "", ...names] = process.argv.slice(2)
 try {
   if (await setUp([])) process.stdout.write(`${JSON.stringify(await pack(names, to))}\n`)
