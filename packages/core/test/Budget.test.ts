@@ -54,11 +54,11 @@ describe("Budget", () => {
             watch()
             yield* Effect.sleep(millis).pipe(
               Effect.ensuring(
-                Effect.sync(() => {
+                Effect.suspend(() => {
                   running -= 1
-                  if (fate === 0) ledger.release(reservation)
-                  else ledger.settle(reservation, used(Math.floor(worst.tokens * share), worst.costUsd * share))
-                  watch()
+                  const settled = used(Math.floor(worst.tokens * share), worst.costUsd * share)
+                  const closed = fate === 0 ? ledger.release(reservation) : ledger.settle(reservation, settled)
+                  return Effect.map(closed, watch)
                 })
               )
             )
@@ -93,7 +93,7 @@ describe("Budget", () => {
           { startImmediately: true }
         )
       )
-      ledger.settle(first, used(10, 0))
+      yield* ledger.settle(first, used(10, 0))
       yield* Fiber.joinAll(fibers.slice(0, 2))
       assert.deepStrictEqual(order, [1, 2])
     })
@@ -103,11 +103,11 @@ describe("Budget", () => {
     Effect.gen(function* () {
       const ledger = Budget.make({ costUsd: 1 })
       const first = yield* ledger.reserve({ costUsd: 0.8, tokens: 0 })
-      const instant = Effect.map(ledger.reserve({ costUsd: 0.8, tokens: 0 }), (reservation) =>
+      const instant = Effect.flatMap(ledger.reserve({ costUsd: 0.8, tokens: 0 }), (reservation) =>
         ledger.settle(reservation, used(0, 0.1))
       )
       const fiber = yield* Effect.forkChild(instant, { startImmediately: true })
-      ledger.settle(first, used(0, 0.1))
+      yield* ledger.settle(first, used(0, 0.1))
       yield* Fiber.join(fiber)
       assert.strictEqual(ledger.spent().calls, 2)
       // Nothing stays reserved.
@@ -119,11 +119,11 @@ describe("Budget", () => {
     Effect.gen(function* () {
       const ledger = Budget.make({ tokens: 100 })
       const first = yield* ledger.reserve({ costUsd: 0, tokens: 90 })
-      const instant = Effect.map(ledger.reserve({ costUsd: 0, tokens: 90 }), (reservation) =>
+      const instant = Effect.flatMap(ledger.reserve({ costUsd: 0, tokens: 90 }), (reservation) =>
         ledger.settle(reservation, used(1, 0))
       )
       const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(instant, { startImmediately: true }))
-      ledger.settle(first, used(1, 0))
+      yield* ledger.settle(first, used(1, 0))
       yield* Fiber.joinAll(fibers)
       assert.strictEqual(ledger.spent().calls, 4)
       // Nothing stays reserved.
@@ -135,12 +135,12 @@ describe("Budget", () => {
     Effect.gen(function* () {
       const ledger = Budget.make({ tokens: 100 })
       const first = yield* ledger.reserve({ costUsd: 0, tokens: 90 })
-      const instant = Effect.map(ledger.reserve({ costUsd: 0, tokens: 90 }), (reservation) =>
+      const instant = Effect.flatMap(ledger.reserve({ costUsd: 0, tokens: 90 }), (reservation) =>
         ledger.settle(reservation, used(0, 0))
       )
       const callers = Array.from({ length: 10_000 }, () => Effect.forkChild(instant, { startImmediately: true }))
       const fibers = yield* Effect.all(callers)
-      ledger.settle(first, used(0, 0))
+      yield* ledger.settle(first, used(0, 0))
       yield* Fiber.joinAll(fibers)
       assert.strictEqual(ledger.spent().calls, 10_001)
     })
@@ -164,16 +164,13 @@ describe("Budget", () => {
           const first = yield* ledger.reserve({ costUsd: 0, tokens: isWaiting ? 90 : 1 })
           const use = Effect.uninterruptibleMask((restore) =>
             Effect.flatMap(ledger.reserve({ costUsd: 0, tokens: 90 }), (reservation) =>
-              Effect.ensuring(
-                restore(Effect.never),
-                Effect.sync(() => ledger.release(reservation))
-              )
+              Effect.ensuring(restore(Effect.never), ledger.release(reservation))
             )
           )
           const fiber = yield* Effect.forkChild(Effect.provideService(use, Scheduler.Scheduler, restless), {
             startImmediately: isWaiting
           })
-          ledger.release(first)
+          yield* ledger.release(first)
           for (let turn = 0; turn < seed % 7; turn++) yield* Effect.yieldNow
           yield* Fiber.interrupt(fiber)
           yield* ledger.reserve({ costUsd: 0, tokens: 100 })
@@ -192,7 +189,7 @@ describe("Budget", () => {
         const first = yield* ledger.reserve({ costUsd: 0, tokens: 90 })
         const waiting = Effect.provideService(ledger.reserve({ costUsd: 0, tokens: 90 }), Scheduler.Scheduler, pausing)
         const fiber = yield* Effect.forkChild(waiting, { startImmediately: true })
-        ledger.settle(first, used(1, 0))
+        yield* ledger.settle(first, used(1, 0))
         yield* Fiber.join(fiber)
       }
     })
@@ -213,9 +210,9 @@ describe("Budget", () => {
   it.effect("free calls go on when the money is spent", () =>
     Effect.gen(function* () {
       const ledger = Budget.make({ costUsd: 1 })
-      ledger.settle(yield* ledger.reserve({ costUsd: 1, tokens: 5 }), used(5, 1))
+      yield* ledger.settle(yield* ledger.reserve({ costUsd: 1, tokens: 5 }), used(5, 1))
       assert.strictEqual((yield* Effect.flip(ledger.reserve({ costUsd: 0.01, tokens: 5 }))).limit, "costUsd")
-      ledger.settle(yield* ledger.reserve({ costUsd: 0, tokens: 5 }), used(5, 0))
+      yield* ledger.settle(yield* ledger.reserve({ costUsd: 0, tokens: 5 }), used(5, 0))
       assert.strictEqual(ledger.spent().calls, 2)
     })
   )
@@ -228,8 +225,8 @@ describe("Budget", () => {
       const waiting = yield* Effect.forkChild(right.reserve({ costUsd: undefined, tokens: 40 }), {
         startImmediately: true
       })
-      left.settle(reservation, used(10, undefined))
-      right.settle(yield* Fiber.join(waiting), used(20, undefined))
+      yield* left.settle(reservation, used(10, undefined))
+      yield* right.settle(yield* Fiber.join(waiting), used(20, undefined))
       assert.strictEqual((yield* Effect.flip(right.reserve({ costUsd: 0, tokens: 1 }))).limit, "calls")
       assert.deepStrictEqual(parent.spent(), {
         usage: { inputTokens: 30, outputTokens: 0 },
@@ -247,10 +244,10 @@ describe("Budget", () => {
       const reservation = yield* ledger.reserve({ costUsd: 0.5, tokens: 1 })
       const waiting = yield* Effect.forkChild(Effect.flip(ledger.reserve({ costUsd: 0.6, tokens: 1 })))
       yield* Effect.yieldNow
-      ledger.charge(0.7)
+      yield* ledger.charge(0.7)
       const refused = yield* Fiber.join(waiting)
       assert.strictEqual(refused.limit, "costUsd")
-      ledger.settle(reservation, used(1, 0.2))
+      yield* ledger.settle(reservation, used(1, 0.2))
       assert.closeTo(shared.spent().costUsd, 0.9, 1e-9)
       assert.strictEqual(shared.spent().calls, 1)
     })

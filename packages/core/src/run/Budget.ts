@@ -35,6 +35,8 @@ export interface Amount {
 /** An amount that is set aside until it is settled. */
 export interface Reservation {
   readonly amount: Amount
+  /** What the account above has set aside, where that one is no ledger in memory. */
+  readonly above?: Reservation | undefined
 }
 
 /** A call that was paid for. */
@@ -78,6 +80,7 @@ export interface Payer {
 /**
  * Counts what is spent and reserved under some limits. Any number of runs may share one; a ledger with a
  * parent obeys the parent's limits, too.
+ * {@link make} gives one in memory; another may lie in a database, under which those in memory stand.
  */
 export interface Ledger {
   readonly limits: Limits
@@ -86,19 +89,20 @@ export interface Ledger {
   /**
    * Sets an amount aside, waiting for others to settle when that can make room. Run it where nothing interrupts
    * (`Effect.uninterruptible`), or what is granted in the instant of an interruption stays reserved for ever; the waiting
-   * itself can be interrupted.
+   * itself can be interrupted. `call` names the call: an account that outlives its process sets aside and charges once
+   * what has one name, however often it is said.
    */
-  readonly reserve: (amount: Amount) => Effect.Effect<Reservation, BudgetExceeded>
+  readonly reserve: (amount: Amount, call?: string) => Effect.Effect<Reservation, BudgetExceeded>
   /** Replaces a reservation by what the call used. */
-  readonly settle: (reservation: Reservation, used: Paid) => void
+  readonly settle: (reservation: Reservation, used: Paid) => Effect.Effect<void>
   /** Gives a reservation back: the call was never made. */
-  readonly release: (reservation: Reservation) => void
+  readonly release: (reservation: Reservation) => Effect.Effect<void>
   /**
    * Books USD spent other than on calls, e.g. by what trains a policy. It is never refused, but leaves so much less for
    * later reservations.
    */
-  readonly charge: (costUsd: number) => void
-  /** What is settled and charged so far. */
+  readonly charge: (costUsd: number) => Effect.Effect<void>
+  /** What is settled and charged so far, as far as it is known here. */
   readonly spent: () => Spend
 }
 
@@ -108,6 +112,8 @@ class LedgerNode implements Ledger {
   readonly limits: Limits
   readonly isLimited: boolean
   readonly parent: LedgerNode | undefined
+  /** The account above the topmost of these ledgers. */
+  readonly above: Ledger | undefined
   total: Spend = noSpend
   open = 0
   reservedCostUsd = 0
@@ -116,9 +122,10 @@ class LedgerNode implements Ledger {
   readonly waiting = new Set<() => boolean>()
   isServing = false
 
-  constructor(limits: Limits, parent: LedgerNode | undefined) {
+  constructor(limits: Limits, parent: Ledger | undefined) {
     this.limits = limits
-    this.parent = parent
+    this.parent = parent instanceof LedgerNode ? parent : undefined
+    this.above = parent instanceof LedgerNode ? parent.above : parent
     this.isLimited =
       limits.costUsd !== undefined ||
       limits.tokens !== undefined ||
@@ -164,12 +171,28 @@ class LedgerNode implements Ledger {
     return { amount }
   }
 
-  readonly reserve = (amount: Amount): Effect.Effect<Reservation, BudgetExceeded> =>
+  readonly reserve = (amount: Amount, call?: string): Effect.Effect<Reservation, BudgetExceeded> =>
     Effect.suspend(() => {
       const taken = this.take(amount)
       if (taken instanceof BudgetExceeded) return Effect.fail(taken)
-      return taken instanceof LedgerNode ? this.wait(amount) : Effect.succeed(taken)
+      if (taken instanceof LedgerNode) return this.withAbove(this.wait(amount), call)
+      return this.above === undefined ? Effect.succeed(taken) : this.withAbove(Effect.succeed(taken), call)
     })
+
+  /** Sets the amount aside on the account above, too, or nowhere. */
+  private withAbove(
+    reserved: Effect.Effect<Reservation, BudgetExceeded>,
+    call: string | undefined
+  ): Effect.Effect<Reservation, BudgetExceeded> {
+    const { above } = this
+    if (above === undefined) return reserved
+    return Effect.flatMap(reserved, (own) =>
+      Effect.map(
+        Effect.onError(above.reserve(own.amount, call), () => Effect.sync(() => this.close(own))),
+        (reservation) => ({ ...own, above: reservation })
+      )
+    )
+  }
 
   /** Queues until there is room. When an interruption comes before the caller has the grant, the grant is given back. */
   private wait(amount: Amount): Effect.Effect<Reservation, BudgetExceeded> {
@@ -198,11 +221,11 @@ class LedgerNode implements Ledger {
           return Effect.sync(() => queue?.delete(waiter))
         })
       ),
-      () => Effect.sync(() => granted !== undefined && this.release(granted))
+      () => Effect.sync(() => granted !== undefined && this.close(granted))
     )
   }
 
-  private close({ amount }: Reservation): void {
+  private closeHere({ amount }: Reservation): void {
     this.open -= 1
     // Removes rounding errors: with nothing open, the sum is exactly zero.
     this.reservedCostUsd = this.open === 0 ? 0 : this.reservedCostUsd - (amount.costUsd ?? 0)
@@ -223,36 +246,48 @@ class LedgerNode implements Ledger {
     this.isServing = false
   }
 
-  readonly release = (reservation: Reservation): void => {
+  private close(reservation: Reservation): void {
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
-      ledger.close(reservation)
+      ledger.closeHere(reservation)
     }
     this.serveAll()
   }
 
-  readonly settle = (reservation: Reservation, used: Paid): void => {
-    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
-      ledger.total = add(ledger.total, used)
-      ledger.close(reservation)
-    }
-    this.serveAll()
+  readonly release = (reservation: Reservation): Effect.Effect<void> => {
+    const closed = Effect.sync(() => this.close(reservation))
+    return this.above === undefined ? closed : Effect.andThen(closed, this.above.release(reservation.above!))
+  }
+
+  readonly settle = (reservation: Reservation, used: Paid): Effect.Effect<void> => {
+    const settled = Effect.sync(() => {
+      for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+        ledger.total = add(ledger.total, used)
+        ledger.closeHere(reservation)
+      }
+      this.serveAll()
+    })
+    return this.above === undefined ? settled : Effect.andThen(settled, this.above.settle(reservation.above!, used))
   }
 
   private serveAll(): void {
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) ledger.serve()
   }
 
-  readonly charge = (costUsd: number): void => {
-    for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
-      ledger.total = { ...ledger.total, costUsd: ledger.total.costUsd + costUsd }
-    }
-    this.serveAll()
+  readonly charge = (costUsd: number): Effect.Effect<void> => {
+    const charged = Effect.sync(() => {
+      for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
+        ledger.total = { ...ledger.total, costUsd: ledger.total.costUsd + costUsd }
+      }
+      this.serveAll()
+    })
+    return this.above === undefined ? charged : Effect.andThen(charged, this.above.charge(costUsd))
   }
 
   readonly spent = (): Spend => this.total
 }
 
-const add = (total: Spend, used: Paid): Spend => ({
+/** What has been spent, with one more call. */
+export const add = (total: Spend, used: Paid): Spend => ({
   usage: addUsage(total.usage, used.usage),
   costUsd: total.costUsd + (used.costUsd ?? 0),
   calls: total.calls + 1,
@@ -270,8 +305,8 @@ const add = (total: Spend, used: Paid): Spend => ({
  *
  * const ledger = Budget.make({ calls: 1 })
  * const reservation = Effect.runSync(ledger.reserve({ costUsd: 0.01, tokens: 500 }))
- * ledger.settle(reservation, { usage: { inputTokens: 120, outputTokens: 80 }, costUsd: 0.004 })
+ * Effect.runSync(ledger.settle(reservation, { usage: { inputTokens: 120, outputTokens: 80 }, costUsd: 0.004 }))
  * ledger.spent().costUsd // => 0.004
  * ```
  */
-export const make = (limits: Limits = {}, parent?: Ledger): Ledger => new LedgerNode(limits, parent as LedgerNode)
+export const make = (limits: Limits = {}, parent?: Ledger): Ledger => new LedgerNode(limits, parent)

@@ -100,6 +100,19 @@ const reserveAtPayer = (payer: Payer, call: Call): Effect.Effect<Reservation, Bu
     return error
   })
 
+/** Settles what was reserved, or gives it back where the worker was not asked. */
+const closeAll = (
+  { ledger, payer }: CallContext,
+  own: Reservation,
+  payers: Reservation | undefined,
+  paid: Paid | undefined
+): Effect.Effect<void> => {
+  const close = (account: Ledger, reservation: Reservation) =>
+    paid === undefined ? account.release(reservation) : account.settle(reservation, paid)
+  const closed = close(ledger, own)
+  return payer === undefined || payers === undefined ? closed : Effect.andThen(closed, close(payer.account, payers))
+}
+
 // -------------------------------------------------------------------------------------------------------------------
 // Calls that are made
 // -------------------------------------------------------------------------------------------------------------------
@@ -151,25 +164,18 @@ const attempt = (
       const entered =
         gate === undefined ? open(ignoreAllowance) : Effect.suspend(() => gate.enter(worker, likelyTokens(call), open))
       return Effect.onExit(restore(entered), (exit) =>
-        Effect.sync(() => {
+        Effect.suspend(() => {
           const answer = Exit.isSuccess(exit) ? exit.value : undefined
           const error = Exit.isSuccess(exit) ? undefined : errorOf(worker, exit.cause)
-          if (!started) {
-            ledger.release(own)
-            if (payers !== undefined) payer?.account.release(payers)
-            return onEnd({ error, paid: undefined })
-          }
-          const paid = paidFor(call, answer?.usage ?? usageOf(error, call, received))
-          ledger.settle(own, paid)
-          if (payers !== undefined) payer?.account.settle(payers, paid)
-          onEnd({ answer, error, paid })
+          const paid = started ? paidFor(call, answer?.usage ?? usageOf(error, call, received)) : undefined
+          return Effect.map(closeAll(context, own, payers, paid), () => onEnd({ answer, error, paid }))
         })
       )
     }
     return Effect.flatMap(ledger.reserve(boundOn(ledger, call)), (own) => {
       if (payer === undefined) return use(own)
       // Waiting here cannot deadlock: it waits only for calls under way, which hold all that they need.
-      const reserved = Effect.onError(reserveAtPayer(payer, call), () => Effect.sync(() => ledger.release(own)))
+      const reserved = Effect.onError(reserveAtPayer(payer, call), () => ledger.release(own))
       return Effect.flatMap(reserved, (payers) => use(own, payers))
     })
   })
@@ -313,10 +319,9 @@ const charge = (
   tell: (paid: Paid) => void
 ): Effect.Effect<void, BudgetExceeded> =>
   Effect.uninterruptible(
-    Effect.map(ledger.reserve(boundOn(ledger, call)), (reservation) => {
+    Effect.flatMap(ledger.reserve(boundOn(ledger, call)), (reservation) => {
       const paid = paidFor(call, usage)
-      ledger.settle(reservation, paid)
-      tell(paid)
+      return Effect.map(ledger.settle(reservation, paid), () => tell(paid))
     })
   )
 

@@ -276,19 +276,22 @@ const untilDone = Effect.fnUntraced(function* (
  * The account of what is really paid, with what was paid before. Without a network, no call is allowed; nor is one
  * while the journal cannot be written, because its answer would be paid for again.
  */
-const accountOf = ({ isOffline, maxCostUsd }: Options, paidUsd: number, journal: Journal.Journal): Budget.Ledger => {
+const accountOf = (
+  { isOffline, maxCostUsd }: Options,
+  paidUsd: number,
+  journal: Journal.Journal
+): Effect.Effect<Budget.Ledger> => {
   const account = Budget.make({
     costUsd: maxCostUsd,
     calls: isOffline === true ? 0 : undefined
   })
-  account.charge(paidUsd)
   const reserve: Budget.Ledger["reserve"] = (amount) =>
     Effect.suspend(() =>
       journal.waiting() === undefined
         ? account.reserve(amount)
         : Effect.fail(new BudgetExceeded({ limit: "calls", allowed: 0, spent: 0, needed: 1 }))
     )
-  return { ...account, reserve }
+  return Effect.as(account.charge(paidUsd), { ...account, reserve })
 }
 
 /** Answers that wait for the journal are found before those that are kept. */
@@ -324,7 +327,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
   const { paidElsewhereUsd = 0 } = options
   if (paidElsewhereUsd > 0) journal.paid({ usage: noUsage, costUsd: paidElsewhereUsd })
   const payer: Budget.Payer = {
-    account: accountOf(options, (before?.paidUsd ?? 0) + paidElsewhereUsd, journal),
+    account: yield* accountOf(options, (before?.paidUsd ?? 0) + paidElsewhereUsd, journal),
     onPaid: journal.paid,
     onRefused: ({ error }) => {
       if (options.isOffline !== true && obstacle(state) === undefined) state.halted ??= error
