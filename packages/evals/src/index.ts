@@ -1,5 +1,4 @@
 export * as Baselines from "./baselines/Baselines.ts"
-export * as Embedder from "./baselines/Embedder.ts"
 export * as Aime25 from "./benchmarks/Aime25.ts"
 export * as Benchmark from "./benchmarks/Benchmark.ts"
 export * as Benchmarks from "./benchmarks/Benchmarks.ts"

@@ -51,7 +51,7 @@ const pointsOf = (data: unknown, expected: number): ReadonlyArray<ReadonlyArray<
  * **Details**
  *
  * The key is `OPENAI_API_KEY` by default. With a `baseURL`, which is not OpenAI's server, a key is sent only if
- * `apiKey` gives one. One call is one request; `Embedder.fromPromise` of `@divisi/evals` makes batches. Failures are
+ * `apiKey` gives one. One call is one request; `Embedder.fromPromise` of `@divisi/core` makes batches. Failures are
  * thrown as `WorkerError`s.
  *
  * **Example**

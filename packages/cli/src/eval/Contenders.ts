@@ -1,11 +1,11 @@
 /** The policies and baselines of an evaluation, by name. */
 import * as Budget from "@divisi/core/Budget"
+import type * as Embedder from "@divisi/core/Embedder"
 import type { GraderError } from "@divisi/core/Grader"
 import type { Policy } from "@divisi/core/Policy"
 import type { Retry } from "@divisi/core/Resilience"
 import type * as ResponseCache from "@divisi/core/ResponseCache"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import type { Embedder } from "@divisi/evals"
 import * as Baselines from "@divisi/evals/Baselines"
 import type { Entry, Suite } from "@divisi/evals/Evaluation"
 import * as Recording from "@divisi/evals/Recording"

@@ -1,5 +1,5 @@
 /** What embeds texts for baselines that learn, by name. */
-import { Embedder } from "@divisi/evals"
+import * as Embedder from "@divisi/core/Embedder"
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

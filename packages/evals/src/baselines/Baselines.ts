@@ -9,13 +9,13 @@
  * the best of the recorded samples; without samples, the pool's first.
  */
 import * as Baselines from "@divisi/core/Baselines"
+import * as Embedder from "@divisi/core/Embedder"
 import type * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Record } from "../evaluation/Recording.ts"
-import * as Embedder from "./Embedder.ts"
 import * as MasRouter from "./masRouter.ts"
 import * as RouterDc from "./routerDc.ts"
 import { standings, type WorkerSample } from "./samples.ts"

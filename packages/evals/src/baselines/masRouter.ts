@@ -11,11 +11,11 @@
  * workers follows from the shape; there are no roles.
  */
 import * as Baselines from "@divisi/core/Baselines"
+import type { Embedder } from "@divisi/core/Embedder"
 import * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import type { Record, Sample } from "../evaluation/Recording.ts"
 import { mean } from "../statistics/Statistics.ts"
-import type { Embedder } from "./Embedder.ts"
 import * as Routed from "./routed.ts"
 import { type Point, points, type WorkerSample } from "./samples.ts"
 import { argmax, nearest, type Vector } from "./vectors.ts"

@@ -1,9 +1,9 @@
 /** Policies that ask one worker, chosen by the question's place among embedded questions. */
 import * as Baselines from "@divisi/core/Baselines"
+import type { Embedder } from "@divisi/core/Embedder"
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
-import type { Embedder } from "./Embedder.ts"
 import type { Vector } from "./vectors.ts"
 
 /** How good each worker is expected to be for a question at this place. Workers it does not know are absent. */

@@ -12,9 +12,10 @@
  * is, any embedder, and one linear map on top of it is learned. Clusters are those of the embeddings themselves,
  * without t-SNE; Adam instead of AdamW; the last parameters are kept, not the best on some validation set.
  */
+
+import type { Embedder } from "@divisi/core/Embedder"
 import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
-import type { Embedder } from "./Embedder.ts"
 import * as Routed from "./routed.ts"
 import { points, type WorkerSample } from "./samples.ts"
 import { addScaled, clusters, cosine, type Draw, dot, draw, type Vector } from "./vectors.ts"

@@ -1,9 +1,10 @@
 /** Samples of single workers, by task and worker. */
+
+import type { Embedder } from "@divisi/core/Embedder"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Sample } from "../evaluation/Recording.ts"
 import { mean } from "../statistics/Statistics.ts"
-import type { Embedder } from "./Embedder.ts"
 import type { Vector } from "./vectors.ts"
 
 /** What one worker answered, alone. */

@@ -11,10 +11,11 @@
  * asked (the paper's train variant), so that it costs one call. A distance that comes out below zero, for which the
  * estimate says nothing, counts as very small.
  */
+
+import type { Embedder } from "@divisi/core/Embedder"
 import type * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import { mean } from "../statistics/Statistics.ts"
-import type { Embedder } from "./Embedder.ts"
 import * as Routed from "./routed.ts"
 import { points, type WorkerSample } from "./samples.ts"
 import { nearest, squaredDistance, type Vector } from "./vectors.ts"

@@ -51,7 +51,7 @@ const inBatches = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<Read
  * **Example**
  *
  * ```ts
- * import { Embedder } from "@divisi/evals"
+ * import * as Embedder from "@divisi/core/Embedder"
  * import * as Effect from "effect/Effect"
  *
  * // With the openai package: (texts) => client.embeddings.create({ model, input: texts }).then(...)
@@ -139,7 +139,7 @@ const point = (text: string, dimensions: number): Float32Array => {
  * **Example**
  *
  * ```ts
- * import { Embedder } from "@divisi/evals"
+ * import * as Embedder from "@divisi/core/Embedder"
  * import * as Effect from "effect/Effect"
  *
  * const [first, second] = await Effect.runPromise(Embedder.hashed().embed(["How much is 2 + 3?", "How much is 2 + 3?"]))

@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Baselines from "../src/policy/Baselines.ts"
+import type { Policy } from "../src/policy/Policy.ts"
+import * as Outcome from "../src/record/Outcome.ts"
+import * as Transcript from "../src/record/Transcript.ts"
+import * as Conductor from "../src/run/Conductor.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import type * as Task from "../src/task/Task.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
+
+const pool = WorkerPool.makeUnsafe(
+  ["a", "b"].map((id) =>
+    ScriptedWorker.make({ id, replies: ["42"], pricing: { inputPerMillion: 0, outputPerMillion: 1e6 } })
+  )
+)
+
+const transcriptOf = (policy: Policy, task: Task.Input = "What is 6 times 7?") =>
+  Effect.gen(function* () {
+    const recorder = Transcript.recorder()
+    yield* Conductor.make({ policy, pool }).run(task, { listener: recorder.listener })
+    return recorder.transcript()!
+  })
+
+const scored = { score: 1, source: "user", at: 7 } as const
+
+describe("An outcome", () => {
+  it.effect("of a run that was one call is that worker's, with what the call cost", () =>
+    Effect.gen(function* () {
+      const question = "What is 6 times 7?"
+      const transcript = yield* transcriptOf(Baselines.single("b"), { question, metadata: { family: "sums" } })
+      const outcome = Outcome.fromTranscript(transcript, scored)!
+      assert.strictEqual(outcome.worker, "b")
+      assert.strictEqual(outcome.kind, "sums")
+      assert.strictEqual(outcome.costUsd, 1)
+      assert.strictEqual(outcome.run, transcript.runId)
+      assert.strictEqual(outcome.question, Outcome.nameOf(question))
+      assert.notProperty(outcome, "text")
+      assert.strictEqual(Outcome.fromTranscript(transcript, { ...scored, keepText: true })!.text, question)
+    })
+  )
+
+  it.effect("of a team is the team's, with what the run cost", () =>
+    Effect.gen(function* () {
+      const outcome = Outcome.fromTranscript(yield* transcriptOf(Baselines.bestOf({ n: 2 })), scored)!
+      assert.strictEqual(outcome.worker, "policy:best-of-2")
+      assert.strictEqual(outcome.costUsd, 3)
+    })
+  )
+
+  it.effect("of a step is its worker's, and there is none of a step that nobody answered", () =>
+    Effect.gen(function* () {
+      const transcript = yield* transcriptOf(Baselines.bestOf({ n: 2 }))
+      const second = Outcome.fromTranscript(transcript, { ...scored, score: 0, step: { round: 0, step: 1 } })!
+      assert.strictEqual(second.worker, "b")
+      assert.strictEqual(second.score, 0)
+      assert.isUndefined(Outcome.fromTranscript(transcript, { ...scored, step: { round: 0, step: 9 } }))
+    })
+  )
+})

@@ -1,0 +1,181 @@
+/**
+ * Files of outcomes, and what routers learn from them: graded questions.
+ *
+ * A line is one of two things: a question with the scores of several workers, as recorded benchmarks have it, or one
+ * `Outcome`, as the command line appends it for every answer that is rated. A file may hold both, and may be packed
+ * (`.gz`).
+ */
+import * as Embedder from "@divisi/core/Embedder"
+import * as Outcome from "@divisi/core/Outcome"
+import * as JsonLines from "@divisi/files/JsonLines"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { pointOf, textOf } from "./vectors.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A question with the scores of those who answered it. */
+export interface GradedQuestion {
+  readonly id: string
+  readonly kind?: string | undefined
+  readonly text?: string | undefined
+  /** Where the question lies, where that is known without its text. */
+  readonly place?: Outcome.Place | undefined
+  /** 0 to 1, by the worker's id: the mean where one answered several times. */
+  readonly scores: ReadonlyMap<string, number>
+  /** USD for one answer, by the worker's id; only where known. */
+  readonly costUsd: ReadonlyMap<string, number>
+  /** What they answered, where it was recorded. */
+  readonly answers: ReadonlyMap<string, string>
+  /** When it was scored first, in milliseconds since 1970; 0 where nothing says so. */
+  readonly at: number
+}
+
+/** A graded question at its place. */
+export interface Example extends GradedQuestion {
+  readonly point: Float32Array
+}
+
+/** A file that holds no outcomes, or something else. */
+export class OutcomesError extends Data.TaggedError("OutcomesError")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Lines
+// -------------------------------------------------------------------------------------------------------------------
+
+const Score = Schema.Union([
+  Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }, { message: "Expected a score from 0 to 1" })),
+  Schema.Boolean
+]).annotate({ message: "Expected a score from 0 to 1" })
+
+const Row = Schema.Struct({
+  id: Schema.optionalKey(Schema.Union([Schema.String, Schema.Finite])),
+  kind: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  question: Schema.NonEmptyString,
+  scores: Schema.Record(Schema.String, Schema.NullOr(Score)),
+  costUsd: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.NullOr(Schema.Finite)))),
+  answers: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.NullOr(Schema.String))))
+})
+
+const OneOutcome = Schema.Struct({
+  version: Schema.Literal(Outcome.version),
+  at: Schema.Finite,
+  question: Schema.NonEmptyString,
+  kind: Schema.optionalKey(Schema.String),
+  text: Schema.optionalKey(Schema.String),
+  place: Schema.optionalKey(Schema.Struct({ embedder: Schema.String, point: Schema.String })),
+  worker: Schema.NonEmptyString,
+  score: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
+  source: Schema.Literals(Outcome.sources),
+  costUsd: Schema.optionalKey(Schema.Finite)
+})
+
+const decodeRow = Schema.decodeUnknownResult(Row)
+const decodeOutcome = Schema.decodeUnknownResult(OneOutcome)
+
+const present = <A>(record: Readonly<Record<string, A | null>> | null | undefined): ReadonlyMap<string, A> =>
+  new Map(Object.entries(record ?? {}).flatMap(([key, value]) => (value === null ? [] : [[key, value] as const])))
+
+const fromRow = (row: typeof Row.Type): GradedQuestion => ({
+  id: String(row.id ?? Outcome.nameOf(row.question)),
+  kind: row.kind ?? undefined,
+  text: row.question,
+  scores: new Map([...present(row.scores)].map(([worker, score]) => [worker, Number(score)])),
+  costUsd: present(row.costUsd),
+  answers: present(row.answers),
+  at: 0
+})
+
+const fromOutcome = (one: typeof OneOutcome.Type): GradedQuestion => ({
+  id: one.question,
+  kind: one.kind,
+  text: one.text,
+  place: one.place,
+  scores: new Map([[one.worker, one.score]]),
+  costUsd: one.costUsd === undefined ? new Map() : new Map([[one.worker, one.costUsd]]),
+  answers: new Map(),
+  at: one.at
+})
+
+const isRow = (line: unknown): boolean => typeof line === "object" && line !== null && "scores" in line
+
+/** A line of a file; the failure says what is wrong with it. */
+export const parse = (line: unknown): Result.Result<GradedQuestion, string> =>
+  isRow(line)
+    ? Result.mapBoth(decodeRow(line), { onSuccess: fromRow, onFailure: ({ message }) => message })
+    : Result.mapBoth(decodeOutcome(line), { onSuccess: fromOutcome, onFailure: ({ message }) => message })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Questions
+// -------------------------------------------------------------------------------------------------------------------
+
+const meanBy = (maps: ReadonlyArray<ReadonlyMap<string, number>>): ReadonlyMap<string, number> => {
+  const sums = new Map<string, { sum: number; count: number }>()
+  for (const [key, value] of maps.flatMap((map) => [...map])) {
+    const known = sums.get(key) ?? { sum: 0, count: 0 }
+    sums.set(key, { sum: known.sum + value, count: known.count + 1 })
+  }
+  return new Map([...sums].map(([key, { count, sum }]) => [key, sum / count]))
+}
+
+/** Questions of which several lines speak become one each; where a worker answered one several times, means count. */
+export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<GradedQuestion> =>
+  [...Map.groupBy(questions, ({ id, text }) => text ?? id).values()].map((group) =>
+    group.length === 1
+      ? group[0]!
+      : {
+          id: group[0]!.id,
+          kind: group.find(({ kind }) => kind !== undefined)?.kind,
+          text: group[0]!.text,
+          place: group.find(({ place }) => place !== undefined)?.place,
+          scores: meanBy(group.map(({ scores }) => scores)),
+          costUsd: meanBy(group.map(({ costUsd }) => costUsd)),
+          answers: new Map(group.flatMap(({ answers }) => [...answers])),
+          at: Math.min(...group.map(({ at }) => at))
+        }
+  )
+
+/** Reads a file: its questions in order, each once. */
+export const read = (file: string): Effect.Effect<ReadonlyArray<GradedQuestion>, OutcomesError> =>
+  Effect.gen(function* () {
+    const lines = yield* Stream.runCollect(JsonLines.read(file, { isComplete: true, seal: "optional" }))
+    const questions = yield* Effect.forEach(lines, (line, index) =>
+      Effect.mapError(Effect.fromResult(parse(line)), (problem) => `${file}, outcome ${index + 1}: ${problem}`)
+    )
+    if (questions.length === 0) return yield* Effect.fail(`${file} holds no outcomes.`)
+    return merged(questions)
+  }).pipe(Effect.mapError((error) => new OutcomesError({ detail: typeof error === "string" ? error : error.message })))
+
+/** The place of a question, as outcomes keep it. */
+export const placeOf = (
+  question: string,
+  embedder: Embedder.Embedder = Embedder.hashed()
+): Effect.Effect<Outcome.Place, Embedder.EmbedderError> =>
+  Effect.map(embedder.embed([question]), ([point]) => ({ embedder: embedder.name, point: textOf(point!) }))
+
+/**
+ * Graded questions at their places. Those that have neither a text nor a place by this embedder are left out: nothing
+ * can be learned from them.
+ */
+export const examples = (
+  questions: ReadonlyArray<GradedQuestion>,
+  embedder: Embedder.Embedder = Embedder.hashed()
+): Effect.Effect<ReadonlyArray<Example>, Embedder.EmbedderError> =>
+  Effect.gen(function* () {
+    const placed = questions.flatMap((question) => {
+      const { place } = question
+      return place?.embedder === embedder.name ? [{ ...question, point: pointOf(place.point) }] : []
+    })
+    const unplaced = questions.filter(({ place, text }) => place?.embedder !== embedder.name && text !== undefined)
+    const points = yield* embedder.embed(unplaced.map(({ text }) => text!))
+    return [...placed, ...unplaced.map((question, index) => ({ ...question, point: points[index]! }))]
+  })

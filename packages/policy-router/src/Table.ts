@@ -1,0 +1,206 @@
+/**
+ * What a router has learned: who is good at which kind of question, on how much evidence, and what follows from it.
+ *
+ * A table is plain JSON with its evidence in it, so that it can be looked at, compared and taken back. The same outcomes
+ * give the same table.
+ *
+ * It leaves the best worker of all only where three things hold: another was better on the questions that land at a
+ * kind, by more than one standard error; it would still be expected to be better if three questions in ten landed there
+ * wrongly; and it was no worse on questions of other kinds that land there when their own kind is taken away. The last
+ * two are what keeps it from losing on kinds that nobody has graded.
+ */
+import * as Embedder from "@divisi/core/Embedder"
+import { teamPrefix } from "@divisi/core/Outcome"
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Choice from "./choice.ts"
+import { clustered } from "./clusters.ts"
+import * as Landings from "./landings.ts"
+import type { Example } from "./Outcomes.ts"
+import * as Scores from "./scores.ts"
+import * as Space from "./space.ts"
+import { textOf } from "./vectors.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The version of tables on disk. */
+export const version = 1
+
+/**
+ * What is wanted for the money: the best answers at any price; the cheapest worker that is within 2 points of the best;
+ * the best answers for half of what the best worker costs.
+ */
+export const dials = ["best", "within-2", "half"] as const
+
+/** One of {@link dials}. */
+export type Dial = (typeof dials)[number]
+
+const Figure = Schema.NullOr(Schema.Finite)
+
+const Standing = Schema.Struct({
+  worker: Schema.String,
+  /** Graded questions that it answered. */
+  questions: Schema.Finite,
+  /** Its mean score on them; `null` without any. */
+  mean: Figure,
+  /** By how much it is better than the best worker of all, on the questions that both answered. */
+  advantage: Figure,
+  standardError: Figure,
+  /** What is expected of the advantage: drawn towards that over all questions, with doubt about the kind. */
+  expected: Figure,
+  /** Mean USD for one answer; `null` where unknown. */
+  costUsd: Figure
+})
+
+const Choices = Schema.Struct({ best: Schema.String, "within-2": Schema.String, half: Schema.String })
+
+const Kind = Schema.Struct({
+  name: Schema.String,
+  /** Graded questions of this name. */
+  questions: Schema.Finite,
+  /** The centre of its questions, of length 1, in base64. */
+  centre: Schema.String,
+  /** How like the centre a question must be, at least, for the choices to count: from -1 to 1. */
+  leastLikeness: Schema.Struct({ best: Schema.Finite, "within-2": Schema.Finite, half: Schema.Finite }),
+  /** Who is asked. */
+  choices: Choices,
+  workers: Schema.Array(Standing)
+})
+
+const Table = Schema.Struct({
+  version: Schema.Literal(version),
+  embedder: Schema.String,
+  /** Graded questions that it was learned from. */
+  questions: Schema.Finite,
+  /** The best worker of all: who is asked wherever nothing speaks for another. */
+  best: Schema.String,
+  /** Who is asked far from all graded questions. */
+  choices: Choices,
+  /** Over all questions, the best first. */
+  workers: Schema.Array(Standing),
+  kinds: Schema.Array(Kind),
+  /** How the embedder's points are moved and scaled, in base64. */
+  space: Schema.Struct({ mean: Schema.String, scale: Schema.String })
+})
+
+/** What a worker came to, over some questions. */
+export type Standing = typeof Standing.Type
+/** Who is asked at each price. */
+export type Choices = typeof Choices.Type
+/** What is known of a kind of question. */
+export type Kind = typeof Kind.Type
+/** What a router has learned. */
+export type Table = typeof Table.Type
+
+/** Nothing can be learned, or a file holds no table. */
+export class TableError extends Data.TaggedError("TableError")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Fitting
+// -------------------------------------------------------------------------------------------------------------------
+
+const figure = (value: number): number | null => (Number.isFinite(value) ? value : null)
+
+const standingOf = ({ workers }: Scores.Scores, one: Choice.Estimate): Standing => ({
+  worker: workers[one.worker]!,
+  questions: one.answered,
+  mean: figure(one.mean),
+  advantage: figure(one.advantage),
+  standardError: figure(one.standardError),
+  expected: figure(one.expected),
+  costUsd: figure(one.cost)
+})
+
+/** A kind with its estimates and choices. */
+interface Weighed extends Choice.Weighed {
+  readonly cell: Landings.Cell
+  readonly least: number
+  readonly best: Choice.Safe
+}
+
+const weigh = (evidence: Choice.Evidence, cell: Landings.Cell): Weighed => {
+  const least = Choice.leastLikeness(cell)
+  const landed = cell.landed.flatMap(({ index, likeness }) => (likeness >= least ? [index] : []))
+  const estimates = Choice.estimates(evidence, landed)
+  const best = Choice.bestAt(evidence, cell, least, estimates)
+  return { cell, least, estimates, best, questions: landed.length }
+}
+
+const kindOf = (scores: Scores.Scores, price: number, { best, cell, estimates, least }: Weighed): Kind => {
+  const [cheap, half] = [Choice.cheapestWithin(estimates, best.worker), Choice.bestFor(estimates, price)]
+  const name = (worker: number) => scores.workers[worker]!
+  return {
+    name: cell.kind,
+    questions: cell.own.length,
+    centre: textOf(cell.centre),
+    leastLikeness: { best: best.least, "within-2": cheap === best.worker ? best.least : least, half: least },
+    choices: { best: name(best.worker), "within-2": name(cheap), half: name(half) },
+    workers: estimates.map((one) => standingOf(scores, one))
+  }
+}
+
+const byMean = (left: Standing, right: Standing) => (right.mean ?? -1) - (left.mean ?? -1)
+
+/** Whether an id is a worker's: teams cannot be asked. */
+const isWorker = (id: string): boolean => !id.startsWith(teamPrefix)
+
+/**
+ * Learns a table from graded questions.
+ *
+ * **Details**
+ *
+ * Not every worker has to have answered every question: workers are compared on the questions that both answered, or,
+ * where there are hardly any, by the means of what each answered. Questions without a kind are put into kinds by their
+ * wording. All examples have to be embedded by the one embedder.
+ */
+export const fit = (
+  examples: ReadonlyArray<Example>,
+  options: { readonly embedder?: string | undefined } = {}
+): Result.Result<Table, TableError> => {
+  const workers = [...new Set(examples.flatMap((example) => [...example.scores.keys()]))].filter(isWorker).sort()
+  if (workers.length === 0) return Result.fail(new TableError({ detail: "There is no graded answer to learn from." }))
+  const scores = Scores.of(examples, workers)
+  const reference = Scores.best(scores)
+  const evidence = Choice.evidence(scores, reference)
+  const space = Space.of(examples.map(({ point }) => point))
+  const places = examples.map(({ point }) => Space.place(space, point))
+  const kinds = clustered(
+    places,
+    examples.map(({ kind }) => kind)
+  )
+  const weighed = Landings.cells(places, kinds).map((cell) => weigh(evidence, cell))
+  const overall = Choice.estimates(evidence)
+  const price = Choice.halfPrice([...weighed, { estimates: overall, questions: 1 }], reference)
+  const name = (worker: number) => workers[worker]!
+  return Result.succeed({
+    version,
+    embedder: options.embedder ?? Embedder.hashed().name,
+    questions: examples.length,
+    best: name(reference),
+    choices: {
+      best: name(reference),
+      "within-2": name(Choice.cheapestWithin(overall, reference)),
+      half: name(Choice.bestWithinHalf(overall, reference))
+    },
+    workers: overall.map((one) => standingOf(scores, one)).sort(byMean),
+    kinds: weighed.map((one) => kindOf(scores, price, one)),
+    space: { mean: textOf(space.mean), scale: textOf(space.scale) }
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const decode = Schema.decodeUnknownResult(Table)
+
+/** A table from the value of its JSON. */
+export const read = (value: unknown): Result.Result<Table, TableError> =>
+  Result.mapError(decode(value), ({ message }) => new TableError({ detail: `It is no table of a router: ${message}` }))

@@ -1,0 +1,193 @@
+/** Who is asked at a kind, from what is known of every worker there. */
+import type { Cell } from "./landings.ts"
+import * as Scores from "./scores.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// How careful it is
+// -------------------------------------------------------------------------------------------------------------------
+
+/** With fewer questions that land at a kind, nobody but the best of all is asked there. */
+const leastLanded = 8
+/** The share of a kind's own questions that are less like it than is asked for. */
+const strangest = 0.1
+/** How many questions the advantage over all questions weighs as much as, in what is expected at a kind. */
+const priorQuestions = 20
+/** The share of questions that are expected to land where they do not belong. */
+const doubt = 0.3
+/** Where less of a kind's own questions is left, the kind is not worth an opinion. */
+const leastShare = 0.3
+/** By how much a cheaper choice may be worse. */
+const tolerance = 0.02
+
+// -------------------------------------------------------------------------------------------------------------------
+// Estimates
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is known of a worker over some questions; not a number where nothing is. */
+export interface Estimate {
+  readonly worker: number
+  /** Questions that the advantage rests on. */
+  readonly questions: number
+  /** Over the reference, the best worker of all. */
+  readonly advantage: number
+  readonly standardError: number
+  /** What is expected of the advantage for the next question that lands there. */
+  readonly expected: number
+  readonly cost: number
+  readonly mean: number
+  readonly answered: number
+}
+
+/** What all kinds share. */
+export interface Evidence {
+  readonly scores: Scores.Scores
+  readonly reference: number
+  readonly differences: ReturnType<typeof Scores.differences>
+}
+
+export const evidence = (scores: Scores.Scores, reference: number): Evidence => ({
+  scores,
+  reference,
+  differences: Scores.differences(scores, reference)
+})
+
+const meanCost = ({ cost }: Scores.Scores, worker: number, indices?: ReadonlyArray<number>): number => {
+  const few = Scores.sum(cost[worker]!, indices)
+  return few.count > 0 ? few.mean : Scores.sum(cost[worker]!).mean
+}
+
+/** Never more than nothing: what is good elsewhere is no reason to ask somebody here. */
+const atMostNothing = (value: number): number => (Number.isNaN(value) ? 0 : Math.min(0, value))
+
+const expectedOf = (
+  { differences }: Evidence,
+  worker: number,
+  found: Scores.Difference,
+  indices: ReadonlyArray<number>
+) => {
+  const prior = atMostNothing(differences.at(worker).mean)
+  const drawn = (found.questions * found.mean + priorQuestions * prior) / (found.questions + priorQuestions)
+  return (1 - doubt) * drawn + doubt * atMostNothing(differences.elsewhere(worker, indices))
+}
+
+/** What is known of every worker over some questions, or over all. */
+export const estimates = (from: Evidence, indices?: ReadonlyArray<number>): ReadonlyArray<Estimate> =>
+  from.scores.workers.map((_, worker) => {
+    const { differences, reference, scores } = from
+    const answered = Scores.sum(scores.score[worker]!, indices)
+    const found = differences.at(worker, indices)
+    const isReference = worker === reference
+    return {
+      worker,
+      questions: found.questions,
+      advantage: isReference ? 0 : found.questions === 0 ? Number.NaN : found.mean,
+      standardError: isReference ? 0 : found.standardError,
+      expected: isReference ? 0 : indices === undefined ? found.mean : expectedOf(from, worker, found, indices),
+      cost: meanCost(scores, worker, indices),
+      mean: answered.mean,
+      answered: answered.count
+    }
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Choices
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How like a kind a question must be to be taken for one of it. */
+export const leastLikeness = ({ own }: Cell): number => own[Math.floor(strangest * own.length)] ?? 1
+
+/** A choice, and how like the kind a question must be for it. */
+export interface Safe {
+  readonly worker: number
+  readonly least: number
+}
+
+/**
+ * How like the kind a question must be for a worker to do no harm to strangers that are as like: the lowest likeness
+ * down to which, in sum, it was no worse on them than the best worker.
+ */
+const safeLikeness = ({ strangers }: Cell, least: number, gainOf: (index: number) => number): number => {
+  const near = strangers.filter(({ likeness }) => likeness >= least)
+  let total = 0
+  const sums = near.map(({ index }) => {
+    const gain = gainOf(index)
+    if (!Number.isNaN(gain)) total += gain
+    return total
+  })
+  const harmless = sums.findLastIndex((sum) => sum >= 0) + 1
+  return harmless === near.length ? least : near[harmless]!.likeness + 1e-6
+}
+
+/** Who is asked at a kind at any price. */
+export const bestAt = (
+  { differences, reference }: Evidence,
+  cell: Cell,
+  least: number,
+  estimates: ReadonlyArray<Estimate>
+): Safe => {
+  const better = estimates
+    .filter(
+      ({ advantage, expected, questions, standardError }) =>
+        questions >= leastLanded && expected > 0 && advantage > standardError
+    )
+    .sort((left, right) => right.expected - left.expected)
+  for (const { worker } of better) {
+    const safe = safeLikeness(cell, least, (index) => differences.pair(worker, index))
+    const left = cell.own.filter((likeness) => likeness >= safe).length
+    if (left >= leastShare * cell.own.length) return { worker, least: safe }
+  }
+  return { worker: reference, least }
+}
+
+/** The cheapest worker that is surely within the tolerance of a choice. */
+export const cheapestWithin = (estimates: ReadonlyArray<Estimate>, choice: number): number => {
+  const { advantage: wanted, cost: most } = estimates[choice]!
+  const [cheapest] = estimates
+    .filter(
+      ({ advantage, cost, questions, standardError }) =>
+        cost < most && questions >= leastLanded && advantage - standardError >= wanted - tolerance
+    )
+    .sort((left, right) => left.cost - right.cost)
+  return cheapest?.worker ?? choice
+}
+
+/** The best worker overall of those that cost at most half of what the reference does; the reference without any. */
+export const bestWithinHalf = (estimates: ReadonlyArray<Estimate>, reference: number): number => {
+  const most = estimates[reference]!.cost / 2
+  const [best] = estimates
+    .filter(({ cost, mean }) => cost <= most && !Number.isNaN(mean))
+    .sort((left, right) => right.expected - left.expected)
+  return best?.worker ?? reference
+}
+
+/** The worker whose answers are worth most, less what they cost at a price of a dollar. */
+export const bestFor = (estimates: ReadonlyArray<Estimate>, price: number): number => {
+  const worth = ({ cost, expected }: Estimate) => expected - (price === 0 || Number.isNaN(cost) ? 0 : price * cost)
+  return estimates
+    .filter(({ mean }) => !Number.isNaN(mean))
+    .reduce((best, one) => (worth(one) > worth(best) ? one : best)).worker
+}
+
+/** A kind with how many questions land there. */
+export interface Weighed {
+  readonly estimates: ReadonlyArray<Estimate>
+  readonly questions: number
+}
+
+/** The price of a dollar at which all questions cost half of what they cost with the reference alone. */
+export const halfPrice = (kinds: ReadonlyArray<Weighed>, reference: number): number => {
+  const asked = kinds.filter(({ questions }) => questions > 0)
+  const costOf = (choose: (estimates: ReadonlyArray<Estimate>) => number) =>
+    asked.reduce((sum, { estimates, questions }) => sum + questions * (estimates[choose(estimates)]!.cost || 0), 0)
+  const allowed = costOf(() => reference) / 2
+  const isWithin = (price: number) => costOf((estimates) => bestFor(estimates, price)) <= allowed
+  if (allowed === 0 || isWithin(0)) return 0
+  let [low, high] = [0, 1]
+  while (!isWithin(high) && high < 2 ** 60) high *= 2
+  for (let round = 0; round < 60; round++) {
+    const middle = (low + high) / 2
+    if (isWithin(middle)) high = middle
+    else low = middle
+  }
+  return high
+}

@@ -1,0 +1,35 @@
+/** The little linear algebra of a router: plain loops over flat arrays. */
+
+export const dot = (left: Float32Array, right: Float32Array): number => {
+  let sum = 0
+  for (let index = 0; index < left.length; index++) sum += left[index]! * right[index]!
+  return sum
+}
+
+/** `into += factor × vector`. */
+export const addScaled = (into: Float32Array, factor: number, vector: Float32Array): void => {
+  for (let index = 0; index < into.length; index++) into[index]! += factor * vector[index]!
+}
+
+/** Of length 1; the vector itself where it is 0. */
+export const unit = (vector: Float32Array): Float32Array => {
+  const length = Math.sqrt(dot(vector, vector))
+  return length === 0 ? vector : vector.map((value) => value / length)
+}
+
+/** The numbers of a vector as text, as files hold it. */
+export const textOf = (vector: Float32Array): string => {
+  const bytes = Buffer.alloc(vector.length * 4)
+  for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4)
+  return bytes.toString("base64")
+}
+
+/** The vector of such a text. */
+export const pointOf = (text: string): Float32Array => {
+  const bytes = Buffer.from(text, "base64")
+  return Float32Array.from({ length: Math.floor(bytes.length / 4) }, (_, index) => bytes.readFloatLE(index * 4))
+}
+
+/** The index of the largest value, the first of equals; -1 for none. */
+export const argmax = (values: ReadonlyArray<number>): number =>
+  values.reduce((best, value, index) => (best < 0 || value > values[best]! ? index : best), -1)

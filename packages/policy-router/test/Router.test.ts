@@ -1,0 +1,218 @@
+import * as Conductor from "@divisi/core/Conductor"
+import * as Embedder from "@divisi/core/Embedder"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Seed from "@divisi/core/Seed"
+import * as Transcript from "@divisi/core/Transcript"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Outcomes from "../src/Outcomes.ts"
+import * as Router from "../src/Router.ts"
+import * as Table from "../src/Table.ts"
+
+const words = {
+  sums: ["add", "subtract", "total", "number", "plus", "minus", "count"],
+  poems: ["rhyme", "verse", "stanza", "rose", "moon", "sonnet", "lyric"],
+  law: ["court", "judge", "statute", "appeal", "contract", "clause", "tort"]
+} as const
+
+type Kind = keyof typeof words
+
+const textOf = (kind: Kind, draw: Seed.Draw): string =>
+  Array.from({ length: 12 }, () => Seed.pick(draw, words[kind])).join(" ")
+
+/** How often each worker is right, by kind. */
+type Rates = Readonly<Record<string, Partial<Readonly<Record<Kind, number>>>>>
+
+const questions = (
+  rates: Rates,
+  count: number,
+  kinds: ReadonlyArray<Kind> = ["sums", "poems", "law"],
+  isNamed = true
+): ReadonlyArray<Outcomes.GradedQuestion> => {
+  const draw = Seed.draw(7)
+  return kinds.flatMap((kind) =>
+    Array.from({ length: count }, (_, index) => ({
+      id: `${kind}-${index}`,
+      kind: isNamed ? kind : undefined,
+      text: textOf(kind, draw),
+      scores: new Map(Object.entries(rates).map(([worker, rate]) => [worker, Seed.chance(draw, rate[kind]!) ? 1 : 0])),
+      costUsd: new Map(Object.keys(rates).map((worker) => [worker, worker === "cheap" ? 0.001 : 0.01])),
+      answers: new Map(),
+      at: 0
+    }))
+  )
+}
+
+const fitted = (graded: ReadonlyArray<Outcomes.GradedQuestion>) =>
+  Effect.map(Outcomes.examples(graded), (examples) => Result.getOrThrow(Table.fit(examples)))
+
+const decided = (table: Table.Table, text: string, options: Parameters<typeof Router.decider>[1] = {}) =>
+  Effect.map(Embedder.hashed().embed([text]), ([point]) => Router.decider(table, options)(point!))
+
+const specialist: Rates = {
+  strong: { sums: 0.9, poems: 0.9, law: 0.3 },
+  lawyer: { sums: 0.5, poems: 0.5, law: 0.95 }
+}
+
+const novel = "Welche Temperatur hat fluessiger Stickstoff im Labor?"
+
+describe("A router", () => {
+  it.effect("asks a specialist for its kind, and the best of all for the others", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions(specialist, 60))
+      const draw = Seed.draw(99)
+      assert.strictEqual(table.best, "strong")
+      const law = yield* decided(table, textOf("law", draw))
+      assert.strictEqual(law.worker, "lawyer")
+      assert.strictEqual(law.kind, "law")
+      assert.match(law.why, /lawyer is \+\d+\.\d ± \d+\.\d points to strong, on \d+ of 60 questions/)
+      assert.strictEqual((yield* decided(table, textOf("sums", draw))).worker, "strong")
+    })
+  )
+
+  it.effect("asks the best of all where a question is unlike all graded ones, and says so", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions(specialist, 60))
+      const decision = yield* decided(table, novel)
+      assert.strictEqual(decision.worker, "strong")
+      assert.isFalse(decision.isNear)
+      assert.include(decision.why, "too new")
+    })
+  )
+
+  it.effect("asks nobody for a lead that chance explains", () =>
+    Effect.gen(function* () {
+      const alike: Rates = { a: { sums: 0.8, poems: 0.8, law: 0.8 }, b: { sums: 0.7, poems: 0.7, law: 0.81 } }
+      const table = yield* fitted(questions(alike, 12))
+      assert.isTrue(table.kinds.every(({ choices }) => choices.best === table.best))
+    })
+  )
+
+  it.effect("does not trust a kind at which strangers land who do worse", () =>
+    Effect.gen(function* () {
+      const graded = questions(specialist, 60)
+      // Questions in the words of the law, of another kind, at which the lawyer is always wrong.
+      const draw = Seed.draw(3)
+      const strangers = Array.from({ length: 60 }, (_, index) => ({
+        ...graded[0]!,
+        id: `contracts-${index}`,
+        kind: "contracts",
+        text: textOf("law", draw),
+        scores: new Map([
+          ["strong", 1],
+          ["lawyer", 0]
+        ])
+      }))
+      const table = yield* fitted([...graded, ...strangers])
+      assert.strictEqual((yield* decided(table, textOf("law", draw))).worker, "strong")
+    })
+  )
+
+  it.effect("finds kinds by itself where nobody named them", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions(specialist, 60, undefined, false))
+      assert.isAtLeast(table.kinds.length, 2)
+      const draw = Seed.draw(5)
+      assert.strictEqual((yield* decided(table, textOf("law", draw))).worker, "lawyer")
+      assert.strictEqual((yield* decided(table, textOf("poems", draw))).worker, "strong")
+    })
+  )
+
+  it.effect("learns from one answer for each question as well", () =>
+    Effect.gen(function* () {
+      const graded = questions(specialist, 160).map((question, index) => {
+        const worker = index % 2 === 0 ? "strong" : "lawyer"
+        return { ...question, scores: new Map([[worker, question.scores.get(worker)!]]) }
+      })
+      const table = yield* fitted(graded)
+      const draw = Seed.draw(5)
+      assert.strictEqual((yield* decided(table, textOf("law", draw))).worker, "lawyer")
+      assert.strictEqual((yield* decided(table, textOf("sums", draw))).worker, "strong")
+    })
+  )
+
+  it.effect("asks a cheaper worker that is as good where the dial asks for it", () =>
+    Effect.gen(function* () {
+      const rates: Rates = {
+        dear: { sums: 1, poems: 0.9, law: 0.9 },
+        cheap: { sums: 1, poems: 0.3, law: 0.3 }
+      }
+      const table = yield* fitted(questions(rates, 200))
+      const draw = Seed.draw(5)
+      const [sum, poem] = [textOf("sums", draw), textOf("poems", draw)]
+      assert.strictEqual((yield* decided(table, sum)).worker, "dear")
+      assert.strictEqual((yield* decided(table, sum, { dial: "within-2" })).worker, "cheap")
+      assert.strictEqual((yield* decided(table, poem, { dial: "within-2" })).worker, "dear")
+      assert.strictEqual((yield* decided(table, sum, { dial: "half" })).worker, "cheap")
+      assert.strictEqual((yield* decided(table, novel, { dial: "half" })).worker, "cheap")
+    })
+  )
+
+  it.effect("asks for nobody who is not in the pool", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions(specialist, 60))
+      const law = textOf("law", Seed.draw(5))
+      assert.strictEqual((yield* decided(table, law, { among: ["strong"] })).worker, "strong")
+      assert.strictEqual((yield* decided(table, novel, { among: ["lawyer"] })).worker, "lawyer")
+    })
+  )
+})
+
+describe("A table", () => {
+  it.effect("is the same after it was written and read", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions(specialist, 30))
+      assert.deepStrictEqual(Result.getOrThrow(Table.read(JSON.parse(JSON.stringify(table)))), table)
+      assert.isTrue(Result.isFailure(Table.read({ version: 1 })))
+    })
+  )
+
+  it("cannot be learned from nothing", () => {
+    assert.isTrue(Result.isFailure(Table.fit([])))
+  })
+})
+
+describe("The policy", () => {
+  const poolOf = (...ids: ReadonlyArray<string>) =>
+    WorkerPool.makeUnsafe(ids.map((id) => ScriptedWorker.make({ id, replies: [id] })))
+
+  const ran = (table: Table.Table, pool: WorkerPool.WorkerPool, question: string) =>
+    Effect.gen(function* () {
+      const recorder = Transcript.recorder()
+      const conductor = Conductor.make({ policy: Router.make(table), pool })
+      const result = yield* conductor.run(question, { listener: recorder.listener })
+      return { result, transcript: recorder.transcript()! }
+    })
+
+  it.effect("asks one worker, and its notes say why", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions(specialist, 60))
+      const { result, transcript } = yield* ran(table, poolOf("new", "lawyer", "strong"), textOf("law", Seed.draw(5)))
+      assert.strictEqual(result.answer, "lawyer")
+      assert.include(transcript.rounds[0]!.notes[0], "lawyer is +")
+    })
+  )
+
+  it.effect("refuses a pool of strangers, so that a fallback plans", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions(specialist, 30))
+      const { result } = yield* ran(table, poolOf("new", "other"), "What is 2 + 2?")
+      assert.include(result.detail, "knows nobody of this pool")
+    })
+  )
+
+  it.effect("asks another worker when the first has failed", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions(specialist, 60))
+      const pool = WorkerPool.makeUnsafe([
+        ScriptedWorker.make({ id: "strong", replies: [{ fail: { _tag: "ContentFiltered" } }] }),
+        ScriptedWorker.make({ id: "lawyer", replies: ["instead"] })
+      ])
+      const conductor = Conductor.make({ policy: Router.make(table), pool, recursion: 1, onStepFailure: "end" })
+      const result = yield* conductor.run(textOf("sums", Seed.draw(5)))
+      assert.strictEqual(result.answer, "instead")
+    })
+  )
+})
