@@ -5,7 +5,9 @@ import { capabilitiesOf } from "../src/gemini/capabilities.ts"
 import { reasonOf } from "../src/gemini/errors.ts"
 import { priceOf } from "../src/gemini/prices.ts"
 import { toBody } from "../src/gemini/request.ts"
-import { protocol, type State } from "../src/gemini/stream.ts"
+import { protocolOf, type State } from "../src/gemini/stream.ts"
+
+const protocol = protocolOf({ model: "gemini-3.5-flash", messages: [] })
 
 const convert = (model: string, request: Partial<WorkerRequest>, omitUnsupported = false) =>
   toBody(

@@ -1,4 +1,4 @@
-import { GoogleGenerateContent, ProviderContract, WireServer } from "@divisi/testkit/providers"
+import { GoogleGenerateContent, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -67,5 +67,21 @@ describe("genai", () => {
 describe("options", () => {
   it("that are misspelt are told when the worker is made", () => {
     assert.throws(() => genai("gemini-2.5-flash", { apikey: "k" } as never), 'Did you mean "apiKey"?')
+  })
+})
+
+describe("tools of a worker's own settings", () => {
+  it("are sent beside those of the request", async () => {
+    await using server = await WireServer.start(GoogleGenerateContent.dialect, [Script.answer("ok")])
+    const config = { tools: [{ googleSearch: {} }] }
+    const worker = genai("gemini-2.5-flash", { apiKey: "key", baseURL: server.url, config })
+    const tools = [{ name: "now", input: { type: "object" } }]
+    await Effect.runPromise(Stream.runDrain(worker.generate({ messages: [{ role: "user", content: "Hi" }], tools })))
+    assert.deepInclude(server.exchanges[0]?.body, {
+      tools: [
+        { functionDeclarations: [{ name: "now", parametersJsonSchema: { type: "object" } }] },
+        { googleSearch: {} }
+      ]
+    })
   })
 })

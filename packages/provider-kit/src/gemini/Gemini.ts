@@ -2,5 +2,5 @@
 export { type Capabilities, capabilitiesOf, type Effort, type Family, families, limitsOf } from "./capabilities.ts"
 export type { Defaults, GeminiOptions } from "./options.ts"
 export { type Choice, type ListPrice, priceOf, prices, type Rates } from "./prices.ts"
-export type { Body } from "./request.ts"
+export { type Body, withTools } from "./request.ts"
 export { makeWorker, type Transport } from "./worker.ts"

@@ -1,18 +1,26 @@
 /**
- * What Google's models can do, as data: how their thinking is set, and how much they read and write.
+ * What Google's models can do, as data: what they take and give, how their thinking is set, and how much they read and
+ * write.
  *
  * A model that is not in the table is sent all settings of a request; Google then refuses what it cannot do. Sources:
  * https://ai.google.dev/gemini-api/docs/thinking,
- * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/thinking and, for the budget that stands for an
- * effort, https://ai.google.dev/gemini-api/docs/openai, read in November 2026.
+ * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/thinking,
+ * https://ai.google.dev/gemini-api/docs/function-calling, https://ai.google.dev/gemini-api/docs/thought-signatures and,
+ * for the budget that stands for an effort, https://ai.google.dev/gemini-api/docs/openai, read in November 2026.
  */
-import type { Limits } from "@divisi/core/Worker"
+import type * as Worker from "@divisi/core/Worker"
 
 /** An effort, as a request names it. */
 export type Effort = "minimal" | "low" | "medium" | "high"
 
 /** What a model accepts. */
-export interface Capabilities {
+export interface Capabilities extends Required<Worker.Capabilities> {
+  /** Whether one request may have tools and the shape of an answer. */
+  readonly shapesWithTools: boolean
+  /** Whether the result of a tool holds pictures and files. Others see them beside it. */
+  readonly mediaInResults: boolean
+  /** Whether a call of a function must come back with its signature. */
+  readonly signsCalls: boolean
   /**
    * How its thinking is set: by a level (`thinkingLevel`), by a number of tokens (`thinkingBudget`) that then stands
    * for an effort as well, or not at all.
@@ -27,7 +35,7 @@ export interface Capabilities {
 }
 
 /** A family of models: those whose name begins with `prefix`. */
-export interface Family extends Readonly<Record<keyof Limits, number>> {
+export interface Family extends Readonly<Record<keyof Worker.Limits, number>> {
   readonly prefix: string
   readonly capabilities: Capabilities
 }
@@ -35,15 +43,31 @@ export interface Family extends Readonly<Record<keyof Limits, number>> {
 const all: ReadonlyArray<Effort> = ["minimal", "low", "medium", "high"]
 const any: readonly [number, number] = [1, Number.POSITIVE_INFINITY]
 
-const everything: Capabilities = { thinking: "level", efforts: all, budget: any, isThinkingFixed: false }
+const able = { tools: true, images: true, files: true, jsonSchema: true }
+
+const everything: Capabilities = {
+  ...able,
+  shapesWithTools: true,
+  mediaInResults: true,
+  signsCalls: true,
+  thinking: "level",
+  efforts: all,
+  budget: any,
+  isThinkingFixed: false
+}
 const level = (...efforts: ReadonlyArray<Effort>): Capabilities => ({ ...everything, efforts, isThinkingFixed: true })
+
+/** What Gemini 3 brought, and models before it do not have. */
+const before3 = { shapesWithTools: false, mediaInResults: false, signsCalls: false }
 const budget = (least: number, most: number, isThinkingFixed: boolean): Capabilities => ({
+  ...able,
+  ...before3,
   thinking: "budget",
   efforts: all,
   budget: [least, most],
   isThinkingFixed
 })
-const none: Capabilities = { ...everything, thinking: "none", efforts: [] }
+const none: Capabilities = { ...everything, ...before3, thinking: "none", efforts: [] }
 
 const family = (prefix: string, capabilities: Capabilities, maxOutputTokens = 65_536): Family => ({
   prefix,
@@ -83,7 +107,7 @@ export const capabilitiesOf = (model: string, override: Partial<Capabilities> = 
 })
 
 /** The token limits of a model; empty when they are unknown. */
-export const limitsOf = (model: string): Limits => {
+export const limitsOf = (model: string): Worker.Limits => {
   const known = familyOf(model)
   if (known === undefined) return {}
   const { contextTokens, maxOutputTokens } = known

@@ -1,11 +1,17 @@
 /** Answers of `generateContent`, piece by piece, as parts of a worker's answer: a pure fold. */
 
 import { defined } from "@divisi/core/Fields"
+import type { Message } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import * as Json from "../VendorJson.ts"
 import type { Protocol, Step } from "../VendorStream.ts"
+import * as Echo from "./echo.ts"
 import { reasonOf } from "./errors.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
 
 /** The state of an answer so far. */
 export interface State {
@@ -14,7 +20,24 @@ export interface State {
   readonly reason?: FinishReason | undefined
   /** What the vendor has reported last, as it came. */
   readonly usage?: unknown
+  /** How many functions it calls. */
+  readonly calls: number
+  readonly signatures: Echo.Signatures
 }
+
+/** The request that is answered. */
+export interface Asked {
+  readonly model: string
+  readonly messages: ReadonlyArray<Message>
+}
+
+const initial: State = { hasBegun: false, calls: 0, signatures: { calls: new Map() } }
+
+const none: ReadonlyArray<never> = []
+
+// -------------------------------------------------------------------------------------------------------------------
+// Usage
+// -------------------------------------------------------------------------------------------------------------------
 
 /**
  * What the answer has used so far; `undefined` until the vendor reports it. Google counts thoughts, and prompts of
@@ -33,6 +56,63 @@ const usageOf = ({ usage }: State): Usage | undefined => {
   })
 }
 
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * The id of a call that Google gives none, which are those of models before Gemini 3: unique within the conversation, and
+ * the same for the same answer.
+ */
+const idOf = (responseId: unknown, messages: ReadonlyArray<Message>, calls: number): string => {
+  const before = messages.reduce(
+    (sum, message) => sum + (message.role === "assistant" ? (message.toolCalls?.length ?? 0) : 0),
+    0
+  )
+  const answer = typeof responseId === "string" && /^[\w-]{1,48}$/.test(responseId) ? responseId : "call"
+  return `${answer}-${before + calls}`
+}
+
+/** Google gives a call whole. */
+const callOf = (value: unknown, makeId: () => string): WorkerPart & { readonly type: "tool-call" } => {
+  const call = Json.object(value, "a function call")
+  return {
+    type: "tool-call",
+    id: Json.said(call.id, "a call's id") || makeId(),
+    name: Json.said(call.name, "a function's name"),
+    arguments: JSON.stringify(Json.object(call.args, "arguments"))
+  }
+}
+
+interface Read extends Pick<State, "calls" | "signatures"> {
+  readonly parts: ReadonlyArray<WorkerPart>
+}
+
+const read = (state: State, chunk: Json.Fields, candidate: Json.Fields, messages: ReadonlyArray<Message>): Read => {
+  const parts: Array<WorkerPart> = []
+  let { calls, signatures } = state
+  for (const part of Json.array(Json.object(candidate.content, "content").parts, "parts")) {
+    const { functionCall, text, thought, thoughtSignature } = Json.object(part, "a part")
+    const signature = Json.text(thoughtSignature)
+    if (functionCall !== undefined) {
+      const call = callOf(functionCall, () => idOf(chunk.responseId, messages, calls))
+      parts.push(call)
+      calls++
+      if (signature !== undefined)
+        signatures = { ...signatures, calls: new Map(signatures.calls).set(call.id, signature) }
+      continue
+    }
+    if (signature !== undefined && thought !== true) signatures = { ...signatures, text: signature }
+    const said = Json.said(text, "a part's text")
+    if (said !== "") parts.push({ type: thought === true ? "reasoning" : "text", text: said })
+  }
+  return { parts, calls, signatures }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Endings
+// -------------------------------------------------------------------------------------------------------------------
+
 const reasons: Readonly<Record<string, FinishReason>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
@@ -46,20 +126,22 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: "refusal"
 }
 
-const none: ReadonlyArray<never> = []
-
-const partsOf = (candidate: Json.Fields): ReadonlyArray<WorkerPart> => {
-  const parts: Array<WorkerPart> = []
-  for (const part of Json.array(Json.object(candidate.content, "content").parts, "parts")) {
-    const fields = Json.object(part, "a part")
-    const text = Json.said(fields.text, "a part's text")
-    if (text !== "") parts.push({ type: fields.thought === true ? "reasoning" : "text", text })
-  }
-  return parts
+/** Endings of an answer that is none, as the model has written what Google cannot read. */
+const failures: Readonly<Record<string, string>> = {
+  MALFORMED_FUNCTION_CALL: "the model wrote a function call that cannot be read",
+  UNEXPECTED_TOOL_CALL: "the model called a function that it was not given",
+  MALFORMED_RESPONSE: "the model wrote an answer that cannot be read"
 }
 
 const finishOf = ({ finishReason: reason }: Json.Fields): FinishReason | undefined =>
   Json.said(reason, "finishReason") === "" ? undefined : (Json.meaning(reasons, reason) ?? "other")
+
+const malformed = ({ finishMessage, finishReason }: Json.Fields): WorkerErrorReason | undefined => {
+  const detail = Json.meaning(failures, finishReason)
+  if (detail === undefined) return undefined
+  const said = Json.text(finishMessage)
+  return { _tag: "Malformed", detail: said === undefined ? detail : `${detail}: ${said}` }
+}
 
 const blocked = ({ blockReason, blockReasonMessage }: Json.Fields): WorkerErrorReason | undefined =>
   blockReason === undefined
@@ -69,30 +151,37 @@ const blocked = ({ blockReason, blockReasonMessage }: Json.Fields): WorkerErrorR
         detail: `the prompt was blocked: ${Json.text(blockReasonMessage) ?? Json.text(blockReason) ?? "no reason given"}`
       }
 
-/** Folds one piece. Unknown parts and fields are ignored. */
-const next = (state: State, event: unknown): Step<State> => {
-  const chunk = Json.object(event, "an event")
-  if (chunk.error !== undefined) return { state, parts: none, failure: reasonOf({ body: chunk.error }) }
-  const candidate = Json.object(Json.array(chunk.candidates, "candidates")[0], "a candidate")
-  const after = {
-    hasBegun: true,
-    usage: chunk.usageMetadata ?? state.usage,
-    reason: finishOf(candidate) ?? state.reason
-  }
-  const parts = partsOf(candidate)
-  return { state: after, parts, failure: blocked(Json.fields(chunk.promptFeedback)) }
-}
-
 const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
   hasBegun
     ? { _tag: "Network", detail: "the stream ended before the answer did" }
     : { _tag: "Malformed", detail: "what came is no answer of generateContent" }
 
-/** How `generateContent` streams. */
-export const protocol: Protocol<unknown, State> = {
-  initial: { hasBegun: false },
-  next,
-  finishReason: ({ reason }) => reason,
-  usage: usageOf,
-  incomplete
+// -------------------------------------------------------------------------------------------------------------------
+// The protocol
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Folds one piece. Unknown parts and fields are ignored. */
+const next = (state: State, event: unknown, messages: ReadonlyArray<Message>): Step<State> => {
+  const chunk = Json.object(event, "an event")
+  if (chunk.error !== undefined) return { state, parts: none, failure: reasonOf({ body: chunk.error }) }
+  const candidate = Json.object(Json.array(chunk.candidates, "candidates")[0], "a candidate")
+  const { calls, parts, signatures } = read(state, chunk, candidate, messages)
+  const after = {
+    hasBegun: true,
+    usage: chunk.usageMetadata ?? state.usage,
+    reason: finishOf(candidate) ?? state.reason,
+    calls,
+    signatures
+  }
+  return { state: after, parts, failure: malformed(candidate) ?? blocked(Json.fields(chunk.promptFeedback)) }
 }
+
+/** How `generateContent` streams an answer. */
+export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State> => ({
+  initial,
+  next: (state, event) => next(state, event, messages),
+  finishReason: ({ calls, reason }) => (reason === "stop" && calls > 0 ? "tool-calls" : reason),
+  usage: usageOf,
+  echo: ({ calls, signatures }) => (calls === 0 ? undefined : Echo.write(signatures, model)),
+  incomplete
+})

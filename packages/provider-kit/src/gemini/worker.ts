@@ -13,7 +13,7 @@ import { reasonOfRefused } from "./errors.ts"
 import type { Defaults, GeminiOptions } from "./options.ts"
 import { priceOf } from "./prices.ts"
 import { type Body, type Target, toBody } from "./request.ts"
-import { protocol } from "./stream.ts"
+import { protocolOf } from "./stream.ts"
 
 /** What carries requests: an SDK, or `fetch` alone. */
 export interface Transport {
@@ -58,7 +58,7 @@ const generator = (
     return VendorStream.make({
       worker,
       messages: request.messages,
-      protocol,
+      protocol: protocolOf({ model: target.model, messages: request.messages }),
       open: async (signal) => ({ events: VendorEvents.serverSent(await send(body.success, signal), signal) }),
       reason: (error) => VendorError.fromConnection(error, { secrets }),
       timeoutMillis,
@@ -76,9 +76,11 @@ export const makeWorker = (model: string, options: GeminiOptions, transport: Tra
   const key = Result.isSuccess(resolved) ? Redacted.value(resolved.success) : ""
   const { baseURL, fetch, headers } = options
   const endpoint = Endpoint.make({ worker: id, baseURL, variables: transport.baseURLs, fetch, headers, key })
+  const capabilities = capabilitiesOf(model, options.capabilities)
+  const { files, images, jsonSchema, tools } = capabilities
   const target = {
     model,
-    capabilities: capabilitiesOf(model, options.capabilities),
+    capabilities,
     omitUnsupported: options.unsupported === "omit"
   }
   return {
@@ -89,6 +91,7 @@ export const makeWorker = (model: string, options: GeminiOptions, transport: Tra
     settings: { baseURL: endpoint.baseURL, ...defaultsOf(options) },
     pricing,
     limits,
+    capabilities: { tools, images, files, jsonSchema },
     maxOutputTokens: options.maxOutputTokens,
     generate: Result.isFailure(resolved)
       ? () => VendorStream.fail(id, { _tag: "Authentication", detail: resolved.failure })

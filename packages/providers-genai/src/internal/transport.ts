@@ -1,7 +1,7 @@
 /** How `@google/genai` sends a body. */
 
 import { defined } from "@divisi/core/Fields"
-import type { Body, Transport } from "@divisi/provider-kit/Gemini"
+import { type Body, type Transport, withTools } from "@divisi/provider-kit/Gemini"
 import { GoogleGenAI, type GenerateContentParameters as Parameters } from "@google/genai"
 import type { GenaiOptions } from "../genai.ts"
 
@@ -17,12 +17,14 @@ export const transport = (model: string, options: GenaiOptions): Transport => ({
       // The SDK's types accept no option that is undefined.
       httpOptions: defined({ baseUrl: baseURL, headers: options.headers && { ...options.headers } })
     })
-    return async ({ contents, generationConfig, systemInstruction }: Body, signal): Promise<Response> => {
+    return async (body: Body, signal): Promise<Response> => {
+      const { contents, generationConfig, ...more } = body
       let response: Response | undefined
       const config = {
         ...generationConfig,
-        systemInstruction,
+        ...more,
         ...options.config,
+        ...withTools(body, options.config?.tools),
         abortSignal: signal,
         // Either would be a second request: calling functions, and resuming a broken stream.
         automaticFunctionCalling: { disable: true },

@@ -1,5 +1,5 @@
 /** How a body is sent with `fetch` alone. */
-import type { Body, Transport } from "@divisi/provider-kit/Gemini"
+import { type Body, type Transport, withTools } from "@divisi/provider-kit/Gemini"
 import type { GoogleOptions } from "../google.ts"
 
 const vendor = "https://generativelanguage.googleapis.com"
@@ -17,7 +17,9 @@ export const transport = (model: string, options: GoogleOptions): Transport => (
   connect: (key, { baseURL, fetch }) => {
     const headers = { "content-type": "application/json", ...options.headers, "x-goog-api-key": key }
     const url = urlOf(baseURL, model)
-    return (body: Body, signal) =>
-      fetch(url, { method: "POST", headers, body: JSON.stringify({ ...body, ...options.body }), signal })
+    return (body: Body, signal) => {
+      const sent = { ...body, ...options.body, ...withTools(body, options.body?.tools) }
+      return fetch(url, { method: "POST", headers, body: JSON.stringify(sent), signal })
+    }
   }
 })

@@ -1,0 +1,82 @@
+/** Tools, the choice among them and the shape of an answer, as `generateContent` takes them. */
+import { defined } from "@divisi/core/Fields"
+import type { JsonSchema, OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
+import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
+import * as Result from "effect/Result"
+import type { Target } from "./request.ts"
+
+interface FunctionDeclaration {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly parametersJsonSchema: JsonSchema
+}
+
+interface FunctionCallingConfig {
+  readonly mode: "AUTO" | "ANY" | "NONE" | "VALIDATED"
+  readonly allowedFunctionNames?: ReadonlyArray<string> | undefined
+}
+
+/** The shape of an answer. */
+export interface Shape {
+  readonly responseMimeType?: string | undefined
+  readonly responseJsonSchema?: JsonSchema | undefined
+}
+
+/** What a body says of tools and shapes. */
+export interface Tooling {
+  readonly tools?: ReadonlyArray<{ readonly functionDeclarations: ReadonlyArray<FunctionDeclaration> }> | undefined
+  readonly toolConfig?: { readonly functionCallingConfig: FunctionCallingConfig } | undefined
+  readonly shape: Shape
+}
+
+const declarationOf = ({ description, input, name }: ToolDefinition): FunctionDeclaration =>
+  defined({ name, description, parametersJsonSchema: input })
+
+/** Google holds arguments to their schema in its mode `VALIDATED`, for all functions or for none. */
+const configOf = (choice: ToolChoice | undefined, isStrict: boolean): FunctionCallingConfig | undefined => {
+  switch (choice) {
+    case undefined:
+    case "auto":
+      return isStrict ? { mode: "VALIDATED" } : choice && { mode: "AUTO" }
+    case "none":
+      return { mode: "NONE" }
+    case "required":
+      return { mode: "ANY" }
+    default:
+      return { mode: "ANY", allowedFunctionNames: [choice.name] }
+  }
+}
+
+const shapeOf = (output: OutputFormat | undefined): Shape => {
+  if (output === undefined || output.type === "text") return {}
+  const responseMimeType = "application/json"
+  if (output.type === "json") return { responseMimeType }
+  const { description, schema } = output
+  return { responseMimeType, responseJsonSchema: defined({ description, ...schema }) }
+}
+
+const invalid = (detail: string) => Result.fail<WorkerErrorReason>({ _tag: "InvalidRequest", detail })
+
+/** The tools, the choice and the shape of a request, or why the model cannot take them. */
+export const toolingOf = (request: WorkerRequest, target: Target): Result.Result<Tooling, WorkerErrorReason> => {
+  const { capabilities, model, omitUnsupported } = target
+  const { output, parallelToolCalls, toolChoice, tools = [] } = request
+  const shape = shapeOf(output)
+  const isShaped = shape.responseMimeType !== undefined
+  if (tools.length === 0) return Result.succeed({ shape })
+  const isApart = isShaped && !capabilities.shapesWithTools
+  // Where a model takes one of both, tools that must not be called are those to do without.
+  if (isApart && toolChoice === "none") return Result.succeed({ shape })
+  if (isApart && !omitUnsupported) return invalid(`output with tools: ${model} takes one of both`)
+  if (parallelToolCalls === false && !omitUnsupported)
+    return invalid(`parallelToolCalls off: ${model} may always call several functions at once`)
+  const functionCallingConfig = configOf(
+    toolChoice,
+    tools.some(({ strict }) => strict === true)
+  )
+  return Result.succeed({
+    tools: [{ functionDeclarations: tools.map(declarationOf) }],
+    toolConfig: functionCallingConfig && { functionCallingConfig },
+    shape: isApart ? {} : shape
+  })
+}
