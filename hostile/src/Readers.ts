@@ -1,4 +1,5 @@
 /** Every public reader of text, as one function of the text. What a reader refuses by a typed error is refused well. */
+
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
@@ -16,6 +17,7 @@ import * as Topology from "@divisi/core/Topology"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Wire from "@divisi/core/Wire"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as JsonLines from "@divisi/files/JsonLines"
 import * as GgufReader from "@divisi/gguf/GgufReader"
@@ -140,7 +142,9 @@ const byWords = (text: string) =>
 const solved = (text: string) => {
   const { workers } = GymPool.make({ latencyMillis: 0 })
   return Promise.all(
-    workers.map((worker) => run(Stream.runDrain(worker.generate({ messages: [{ role: "user", content: text }] }))))
+    workers.map((worker) =>
+      run(Stream.runDrain(WorkerStream.generate(worker, { messages: [{ role: "user", content: text }] })))
+    )
   )
 }
 

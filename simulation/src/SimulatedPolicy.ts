@@ -1,4 +1,5 @@
 /** Policies and critics of a simulation. Every subtask says where it belongs, so that a request names its step. */
+
 import * as Baselines from "@divisi/core/Baselines"
 import type { Critic } from "@divisi/core/Critic"
 import { fromGrader, fromWorker } from "@divisi/core/Critic"
@@ -7,7 +8,8 @@ import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as Policy from "@divisi/core/Policy"
 import { policy as promisePolicy } from "@divisi/core/promise"
 import * as Seed from "@divisi/core/Seed"
-import type { Worker } from "@divisi/core/Worker"
+import type { PartStream, Worker } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import type { Access, Step, Workflow } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -75,12 +77,12 @@ const planner = (worker: Worker, text: string): Worker => ({
   id: "planner",
   settings: text,
   generate: (request) => {
-    const stream = worker.generate(request)
+    const stream = WorkerStream.generate(worker, request)
     return planned(stream, text)
   }
 })
 
-const planned = (stream: ReturnType<Worker["generate"]>, text: string): ReturnType<Worker["generate"]> =>
+const planned = (stream: PartStream, text: string): PartStream =>
   Stream.map(stream, (part) => (part?.type === "text" && !(part.text?.length > 1000) ? { ...part, text } : part))
 
 /** A language model that writes workflows, and now and then something else. */

@@ -2,11 +2,13 @@
  * One simulation: a few runs at once on shared accounts, drawn from a seed and run under a seeded scheduler, and what
  * does not hold of them.
  */
+
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import { Gate } from "@divisi/core/Resilience"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunEvent } from "@divisi/core/RunEvent"
+import * as RunStream from "@divisi/core/RunStream"
 import * as Seed from "@divisi/core/Seed"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Usage from "@divisi/core/Usage"
@@ -262,7 +264,9 @@ class Simulation {
           )
         )
       case 1:
-        return Stream.runDrain(Stream.take(conductor.stream(task, runOptions), Seed.pick(this.draw, [1, 10, 1000])))
+        return Stream.runDrain(
+          Stream.take(RunStream.make(conductor, task, runOptions), Seed.pick(this.draw, [1, 10, 1000]))
+        )
       default:
         return Effect.map(conductor.run(task, runOptions), keep)
     }

@@ -9,7 +9,6 @@ import { free } from "@divisi/core/Usage"
 import type { Worker, WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import type { Contender } from "../Contender.ts"
 import type { Workload } from "../Workload.ts"
 
@@ -25,11 +24,9 @@ const makeWorker = (worker: Workload["worker"], step: number): Worker => {
     id: `worker-${step}`,
     pricing: free,
     generate: ({ messages }) =>
-      Stream.fromArrayEffect(
-        Effect.map(
-          Effect.promise(() => ask(messages)),
-          answer
-        )
+      Effect.map(
+        Effect.promise(() => ask(messages)),
+        answer
       )
   }
 }

@@ -11,6 +11,7 @@ import * as Transcript from "../src/record/Transcript.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as Critic from "../src/run/Critic.ts"
 import * as ResponseCache from "../src/run/ResponseCache.ts"
+import * as RunStream from "../src/run/RunStream.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as Grader from "../src/task/Grader.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
@@ -372,7 +373,7 @@ describe("streams and services", () => {
     Effect.gen(function* () {
       const workers = [worker("a")]
       const conductor = Conductor.make({ policy: Baselines.single(0), pool: WorkerPool.makeUnsafe(workers) })
-      const events = yield* Stream.runCollect(conductor.stream("Why?"))
+      const events = yield* Stream.runCollect(RunStream.make(conductor, "Why?"))
       assert.deepStrictEqual(
         events.map(({ type }: RunEvent) => type),
         [
@@ -388,7 +389,7 @@ describe("streams and services", () => {
       )
       const hanging = [worker("a", [{ hang: true }])]
       const left = Conductor.make({ policy: Baselines.single(0), pool: WorkerPool.makeUnsafe(hanging) })
-      yield* Stream.runDrain(Stream.take(left.stream("Why?"), 4))
+      yield* Stream.runDrain(Stream.take(RunStream.make(left, "Why?"), 4))
       assert.strictEqual(hanging[0]!.calls.length, 1)
       assert.strictEqual(hanging[0]!.running(), 0)
     })

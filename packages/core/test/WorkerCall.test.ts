@@ -12,6 +12,7 @@ import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import type * as Usage from "../src/task/Usage.ts"
 import type { Worker } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
+import * as WorkerStream from "../src/task/WorkerStream.ts"
 
 const pricing = { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 }
 
@@ -20,7 +21,7 @@ const slow = (): Worker & Pick<ScriptedWorker.ScriptedWorker, "calls"> => {
   const scripted = ScriptedWorker.make({ id: "a", pricing, replies: [{ fail: { _tag: "Overloaded" } }, "42"] })
   return {
     ...scripted,
-    generate: (request) => Stream.unwrap(Effect.as(Effect.sleep(50), scripted.generate(request)))
+    generate: (request) => Stream.unwrap(Effect.as(Effect.sleep(50), WorkerStream.generate(scripted, request)))
   }
 }
 

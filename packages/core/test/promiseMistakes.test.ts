@@ -86,7 +86,7 @@ describe("mistakes of plain JavaScript", () => {
     [
       "a worker written by hand",
       () => conduct!({ ...ask, pool: [{ id: "x", generate: async () => "42" }], policy: promise.single(0) }),
-      "its generate gave no Stream; use worker({ id, answer })"
+      "its generate gave no Stream or Effect; use worker({ id, answer })"
     ],
     ["a language policy of nothing", () => languagePolicy!(), "languagePolicy: it takes one object of options"],
     ["a function for a model", () => languagePolicy!({ model: () => "" }), '"model" must be a worker'],

@@ -5,10 +5,12 @@
  * that shows a judge's figures should show that, too. A judge that fails, or whose verdict cannot be read, is a
  * `GraderError`, never a wrong answer.
  */
+
 import { GraderError } from "@divisi/core/Grader"
 import * as Task from "@divisi/core/Task"
 import * as Usage from "@divisi/core/Usage"
 import type * as Worker from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Verdict from "./Verdict.ts"
@@ -69,7 +71,7 @@ const ask = (options: Options, task: Task.Task, answer: string) => {
     fenced("Reference", task.reference ?? ""),
     fenced("Answer", answer)
   ].join("\n\n")
-  const parts = options.worker.generate({
+  const parts = WorkerStream.generate(options.worker, {
     messages: [{ role: "user", content }],
     temperature: options.temperature ?? 0,
     maxOutputTokens: options.maxOutputTokens

@@ -1,6 +1,7 @@
 import type { Message } from "@divisi/core/Message"
 import * as Task from "@divisi/core/Task"
 import type { Worker, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -27,7 +28,7 @@ const messagesOf = (question: string, subtask = "", turns: ReadonlyArray<Turn> =
 const pool = GymPool.make({ latencyMillis: 0 })
 const worker = (id: string): Worker => pool.workers.find((worker) => worker.id === id)!
 
-const partsOf = (worker: Worker, request: WorkerRequest) => Stream.runCollect(worker.generate(request))
+const partsOf = (worker: Worker, request: WorkerRequest) => Stream.runCollect(WorkerStream.generate(worker, request))
 
 const textOf = (parts: ReadonlyArray<WorkerPart>) =>
   parts.map((part) => (part.type === "text" ? part.text : "")).join("")

@@ -7,6 +7,7 @@
 
 import { free } from "@divisi/core/Usage"
 import type { Worker } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -70,7 +71,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
     generate: (request) =>
       Stream.unwrap(
         Effect.map(Effect.tryPromise({ try: load, catch: (cause) => unusable(id, cause) }), (worker) =>
-          worker.generate(request)
+          WorkerStream.generate(worker, request)
         )
       )
   }

@@ -3,6 +3,7 @@ import * as LanguagePolicy from "@divisi/core/LanguagePolicy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import type { WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as WorkflowText from "@divisi/core/WorkflowText"
 import * as TinyModel from "@divisi/gguf/TinyModel"
 import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
@@ -34,7 +35,7 @@ const finishOf = (parts: ReadonlyArray<WorkerPart>) => {
 }
 
 const generate = (model: LlamaCppModel.LlamaCppModel, request: WorkerRequest, options?: LlamaCppModel.WorkerOptions) =>
-  Stream.runCollect(LlamaCppModel.worker(model, options).generate(request))
+  Stream.runCollect(WorkerStream.generate(LlamaCppModel.worker(model, options), request))
 
 describe("LlamaCppModel", () => {
   it.effect("is loaded once for all that use it, and leaves memory with the last of them", () =>

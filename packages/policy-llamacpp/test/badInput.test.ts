@@ -1,7 +1,9 @@
 /** What can be wrong with a model, an adapter or a machine, and the one message that says so. */
+
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as GgufReader from "@divisi/gguf/GgufReader"
 import * as LoraAdapter from "@divisi/gguf/LoraAdapter"
 import { assert, describe, it } from "@effect/vitest"
@@ -140,7 +142,7 @@ describe("bad input", () => {
       const model = yield* LlamaCppModel.load({ source: speechless, ...settings })
       const format = { type: "workflow", poolSize: 2, maxSteps: 2, access: "binary", allowEmpty: false } as const
       const request = { messages: [{ role: "user" as const, content: "Plan." }], format }
-      const refused = yield* Effect.flip(Stream.runDrain(LlamaCppModel.worker(model).generate(request)))
+      const refused = yield* Effect.flip(Stream.runDrain(WorkerStream.generate(LlamaCppModel.worker(model), request)))
       assert.match(refused.message, /no tokens for the brackets and quotes of a workflow/)
     })
   )
@@ -177,8 +179,8 @@ describe("bad input", () => {
       assert.match((yield* failure({ sequences: 0 })).message, /sequences must be a whole number of at least 1; got 0/)
       assert.match((yield* failure({ threads: 1.5 })).message, /threads must be a whole number of at least 1; got 1.5/)
       const model = yield* LlamaCppModel.load({ source: whole, ...settings })
-      const { generate } = LlamaCppModel.worker(model)
-      const error = yield* Effect.flip(Stream.runDrain(generate({ messages: [], temperature: -1 })))
+      const asked = WorkerStream.generate(LlamaCppModel.worker(model), { messages: [], temperature: -1 })
+      const error = yield* Effect.flip(Stream.runDrain(asked))
       assert.match(error.message, /refused the request \(temperature is -1\)/)
     })
   )

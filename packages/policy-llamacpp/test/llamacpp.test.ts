@@ -1,5 +1,6 @@
 import path from "node:path"
 import type { WorkerPart } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -10,8 +11,9 @@ import { folder, tiny } from "./model.ts"
 const settings = { gpu: "none", contextTokens: 256, sequences: 1, maxOutputTokens: 4 } as const
 
 const run = (worker: ReturnType<typeof llamacpp>) =>
-  Effect.map(Stream.runCollect(worker.generate({ messages: [{ role: "user", content: "Why?" }], seed: 1 })), (parts) =>
-    parts.filter((part: WorkerPart) => part.type === "finish")
+  Effect.map(
+    Stream.runCollect(WorkerStream.generate(worker, { messages: [{ role: "user", content: "Why?" }], seed: 1 })),
+    (parts) => parts.filter((part: WorkerPart) => part.type === "finish")
   )
 
 describe("llamacpp", () => {

@@ -1,7 +1,9 @@
 /** The tiny Conductor for programs without Effect: a policy that reads its model with its first plan. */
+
 import type { Policy } from "@divisi/core/Policy"
 import { free } from "@divisi/core/Usage"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as TinyConductor from "./TinyConductor.ts"
@@ -24,7 +26,7 @@ const lazily = (file: string): Worker => {
     id,
     settings: { file },
     pricing: free,
-    generate: (request) => Stream.unwrap(Effect.map(worker, ({ generate }) => generate(request)))
+    generate: (request) => Stream.unwrap(Effect.map(worker, (one) => WorkerStream.generate(one, request)))
   }
 }
 

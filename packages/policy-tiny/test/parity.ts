@@ -1,9 +1,11 @@
 /** The tiny Conductor in plain TypeScript, held to llama.cpp: the same requests, text by text and number by number. */
+
 import * as Conductor from "@divisi/core/Conductor"
 import * as Resilience from "@divisi/core/Resilience"
 import * as Seed from "@divisi/core/Seed"
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Decoder from "@divisi/gguf/Decoder"
 import * as Model from "@divisi/gguf/Model"
 import * as Tokenizer from "@divisi/gguf/Tokenizer"
@@ -19,7 +21,7 @@ import * as TinyConductor from "../src/TinyConductor.ts"
 const tolerance = 1e-3
 
 const textOf = (worker: Worker, request: WorkerRequest) =>
-  Effect.map(Stream.runCollect(worker.generate(request)), (parts) =>
+  Effect.map(Stream.runCollect(WorkerStream.generate(worker, request)), (parts) =>
     parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
   )
 
@@ -37,7 +39,7 @@ const askedBy = Effect.fnUntraced(function* (worker: Worker, count: number) {
     generate: (request) => {
       const one: Asked = { request, text: "" }
       asked.push(one)
-      return Stream.tap(worker.generate(request), (part) =>
+      return Stream.tap(WorkerStream.generate(worker, request), (part) =>
         Effect.sync(() => {
           if (part.type === "text") one.text += part.text
         })

@@ -2,9 +2,11 @@
  * A Conductor as a language model of the Vercel AI SDK: a program that calls `generateText` or `streamText` uses a team
  * by changing one line.
  */
+
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import * as AnswerText from "@divisi/core/AnswerText"
 import type { Conductor, RunOptions } from "@divisi/core/Conductor"
+import * as RunStream from "@divisi/core/RunStream"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -75,7 +77,7 @@ export const conductorModel = (conductor: Conductor["Service"], options: Options
   const parts = (call: LanguageModelV4CallOptions) => {
     const task = taskOf(call.prompt)
     const { seed } = call
-    const events = conductor.stream(task, { ...options.run, seed })
+    const events = RunStream.make(conductor, task, { ...options.run, seed })
     const info: Answer.CallInfo = {
       modelId,
       warnings: warnings(call),

@@ -1,6 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import { type AiSdkWorker, aiSdk } from "@divisi/providers-ai-sdk"
 import { AnthropicMessages, OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,10 +14,10 @@ import { reasonOf } from "../src/internal/errors.ts"
 const question: WorkerRequest = { messages: [{ role: "user", content: "Say hello." }] }
 
 const generate = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<ReadonlyArray<WorkerPart>> =>
-  Effect.runPromise(Stream.runCollect(worker.generate({ ...question, ...request })))
+  Effect.runPromise(Stream.runCollect(WorkerStream.generate(worker, { ...question, ...request })))
 
 const failure = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<WorkerError> =>
-  Effect.runPromise(Effect.flip(Stream.runDrain(worker.generate({ ...question, ...request }))))
+  Effect.runPromise(Effect.flip(Stream.runDrain(WorkerStream.generate(worker, { ...question, ...request }))))
 
 const lab = (baseURL: string) => createOpenAICompatible({ name: "lab.chat", baseURL })("model-1")
 

@@ -1,4 +1,5 @@
 import { cost } from "@divisi/core/Usage"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import { AnthropicMessages, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -31,7 +32,7 @@ contract("claude-opus-5-5", {
 
 const request = { messages: [{ role: "user" as const, content: "Hi" }] }
 const parts = (options: AnthropicOptions) =>
-  Effect.runPromise(Stream.runCollect(anthropic("claude-opus-5-5", options).generate(request)))
+  Effect.runPromise(Stream.runCollect(WorkerStream.generate(anthropic("claude-opus-5-5", options), request)))
 
 describe("anthropic", () => {
   it("tells what is left of the rate limits before the answer", async () => {
@@ -60,7 +61,7 @@ describe("anthropic", () => {
     await using server = await WireServer.start(AnthropicMessages.dialect, [Script.answer("ok")])
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined)
     const worker = anthropic("claude-sonnet-4-5", { apiKey: "sk", baseURL: server.url })
-    await Effect.runPromise(Stream.runDrain(worker.generate(request)))
+    await Effect.runPromise(Stream.runDrain(WorkerStream.generate(worker, request)))
     expect(warn).not.toHaveBeenCalled()
     warn.mockRestore()
   })
@@ -81,7 +82,7 @@ describe("anthropic", () => {
       /ANTHROPIC_BASE_URL.*has a user name or password/
     )
     vi.unstubAllEnvs()
-    const error = await Effect.runPromise(Effect.flip(Stream.runDrain(worker.generate(request))))
+    const error = await Effect.runPromise(Effect.flip(Stream.runDrain(WorkerStream.generate(worker, request))))
     assert.strictEqual(server.exchanges[0]?.path, "/v1/messages?token=hunter2-token")
     assert.include(error.message, "/v1/messages")
     assert.notInclude(JSON.stringify([error, error.message, worker]), "hunter2")

@@ -1,8 +1,10 @@
 /**
  * A Conductor as a `LanguageModel` of Effect: a program that uses that service uses a team by changing one layer.
  */
+
 import * as AnswerText from "@divisi/core/AnswerText"
 import { Conductor, type RunOptions } from "@divisi/core/Conductor"
+import * as RunStream from "@divisi/core/RunStream"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
@@ -42,7 +44,7 @@ export const make = Effect.fnUntraced(function* (
     Stream.unwrap(
       Effect.map(Effect.fromResult(taskOf(asked)), (task) =>
         Stream.mapAccumEffect(
-          conductor.stream(task, options.run),
+          RunStream.make(conductor, task, options.run),
           () => Answer.start(AnswerText.start(conductor)),
           (state, event) => Effect.fromResult(Answer.next(state, event, options.modelId ?? "conductor"))
         )

@@ -1,4 +1,5 @@
 import type { WorkerRequest } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import type * as VendorError from "@divisi/provider-kit/VendorError"
 import { LanguageModelWorker } from "@divisi/providers-effect"
 import { assert, describe, it } from "@effect/vitest"
@@ -25,7 +26,7 @@ describe("LanguageModelWorker", () => {
   it.effect("is a worker of the LanguageModel in the context", () =>
     Effect.gen(function* () {
       const worker = yield* LanguageModelWorker.make({ id: "hello", description: "Says hello." })
-      const parts = yield* Stream.runCollect(worker.generate(question))
+      const parts = yield* Stream.runCollect(WorkerStream.generate(worker, question))
       assert.strictEqual(worker.description, "Says hello.")
       assert.deepStrictEqual(parts, [
         { type: "reasoning", text: "Hm." },
@@ -46,7 +47,7 @@ describe("LanguageModelWorker", () => {
   it.effect("fails on a setting that nobody said how to pass on", () =>
     Effect.gen(function* () {
       const worker = yield* LanguageModelWorker.make({ id: "hello", temperature: 0.5 })
-      const error = yield* Effect.flip(Stream.runDrain(worker.generate(question)))
+      const error = yield* Effect.flip(Stream.runDrain(WorkerStream.generate(worker, question)))
       assert.match(error.message, /temperature: nobody said how/)
     }).pipe(Effect.provide(model({ type: "finish", reason: "stop", usage })))
   )

@@ -1,3 +1,4 @@
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import { GoogleGenerateContent, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -23,7 +24,8 @@ ProviderContract.contract({
 
 describe("google", () => {
   const failureOf = (options: Parameters<typeof google>[1]) => {
-    const answer = google("gemini-2.5-flash", options).generate({ messages: [{ role: "user", content: "Hi" }] })
+    const worker = google("gemini-2.5-flash", options)
+    const answer = WorkerStream.generate(worker, { messages: [{ role: "user", content: "Hi" }] })
     return Effect.runPromise(Effect.flip(Stream.runDrain(answer)))
   }
 
@@ -75,7 +77,9 @@ describe("tools of a worker's own settings", () => {
     const body = { tools: [{ googleSearch: {} }] }
     const worker = google("gemini-2.5-flash", { apiKey: "key", baseURL: server.url, body })
     const tools = [{ name: "now", input: { type: "object" } }]
-    await Effect.runPromise(Stream.runDrain(worker.generate({ messages: [{ role: "user", content: "Hi" }], tools })))
+    await Effect.runPromise(
+      Stream.runDrain(WorkerStream.generate(worker, { messages: [{ role: "user", content: "Hi" }], tools }))
+    )
     assert.deepInclude(server.exchanges[0]?.body, {
       tools: [
         { functionDeclarations: [{ name: "now", parametersJsonSchema: { type: "object" } }] },

@@ -4,6 +4,7 @@ import * as http from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { promisify } from "node:util"
 import type { WorkerError } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import { OpenAiChat, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -42,7 +43,7 @@ const withServer = async (
 }
 
 const parts = (options: Omit<CompatibleOptions, "model">) =>
-  openaiCompatible({ model: "m", ...options }).generate({ messages: [{ role: "user", content: "Hi" }] })
+  WorkerStream.generate(openaiCompatible({ model: "m", ...options }), { messages: [{ role: "user", content: "Hi" }] })
 
 const textOf = (options: Omit<CompatibleOptions, "model">): Promise<string> =>
   Effect.runPromise(

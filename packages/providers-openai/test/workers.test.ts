@@ -1,4 +1,5 @@
 import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import { type Dialect, OpenAiChat, OpenAiResponses, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -22,10 +23,10 @@ describe("options", () => {
 })
 
 const run = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<ReadonlyArray<WorkerPart>> =>
-  Effect.runPromise(Stream.runCollect(worker.generate({ messages, ...request })))
+  Effect.runPromise(Stream.runCollect(WorkerStream.generate(worker, { messages, ...request })))
 
 const failure = (worker: Worker, request: Partial<WorkerRequest> = {}): Promise<WorkerError> =>
-  Effect.runPromise(Effect.flip(Stream.runDrain(worker.generate({ messages, ...request }))))
+  Effect.runPromise(Effect.flip(Stream.runDrain(WorkerStream.generate(worker, { messages, ...request }))))
 
 /** What a worker sends for a request. */
 const sent = async (
@@ -162,7 +163,7 @@ describe("openai", () => {
     let batches = 0
     let text = ""
     await Effect.runPromise(
-      Stream.runForEachArray(worker.generate({ messages }), (parts) => {
+      Stream.runForEachArray(WorkerStream.generate(worker, { messages }), (parts) => {
         for (const part of parts) if (part.type === "text") text += part.text
         // A slow reader: its first step takes longer than a silence may.
         return batches++ === 0 ? Effect.sleep(5_000) : Effect.void

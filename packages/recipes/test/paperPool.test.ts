@@ -1,4 +1,5 @@
 import type { Worker } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import {
   AnthropicMessages,
   GoogleGenerateContent,
@@ -39,7 +40,7 @@ const make = async (options: Partial<PaperPoolOptions>) => {
 
 /** What a worker sends for a request that sets nothing. */
 const ask = (worker: Worker) =>
-  Effect.runPromise(Stream.runDrain(worker.generate({ messages: [{ role: "user", content: "Hello" }] })))
+  Effect.runPromise(Stream.runDrain(WorkerStream.generate(worker, { messages: [{ role: "user", content: "Hello" }] })))
 
 describe("the paper's pool", () => {
   it("is the seven in their order, where every key is at hand", async () => {

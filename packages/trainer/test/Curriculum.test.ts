@@ -1,6 +1,7 @@
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -73,7 +74,7 @@ describe("Curriculum", () => {
         Effect.gen(function* () {
           const { extraRounds, pool } = yield* Curriculum.question(parts, config, 3, index)
           const calls = yield* Effect.forEach(pool.workers, (worker) =>
-            Effect.result(Stream.runDrain(worker.generate({ messages: [] })))
+            Effect.result(Stream.runDrain(WorkerStream.generate(worker, { messages: [] })))
           )
           return { extraRounds, ids: WorkerPool.ids(pool), reached: calls.map(({ _tag }) => _tag === "Success") }
         })

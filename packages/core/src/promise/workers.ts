@@ -1,7 +1,7 @@
 /** Workers of functions. */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import * as Options from "../Options.ts"
+import { withStreams } from "../task/streams.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
 import { estimateUsage, pricingShape, type Usage } from "../task/Usage.ts"
 import {
@@ -12,9 +12,9 @@ import {
   WorkerError,
   type WorkerErrorReason,
   type WorkerPart,
+  type WorkerParts,
   type WorkerRequest
 } from "../task/Worker.ts"
-import { fromWhole, type Whole } from "../task/wholeAnswer.ts"
 
 /** What a worker's function returns: a text, or a text with what it used. */
 export type Answer =
@@ -86,17 +86,19 @@ const partsOf = (request: WorkerRequest, given: unknown): ReadonlyArray<WorkerPa
 }
 
 /** The pieces of an answer, and at the end what they used. */
-const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<string>) =>
-  Stream.suspend(() => {
+const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<string>, end: Effect.Effect<void>) =>
+  withStreams((Stream) => {
     let whole = ""
-    return Stream.fromAsyncIterable(texts, (error) => errorOfThrown(worker, error)).pipe(
+    const stream = Stream.fromAsyncIterable(texts, (error) => errorOfThrown(worker, error)).pipe(
       Stream.map((text): WorkerPart => {
         if (typeof text !== "string") throw noAnswer(worker, text)
         whole += text
         return { type: "text", text }
       }),
-      Stream.concat(Stream.suspend(() => Stream.succeed(finish(request, whole))))
+      Stream.concat(Stream.suspend(() => Stream.succeed(finish(request, whole)))),
+      Stream.onExit(() => end)
     )
+    return Effect.succeed(stream)
   })
 
 /** The signal of a call, made when it is first asked for: most functions never do. */
@@ -116,13 +118,13 @@ class Asking {
   }
 }
 
-const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerRequest): Whole =>
+const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerRequest): WorkerParts =>
   Effect.callback((resume) => {
     const asking = new Asking()
     const take = (given: unknown) => {
       if (isAsyncIterable(given)) {
         const abort = Effect.sync(() => asking.abort())
-        return resume(Effect.succeed(Stream.onExit(pieces(worker, request, given), () => abort)))
+        return resume(Effect.onInterrupt(pieces(worker, request, given, abort), () => abort))
       }
       const parts = partsOf(request, given)
       resume(parts === undefined ? Effect.fail(noAnswer(worker, given)) : Effect.succeed(parts))
@@ -164,5 +166,5 @@ const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerReq
 export const worker = (options: WorkerOptions): Worker => {
   Options.check("worker", options, shape, ["id", "answer"])
   const { answer, ...about } = options
-  return { ...about, generate: (request) => fromWhole(ask(about.id, answer, request)) }
+  return { ...about, generate: (request) => ask(about.id, answer, request) }
 }

@@ -5,16 +5,13 @@
  * there is no second loop. A run never fails: its result says how it ended, and nothing that was paid for is lost.
  * It reports what it does only through its events (`RunEvent`).
  */
-import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import type { Policy } from "../policy/Policy.ts"
 import type * as RunEvent from "../record/RunEvent.ts"
 import type { Grade } from "../task/Grader.ts"
@@ -97,10 +94,8 @@ export interface RunResult {
   readonly rounds: ReadonlyArray<Round>
 }
 
-/** A run that is going on. */
+/** A run that is going on; its listener hears its events. */
 export interface Run {
-  /** All its events, from the first, buffered until they are read; ends with `run-finished`. */
-  readonly events: Stream.Stream<RunEvent.RunEvent>
   /** Waits for the end. */
   readonly result: Effect.Effect<RunResult>
   /** Stops its calls at once; the result has what was done and paid so far. */
@@ -139,10 +134,8 @@ export class Conductor extends Context.Service<
     readonly maxRounds: number
     /** Runs a question to its end. Never fails; when it is interrupted, the listener still gets `run-finished`. */
     readonly run: (task: Task.Input, options?: RunOptions) => Effect.Effect<RunResult>
-    /** Starts a run that can be watched and stopped. It is interrupted when the scope closes. */
+    /** Starts a run that can be stopped. It is interrupted when the scope closes. `RunStream` makes a stream of it. */
     readonly start: (task: Task.Input, options?: RunOptions) => Effect.Effect<Run, never, Scope.Scope>
-    /** The events of a run, which starts when the stream does and is interrupted when the stream is. */
-    readonly stream: (task: Task.Input, options?: RunOptions) => Stream.Stream<RunEvent.RunEvent>
   }
 >()("@divisi/core/Conductor") {}
 
@@ -155,36 +148,19 @@ export const make = (options: Options): Conductor["Service"] => {
   const run = (input: Task.Input, runOptions: RunOptions = {}) => conduct(options, Task.make(input), runOptions)
 
   const start = Effect.fnUntraced(function* (input: Task.Input, runOptions: RunOptions = {}) {
-    const runId = runOptions.runId ?? crypto.randomUUID()
-    const events = yield* Queue.unbounded<RunEvent.RunEvent, Cause.Done>()
     const done = yield* Deferred.make<RunResult>()
-    const listener = (event: RunEvent.RunEvent) => {
-      Queue.offerUnsafe(events, event)
-      if (event.type === "run-finished" && event.runId === runId) Queue.endUnsafe(events)
-      return runOptions.listener?.(event)
-    }
-    const running = conduct(options, Task.make(input), { ...runOptions, runId, listener }, undefined, (result) =>
+    const running = conduct(options, Task.make(input), runOptions, undefined, (result) =>
       Deferred.doneUnsafe(done, Exit.succeed(result))
     )
     // A run that dies of a mistake of ours still ends for those who wait for it.
-    const ended = Effect.onExit(running, (exit) =>
-      Effect.sync(() => {
-        Deferred.doneUnsafe(done, exit)
-        Queue.endUnsafe(events)
-      })
-    )
+    const ended = Effect.onExit(running, (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit)))
     // Nothing interrupts it before it has begun: who is stopped then has a result, too.
     const fiber = yield* Effect.forkScoped(ended, { startImmediately: true, uninterruptible: true })
     const result = Deferred.await(done)
-    return { events: Stream.fromQueue(events), result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
+    return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
   })
 
-  return Conductor.of({
-    maxRounds: maxRounds(options),
-    run,
-    start,
-    stream: (input, runOptions) => Stream.unwrap(Effect.map(start(input, runOptions), (run) => run.events))
-  })
+  return Conductor.of({ maxRounds: maxRounds(options), run, start })
 }
 
 /** A Conductor as a service. */

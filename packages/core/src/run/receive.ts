@@ -4,11 +4,17 @@
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import type { Allowance } from "../task/Allowance.ts"
+import { withStreams } from "../task/streams.ts"
 import * as Usage from "../task/Usage.ts"
-import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
-import { isParts, wholeOf } from "../task/wholeAnswer.ts"
+import {
+  type FinishReason,
+  type PartStream,
+  type Worker,
+  WorkerError,
+  type WorkerPart,
+  type WorkerRequest
+} from "../task/Worker.ts"
 import { estimateOf, mostOutput } from "./bounds.ts"
 import { millisSince, ticks } from "./elapsed.ts"
 import type * as ResponseCache from "./ResponseCache.ts"
@@ -59,7 +65,7 @@ const noStream = (worker: Worker) =>
     worker: worker.id,
     reason: {
       _tag: "Defect",
-      detail: "its generate gave no Stream; use worker({ id, answer }) of @divisi/core/promise"
+      detail: "its generate gave no Stream or Effect; use worker({ id, answer }) of @divisi/core/promise"
     }
   })
 
@@ -138,11 +144,15 @@ export const receive = (
         : Effect.void
     })
   const end = () => answerOf(call.worker, received)
-  const takeEach = (parts: Stream.Stream<WorkerPart, WorkerError>) =>
-    Effect.flatMap(Stream.runForEachArray(parts, takeAll), end)
+  const takeEach = (parts: unknown) =>
+    withStreams((Stream) =>
+      Stream.isStream(parts)
+        ? Effect.flatMap(Stream.runForEachArray(parts as PartStream, takeAll), end)
+        : Effect.fail(noStream(call.worker))
+    )
   const given = call.worker.generate(call.request)
-  if (!Stream.isStream(given)) return Effect.fail(noStream(call.worker))
-  const whole = wholeOf(given)
-  if (whole === undefined) return takeEach(given)
-  return Effect.flatMap(whole, (parts) => (isParts(parts) ? Effect.flatMap(takeAll(parts), end) : takeEach(parts)))
+  if (!Effect.isEffect(given)) return takeEach(given)
+  return Effect.flatMap(given, (parts) =>
+    Array.isArray(parts) ? Effect.flatMap(takeAll(parts), end) : takeEach(parts)
+  )
 }

@@ -1,13 +1,14 @@
 /**
  * A worker: a model, or any other solver, that answers a subtask.
  *
- * A worker is a small value with one verb, `generate`, which streams parts: text, reasoning, and one last part that
- * says why it ended and what it used. It does not retry, does not cache and keeps no state between calls: the runtime
+ * A worker is a small value with one verb, `generate`, which gives parts: text, reasoning, and one last part that says
+ * why it ended and what it used. It does not retry, does not cache and keeps no state between calls: the runtime
  * does that once for all workers. It also holds what they send to its form: a usage that cannot be is estimated
  * (`Usage.checked`), text that is no string or goes on past 64 characters for each allowed token (a mebi of characters at
  * least) is `Malformed`, and whatever else their code throws or gives is a `Defect`.
  */
 import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { defined } from "../Fields.ts"
 import * as Options from "../Options.ts"
@@ -72,7 +73,7 @@ export interface WorkerRequest {
 export type FinishReason = "stop" | "length" | "refusal" | "tool-calls" | "other"
 
 /**
- * A piece of a worker's answer. A stream of parts ends with exactly one `finish`. An `allowance` belongs to no answer:
+ * A piece of a worker's answer. The parts of an answer end with exactly one `finish`. An `allowance` belongs to no answer:
  * it reports what is left of the vendor's rate limits, as early as it is known, so that later calls can wait. A
  * `tool-call` is whole; a `tool-call-delta` before it is a piece of its arguments, for those who watch.
  */
@@ -89,6 +90,16 @@ export type WorkerPart =
       /** What the vendor wants back with this turn, where tools were called: `AssistantMessage.echo`. */
       readonly echo?: unknown
     }
+
+/** The parts of one answer as they come. */
+export type PartStream = Stream.Stream<WorkerPart, WorkerError>
+
+/**
+ * What a worker gives for a request: a stream of parts or, where its answers come whole, an effect of all of them. The
+ * effect may give a stream after all, where only the call tells which it is. `WorkerStream.generate` makes a stream of
+ * either.
+ */
+export type WorkerParts = PartStream | Effect.Effect<ReadonlyArray<WorkerPart> | PartStream, WorkerError>
 
 /**
  * What a worker can do besides answering text with text. What is absent it cannot do: no call that needs it is made, and
@@ -170,8 +181,8 @@ export interface Worker {
    * file may take at most.
    */
   readonly countInputTokens?: ((request: WorkerRequest) => number | undefined) | undefined
-  /** Answers one request. Interrupting the stream stops the call. */
-  readonly generate: (request: WorkerRequest) => Stream.Stream<WorkerPart, WorkerError>
+  /** Answers one request. Interrupting what it gives stops the call. */
+  readonly generate: (request: WorkerRequest) => WorkerParts
 }
 
 // -------------------------------------------------------------------------------------------------------------------

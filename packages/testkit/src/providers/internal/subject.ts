@@ -1,10 +1,12 @@
 /**
  * What the cases of the contract work with: a provider, servers that end with the case, and calls with their outcome.
  */
+
 import assert from "node:assert/strict"
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -156,7 +158,7 @@ const start = (worker: Worker, request: Partial<WorkerRequest> = {}): Call => {
       parts.push(part)
       wake()
     })
-  const fiber = Effect.runFork(Stream.runForEach(worker.generate({ ...hello, ...request }), take))
+  const fiber = Effect.runFork(Stream.runForEach(WorkerStream.generate(worker, { ...hello, ...request }), take))
   let isInterrupted = false
   const outcome = Effect.runPromise(Fiber.await(fiber)).then((exit) => hold(resultOf(parts, exit), isInterrupted))
   outcome.catch(() => undefined)

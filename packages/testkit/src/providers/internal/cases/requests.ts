@@ -1,5 +1,7 @@
 /** What a worker sends. */
+
 import assert from "node:assert/strict"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Case } from "../../ProviderContract.ts"
@@ -100,7 +102,7 @@ export const requests: ReadonlyArray<Case> = [
     name: "sends nothing before its stream runs, and anew each time that it runs",
     run: async ({ serve, worker }) => {
       const server = await serve(ok)
-      const stream = worker(server).generate(hello)
+      const stream = WorkerStream.generate(worker(server), hello)
       assert.equal(server.exchanges.length, 0)
       for (const count of [1, 2]) {
         await Effect.runPromise(Stream.runDrain(stream))

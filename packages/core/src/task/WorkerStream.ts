@@ -1,0 +1,27 @@
+/** Answers of workers as streams, whether they come whole or in pieces: for who calls a worker outside of a run. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { PartStream, Worker, WorkerRequest } from "./Worker.ts"
+
+/**
+ * Calls a worker, and gives the parts of its answer as a stream.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerStream from "@divisi/core/WorkerStream"
+ * import * as Effect from "effect/Effect"
+ * import * as Stream from "effect/Stream"
+ *
+ * const worker = ScriptedWorker.make({ id: "a", replies: ["42"] })
+ * const answer = WorkerStream.generate(worker, { messages: [{ role: "user", content: "What is 6 times 7?" }] })
+ * const parts = await Effect.runPromise(Stream.runCollect(answer))
+ * parts[0] // => { type: "text", text: "42" }
+ * ```
+ */
+export const generate = (worker: Worker, request: WorkerRequest): PartStream => {
+  const given = worker.generate(request)
+  if (!Effect.isEffect(given)) return given
+  return Stream.unwrap(Effect.map(given, (parts) => (Stream.isStream(parts) ? parts : Stream.fromArray(parts))))
+}
