@@ -210,7 +210,7 @@ describe("The policy", () => {
         ScriptedWorker.make({ id: "strong", replies: [{ fail: { _tag: "ContentFiltered" } }] }),
         ScriptedWorker.make({ id: "lawyer", replies: ["instead"] })
       ])
-      const conductor = Conductor.make({ policy: Router.make(table), pool, recursion: 1, onStepFailure: "end" })
+      const conductor = Conductor.make({ policy: Router.make(table), pool, recursion: 1 })
       const result = yield* conductor.run(textOf("sums", Seed.draw(5)))
       assert.strictEqual(result.answer, "instead")
     })
