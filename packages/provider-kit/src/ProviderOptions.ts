@@ -18,6 +18,8 @@ export interface ProviderOptions<Capabilities> {
   /** Unique within a pool. */
   readonly id?: string | undefined
   readonly description?: string | undefined
+  /** A system prompt of its own, sent before all others: two workers can be one model in two roles. */
+  readonly instructions?: string | undefined
   /** The key under which rate limits are shared. */
   readonly provider?: string | undefined
   /** Replaces the list price. */
@@ -48,6 +50,7 @@ export const shape = {
   baseURL: Options.anything,
   id: Options.name,
   description: Options.text,
+  instructions: Options.text,
   provider: Options.text,
   pricing: pricingShape,
   limits: limitsShape,

@@ -9,11 +9,11 @@ import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { capabilitiesOf, limitsOf } from "./capabilities.ts"
+import { capabilitiesOf, limitsOf, ofWorker } from "./capabilities.ts"
 import { defaultTimeoutMillis, makeClient, rateLimitHeaders } from "./internal/client.ts"
 import { toReason } from "./internal/errors.ts"
 import { type Body, type Target, toBody } from "./internal/request.ts"
-import { protocol } from "./internal/stream.ts"
+import { protocolOf } from "./internal/stream.ts"
 import { type AnthropicOptions, anthropicShape, type Defaults } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
@@ -57,6 +57,7 @@ const generator = (
   const { secrets } = endpoint
   const timeoutMillis = options.timeoutMillis ?? defaultTimeoutMillis
   const defaults = defaultsOf(options)
+  const protocol = protocolOf(target.model)
   return (request) => {
     const body = toBody(withDefaults(request, defaults), target)
     if (Result.isFailure(body)) return VendorStream.fail(worker, body.failure)
@@ -111,6 +112,8 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
     id,
     provider: options.provider ?? "anthropic",
     description: options.description,
+    instructions: options.instructions,
+    capabilities: ofWorker(target.capabilities),
     isLanguageModel: true,
     takesSeed: false,
     settings: { baseURL: endpoint.baseURL, body: options.body, ...defaultsOf(options) },

@@ -1,15 +1,16 @@
 /**
- * What Anthropic's models can do, as data: how their thinking is set, which settings they take, and how much they read
- * and write.
+ * What Anthropic's models can do, as data: what they read and give, how their thinking is set, which settings they take,
+ * and how much they read and write.
  *
  * A model that is not in the table is sent all settings; Anthropic then refuses what it cannot do. Sources: the pages
  * of the models under https://platform.claude.com/docs/en/models, and
- * https://platform.claude.com/docs/en/build-with-claude/thinking and …/effort, read in November 2026.
+ * https://platform.claude.com/docs/en/build-with-claude/thinking, …/effort and …/structured-outputs, read in November
+ * 2026.
  */
-import type { Limits } from "@divisi/core/Worker"
+import type * as Worker from "@divisi/core/Worker"
 
 /** What a model accepts. */
-export interface Capabilities {
+export interface Capabilities extends Required<Worker.Capabilities> {
   /**
    * How its thinking is set: the model decides (`adaptive`, `{ type: "adaptive" }`), within a number of tokens
    * (`budget`, `{ type: "enabled" }`), or either.
@@ -24,16 +25,19 @@ export interface Capabilities {
 }
 
 /** A family of models: those whose name has `name` in it. */
-export interface Family extends Readonly<Record<keyof Limits, number>> {
+export interface Family extends Readonly<Record<keyof Worker.Limits, number>> {
   readonly name: string
   readonly capabilities: Capabilities
 }
 
-const everything: Capabilities = { thinking: "either", effort: true, off: "disabled", temperature: true }
-const always: Capabilities = { thinking: "adaptive", effort: true, off: "none", temperature: false }
+/** True of every model since 4.5. */
+const able = { tools: true, images: true, files: true, jsonSchema: true }
+
+const everything: Capabilities = { ...able, thinking: "either", effort: true, off: "disabled", temperature: true }
+const always: Capabilities = { ...able, thinking: "adaptive", effort: true, off: "none", temperature: false }
 const betweenTools: Capabilities = { ...always, off: "between_tools" }
 const optional: Capabilities = { ...always, off: "disabled" }
-const budget: Capabilities = { thinking: "budget", effort: false, off: "disabled", temperature: true }
+const budget: Capabilities = { ...able, thinking: "budget", effort: false, off: "disabled", temperature: true }
 
 const family = (name: string, capabilities: Capabilities, contextTokens: number, maxOutputTokens: number): Family => ({
   name,
@@ -69,9 +73,17 @@ export const capabilitiesOf = (model: string, override: Partial<Capabilities> = 
 })
 
 /** The token limits of a model; empty when they are unknown. */
-export const limitsOf = (model: string): Limits => {
+export const limitsOf = (model: string): Worker.Limits => {
   const known = familyOf(model)
   if (known === undefined) return {}
   const { contextTokens, maxOutputTokens } = known
   return { contextTokens, maxOutputTokens }
 }
+
+/** What a worker of such a model says of itself. */
+export const ofWorker = ({ files, images, jsonSchema, tools }: Capabilities): Worker.Capabilities => ({
+  tools,
+  images,
+  files,
+  jsonSchema
+})

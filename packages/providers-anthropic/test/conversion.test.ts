@@ -1,26 +1,9 @@
 import type { WorkerRequest } from "@divisi/core/Worker"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import { capabilitiesOf } from "../src/capabilities.ts"
 import { type Target, toBody } from "../src/internal/request.ts"
-import { protocol } from "../src/internal/stream.ts"
-
-const target = (model: string, more: Partial<Target> = {}): Target => ({
-  model,
-  capabilities: capabilitiesOf(model),
-  maxTokens: 32_000,
-  promptCache: { prefix: "none", keepFor: "5m" },
-  omitUnsupported: false,
-  body: {},
-  ...more
-})
-
-const messages: WorkerRequest["messages"] = [
-  { role: "system", content: "The rules." },
-  { role: "user", content: "First subtask" },
-  { role: "assistant", content: "First answer" },
-  { role: "user", content: "Question and second subtask" }
-]
+import { protocolOf } from "../src/internal/stream.ts"
+import { conversation as messages, target } from "./target.ts"
 
 const body = (request: Partial<WorkerRequest>, to: Target) => Result.getOrThrow(toBody({ messages, ...request }, to))
 
@@ -96,7 +79,7 @@ describe("an answer of Anthropic", () => {
         usage: { output_tokens: 7, output_tokens_details: { thinking_tokens: 3 } }
       }
     ]
-    const { finishReason, initial, next, usage: usageOf } = protocol
+    const { finishReason, initial, next, usage: usageOf } = protocolOf("claude-opus-5-5")
     const state = events.reduce((state, event) => next(state, event as never).state, initial)
     assert.isUndefined(finishReason(state))
     const complete = next(state, { type: "message_stop" }).state

@@ -1,10 +1,11 @@
 /** Events of the Messages API as parts of a worker's answer: a pure fold. */
-
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "@divisi/provider-kit/VendorError"
 import * as Json from "@divisi/provider-kit/VendorJson"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
+import * as Blocks from "./blocks.ts"
 import { reasonOfEvent } from "./errors.ts"
 
 /** The figures of Anthropic's usage that count here. Those of a later event replace those of an earlier one. */
@@ -24,13 +25,16 @@ export interface State {
   readonly isComplete: boolean
   readonly reason: FinishReason
   readonly counts: Counts
+  /** The blocks that have begun. */
+  readonly blocks: Blocks.Blocks
 }
 
 const initial: State = {
   hasBegun: false,
   isComplete: false,
   reason: "other",
-  counts: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
+  counts: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 },
+  blocks: []
 }
 
 /** A field that is absent, or no count, changes nothing. */
@@ -67,7 +71,8 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   stop_sequence: "stop",
   max_tokens: "length",
   model_context_window_exceeded: "length",
-  refusal: "refusal"
+  refusal: "refusal",
+  tool_use: "tool-calls"
 }
 
 const none: ReadonlyArray<WorkerPart> = []
@@ -79,16 +84,44 @@ const said = (state: State, type: "text" | "reasoning", value: unknown): Step<St
   return text === "" ? silent(state) : { state, parts: [{ type, text }] }
 }
 
-/** What a piece of a block adds. Unknown kinds are ignored. */
-const added = (state: State, delta: Json.Fields): Step<State> => {
+/** A piece of a call's arguments; the pieces of a call that the vendor runs itself are not ours. */
+const asked = (state: State, index: unknown, value: unknown): Step<State> => {
+  const call = Blocks.callAt(state.blocks, index)
+  const text = Json.said(value, "a piece of a call's arguments")
+  if (call === undefined || text === "") return silent(state)
+  const { id, name } = call
+  return { state, parts: [{ type: "tool-call-delta", id, name, arguments: text }] }
+}
+
+/** What a piece of a block says. Unknown kinds are ignored. */
+const added = (state: State, index: unknown, delta: Json.Fields): Step<State> => {
   switch (Json.said(delta.type, "a delta's type")) {
     case "text_delta":
       return said(state, "text", delta.text)
     case "thinking_delta":
       return said(state, "reasoning", delta.thinking)
+    case "input_json_delta":
+      return asked(state, index, delta.partial_json)
     default:
       return silent(state)
   }
+}
+
+/** Ends a block; a call is whole then. */
+const ended = (state: State, index: unknown): Step<State> => {
+  const call = Blocks.callAt(state.blocks, index)
+  if (call === undefined || call.isEnded) return silent(state)
+  const blocks = Blocks.end(state.blocks, index)
+  return { state: { ...state, blocks }, parts: [Blocks.callOf(call)] }
+}
+
+/** Nothing may be missing of an answer that says that it is complete. */
+const completed = (state: State): Step<State> => {
+  if (Blocks.openCall(state.blocks) !== undefined) throw unreadable("the answer ended before its call of a tool did")
+  if (state.reason === "tool-calls" && !Blocks.hasCalls(state.blocks)) {
+    throw unreadable("the answer waits for tools, and calls none")
+  }
+  return silent({ ...state, isComplete: true })
 }
 
 /** Folds one event. Unknown events and deltas are ignored. */
@@ -99,15 +132,21 @@ export const next = (state: State, event: unknown): Step<State> => {
       const { usage } = Json.object(fields.message, "message")
       return silent({ ...state, hasBegun: true, counts: counted(state.counts, usage) })
     }
-    case "content_block_delta":
-      return added(state, Json.object(fields.delta ?? null, "delta"))
+    case "content_block_start":
+      return silent({ ...state, blocks: Blocks.begin(state.blocks, fields) })
+    case "content_block_delta": {
+      const delta = Json.object(fields.delta ?? null, "delta")
+      return added({ ...state, blocks: Blocks.extend(state.blocks, fields.index, delta) }, fields.index, delta)
+    }
+    case "content_block_stop":
+      return ended(state, fields.index)
     case "message_delta": {
       const stop = Json.said(Json.object(fields.delta, "delta").stop_reason, "stop_reason")
       const reason = stop === "" ? state.reason : (Json.meaning(reasons, stop) ?? "other")
       return silent({ ...state, reason, counts: counted(state.counts, fields.usage) })
     }
     case "message_stop":
-      return silent({ ...state, isComplete: true })
+      return completed(state)
     case "error":
       return { state, parts: none, failure: reasonOfEvent(fields) }
     default:
@@ -120,11 +159,12 @@ const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
     ? { _tag: "Network", detail: "the stream ended before the answer did" }
     : { _tag: "Malformed", detail: "what came is no answer of the Messages API" }
 
-/** How the Messages API streams. */
-export const protocol: Protocol<unknown, State> = {
+/** How the Messages API streams the answer of a model. */
+export const protocolOf = (model: string): Protocol<unknown, State> => ({
   initial,
   next,
   finishReason: ({ isComplete, reason }) => (isComplete ? reason : undefined),
   usage: usageOf,
+  echo: ({ blocks }) => Blocks.echoOf(blocks, model),
   incomplete
-}
+})

@@ -1,0 +1,41 @@
+/**
+ * What Anthropic wants back with a turn that called tools: its thinking, signed, unchanged, and where it stood between
+ * texts and calls. https://platform.claude.com/docs/en/build-with-claude/thinking, read in November 2026.
+ */
+import type { RedactedThinkingBlockParam, ThinkingBlockParam } from "@anthropic-ai/sdk/resources/messages"
+import * as Json from "@divisi/provider-kit/VendorJson"
+
+/** Thinking as it was given. */
+export type Thinking = ThinkingBlockParam | RedactedThinkingBlockParam
+
+/** The place of a text, by its length, or of a call. */
+export type Place = { readonly type: "text"; readonly length: number } | { readonly type: "tool_use" }
+
+/** The blocks of a turn, in their order. Another model cannot read the thinking of this one. */
+export interface Echo {
+  readonly model: string
+  readonly blocks: ReadonlyArray<Thinking | Place>
+}
+
+const noBlocks: Echo["blocks"] = []
+
+const blockOf = (block: Json.Fields): Thinking | Place | undefined => {
+  const { data, length, signature, thinking, type } = block
+  if (type === "thinking" && typeof thinking === "string" && typeof signature === "string") {
+    return { type, thinking, signature }
+  }
+  if (type === "redacted_thinking" && typeof data === "string") return { type, data }
+  if (type === "text" && typeof length === "number") return { type, length }
+  return type === "tool_use" ? { type } : undefined
+}
+
+/** The blocks of an echo; none where it is another model's, or another vendor's. */
+export const read = (echo: unknown, model: string): Echo["blocks"] => {
+  const fields = Json.fields(echo)
+  if (fields.model !== model) return noBlocks
+  return Json.items(fields.blocks).flatMap((block) => blockOf(Json.fields(block)) ?? [])
+}
+
+/** Whether a block is thinking, and no place. */
+export const isThinking = (block: Thinking | Place): block is Thinking =>
+  block.type === "thinking" || block.type === "redacted_thinking"

@@ -1,0 +1,138 @@
+/** The settings of a request, as a model takes them. */
+
+import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema"
+import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages"
+import type { JsonSchema, OutputFormat, ToolChoice } from "@divisi/core/Tool"
+import type { Reasoning, WorkerRequest } from "@divisi/core/Worker"
+import { Failure } from "@divisi/provider-kit/VendorError"
+import type { Capabilities } from "../capabilities.ts"
+
+/** The model that a request is converted for. */
+export interface Model {
+  readonly model: string
+  readonly capabilities: Capabilities
+  /** Leaves out settings that the model does not have, instead of refusing them. */
+  readonly omitUnsupported: boolean
+}
+
+/** The SDK's types leave out the temperature, which the models that take one still have. */
+export type Settings = Pick<MessageCreateParamsStreaming, "thinking" | "output_config"> & {
+  readonly temperature?: number | undefined
+}
+
+/** What a request asks for cannot be sent. */
+export const refused = (detail: string): Failure => new Failure({ _tag: "InvalidRequest", detail })
+
+const nothing: Settings = {}
+
+/** Leaves a setting out, or refuses it. */
+export const unsupported = ({ omitUnsupported }: Model, detail: string): Settings => {
+  if (omitUnsupported) return nothing
+  throw refused(detail)
+}
+
+const effortOf = (target: Model, effort: Extract<Reasoning, { type: "effort" }>["effort"]): Settings => {
+  const { capabilities, model } = target
+  if (!capabilities.effort) {
+    return unsupported(target, `reasoning effort: ${model} takes a budget in tokens instead`)
+  }
+  if (effort === "minimal") {
+    return unsupported(target, `reasoning effort "minimal": ${model} takes the efforts low, medium, high`)
+  }
+  const output_config = { effort }
+  return capabilities.thinking === "budget"
+    ? { output_config }
+    : { output_config, thinking: { type: "adaptive", display: "summarized" } }
+}
+
+const budgetOf = (target: Model, tokens: number, maxTokens: number): Settings => {
+  const { capabilities, model } = target
+  if (capabilities.thinking === "adaptive") {
+    return unsupported(target, `reasoning budget: ${model} takes an effort, not a number of tokens`)
+  }
+  if (tokens < 1024) throw refused(`reasoning budget: ${tokens} tokens are less than Anthropic's least, 1024`)
+  if (tokens >= maxTokens) {
+    throw refused(`reasoning budget: ${tokens} tokens do not fit into maxOutputTokens, which is ${maxTokens}`)
+  }
+  return { thinking: { type: "enabled", budget_tokens: tokens } }
+}
+
+const reasoningOf = (target: Model, reasoning: Reasoning | undefined, maxTokens: number): Settings => {
+  const { off } = target.capabilities
+  switch (reasoning?.type) {
+    case undefined:
+      return nothing
+    case "effort":
+      return effortOf(target, reasoning.effort)
+    case "budget":
+      return budgetOf(target, reasoning.tokens, maxTokens)
+    case "off":
+      return off === "none"
+        ? unsupported(target, `reasoning off: ${target.model} always reasons`)
+        : { thinking: { type: off } }
+  }
+}
+
+/** 1 is every model's default, so it is not sent; thinking allows no other temperature. */
+const temperatureOf = (target: Model, temperature: number | undefined, thinks: boolean): Settings => {
+  if (temperature === undefined || temperature === 1) return nothing
+  if (!target.capabilities.temperature) {
+    return unsupported(target, `temperature: ${target.model} takes only its default, 1`)
+  }
+  if (thinks) return unsupported(target, `temperature: ${target.model} takes one only where reasoning is off`)
+  return { temperature }
+}
+
+/** Whether a schema has objects with properties that it does not name, which the vendor's JSON cannot have. */
+const isOpen = (schema: unknown): boolean =>
+  typeof schema === "object" &&
+  schema !== null &&
+  Object.entries(schema).some(([key, value]) => (key === "additionalProperties" ? value !== false : isOpen(value)))
+
+/** The schema with what the vendor cannot hold an answer to said in its descriptions. */
+const loosened = (schema: JsonSchema): JsonSchema => {
+  if (isOpen(schema)) throw refused("output json-schema: the Messages API has no objects of additionalProperties")
+  try {
+    return transformJSONSchema(schema)
+  } catch {
+    throw refused("output json-schema: the Messages API needs a type, or values, at every place of a schema")
+  }
+}
+
+const formatOf = (target: Model, output: OutputFormat | undefined): Settings => {
+  if (output === undefined || output.type === "text") return nothing
+  if (output.type === "json") {
+    return unsupported(target, "output json: the Messages API has JSON of a schema only; give one")
+  }
+  if (!target.capabilities.jsonSchema) {
+    return unsupported(target, `output json-schema: ${target.model} cannot hold its answer to a schema`)
+  }
+  const schema = output.strict === false ? loosened(output.schema) : output.schema
+  return { output_config: { format: { type: "json_schema", schema } } }
+}
+
+/** Whether a request turns thinking on, or its model always thinks. */
+const thinksIn = ({ capabilities }: Model, { thinking }: Settings): boolean =>
+  thinking === undefined ? capabilities.off === "none" : thinking.type === "adaptive" || thinking.type === "enabled"
+
+/** The choice of a tool that the model can be held to: one that thinks cannot be made to call any. */
+export const choiceOf = (target: Model, choice: ToolChoice | undefined, settings: Settings): ToolChoice | undefined => {
+  if (choice === undefined || choice === "auto" || choice === "none" || !thinksIn(target, settings)) return choice
+  const forced = choice === "required" ? "required" : `"${choice.name}"`
+  unsupported(target, `toolChoice ${forced}: ${target.model} can be made to call a tool only where reasoning is off`)
+  return "auto"
+}
+
+/** The settings of a request; throws a `Failure` at one that the model does not have. */
+export const settingsOf = (target: Model, request: WorkerRequest, maxTokens: number): Settings => {
+  if (request.seed !== undefined) unsupported(target, "seed: the Messages API has no such parameter")
+  const reasoning = reasoningOf(target, request.reasoning, maxTokens)
+  const thinks = reasoning.thinking?.type === "adaptive" || reasoning.thinking?.type === "enabled"
+  const format = formatOf(target, request.output)
+  const output_config = { ...reasoning.output_config, ...format.output_config }
+  return {
+    ...reasoning,
+    ...temperatureOf(target, request.temperature, thinks),
+    ...(Object.keys(output_config).length === 0 ? nothing : { output_config })
+  }
+}

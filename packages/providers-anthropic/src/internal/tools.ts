@@ -1,0 +1,48 @@
+/** The tools of a request, as the Messages API takes them. */
+import type { Tool, ToolChoice } from "@anthropic-ai/sdk/resources/messages"
+import { defined } from "@divisi/core/Fields"
+import type { Message } from "@divisi/core/Message"
+import type { ToolDefinition } from "@divisi/core/Tool"
+import type { WorkerRequest } from "@divisi/core/Worker"
+import type { Capabilities } from "../capabilities.ts"
+
+const toolOf = ({ description, input, name, strict }: ToolDefinition, { jsonSchema }: Capabilities): Tool =>
+  defined({
+    name,
+    description,
+    input_schema: { ...input, type: "object" },
+    // Both are one feature of a model.
+    strict: jsonSchema ? strict : undefined
+  })
+
+/** The tools that a conversation names, which the vendor wants to be defined. */
+const namedIn = (messages: ReadonlyArray<Message>): Array<Tool> => {
+  const names = messages.flatMap((message) => {
+    if (message.role === "tool") return [message.name]
+    return message.role === "assistant" ? (message.toolCalls ?? []).map(({ name }) => name) : []
+  })
+  return [...new Set(names)].map((name) => ({ name, input_schema: { type: "object" } }))
+}
+
+const choiceOf = ({ parallelToolCalls, toolChoice }: WorkerRequest): ToolChoice | undefined => {
+  if (toolChoice === "none") return { type: "none" }
+  if (toolChoice === undefined && parallelToolCalls === undefined) return undefined
+  const parallel = defined({
+    disable_parallel_tool_use: parallelToolCalls === undefined ? undefined : !parallelToolCalls
+  })
+  if (typeof toolChoice === "object") return { type: "tool", name: toolChoice.name, ...parallel }
+  return { type: toolChoice === "required" ? "any" : "auto", ...parallel }
+}
+
+/** The tools of a request and the choice among them. Where only its past has tools, they are named and forbidden. */
+export const toolsOf = (
+  request: WorkerRequest,
+  capabilities: Capabilities
+): { readonly tools?: Array<Tool> | undefined; readonly tool_choice?: ToolChoice | undefined } => {
+  const { messages, tools = [] } = request
+  if (tools.length > 0) {
+    return { tools: tools.map((tool) => toolOf(tool, capabilities)), tool_choice: choiceOf(request) }
+  }
+  const named = namedIn(messages)
+  return named.length === 0 ? {} : { tools: named, tool_choice: { type: "none" } }
+}
