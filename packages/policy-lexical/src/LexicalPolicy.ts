@@ -14,6 +14,8 @@ import * as Bm25 from "./bm25.ts"
 import * as Lexicon from "./lexicon.ts"
 import { type Part, split } from "./questionParts.ts"
 
+export { type Part, split } from "./questionParts.ts"
+
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 export * from "./knownWorkers.ts"
 export * as ModelCard from "./ModelCard.ts"
 export * as ModelWorker from "./ModelWorker.ts"
+export * as PartsPlan from "./PartsPlan.ts"
 export * as TinyConductor from "./TinyConductor.ts"
 export * as TinyPrompt from "./TinyPrompt.ts"
 export * from "./tiny.ts"

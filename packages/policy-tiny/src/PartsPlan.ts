@@ -1,0 +1,78 @@
+/**
+ * A workflow from choices: which worker answers each part of a question, and who checks it. Parts that do not need each
+ * other are steps that run at once.
+ */
+import type { Step, Workflow } from "@divisi/core/Workflow"
+
+/** A part of a question, whom to ask, and who says whether the answer is right. */
+export interface Part {
+  readonly text: string
+  /** The earlier parts whose answers it needs. */
+  readonly needs: ReadonlyArray<number>
+  readonly worker: number
+  readonly checker?: number | undefined
+}
+
+/** Attempts that a checker compares. */
+const attempts = 2
+
+const ascending = (ordinals: Iterable<number>): ReadonlyArray<number> =>
+  [...new Set(ordinals)].sort((left, right) => left - right)
+
+const stepsFor = (part: Part, access: ReadonlyArray<number>, position: number): ReadonlyArray<Step> => {
+  const { checker, text, worker } = part
+  const how = part.needs.length === 0 ? "" : ", using the earlier answers"
+  const subtask = `Answer only this part of the question${how}: ${text}`
+  if (checker === undefined) return [{ worker, subtask, access }]
+  const tried = Array.from({ length: attempts }, (_, index) => position + index)
+  return [
+    ...tried.map((_, index): Step => ({ worker, subtask: `Attempt ${index + 1}. ${subtask}`, access })),
+    {
+      worker: checker,
+      subtask: `Check the answers above to this part of the question: ${text}`,
+      access: ascending([...access, ...tried])
+    }
+  ]
+}
+
+/** All that a part builds on, directly or through others. */
+const ancestors = (parts: ReadonlyArray<Part>): ReadonlyArray<ReadonlyArray<number>> => {
+  const found: Array<ReadonlyArray<number>> = []
+  for (const { needs } of parts) found.push(ascending(needs.flatMap((need) => [...found[need]!, need])))
+  return found
+}
+
+const whole = (parts: ReadonlyArray<Part>): Workflow => {
+  const seen = ancestors(parts)
+  const steps: Array<Step> = []
+  /** The step that answers each part. */
+  const answeredBy: Array<number> = []
+  parts.forEach((part, index) => {
+    const access = ascending(seen[index]!.map((need) => answeredBy[need]!))
+    steps.push(...stepsFor(part, access, steps.length))
+    answeredBy.push(steps.length - 1)
+  })
+  const open = parts.flatMap((_, index) =>
+    parts.some(({ needs }) => needs.includes(index)) ? [] : [answeredBy[index]!]
+  )
+  if (open.length < 2) return { steps }
+  const subtask =
+    "Above are the answers to the parts of the question. Put them together into one answer to the whole question, in the order in which it asks."
+  return { steps: [...steps, { worker: parts.at(-1)!.worker, subtask, access: open }] }
+}
+
+/**
+ * The workflow. Where it is longer than allowed, the checks of the first parts are left out, then all of them, and then
+ * the worker of the last part is asked the whole question.
+ */
+export const make = (parts: ReadonlyArray<Part>, maxSteps: number): Workflow => {
+  if (parts.length === 1 && parts[0]!.checker === undefined) {
+    return { steps: [{ worker: parts[0]!.worker, subtask: "", access: [] }] }
+  }
+  for (let unchecked = 0; unchecked <= parts.length; unchecked++) {
+    const fewer = parts.map((part, index) => (index < unchecked ? { ...part, checker: undefined } : part))
+    const workflow = whole(fewer)
+    if (workflow.steps.length <= maxSteps) return workflow
+  }
+  return { steps: [{ worker: parts.at(-1)!.worker, subtask: "", access: [] }] }
+}

@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as PartsPlan from "../src/PartsPlan.ts"
+
+const part = (text: string, needs: ReadonlyArray<number>, worker: number, checker?: number): PartsPlan.Part => ({
+  text,
+  needs,
+  worker,
+  checker
+})
+
+const accessOf = (parts: ReadonlyArray<PartsPlan.Part>, maxSteps = 9) =>
+  PartsPlan.make(parts, maxSteps).steps.map(({ access, worker }) => [worker, access])
+
+describe("PartsPlan", () => {
+  it("a question of one part is asked as it is", () => {
+    assert.deepStrictEqual(PartsPlan.make([part("How much?", [], 3)], 5), {
+      steps: [{ worker: 3, subtask: "", access: [] }]
+    })
+  })
+
+  it("parts that do not need each other run at once, and the one that joins them sees both", () => {
+    const parts = [part("a", [], 0), part("b", [], 1), part("c", [0, 1], 2)]
+    assert.deepStrictEqual(accessOf(parts), [
+      [0, []],
+      [1, []],
+      [2, [0, 1]]
+    ])
+  })
+
+  it("open ends are put together", () => {
+    assert.deepStrictEqual(accessOf([part("a", [], 0), part("b", [], 1)]), [
+      [0, []],
+      [1, []],
+      [1, [0, 1]]
+    ])
+  })
+
+  it("where somebody checks there are two attempts, and what needs the part sees the checked answer", () => {
+    assert.deepStrictEqual(accessOf([part("a", [], 0, 4), part("b", [0], 1)]), [
+      [0, []],
+      [0, []],
+      [4, [0, 1]],
+      [1, [2]]
+    ])
+  })
+
+  it("without room, checks of earlier parts are left out, then all, then parts", () => {
+    const parts = [part("a", [], 0, 4), part("b", [0], 1, 5)]
+    assert.deepStrictEqual(
+      accessOf(parts, 4).map(([worker]) => worker),
+      [0, 1, 1, 5]
+    )
+    assert.deepStrictEqual(
+      accessOf(parts, 2).map(([worker]) => worker),
+      [0, 1]
+    )
+    assert.deepStrictEqual(accessOf(parts, 1), [[1, []]])
+  })
+})
