@@ -2,7 +2,6 @@
  * Three vendors on this machine, each speaking its own wire format, one of which refuses half of its calls. OpenAI's
  * small model plans; the pool is a model of each vendor.
  */
-import { type Message, text } from "@divisi/core/Message"
 import {
   AnthropicMessages,
   type Dialect,
@@ -36,7 +35,7 @@ export const pool = "openai:gpt-5,anthropic:claude-sonnet-4-6,google:gemini-2.5-
 
 export const policy = "openai:gpt-5-mini"
 
-const lastOf = (messages: ReadonlyArray<Message>) => text(messages.at(-1))
+const lastOf = (messages: ReadonlyArray<Dialect.SentMessage>) => messages.at(-1)?.content ?? ""
 
 /** Answers by what is asked, in pieces, with the vendor's word on its limits where it has one. */
 const says = (text: string, outputTokens: number, headers: Readonly<Record<string, string>> = {}) =>

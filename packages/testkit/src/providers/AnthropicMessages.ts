@@ -14,7 +14,7 @@ import {
   type Reply,
   type Sent
 } from "./Dialect.ts"
-import { type Answer, type Delta, type Refusal, type RefusalKind, reasoningText, text } from "./Script.ts"
+import { type Answer, type Refusal, type RefusalKind, reasoningText, type Spoken, spoken, text } from "./Script.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -57,6 +57,7 @@ const read = (request: Captured): Sent => {
 const stopReasons: Readonly<Record<Answer["ending"], string>> = {
   stop: "end_turn",
   "stop-sequence": "stop_sequence",
+  "tool-calls": "tool_use",
   length: "max_tokens",
   refusal: "refusal",
   unknown: "moon_phase"
@@ -115,10 +116,10 @@ const named = (type: string, data: Readonly<Record<string, unknown>>) => event({
 
 /** Opens and closes content blocks between deltas. */
 class Writer {
-  #open: Delta["type"] | undefined
+  #open: Spoken["type"] | undefined
   #index = -1
 
-  delta({ text, type }: Delta): string {
+  delta({ text, type }: Spoken): string {
     const before = this.#open === type ? "" : this.close() + this.#begin(type)
     const delta = type === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text }
     return before + named("content_block_delta", { index: this.#index, delta })
@@ -143,7 +144,7 @@ class Writer {
     )
   }
 
-  #begin(type: Delta["type"]): string {
+  #begin(type: Spoken["type"]): string {
     this.#open = type
     const content_block = type === "text" ? { type, text: "" } : { type: "thinking", thinking: "", signature: "" }
     return named("content_block_start", { index: ++this.#index, content_block })
@@ -158,7 +159,7 @@ const stream = (answer: Answer, model: string) => {
     named("ping", {})
   ]
   if (answer.noise !== false) opening.push(writer.strange(), named("event_of_tomorrow", { weather: "mild" }))
-  const deltas = answer.deltas.map((delta) => writer.delta(delta))
+  const deltas = answer.deltas.map((delta) => writer.delta(spoken(delta)))
   const reported =
     answer.usage === undefined ? { output_tokens: 0 } : { ...inputOf(answer.usage), ...outputOf(answer.usage) }
   const closing = [

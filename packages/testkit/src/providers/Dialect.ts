@@ -3,7 +3,8 @@
  * that speaks it is `WireServer`.
  */
 import type { Allowance } from "@divisi/core/Allowance"
-import type { PlainMessage } from "@divisi/core/Message"
+import type { ContentPart, ToolCall } from "@divisi/core/Message"
+import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Reasoning } from "@divisi/core/Worker"
 import type { Answer, Refusal } from "./Script.ts"
 
@@ -20,18 +21,39 @@ export interface Captured {
   readonly body: unknown
 }
 
+/** A turn as it was sent, in words that fit every vendor. */
+export interface SentMessage {
+  readonly role: "system" | "user" | "assistant" | "tool"
+  /** Its text; that of several parts without anything between them. */
+  readonly content: string
+  /** Its parts in order, texts included; absent where it has neither pictures nor files. */
+  readonly parts?: ReadonlyArray<ContentPart> | undefined
+  /** The tools that an assistant asked for; absent for none. */
+  readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
+  /** The call that this is the result of. */
+  readonly callId?: string | undefined
+  /** Whether the tool failed; absent where the vendor has no word for it. */
+  readonly isError?: boolean | undefined
+}
+
 /** What a request asks for, in words that fit every vendor. Absent is what was not sent. */
 export interface Sent {
   readonly key?: string | undefined
   readonly model?: string | undefined
   readonly isStream: boolean
   /** Every turn, system text first, wherever the vendor puts it. */
-  readonly messages: ReadonlyArray<PlainMessage>
+  readonly messages: ReadonlyArray<SentMessage>
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
   readonly seed?: number | undefined
   readonly stopSequences?: ReadonlyArray<string> | undefined
   readonly reasoning?: Reasoning | undefined
+  readonly tools?: ReadonlyArray<ToolDefinition> | undefined
+  readonly toolChoice?: ToolChoice | undefined
+  readonly parallelToolCalls?: boolean | undefined
+  readonly output?: OutputFormat | undefined
+  /** The signatures that came back with earlier turns, in order; absent for none. */
+  readonly signatures?: ReadonlyArray<string> | undefined
 }
 
 /** A streamed answer in pieces: what comes before, one piece for each delta, and what comes after. */
@@ -65,6 +87,13 @@ export interface Dialect {
   readonly refuseInStream: (refusal: Refusal) => string | undefined
   /** An event that is not JSON. */
   readonly malformed: string
+  /**
+   * Whether it writes down a `signature` and wants it back; false when absent. Then cases about signatures are passed
+   * over.
+   */
+  readonly signs?: boolean | undefined
+  /** How the arguments of a call stand in an answer: as JSON text (when absent), or as JSON, which then is always valid. */
+  readonly argumentsAs?: "text" | "json" | undefined
   /** Headers that say what is left of the rate limits, and what they say; absent where the vendor sends none. */
   readonly allowance?: { readonly headers: Readonly<Record<string, string>>; readonly means: Allowance } | undefined
 }
@@ -85,6 +114,26 @@ export const present = <A extends Record<string, unknown>>(
   record: A
 ): { [K in keyof A]?: NonNullable<A[K]> | undefined } =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined && value !== null)) as never
+
+/** JSON that a text holds; the text itself where it holds none. */
+export const parsed = (text: unknown): unknown => {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return text
+  }
+}
+
+const dataUrl = /^data:([^;,]*);base64,(.*)$/s
+
+/** What a URL says, which may hold the data itself. */
+export const sourceOf = (url: unknown): { readonly data: string; readonly mediaType: string } | { url: string } => {
+  const [, mediaType, data] = dataUrl.exec(String(url)) ?? []
+  return data === undefined || mediaType === undefined ? { url: String(url) } : { data, mediaType }
+}
+
+/** A list that is not empty, or nothing. */
+export const some = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
 /** The text of a content that is a text, or a list of parts with a `text` each. */
 export const contentText = (content: unknown): string =>

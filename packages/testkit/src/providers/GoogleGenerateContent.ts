@@ -3,7 +3,7 @@ import type { PlainMessage } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import { type Captured, contentText, type Dialect, fields, items, present, type Reply, type Sent } from "./Dialect.ts"
-import { type Answer, type Delta, type Refusal, type RefusalKind, reasoningText, text } from "./Script.ts"
+import { type Answer, type Refusal, type RefusalKind, reasoningText, type Spoken, spoken, text } from "./Script.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -49,6 +49,7 @@ const read = (request: Captured): Sent => {
 const finishReasons: Readonly<Record<Answer["ending"], string>> = {
   stop: "STOP",
   "stop-sequence": "STOP",
+  "tool-calls": "STOP",
   length: "MAX_TOKENS",
   refusal: "SAFETY",
   unknown: "MOON_PHASE"
@@ -63,7 +64,7 @@ const usageOf = (usage: Usage) => ({
   promptTokensDetails: [{ modality: "TEXT", tokenCount: usage.inputTokens }]
 })
 
-const partOf = ({ text, type }: Delta) => (type === "text" ? { text } : { text, thought: true })
+const partOf = ({ text, type }: Spoken) => (type === "text" ? { text } : { text, thought: true })
 
 const responseOf = (model: string, candidate: unknown, more: Readonly<Record<string, unknown>> = {}) => ({
   candidates: [candidate],
@@ -91,7 +92,7 @@ const stream = (answer: Answer, model: string) => {
       totalTokenCount: answer.usage.inputTokens
     }
   }
-  const deltas = answer.deltas.map((delta) => event(responseOf(model, candidate([partOf(delta)]), sofar)))
+  const deltas = answer.deltas.map((delta) => event(responseOf(model, candidate([partOf(spoken(delta))]), sofar)))
   const last = responseOf(
     model,
     candidate([{ text: "", thoughtSignature: isNoisy ? "EjQKMgEM" : undefined }], {

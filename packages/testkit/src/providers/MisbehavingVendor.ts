@@ -3,6 +3,7 @@
  * replaced in turn, figures that no call can have used, bodies that are none. Data: the server that sends them is
  * `WireServer`, the cases that hold a provider to them are those of `ProviderContract` whose ids begin with `vendor/`.
  */
+import type { ToolCall } from "@divisi/core/Message"
 import type { Dialect } from "./Dialect.ts"
 import * as Script from "./Script.ts"
 
@@ -130,13 +131,25 @@ const trueAnswer = Script.answer([Script.reasoning("hm"), ...pieces], {
   usage: { inputTokens: 10, outputTokens: 90, cachedInputTokens: 4, reasoningTokens: 5 }
 })
 
+/** What the calls of {@link callShapes} say. */
+export const calls: ReadonlyArray<ToolCall> = [
+  { id: "call_1", name: "weather", arguments: '{"city":"Ulm"}' },
+  { id: "call_2", name: "clock", arguments: "{}" }
+]
+
+const askingAnswer = Script.answer(
+  [Script.reasoning("hm"), ...calls.flatMap(({ arguments: text, id, name }) => Script.call(id, name, text))],
+  { noise: false, ending: "tool-calls", signature: "c2lnbmVk" }
+)
+
 const changed = (
   dialect: Dialect,
   instead: string,
   isStream: boolean,
-  isMeant: (path: Path, value: unknown) => boolean
+  isMeant: (path: Path, value: unknown) => boolean,
+  answer = trueAnswer
 ): ReadonlyArray<Misbehaviour> =>
-  replaced(answerText(dialect, trueAnswer, isStream), instead, isMeant).map(({ text, ...rest }) => ({
+  replaced(answerText(dialect, answer, isStream), instead, isMeant).map(({ text, ...rest }) => ({
     ...rest,
     script: success(dialect, text, isStream)
   }))
@@ -144,6 +157,10 @@ const changed = (
 /** A true answer, as a stream or as a whole, with each value in turn replaced by this JSON. */
 export const shapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true)
+
+/** As {@link shapes}, of an answer that asks for tools. */
+export const callShapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
+  changed(dialect, instead, isStream, () => true, askingAnswer)
 
 const isFigure = (path: Path, value: unknown): boolean =>
   typeof value === "number" && path.some((key) => /usage|_count$/i.test(String(key)))

@@ -2,7 +2,8 @@
  * The wire format of OpenAI's Chat Completions (`POST /chat/completions`), and of the many servers that speak it with
  * small differences: {@link compatible} writes those down.
  */
-import type { PlainMessage } from "@divisi/core/Message"
+import type { ContentPart, ToolCall } from "@divisi/core/Message"
+import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -14,11 +15,14 @@ import {
   fields,
   items,
   present,
-  type Sent
+  type Sent,
+  type SentMessage,
+  some,
+  sourceOf
 } from "./Dialect.ts"
 import * as OpenAiErrors from "./internal/openAiErrors.ts"
 import { reasoningOf as effortOf } from "./OpenAiResponses.ts"
-import { type Answer, type Delta, type Refusal, reasoningText, text } from "./Script.ts"
+import { type Answer, type CallPiece, calls, type Refusal, reasoningText, text } from "./Script.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -43,15 +47,69 @@ export interface Deviations {
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-const roles: Readonly<Record<string, PlainMessage["role"]>> = {
+const roles: Readonly<Record<string, SentMessage["role"]>> = {
   developer: "system",
   system: "system",
-  assistant: "assistant"
+  assistant: "assistant",
+  tool: "tool"
 }
 
-const turn = (item: unknown): PlainMessage => {
-  const { content, role } = fields(item)
-  return { role: roles[String(role)] ?? "user", content: contentText(content) }
+/** A part of a content; what nobody knows is a text. */
+const partOf = (part: unknown): ContentPart => {
+  const { file, image_url: image, text, type } = fields(part)
+  if (type === "image_url") return { type: "image", ...sourceOf(fields(image).url) }
+  if (type !== "file") return { type: "text", text: String(text) }
+  const { file_data: data, filename } = fields(file)
+  const source = sourceOf(data)
+  return typeof filename === "string" ? { type: "file", name: filename, ...source } : { type: "file", ...source }
+}
+
+const callOf = (call: unknown): ToolCall => {
+  const { function: called, id } = fields(call)
+  const { arguments: text, name } = fields(called)
+  return { id: String(id), name: String(name), arguments: String(text) }
+}
+
+const turn = (item: unknown): SentMessage => {
+  const { content, role, tool_call_id: callId, tool_calls: asked } = fields(item)
+  const parts = items(content).map(partOf)
+  return {
+    role: roles[String(role)] ?? "user",
+    content: contentText(content),
+    ...present({
+      parts: parts.some(({ type }) => type !== "text") ? parts : undefined,
+      toolCalls: some(items(asked).map(callOf)),
+      callId: callId as string
+    })
+  }
+}
+
+const toolOf = (tool: unknown): ToolDefinition => {
+  const { description, name, parameters, strict } = fields(fields(tool).function)
+  return {
+    name: String(name),
+    input: fields(parameters),
+    ...present({ description: description as string, strict: strict as boolean })
+  }
+}
+
+const choiceOf = (choice: unknown): ToolChoice | undefined => {
+  if (typeof choice !== "object") return choice as ToolChoice | undefined
+  return { name: String(fields(fields(choice).function).name) }
+}
+
+const outputOf = (format: unknown): OutputFormat | undefined => {
+  const { json_schema: shape, type } = fields(format)
+  if (type === "text") return { type }
+  if (type === "json_object") return { type: "json" }
+  if (type !== "json_schema") return undefined
+  const { description, name, schema, strict } = fields(shape)
+  return {
+    type: "json-schema",
+    name: String(name),
+    schema: fields(schema),
+    ...present({ description: description as string, strict: strict as boolean })
+  }
 }
 
 const reasoningOf = (body: Readonly<Record<string, unknown>>): Reasoning | undefined => {
@@ -77,7 +135,11 @@ const read = (request: Captured): Sent => {
       temperature: body.temperature as number,
       seed: body.seed as number,
       stopSequences: stop,
-      reasoning: reasoningOf(body)
+      reasoning: reasoningOf(body),
+      tools: body.tools === undefined ? undefined : items(body.tools).map(toolOf),
+      toolChoice: choiceOf(body.tool_choice),
+      parallelToolCalls: body.parallel_tool_calls as boolean,
+      output: outputOf(body.response_format)
     })
   }
 }
@@ -89,6 +151,7 @@ const read = (request: Captured): Sent => {
 const finishReasons: Readonly<Record<Answer["ending"], string>> = {
   stop: "stop",
   "stop-sequence": "stop",
+  "tool-calls": "tool_calls",
   length: "length",
   refusal: "content_filter",
   unknown: "moon_phase"
@@ -129,13 +192,29 @@ const choice = (delta: unknown, finish_reason: string | null = null) => ({
   finish_reason
 })
 
+/** A call is begun with its name, and its arguments follow in pieces that say no more than which call they are of. */
+const writeCalls = (answer: Answer, write: (delta: unknown) => string) => {
+  const order = calls(answer).map(({ id }) => id)
+  const begun = new Set<string>()
+  return ({ arguments: piece, id, name }: CallPiece): string => {
+    const index = order.indexOf(id)
+    const head = { index, id, type: "function", function: { name, arguments: "" } }
+    const beginning = begun.has(id) ? "" : write({ tool_calls: [head] })
+    begun.add(id)
+    return piece === "" ? beginning : beginning + write({ tool_calls: [{ index, function: { arguments: piece } }] })
+  }
+}
+
 const stream = (answer: Answer, model: string, { reasoningField, usage = "stream-options" }: Deviations) => {
   const isNoisy = answer.noise !== false
   const opening = [event(chunk(model, [choice({ role: "assistant", content: "", refusal: null })]))]
   if (isNoisy) opening.push(": a comment\n\n", event(chunk(model, [choice({ mood: "sunny" })], { a_field: "new" })))
-  const deltas = answer.deltas.map((delta: Delta) => {
-    if (delta.type === "text") return event(chunk(model, [choice({ content: delta.text })], { obfuscation: "x1" }))
-    return reasoningField === undefined ? "" : event(chunk(model, [choice({ [reasoningField]: delta.text })]))
+  const write = (delta: unknown) => event(chunk(model, [choice(delta)], { obfuscation: "x1" }))
+  const writeCall = writeCalls(answer, write)
+  const deltas = answer.deltas.map((delta) => {
+    if (delta.type === "tool-call") return writeCall(delta)
+    if (delta.type === "text") return write({ content: delta.text })
+    return reasoningField === undefined ? "" : write({ [reasoningField]: delta.text })
   })
   const reported = answer.usage === undefined || usage === "none" ? undefined : usageOf(answer.usage)
   const last = chunk(model, [choice({}, finishReasons[answer.ending])])
@@ -144,6 +223,11 @@ const stream = (answer: Answer, model: string, { reasoningField, usage = "stream
       ? [event({ ...last, usage: reported })]
       : [event(last), ...(reported === undefined ? [] : [event(chunk(model, [], { usage: reported }))])]
   return { opening, deltas, closing: [...closing, event("[DONE]")] }
+}
+
+const callsOf = (answer: Answer) => {
+  const all = calls(answer).map(({ id, ...called }) => ({ id, type: "function", function: called }))
+  return all.length === 0 ? {} : { tool_calls: all }
 }
 
 const whole = (answer: Answer, model: string, { reasoningField, usage }: Deviations) => ({
@@ -159,6 +243,7 @@ const whole = (answer: Answer, model: string, { reasoningField, usage }: Deviati
         content: text(answer),
         refusal: null,
         annotations: [],
+        ...callsOf(answer),
         ...(reasoningField === undefined ? {} : { [reasoningField]: reasoningText(answer) })
       },
       logprobs: null,

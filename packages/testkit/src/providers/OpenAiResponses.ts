@@ -14,7 +14,7 @@ import {
   type Sent
 } from "./Dialect.ts"
 import * as OpenAiErrors from "./internal/openAiErrors.ts"
-import { type Answer, type Delta, type Refusal, reasoningText, text } from "./Script.ts"
+import { type Answer, type Refusal, reasoningText, type Spoken, spoken, text } from "./Script.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -91,6 +91,7 @@ const reasoningItem = (summary: string) => ({
 const outcomes: Readonly<Record<Answer["ending"], { status: string; reason?: string | undefined }>> = {
   stop: { status: "completed" },
   "stop-sequence": { status: "completed" },
+  "tool-calls": { status: "completed" },
   length: { status: "incomplete", reason: "max_output_tokens" },
   refusal: { status: "incomplete", reason: "content_filter" },
   unknown: { status: "incomplete", reason: "moon_phase" }
@@ -137,7 +138,7 @@ const whole = (answer: Answer, model: string) => {
 /** Writes events with their numbers, and opens and closes output items between deltas. */
 class Writer {
   #sequence = 0
-  #open: Delta["type"] | undefined
+  #open: Spoken["type"] | undefined
   #index = -1
   #said = ""
 
@@ -145,7 +146,7 @@ class Writer {
     return event({ type, sequence_number: this.#sequence++, ...data }, type)
   }
 
-  delta(delta: Delta): string {
+  delta(delta: Spoken): string {
     const before = this.#open === delta.type ? "" : this.close() + this.#begin(delta.type)
     this.#said += delta.text
     return before + this.write(...this.#piece(delta))
@@ -174,7 +175,7 @@ class Writer {
     )
   }
 
-  #begin(type: Delta["type"]): string {
+  #begin(type: Spoken["type"]): string {
     this.#open = type
     this.#index += 1
     const item = type === "text" ? messageItem("", "in_progress") : reasoningItem("")
@@ -195,7 +196,7 @@ class Writer {
           })
   }
 
-  #piece({ text, type }: Delta): [string, Readonly<Record<string, unknown>>] {
+  #piece({ text, type }: Spoken): [string, Readonly<Record<string, unknown>>] {
     const output_index = this.#index
     return type === "text"
       ? [
@@ -216,7 +217,7 @@ const stream = (answer: Answer, model: string) => {
     writer.write(`response.${name}`, { response: responseObject(model, "in_progress") })
   )
   if (isNoisy) opening.push(writer.write("response.something_of_tomorrow", { delta: "not text", weather: "mild" }))
-  const deltas = answer.deltas.map((delta) => writer.delta(delta))
+  const deltas = answer.deltas.map((delta) => writer.delta(spoken(delta)))
   const { status } = outcomes[answer.ending]
   const closing = [writer.close(), writer.write(`response.${status}`, { response: whole(answer, model) })]
   return { opening, deltas, closing: closing.filter((piece) => piece !== "") }

@@ -6,6 +6,7 @@
  * anything else as a gap with its reason. A gap is run as well, and must still be one.
  */
 
+import type { Capabilities } from "@divisi/core/Worker"
 import { answers } from "./internal/cases/answers.ts"
 import { connections } from "./internal/cases/connections.ts"
 import { failures } from "./internal/cases/failures.ts"
@@ -15,7 +16,19 @@ import { misbehaviour } from "./internal/cases/misbehaviour.ts"
 import { requests } from "./internal/cases/requests.ts"
 import { secrets } from "./internal/cases/secrets.ts"
 import { settings } from "./internal/cases/settings.ts"
-import { isStreaming, type Options, type Setting, type Subject, withSubject } from "./internal/subject.ts"
+import { shapes } from "./internal/cases/shapes.ts"
+import { sights } from "./internal/cases/sights.ts"
+import { toolCalls } from "./internal/cases/toolCalls.ts"
+import { tools } from "./internal/cases/tools.ts"
+import { toolTurns } from "./internal/cases/toolTurns.ts"
+import {
+  capabilitiesOf,
+  isStreaming,
+  type Options,
+  type Setting,
+  type Subject,
+  withSubject
+} from "./internal/subject.ts"
 
 export type { Connection, Expectation, Expectations, Options, Setting, Subject } from "./internal/subject.ts"
 
@@ -27,6 +40,8 @@ export interface Case {
   readonly name: string
   /** Whether only an answer that comes piece by piece can do it; false when absent. */
   readonly needsStream?: boolean | undefined
+  /** What a worker must say that it can do to be asked it; nothing when absent. */
+  readonly needs?: keyof Capabilities | undefined
   /** Throws when the worker does not. */
   readonly run: (subject: Subject) => Promise<void>
 }
@@ -45,6 +60,11 @@ export const cases: ReadonlyArray<Case> = [
   ...requests,
   ...settings,
   ...answers,
+  ...tools,
+  ...toolCalls,
+  ...toolTurns,
+  ...sights,
+  ...shapes,
   ...failures,
   ...faults,
   ...connections,
@@ -53,8 +73,17 @@ export const cases: ReadonlyArray<Case> = [
   ...misbehaviour
 ]
 
-/** Runs one case against a provider, with servers of its own that are gone afterwards. */
-export const check = (one: Case, options: Options): Promise<void> => withSubject(options, one.run)
+/** Whether a case is asked of a provider: not what needs a stream that it does not give, or what it says it cannot do. */
+const isAsked = ({ needs, needsStream }: Case, options: Options, can: Capabilities): boolean =>
+  (needsStream !== true || isStreaming(options)) && (needs === undefined || can[needs] === true)
+
+/**
+ * Runs one case against a provider, with servers of its own that are gone afterwards. A case that needs what the worker
+ * does not say that it can do is passed over.
+ */
+export const check = async (one: Case, options: Options): Promise<void> => {
+  if (one.needs === undefined || capabilitiesOf(options)[one.needs] === true) await withSubject(options, one.run)
+}
 
 const checkGap = async (one: Case, options: Options, reason: string): Promise<void> => {
   // What a provider cannot do may be a single one of many answers.
@@ -65,8 +94,15 @@ const checkGap = async (one: Case, options: Options, reason: string): Promise<vo
   if (passed) throw new Error(`${one.id} is declared as a gap ("${reason}"), but it passes: remove the declaration.`)
 }
 
-const notes = ({ settings: expectations, ...options }: Options, gaps: Gaps): ReadonlyArray<string> => [
+const kinds = ["tools", "images", "files", "jsonSchema"] as const
+
+const notes = (
+  { settings: expectations, ...options }: Options,
+  gaps: Gaps,
+  can: Capabilities
+): ReadonlyArray<string> => [
   ...(isStreaming(options) ? [] : ["streams: false: answers come as a whole"]),
+  ...kinds.filter((kind) => can[kind] !== true).map((kind) => `no ${kind}`),
   ...Object.entries(gaps).map(([id, reason]) => `gap: ${id}: ${reason}`),
   ...Object.entries(expectations ?? {}).flatMap(([setting, expectation]) =>
     expectation === undefined || expectation === "passed"
@@ -80,11 +116,12 @@ const notes = ({ settings: expectations, ...options }: Options, gaps: Gaps): Rea
  *
  * **Details**
  *
- * `make` is called once for each case, with the address of a server and a key. `settings` says of each setting whether
+ * `make` is called once for each case, with the address of a server and a key, and before them to ask what it can do. `settings` says of each setting whether
  * it is passed on (the default), rejected with an `InvalidRequest` that names it, or need not be sent. `gaps` names the
  * cases that the provider does not pass, with the reason; both are listed in the output. A gap that is none any more
  * fails, and so does one that names no case. A provider that asks for whole answers declares `streams: false`: it need
- * not pass what only a stream can do, and is sent whole answers that break where streams would.
+ * not pass what only a stream can do, and is sent whole answers that break where streams would. Cases about tools,
+ * pictures, files and shapes are run where the worker's `capabilities` say that it can do that.
  *
  * **Example**
  *
@@ -108,13 +145,14 @@ export const contract = (options: Options & Runner & { readonly gaps?: Gaps | un
   const { describe, gaps = {}, it, name } = options
   const unknown = Object.keys(gaps).filter((id) => !cases.some((one) => one.id === id))
   describe(`${name} keeps the contract of providers`, () => {
-    const declared = notes(options, gaps)
+    const can = capabilitiesOf(options)
+    const declared = notes(options, gaps, can)
     it(`declares its gaps: ${declared.length === 0 ? "none" : declared.join("; ")}`, async () => {
       if (unknown.length > 0) throw new Error(`No case of the contract is called ${unknown.join(", ")}.`)
       for (const note of declared) console.info(`${name}: ${note}`)
     })
     for (const one of cases) {
-      if (one.needsStream && !isStreaming(options)) continue
+      if (!isAsked(one, options, can)) continue
       const reason = gaps[one.id]
       if (reason === undefined) it(`${one.id}: ${one.name}`, () => check(one, options))
       else it(`gap: ${one.id}: ${reason}`, () => checkGap(one, options, reason))
@@ -130,5 +168,10 @@ export const allSettings: ReadonlyArray<Setting> = [
   "stopSequences",
   "reasoningEffort",
   "reasoningBudget",
-  "reasoningOff"
+  "reasoningOff",
+  "parallelToolCalls",
+  "jsonOutput",
+  "imageUrl",
+  "fileUrl",
+  "toolImages"
 ]

@@ -3,19 +3,32 @@
  * one of the ways in which networks break. A {@link Dialect} says how a vendor writes an answer or a refusal down; a
  * fault is the same for all of them.
  */
+import type { ToolCall } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 
-/** A piece of an answer, as long as the vendor sends it at once. */
-export interface Delta {
+/** A piece of text, as long as the vendor sends it at once. */
+export interface Spoken {
   readonly type: "text" | "reasoning"
   readonly text: string
 }
 
+/** A piece of a call of a tool. Pieces in a row with one id are one call, its arguments in pieces. */
+export interface CallPiece {
+  readonly type: "tool-call"
+  readonly id: string
+  readonly name: string
+  /** JSON text, or a piece of it; what is no JSON only a vendor can write that writes arguments as text. */
+  readonly arguments: string
+}
+
+/** A piece of an answer. */
+export type Delta = Spoken | CallPiece
+
 /**
- * Why an answer ends: by itself, at a stop sequence, at the limit, by a refusal or a filter, or for a reason that nobody
- * knows yet.
+ * Why an answer ends: by itself, at a stop sequence, to wait for the results of tools, at the limit, by a refusal or a
+ * filter, or for a reason that nobody knows yet.
  */
-export type Ending = "stop" | "stop-sequence" | "length" | "refusal" | "unknown"
+export type Ending = "stop" | "stop-sequence" | "tool-calls" | "length" | "refusal" | "unknown"
 
 /** An answer, streamed or whole, as the request asks. */
 export interface Answer {
@@ -24,6 +37,11 @@ export interface Answer {
   readonly ending: Ending
   /** Not sent when absent. */
   readonly usage?: Usage | undefined
+  /**
+   * With what the vendor signs its reasoning, or the call of a tool, and what it wants back with this turn; not sent when
+   * absent, and by vendors that sign nothing.
+   */
+  readonly signature?: string | undefined
   /** Whether events and fields that no client knows yet stand between the others; true by default. */
   readonly noise?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -124,7 +142,11 @@ export const answer = (
 })
 
 /** A piece of reasoning. */
-export const reasoning = (text: string): Delta => ({ type: "reasoning", text })
+export const reasoning = (text: string): Spoken => ({ type: "reasoning", text })
+
+/** A call of a tool, its arguments whole or in pieces. */
+export const call = (id: string, name: string, ...pieces: ReadonlyArray<string>): ReadonlyArray<CallPiece> =>
+  pieces.map((piece) => ({ type: "tool-call", id, name, arguments: piece }))
 
 /** A refusal. */
 export const refusal = (kind: RefusalKind, settings: Omit<Refusal, "type" | "kind"> = {}): Refusal => ({
@@ -133,14 +155,28 @@ export const refusal = (kind: RefusalKind, settings: Omit<Refusal, "type" | "kin
   ...settings
 })
 
+/** A piece of text, for dialects that write no calls of tools. */
+export const spoken = (delta: Delta): Spoken => {
+  if (delta.type === "tool-call") throw new Error("This dialect does not write calls of tools.")
+  return delta
+}
+
 /** All text of an answer. */
 export const text = (answer: Answer): string => joined(answer, "text")
 
 /** All reasoning of an answer. */
 export const reasoningText = (answer: Answer): string => joined(answer, "reasoning")
 
-const joined = ({ deltas }: Answer, type: Delta["type"]) =>
-  deltas
-    .filter((delta) => delta.type === type)
-    .map((delta) => delta.text)
-    .join("")
+const joined = ({ deltas }: Answer, type: Spoken["type"]) =>
+  deltas.map((delta) => (delta.type === type ? delta.text : "")).join("")
+
+/** The calls of an answer, whole. */
+export const calls = ({ deltas }: Answer): ReadonlyArray<ToolCall> => {
+  const calls = new Map<string, ToolCall>()
+  for (const delta of deltas) {
+    if (delta.type !== "tool-call") continue
+    const { arguments: piece, id, name } = delta
+    calls.set(id, { id, name, arguments: (calls.get(id)?.arguments ?? "") + piece })
+  }
+  return [...calls.values()]
+}

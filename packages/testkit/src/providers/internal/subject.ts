@@ -5,7 +5,8 @@
 import assert from "node:assert/strict"
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
-import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
+import type { ToolCall } from "@divisi/core/Message"
+import { type Capabilities, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -41,6 +42,11 @@ export type Setting =
   | "reasoningEffort"
   | "reasoningBudget"
   | "reasoningOff"
+  | "parallelToolCalls"
+  | "jsonOutput"
+  | "imageUrl"
+  | "fileUrl"
+  | "toolImages"
 
 /**
  * What becomes of a setting: passed on, rejected with an error that names it (the vendor has none such), or not sent
@@ -72,11 +78,17 @@ export interface Options {
   readonly isThorough?: boolean | undefined
 }
 
+/** What the workers of a provider say that they can do. */
+export const capabilitiesOf = ({ make }: Options): Capabilities =>
+  make({ baseURL: "http://127.0.0.1:9", apiKey: "sk-contract-of-nobody" }).capabilities ?? {}
+
 /** How a call ended. */
 export interface CallResult {
   readonly parts: ReadonlyArray<WorkerPart>
   readonly text: string
   readonly reasoning: string
+  /** The tools that were asked for. */
+  readonly calls: ReadonlyArray<ToolCall>
   readonly finish: Extract<WorkerPart, { type: "finish" }> | undefined
   /** `undefined` for a call that succeeded. */
   readonly error: WorkerError | undefined
@@ -132,7 +144,29 @@ const resultOf = (parts: ReadonlyArray<WorkerPart>, exit: Exit.Exit<void, Worker
     assert.ok(error instanceof WorkerError, `The worker failed with something else: ${inspect(error)}`)
   }
   const finishes = parts.filter((part) => part.type === "finish")
-  return { parts, text: joined(parts, "text"), reasoning: joined(parts, "reasoning"), finish: finishes[0], error }
+  const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part] : []))
+  return {
+    parts,
+    text: joined(parts, "text"),
+    reasoning: joined(parts, "reasoning"),
+    calls,
+    finish: finishes[0],
+    error
+  }
+}
+
+/** What is true of every call of a tool: it can be answered, and its pieces are all of it. */
+const holdCalls = ({ calls, finish, parts }: CallResult) => {
+  for (const call of calls) {
+    assert.ok(call.id !== "" && call.name !== "", "A call of a tool has no id or no name.")
+    assert.equal(typeof call.arguments, "string", "The arguments of a call must be a text.")
+    const pieces = parts.flatMap((part) => (part.type === "tool-call-delta" && part.id === call.id ? [part] : []))
+    const whole = pieces.map((piece) => piece.arguments).join("")
+    if (pieces.length > 0) assert.equal(whole, call.arguments, "The pieces of a call are not what it is.")
+  }
+  assert.equal(new Set(calls.map(({ id }) => id)).size, calls.length, "Two calls have one id.")
+  if (finish?.reason === "tool-calls") assert.ok(calls.length > 0, "It waits for tools, and has asked for none.")
+  if (finish?.reason === "stop") assert.equal(calls.length, 0, "It has asked for tools, and does not wait for them.")
 }
 
 /** What is true of every outcome: one finish, at the end, and only where the call did not fail. */
@@ -144,6 +178,7 @@ const hold = (outcome: CallResult, isInterrupted: boolean): CallResult => {
     assert.equal(outcome.parts.at(-1)?.type, "finish", "The finish must be the last part.")
   }
   for (const part of outcome.parts) if ("text" in part) assert.notEqual(part.text, "", "A part is empty.")
+  holdCalls(outcome)
   return outcome
 }
 

@@ -11,6 +11,7 @@ import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"
 import { type Played, play } from "../play.ts"
 import { assertHidden, type Connection, isStreaming, type Subject } from "../subject.ts"
+import { clock, weather } from "./tools.ts"
 
 type Misbehaviour = MisbehavingVendor.Misbehaviour
 
@@ -25,27 +26,42 @@ const someOf = <A>(id: string, all: ReadonlyArray<A>): ReadonlyArray<A> => {
   return all.filter((_, index) => (index + Seed.derive(0, id)) % step === 0)
 }
 
+type Behaviours = (dialect: Dialect, isStream: boolean) => ReadonlyArray<Misbehaviour>
+
+/** What a case tries: all that it has, or some of it. */
+const triedBy = ({ options }: Subject, id: string, behaviours: Behaviours): ReadonlyArray<Misbehaviour> => {
+  const isThorough = options.isThorough ?? process.env.DIVISI_CONTRACT === "thorough"
+  const possible = behaviours(options.dialect, isStreaming(options))
+  return isThorough ? possible : someOf(id, possible)
+}
+
+const serveAll = ({ serve }: Subject, all: ReadonlyArray<Misbehaviour>) =>
+  serve((_, index) => all[index]?.script ?? Script.refusal("server-error"))
+
+/** Says of which misbehaviour something failed. */
+const named = async (one: Misbehaviour, run: () => Promise<void>): Promise<void> => {
+  try {
+    await run()
+  } catch (error) {
+    throw new Error(`${one.name}: ${error instanceof Error ? error.message : error}`, { cause: error })
+  }
+}
+
 const misbehaving = (
   id: string,
   name: string,
-  behaviours: (dialect: Dialect, isStream: boolean) => ReadonlyArray<Misbehaviour>,
+  behaviours: Behaviours,
   judge: Judge,
   settings: Omit<Connection, "baseURL" | "apiKey"> = {}
 ): Case => ({
   id: `vendor/${id}`,
   name,
-  run: async ({ apiKey, options, serve, worker }) => {
-    const isThorough = options.isThorough ?? process.env.DIVISI_CONTRACT === "thorough"
-    const possible = behaviours(options.dialect, isStreaming(options))
-    const all = isThorough ? possible : someOf(id, possible)
-    const server = await serve((_, index) => all[index]?.script ?? Script.refusal("server-error"))
-    const one = worker(server, settings)
+  run: async (subject) => {
+    const all = triedBy(subject, id, behaviours)
+    const server = await serveAll(subject, all)
+    const one = subject.worker(server, settings)
     for (const misbehaviour of all) {
-      try {
-        judge(await play(one, apiKey), misbehaviour)
-      } catch (error) {
-        throw new Error(`${misbehaviour.name}: ${error instanceof Error ? error.message : error}`, { cause: error })
-      }
+      await named(misbehaviour, async () => judge(await play(one, subject.apiKey), misbehaviour))
     }
     assert.equal(server.exchanges.length, all.length, "Every request is sent once.")
   }
@@ -74,6 +90,26 @@ const judgeShape: Judge = ({ reason, text }, { instead, name }) => {
   const isText = MisbehavingVendor.pieces.includes(String(instead))
   if (isText && !/: (?:"|null)/.test(name)) assertFailed(reason, new Set(["Malformed"]))
 }
+
+/** Calls of tools are as they were sent, or in parts another text by the vendor's word, or the call fails. */
+const misbehavingCalls = (instead: string): Case => ({
+  id: `vendor/calls/${instead}`,
+  name: `reads calls of tools in which any value is ${instead}, or fails as the vendor's fault`,
+  needs: "tools",
+  run: async (subject) => {
+    const all = triedBy(subject, `calls/${instead}`, (dialect, isStream) =>
+      MisbehavingVendor.callShapes(dialect, instead, isStream)
+    )
+    const one = subject.worker(await serveAll(subject, all))
+    for (const misbehaviour of all) {
+      await named(misbehaviour, async () => {
+        const { calls, error } = await subject.call(one, { tools: [weather, clock] })
+        if (error !== undefined) return assertFailed(error.reason, nonsense)
+        assert.ok(calls.length <= MisbehavingVendor.calls.length, "More tools are asked for than there were.")
+      })
+    }
+  }
+})
 
 const judgeUsage: Judge = ({ reason, text }) => {
   if (text === undefined) assertFailed(reason, nonsense)
@@ -205,6 +241,7 @@ export const misbehaviour: ReadonlyArray<Case> = [
       judgeShape
     )
   ),
+  ...MisbehavingVendor.replacements.map(misbehavingCalls),
   misbehaving(
     "usage",
     "keeps every budget, whatever figures the vendor reports",

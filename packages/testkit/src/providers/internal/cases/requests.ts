@@ -68,6 +68,15 @@ export const requests: ReadonlyArray<Case> = [
     }
   },
   {
+    id: "request/developer",
+    name: "sends the application's rules as system text",
+    run: async ({ ask }) => {
+      const messages = [{ role: "developer", content: "Be terse." } as const, ...hello.messages]
+      const { server } = await ask(ok, { messages })
+      assert.equal(textOf(server.exchanges[0]?.sent.messages ?? [], "system"), "Be terse.")
+    }
+  },
+  {
     id: "request/turns",
     name: "sends every turn of a conversation in order",
     run: async ({ ask }) => {
