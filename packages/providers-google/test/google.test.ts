@@ -5,22 +5,29 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { google } from "../src/index.ts"
 
-ProviderContract.contract({
-  name: "google: gemini-2.5-flash",
-  dialect: GoogleGenerateContent.dialect,
-  make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
-    google("gemini-2.5-flash", {
-      apiKey,
-      baseURL,
-      ...defaults,
-      timeoutMillis
-    }),
-  gaps: {
-    "usage/cache-write": "Gemini charges nothing for writing to its cache, and does not count it"
-  },
-  describe,
-  it: (name, body) => it(name, body)
-})
+const contract = (model: string, settings: ProviderContract.Expectations, gaps: ProviderContract.Gaps = {}) =>
+  ProviderContract.contract({
+    name: `google: ${model}`,
+    dialect: GoogleGenerateContent.dialect,
+    make: ({ apiKey, baseURL, defaults, timeoutMillis }) =>
+      google(model, { apiKey, baseURL, ...defaults, timeoutMillis }),
+    settings,
+    gaps,
+    describe,
+    it: (name, body) => it(name, body)
+  })
+
+const gaps = { "usage/cache-write": "Gemini charges nothing for writing to its cache, and does not count it" }
+
+const parallelToolCalls = { type: "rejected", reason: "Gemini may always call several functions at once" } as const
+const reasoningOff = { type: "rejected", reason: "Gemini 3 always thinks" } as const
+
+contract(
+  "gemini-2.5-flash",
+  { parallelToolCalls },
+  { ...gaps, "output/json-schema-with-tools": "before Gemini 3 a request has tools or a shape" }
+)
+contract("gemini-3.1-pro-preview", { parallelToolCalls, reasoningOff }, gaps)
 
 describe("google", () => {
   const failureOf = (options: Parameters<typeof google>[1]) => {

@@ -2,8 +2,10 @@
 
 import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
+import { derive } from "@divisi/core/Seed"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "../VendorError.ts"
 import * as Json from "../VendorJson.ts"
 import type { Protocol, Step } from "../VendorStream.ts"
 import * as Echo from "./echo.ts"
@@ -61,25 +63,21 @@ const usageOf = ({ usage }: State): Usage | undefined => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The id of a call that Google gives none, which are those of models before Gemini 3: unique within the conversation, and
- * the same for the same answer.
+ * The id of a call that Google gives none, as with models before Gemini 3: the same for the same answer
+ * to the same messages, and another for any other.
  */
-const idOf = (responseId: unknown, messages: ReadonlyArray<Message>, calls: number): string => {
-  const before = messages.reduce(
-    (sum, message) => sum + (message.role === "assistant" ? (message.toolCalls?.length ?? 0) : 0),
-    0
-  )
-  const answer = typeof responseId === "string" && /^[\w-]{1,48}$/.test(responseId) ? responseId : "call"
-  return `${answer}-${before + calls}`
-}
+const idOf = (responseId: unknown, messages: ReadonlyArray<Message>, calls: number): string =>
+  `call-${derive(calls, String(responseId), JSON.stringify(messages)).toString(36)}`
 
 /** Google gives a call whole. */
 const callOf = (value: unknown, makeId: () => string): WorkerPart & { readonly type: "tool-call" } => {
   const call = Json.object(value, "a function call")
+  const name = Json.said(call.name, "a function's name")
+  if (name === "") throw unreadable("a function has no name")
   return {
     type: "tool-call",
     id: Json.said(call.id, "a call's id") || makeId(),
-    name: Json.said(call.name, "a function's name"),
+    name,
     arguments: JSON.stringify(Json.object(call.args, "arguments"))
   }
 }

@@ -1,9 +1,31 @@
 /** The wire format of Google's Gemini API (`:generateContent`, and `:streamGenerateContent` with `alt=sse`). */
-import type { PlainMessage } from "@divisi/core/Message"
+import type { ContentPart, ToolCall } from "@divisi/core/Message"
+import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
-import { type Captured, contentText, type Dialect, fields, items, present, type Reply, type Sent } from "./Dialect.ts"
-import { type Answer, type Refusal, type RefusalKind, reasoningText, type Spoken, spoken, text } from "./Script.ts"
+import {
+  type Captured,
+  contentText,
+  type Dialect,
+  fields,
+  items,
+  parsed,
+  present,
+  type Reply,
+  type Sent,
+  type SentMessage,
+  some
+} from "./Dialect.ts"
+import {
+  type Answer,
+  calls,
+  type Delta,
+  type Refusal,
+  type RefusalKind,
+  reasoningText,
+  type Spoken,
+  text
+} from "./Script.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -19,14 +41,99 @@ const reasoningOf = (config: Readonly<Record<string, unknown>>): Reasoning | und
 const partsText = (content: unknown): string =>
   typeof content === "string" ? content : contentText(fields(content).parts ?? content)
 
+/** A part as a piece of a content: Google says by its media type whether it is a picture, and gives files no name. */
+const partOf = (part: unknown): ContentPart | undefined => {
+  const { fileData, inlineData, text } = fields(part)
+  if (typeof text === "string") return { type: "text", text }
+  const { data, fileUri, mimeType } = fields(inlineData ?? fileData)
+  const source = typeof data === "string" ? { data, mediaType: String(mimeType) } : { url: String(fileUri) }
+  if (data === undefined && fileUri === undefined) return undefined
+  return String(mimeType).startsWith("image/") ? { type: "image", ...source } : { type: "file", ...source }
+}
+
+const partsOf = (parts: unknown): ReadonlyArray<ContentPart> => items(parts).flatMap((part) => partOf(part) ?? [])
+
+const callOf = (part: unknown): ReadonlyArray<ToolCall> => {
+  const { args, id, name } = fields(fields(part).functionCall)
+  return name === undefined ? [] : [{ id: String(id), name: String(name), arguments: JSON.stringify(args) }]
+}
+
+/** The result of a call, with the pictures within it. */
+const resultOf = (part: unknown): ReadonlyArray<SentMessage> => {
+  const { id, parts, response } = fields(fields(part).functionResponse)
+  if (response === undefined) return []
+  const { error, output } = fields(response)
+  const media = partsOf(parts)
+  return [
+    {
+      role: "tool",
+      content: String(output ?? error),
+      ...present({
+        parts: some(media),
+        callId: id as string,
+        isError: error === undefined ? undefined : true
+      })
+    }
+  ]
+}
+
+/** The messages of a turn: its results one by one, and what stands beside them as the user's. */
+const messagesOf = (turn: unknown): ReadonlyArray<SentMessage> => {
+  const { parts, role } = fields(turn)
+  const said = partsOf(parts)
+  const results = items(parts).flatMap(resultOf)
+  if (results.length > 0 && said.length === 0) return results
+  const message: SentMessage = {
+    role: role === "model" ? "assistant" : "user",
+    content: partsText(turn),
+    ...present({
+      parts: said.some(({ type }) => type !== "text") ? said : undefined,
+      toolCalls: some(items(parts).flatMap(callOf))
+    })
+  }
+  return [...results, message]
+}
+
+const signaturesOf = (turns: unknown): ReadonlyArray<string> =>
+  items(turns)
+    .flatMap((turn) => items(fields(turn).parts))
+    .flatMap((part) => {
+      const { thoughtSignature } = fields(part)
+      return typeof thoughtSignature === "string" ? [thoughtSignature] : []
+    })
+
+const toolsOf = (tools: unknown): ReadonlyArray<ToolDefinition> =>
+  items(tools)
+    .flatMap((tool) => items(fields(tool).functionDeclarations))
+    .map((declaration) => {
+      const { description, name, parametersJsonSchema } = fields(declaration)
+      const input = fields(parametersJsonSchema)
+      return { name: String(name), input, ...present({ description: description as string }) }
+    })
+
+const choices: Readonly<Record<string, ToolChoice>> = { AUTO: "auto", VALIDATED: "auto", NONE: "none", ANY: "required" }
+
+const choiceOf = (config: unknown): ToolChoice | undefined => {
+  const { allowedFunctionNames, mode } = fields(fields(config).functionCallingConfig)
+  const [name] = items(allowedFunctionNames)
+  return name === undefined ? choices[String(mode)] : { name: String(name) }
+}
+
+const outputOf = ({ responseJsonSchema, responseMimeType }: Readonly<Record<string, unknown>>) => {
+  if (responseMimeType !== "application/json") return undefined
+  const output: OutputFormat =
+    responseJsonSchema === undefined
+      ? { type: "json" }
+      : { type: "json-schema", name: "", schema: fields(responseJsonSchema) }
+  return output
+}
+
 const read = (request: Captured): Sent => {
   const body = fields(request.body)
   const url = new URL(request.path, "http://localhost")
   const config = fields(body.generationConfig)
   const system = partsText(body.systemInstruction ?? body.system_instruction ?? "")
-  const turns = items(body.contents).map(
-    (item): PlainMessage => ({ role: fields(item).role === "model" ? "assistant" : "user", content: partsText(item) })
-  )
+  const turns = items(body.contents).flatMap(messagesOf)
   return {
     isStream: url.pathname.endsWith(":streamGenerateContent"),
     messages: system === "" ? turns : [{ role: "system", content: system }, ...turns],
@@ -37,7 +144,11 @@ const read = (request: Captured): Sent => {
       temperature: config.temperature as number,
       seed: config.seed as number,
       stopSequences: config.stopSequences as ReadonlyArray<string>,
-      reasoning: reasoningOf(config)
+      reasoning: reasoningOf(config),
+      tools: some(toolsOf(body.tools)),
+      toolChoice: choiceOf(body.toolConfig),
+      output: outputOf(config),
+      signatures: some(signaturesOf(body.contents))
     })
   }
 }
@@ -64,7 +175,26 @@ const usageOf = (usage: Usage) => ({
   promptTokensDetails: [{ modality: "TEXT", tokenCount: usage.inputTokens }]
 })
 
-const partOf = ({ text, type }: Spoken) => (type === "text" ? { text } : { text, thought: true })
+const spokenPart = ({ text, type }: Spoken) => (type === "text" ? { text } : { text, thought: true })
+
+/** Since Gemini 3 a call has an id; the first of an answer is signed. */
+const callPart = (answer: Answer, call: ToolCall, model: string) => ({
+  functionCall: {
+    ...(/^gemini-2/.test(model) ? {} : { id: call.id }),
+    name: call.name,
+    ...(call.arguments === "" ? {} : { args: parsed(call.arguments) })
+  },
+  ...present({ thoughtSignature: calls(answer)[0]?.id === call.id ? answer.signature : undefined })
+})
+
+/** A call is sent whole, with the last of its pieces. */
+const partWriter = (answer: Answer, model: string) => (delta: Delta, index: number) => {
+  if (delta.type !== "tool-call") return spokenPart(delta)
+  const next = answer.deltas[index + 1]
+  if (next?.type === "tool-call" && next.id === delta.id) return undefined
+  const call = calls(answer).find(({ id }) => id === delta.id)
+  return call && callPart(answer, call, model)
+}
 
 const responseOf = (model: string, candidate: unknown, more: Readonly<Record<string, unknown>> = {}) => ({
   candidates: [candidate],
@@ -92,7 +222,11 @@ const stream = (answer: Answer, model: string) => {
       totalTokenCount: answer.usage.inputTokens
     }
   }
-  const deltas = answer.deltas.map((delta) => event(responseOf(model, candidate([partOf(spoken(delta))]), sofar)))
+  const write = partWriter(answer, model)
+  const deltas = answer.deltas.map((delta, index) => {
+    const part = write(delta, index)
+    return part === undefined ? "" : event(responseOf(model, candidate([part]), sofar))
+  })
   const last = responseOf(
     model,
     candidate([{ text: "", thoughtSignature: isNoisy ? "EjQKMgEM" : undefined }], {
@@ -109,7 +243,12 @@ const stream = (answer: Answer, model: string) => {
 
 const whole = (answer: Answer, model: string) => {
   const thought = reasoningText(answer)
-  const parts = [...(thought === "" ? [] : [{ text: thought, thought: true }]), { text: text(answer) }]
+  const said = text(answer)
+  const parts = [
+    ...(thought === "" ? [] : [{ text: thought, thought: true }]),
+    ...(said === "" && calls(answer).length > 0 ? [] : [{ text: said }]),
+    ...calls(answer).map((call) => callPart(answer, call, model))
+  ]
   return responseOf(model, candidate(parts, { finishReason: finishReasons[answer.ending] }), {
     usageMetadata: answer.usage && usageOf(answer.usage)
   })
@@ -212,6 +351,8 @@ export const dialect: Dialect = {
   name: "Google generateContent",
   sources: [
     "https://ai.google.dev/api/generate-content",
+    "https://ai.google.dev/gemini-api/docs/function-calling",
+    "https://ai.google.dev/gemini-api/docs/thought-signatures",
     "https://ai.google.dev/gemini-api/docs/troubleshooting",
     "https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto",
     "npm @google/genai, dist/genai.d.ts"
@@ -222,5 +363,7 @@ export const dialect: Dialect = {
   whole,
   refuse,
   refuseInStream,
+  signs: true,
+  argumentsAs: "json",
   malformed: 'data: {"candidates": [{"content": {"parts": [{"te\r\n\r\n'
 }
