@@ -30,6 +30,26 @@ const passAtK = (samples: number, correct: number, k: number) => {
   return 1 - none
 }
 
+interface Answers {
+  readonly grader: string
+  readonly gold: string
+  readonly right: ReadonlyArray<string>
+  readonly wrong: ReadonlyArray<string>
+}
+
+describe("answers as models write them", () => {
+  it.effect("are graded right by every grader", () =>
+    Effect.gen(function* () {
+      const all: ReadonlyArray<Answers> = lines("answers.jsonl")
+      for (const { gold, grader, right, wrong } of all) {
+        const credited = (answer: string) => correct(Graders.named(grader)!, gold, answer)
+        assert.deepStrictEqual(yield* Effect.filter(wrong, credited), [], `${grader}, ${gold}: false credit`)
+        assert.deepStrictEqual(yield* Effect.filter(right, credited), right, `${grader}, ${gold}: missed`)
+      }
+    })
+  )
+})
+
 describe("texts", () => {
   it("are taken from their last tags, however many there are", () => {
     assert.strictEqual(TextGrader.extract("<answer>a <answer>b</ANSWER> </answer> <Answer> c </answer> d"), "c")

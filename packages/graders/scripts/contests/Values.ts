@@ -60,7 +60,7 @@ export const values: Kinds = {
         `\\frac{${n}!}{${k}!\\,${n - k}!}`,
         `\\frac{${n}!}{${k}! \\cdot ${n - k}!}`
       ],
-      wrong: [`${value + 1}`, `\\frac{${n}!}{${n - k}!}`, `\\binom{${n}}{${k - 1}}`, `\\frac{${n}}{${k}}`]
+      wrong: [`${value + 1}`, `\\frac{${n}!}{${n - k}!}`, `\\binom{${n + 1}}{${k}}`, `\\frac{${n}}{${k}}`]
     }
   },
   "power less one": (random) => {

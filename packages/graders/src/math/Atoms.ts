@@ -34,6 +34,12 @@ const words = (text: string): string =>
     .trim()
     .replace(/^(?:an?|the) (?=[a-z]{3})/, "")
 
+/** A value and its condition. */
+const piece = ([value, condition, ...rest]: ReadonlyArray<Expression>): readonly [Expression, Expression] => {
+  if (value === undefined || condition === undefined || rest.length > 0) throw new Unreadable()
+  return [value, condition]
+}
+
 /** A reader of atoms; what stands between brackets is read by those that know all of the notation. */
 export abstract class AtomReader extends Cursor {
   /** Inside bars, a bar closes. */
@@ -112,7 +118,7 @@ export abstract class AtomReader extends Cursor {
       case "begin":
         return this.matrix()
       case "mathbb":
-        return this.reals()
+        return this.numbers()
       case "lfloor":
         return { type: "call", name: "floor", of: this.until("rfloor") }
       case "lceil":
@@ -179,13 +185,13 @@ export abstract class AtomReader extends Cursor {
     return inner
   }
 
-  protected reals(): Expression {
+  protected numbers(): Expression {
     this.take("symbol", "{")
     const set = this.peek()?.text
     this.position++
     this.take("symbol", "}")
-    if (set !== "R") throw new Unreadable()
-    return symbol("reals")
+    if (set !== "R" && set !== "Z") throw new Unreadable()
+    return symbol(set === "R" ? "reals" : "integers")
   }
 
   /** One digit or letter, or a group in braces: `\frac12` is `\frac{1}{2}`. */
@@ -322,16 +328,28 @@ export abstract class AtomReader extends Cursor {
     return { type: "set", items: inner.type === "list" ? inner.items : [inner] }
   }
 
+  /** Takes a sign or a word that only tells a value from its condition. */
+  private betweenPieces(): boolean {
+    const token = this.peek()
+    const isSign = token?.type === "symbol" && /^[,;.]$/.test(token.text)
+    const isWord =
+      (token?.type === "text" || token?.type === "word") && /^,?\s*(?:if|for|when|where)$/i.test(token.text)
+    if (isSign || isWord) this.position++
+    return isSign || isWord
+  }
+
   protected matrix(): Expression {
     const name = this.environment()
     if (name === "array" && this.is("symbol", "{")) this.braced()
     const rows: Array<Array<Expression>> = [[]]
     while (!this.take("command", "end")) {
       if (this.take("command", "row")) rows.push([])
-      else if (!this.take("symbol", "&")) rows.at(-1)!.push(this.relation())
+      else if (this.take("symbol", "&") || (name === "cases" && this.betweenPieces())) continue
+      else rows.at(-1)!.push(this.relation())
     }
     if (this.environment() !== name) throw new Unreadable()
     const filled = rows.filter((row) => row.length > 0)
+    if (name === "cases") return { type: "cases", pieces: filled.map(piece) }
     return name === "vmatrix" ? determinant(filled) : { type: "matrix", rows: filled }
   }
 }

@@ -38,7 +38,7 @@ export type Expression =
     }
   /** A number in another base, e.g. `52_8`: it equals only the same digits in the same base. */
   | { readonly type: "based"; readonly digits: string; readonly base: string }
-  /** A variable, or one of the constants `pi`, `e`, `i`, `infinity`, `reals`, `empty`. */
+  /** A variable, or one of the constants `pi`, `e`, `i`, `infinity`, `reals`, `integers`, `empty`. */
   | { readonly type: "symbol"; readonly name: string }
   | { readonly type: "add" | "multiply"; readonly items: ReadonlyArray<Expression> }
   | { readonly type: "negate" | "factorial" | "double-factorial" | "degree" | "percent"; readonly of: Expression }
@@ -67,6 +67,8 @@ export type Expression =
   | { readonly type: "set-builder"; readonly of: Expression }
   | { readonly type: "set" | "union"; readonly items: ReadonlyArray<Expression> }
   | { readonly type: "difference"; readonly left: Expression; readonly right: Expression }
+  /** A value for each condition. */
+  | { readonly type: "cases"; readonly pieces: ReadonlyArray<readonly [value: Expression, condition: Expression]> }
   | { readonly type: "matrix"; readonly rows: ReadonlyArray<ReadonlyArray<Expression>> }
   /** A chain: one more operand than comparisons. */
   | {
@@ -106,6 +108,8 @@ export const children = (expression: Expression): ReadonlyArray<Expression> => {
       return [expression.of, expression.modulus]
     case "matrix":
       return expression.rows.flat()
+    case "cases":
+      return expression.pieces.flat()
     case "relation":
       return expression.operands
     default:
@@ -117,7 +121,7 @@ export const children = (expression: Expression): ReadonlyArray<Expression> => {
 export const some = (expression: Expression, isSuch: (node: Expression) => boolean): boolean =>
   isSuch(expression) || children(expression).some((child) => some(child, isSuch))
 
-const constants = new Set(["pi", "e", "i", "infinity", "reals", "empty"])
+const constants = new Set(["pi", "e", "i", "infinity", "reals", "integers", "empty"])
 
 /** The names of the variables, in the order of the alphabet. */
 export const variables = (expression: Expression): ReadonlyArray<string> => {

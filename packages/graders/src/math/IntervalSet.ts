@@ -97,22 +97,15 @@ const merge = (intervals: ReadonlyArray<Interval>): ReadonlyArray<Interval> => {
 const further = (a: Bound, b: Bound): Bound =>
   a.at === b.at ? { ...a, isClosed: a.isClosed || b.isClosed } : a.at > b.at ? a : b
 
-/** Takes points out. */
-const without = (intervals: ReadonlyArray<Interval>, holes: ReadonlyArray<Interval>): Intervals => {
-  if (holes.some(({ high, low }) => low.at !== high.at)) return undefined
-  return holes.reduce<ReadonlyArray<Interval>>(
-    (left, { low: hole }) =>
-      left.flatMap((one) => {
-        if (hole.at < one.low.at || hole.at > one.high.at) return [one]
-        const open = { ...hole, isClosed: false }
-        return [
-          { low: one.low, high: open },
-          { low: open, high: one.high }
-        ].filter(({ high, low }) => low.at < high.at)
-      }),
-    intervals
-  )
-}
+/** Takes points and intervals out. */
+const without = (intervals: ReadonlyArray<Interval>, holes: ReadonlyArray<Interval>): ReadonlyArray<Interval> =>
+  holes.reduce((left, { high, low }) => {
+    const outside = [
+      { low: everything.low, high: { ...low, isClosed: !low.isClosed } },
+      { low: { ...high, isClosed: !high.isClosed }, high: everything.high }
+    ].filter(({ high, low }) => low.at < high.at)
+    return intersect(left, outside)
+  }, intervals)
 
 const intersect = (a: ReadonlyArray<Interval>, b: ReadonlyArray<Interval>): ReadonlyArray<Interval> =>
   a.flatMap((x) =>

@@ -172,8 +172,17 @@ const compareSeveral = (gold: Expression, answer: Expression, rules: Rules): Dec
 const isPoint = (expression: Expression): boolean =>
   expression.type === "tuple" && expression.open === "(" && expression.close === ")"
 
+/** A point behind its name: `P(2, -3)`. */
+const pointOf = (expression: Expression): Expression => {
+  const [name, point] = expression.type === "multiply" && expression.items.length === 2 ? expression.items : []
+  const isNamed = name?.type === "symbol" && /^[A-Z](?:_\w+)?'*$/.test(name.name) && point?.type === "tuple"
+  return isNamed && isPoint(point) ? point : expression
+}
+
 const compareTuples = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   if (gold.type !== "tuple") return open
+  const point = pointOf(answer)
+  if (point !== answer) return compareTuples(gold, point, rules)
   if (answer.type === "list") return verdict(isPoint(gold) && isCoordinates(gold.items, answer, rules, decide), "tuple")
   if (answer.type !== "tuple") return open
   const isMixed = !(isPoint(gold) && isPoint(answer))
@@ -195,6 +204,20 @@ const compareMatrices = (gold: Expression, answer: Expression, rules: Rules): De
     return a === undefined && b === undefined ? open : no("matrix")
   }
   return verdict(a === undefined ? inOrder(point.items, column, rules) : inOrder(column, point.items, rules), "matrix")
+}
+
+/** The same values for the same conditions, in any order. */
+const compareCases = (gold: Expression, answer: Expression, rules: Rules): Decision => {
+  if (gold.type !== "cases" || answer.type !== "cases") return open
+  const left = [...answer.pieces]
+  const isSame = gold.pieces.every(([value, condition]) => {
+    const at = left.findIndex(
+      (other) => decide(condition, other[1], rules).correct && decide(value, other[0], rules).correct
+    )
+    if (at !== -1) left.splice(at, 1)
+    return at !== -1
+  })
+  return isSame && left.length === 0 ? yes("relation") : open
 }
 
 const isIntervals = (expression: Expression): boolean =>
@@ -262,6 +285,7 @@ const decide = (gold: Expression, answer: Expression, rules: Rules): Decision =>
     () => (isReckoned(gold, answer) ? compareMatrices(gold, answer, rules) : open),
     () => compareTuples(gold, answer, rules),
     () => compareIntervals(gold, answer),
+    () => compareCases(gold, answer, rules),
     () => compareWithRelation(gold, answer, rules, decide)
   ].reduce((decision, next) => or(decision, next), mismatch(gold, answer))
 }
@@ -332,6 +356,40 @@ const compareSets = (a: Expression, b: Expression, rules: Rules): Decision => {
   return decide(a, b, rules)
 }
 
+/** The variable of what holds for all whole numbers: `\frac{\pi}{4} + k\pi, k \in \mathbb{Z}`. */
+const parameterOf = (expression: Expression): string | undefined => {
+  const last = expression.type === "list" && expression.items.length === 2 ? expression.items[1] : undefined
+  if (last?.type !== "relation" || last.comparisons.join() !== "in") return undefined
+  const [name, set] = last.operands
+  return name?.type === "symbol" && set?.type === "symbol" && set.name === "integers" ? name.name : undefined
+}
+
+const renamed = (expression: Expression, from: string, to: string): Expression =>
+  JSON.parse(print(expression), (key, value) => {
+    if (key === "numerator" || key === "denominator") return BigInt(value)
+    return value?.type === "symbol" && value.name === from ? { ...value, name: to } : value
+  })
+
+/** With the gold answer's name for the whole number that it is said for. */
+const withParameterOf = (gold: Expression, answer: Expression): Expression => {
+  const [to, from] = [parameterOf(gold), parameterOf(answer)]
+  return to === undefined || from === undefined || from === to || variables(answer).includes(to)
+    ? answer
+    : renamed(answer, from, to)
+}
+
+/** `\frac{x+1}{x-1}, x \ne 1`: without what is left out, where the gold formula has no value there. */
+const withoutHole = (gold: Expression, answer: Expression): Expression => {
+  if (answer.type !== "list" || answer.items.length !== 2 || answer.join !== "," || !isValue(gold)) return answer
+  const [value, hole] = answer.items
+  if (hole?.type !== "relation" || hole.comparisons.join() !== "!=") return answer
+  const [name, at] = hole.operands
+  const point = name?.type === "symbol" ? exact(at!) : undefined
+  if (name?.type !== "symbol" || point === undefined || !variables(gold).includes(name.name)) return answer
+  const bindings = new Map([[name.name, point]])
+  return exact(gold, bindings) === undefined && approximate(gold, bindings) === undefined ? value! : answer
+}
+
 /** The first reading that is right, else the first that says anything. */
 const best = (decisions: ReadonlyArray<Decision>): Decision =>
   decisions.find(({ correct }) => correct) ?? decisions.find(({ rung }) => rung !== "none") ?? open
@@ -340,7 +398,9 @@ const compareTop = (gold: Expression, answer: Expression, rules: Rules): Decisio
   const golds = withoutApproximation(gold, true)
   const answers = withoutApproximation(answer, hasDecimal(gold) && !hasApproximation(gold))
   if (answers.length === 0) return no("relation")
-  return best(golds.slice(0, 1).flatMap((a) => answers.map((b) => compareSets(a, b, rules))))
+  return best(
+    golds.slice(0, 1).flatMap((a) => answers.map((b) => compareSets(a, withoutHole(a, withParameterOf(a, b)), rules)))
+  )
 }
 
 const hasApproximation = (expression: Expression) =>
@@ -373,7 +433,7 @@ const goldReadings = (gold: string): ReadonlyArray<Expression> => {
 const answerReadings = (answer: string, gold: Expression): ReadonlyArray<Expression> => {
   const isDecimal = measured(gold).value.type === "number" && hasDecimal(gold)
   const plain = isDecimal ? answer.replace(/^≈\s*/, "") : answer
-  const comma = isDecimal && /^\D*\d+,(?!\d{3}(?!\d))\d+\D*$/.test(plain) ? [parse(plain.replace(",", "."))] : []
+  const comma = isDecimal && /^[^\d([{]*\d+,(?!\d{3}(?!\d))\d+\D*$/.test(plain) ? [parse(plain.replace(",", "."))] : []
   return [...comma.filter((one) => one !== undefined), ...readings(plain)]
 }
 
@@ -390,7 +450,7 @@ export const decideText = (gold: string, answer: string, rules: Rules): Decision
   const [time, other] = [timeOfDay(a), timeOfDay(b)]
   if (time !== undefined && other !== undefined) return verdict(time === other, "text")
   if (isTime.test(a) && /^\d+:\d+$/.test(b)) return no("text")
-  const said = a.includes(":") ? b.replace(/^(\d+)\s+(?:\\text\s*\{\s*)?to\s*\}?\s+(\d+)$/, "$1:$2") : b
+  const said = a.includes(":") ? b.replace(/^(\d+)\s*(?:\\text\s*\{\s*to\s*\}|\bto\b)\s*(\d+)$/, "$1:$2") : b
   return best(
     goldReadings(a).flatMap((left) => answerReadings(said, left).map((right) => compareTop(left, right, rules)))
   )

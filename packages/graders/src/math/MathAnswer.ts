@@ -53,7 +53,9 @@ const refuted = /^[\s$.)\]\\]*(?:is|was|seems|cannot be|would be)\s+(?:wrong|inc
 
 /** With the name before it, where one is given: `x = \boxed{5}`. */
 const named = (text: string, { content, start }: Statement): string => {
-  const name = /(?:^|[\s$(,])([a-zA-Z](?:_\{?\w+\}?)?)\s*=\s*$/.exec(text.slice(Math.max(0, start - 16), start))?.[1]
+  const name = /(?:^|[\s$(,[])((?![ei]\s*=)[a-zA-Z](?:_\{?\w+\}?)?)\s*=\s*$/.exec(
+    text.slice(Math.max(0, start - 16), start)
+  )?.[1]
   return name === undefined || content.includes("=") ? content : `${name} = ${content}`
 }
 
@@ -65,12 +67,11 @@ const boxed = (text: string): Statement | undefined => {
   )
   const last = found.at(-1)
   if (last === undefined) return undefined
-  let joined = last.content
+  let joined = named(text, last)
   for (let index = found.length - 1; index > 0; index--) {
     const [before, after] = [found[index - 1]!, found[index]!]
     const between = text.slice(before.end, after.start)
     if (!joint.test(between) && !/^ *$/.test(between)) break
-    if (index === found.length - 1) joined = named(text, last)
     const conjunction = /\b(or|and)\b/.exec(between)?.[1]
     joined = `${named(text, before)}${conjunction === undefined ? ", " : ` \\text{${conjunction}} `}${joined}`
   }
@@ -90,10 +91,14 @@ const tagged = (text: string): Statement | undefined => {
 // -------------------------------------------------------------------------------------------------------------------
 
 const label =
-  /(?:\*\*|__)?\b(?:the\s+)?(?:final|correct|overall)?\s*(?:answer|result|solution|value)s?\s*(?:(?:\*\*|__)?\s*:\s*(?:\*\*|__)?|\s+(?:is|are|equals?|(?:must|should|would)\s+be|comes? (?:out )?to)\b\s*(?:\*\*|__)?:?|\s*=)\s*|#{1,6} *(?:final )?answer:? *\n+\s*|####\s*/gi
+  /(?:\*\*|__)?\b(?:the\s+)?(?:final|correct|overall)?\s*(?:answer|result|solution|value)s?\s*(?:(?:\*\*|__)?\s*:\s*(?:\*\*|__)?|\s+(?:is|are|equals?|(?:must|should|would)\s+be|comes? (?:out )?to)\b\s*(?:\*\*|__)?:?|\s*=)\s*|(?:#{1,6} *(?:\*\*)?|\*\*)(?:final )?answer:?(?:\*\*)?:? *\n+\s*|####\s*/gi
 
 /** What takes a statement back before it is made: "I do not think that the answer is 3". */
-const disowned = /\b(?:not|n't|doubt|wrong|unless|whether|cannot|if)\b[^.\n:;,]{0,25}$/i
+const disowned =
+  /\b(?:not|n't|doubt|wrong|unless|whether|cannot|if|assum(?:e|ed|es|ing)|suppos(?:e|ed|ing)|imagine|pretend)\b[^.\n:;,]{0,25}$/i
+
+/** The same again in brackets behind an answer in bold, where it is no second answer: "**Answer: 10** (i.e., n = 10)". */
+const explained = /(?:\*\*|__)\s*\((?![^()]*\b(?:or|not|maybe|perhaps|possibly|probably|guess\w*)\b)[^()]*\)[.!]?$/i
 
 /** What stands behind a label: its formula when it begins with one, else up to the end of the sentence. */
 const statement = (text: string, match: RegExpExecArray): Statement | undefined => {
@@ -101,14 +106,14 @@ const statement = (text: string, match: RegExpExecArray): Statement | undefined 
   if (disowned.test(text.slice(Math.max(0, start - 40), start))) return undefined
   const rest = text.slice(start + match[0].length).trim()
   const said = sentence(rest)
-  const content = said.replace(/^(?:\*\*|__)|(?:\*\*|__)[.!]?$/g, "")
+  const content = said.replace(explained, "").replace(/^(?:\*\*|__)|(?:\*\*|__)[.!。]?$/g, "")
   const end = text.length - rest.length + said.length
   return content === "" ? undefined : { start, end, content }
 }
 
 /** "Antwort: 5", "La respuesta es 5", "答えは5です". */
 const foreignLabel = new RegExp(
-  `(?:(?<!\\p{L})(?:${answerWords})|${joinedWords})(?:\\*\\*)?\\s*(?:[:：=]|(?<=\\s)(?:ist|lautet|est|es|é|è|e|är|er|jest|je|este|adalah|είναι|это|є)\\s|是|为|為|は|은|는)(?:\\*\\*)?\\s*`,
+  `(?:(?<!\\p{L})(?:${answerWords}|lösung|ergebnis|résultat|resultado|risultato|resultat|wynik|результат)|${joinedWords})(?:\\*\\*)?\\s*(?:[:：=]|(?<=\\s)(?:ist|lautet|est|es|é|è|e|är|er|jest|je|este|adalah|είναι|это|є|هو|هي)\\s|是|为|為|は|은|는)(?:\\*\\*)?\\s*`,
   "giu"
 )
 
@@ -171,6 +176,10 @@ const number =
 const hedge =
   /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table)s?\s*\(?#?\d+)\b/i
 
+/** The same in other languages: denials, guesses and bounds. */
+const foreignHedge =
+  /(?<!\p{L})(?:nicht|kein\p{L}*|vielleicht|vermutlich|wahrscheinlich|höchstens|mindestens|pas|peut-être|probablement|suppos\p{L}*|au (?:plus|moins)|quizás?|tal vez|probablemente|al menos|a lo sumo|como (?:máximo|mínimo)|talvez|provavelmente|não|pelo menos|no máximo|forse|probabilmente|non|almeno|al massimo|не|возможно|может быть|вероятно|наверное|niet|misschien|waarschijnlijk|nie|może|chyba|prawdopodobnie|belki|muhtemelen|değil|kanske|kanskje|inte|ikke|möjligen)(?!\p{L})|可能|也许|也許|大概|不确定|不確定|不知道|不是|至少|至多|最多|最少|かもしれ|おそらく|たぶん|多分|わかりません|分かりません|ではない|아마|모르|아니/iu
+
 const about = /\b(?:about|around|almost|nearly|approximately|approx|roughly)\b|≈/i
 
 const lastSentence = (text: string): string | undefined =>
@@ -193,7 +202,7 @@ const unitBehind = (text: string): string => {
 /** The one number of the last sentence, where it is said plainly; with its unit. */
 const onlyNumber = (text: string): string | undefined => {
   const last = lastSentence(text)
-  if (last === undefined || hedge.test(last)) return undefined
+  if (last === undefined || hedge.test(last) || foreignHedge.test(last)) return undefined
   const found = [...last.matchAll(number)]
   if (found.length !== 1) return undefined
   const [match] = found
@@ -231,10 +240,19 @@ const stated = (text: string): string | undefined => {
     : withLetterUnit(end)
 }
 
+/** What is said to be reached somewhere: "The minimum is $17$, attained at $x = 4$". */
+const reached = (text: string): string | undefined => {
+  const last = lastSentence(text) ?? ""
+  const match = /\b(?:is|equals)\s+(\$[^$\n]{1,80}\$),?\s+(?:(?:which|and) is )?(?:attained|achieved|reached)\b/.exec(
+    last
+  )
+  return match === null || doubt.test(last) ? undefined : match[1]
+}
+
 /** What a text ends with, when that is a formula, the result of an equation, or a number that is said plainly. */
 const asserted = (text: string): string | undefined => {
   const last = lastSentence(text) ?? ""
-  if (last.search(formulas) !== -1) return stated(text) ?? lastFormula(text)
+  if (last.search(formulas) !== -1) return stated(text) ?? reached(text) ?? lastFormula(text)
   return stated(text) ?? reckoned(text) ?? onlyNumber(text) ?? lastFormula(text)
 }
 
@@ -305,7 +323,10 @@ const marked = (text: string): { readonly content: string | undefined } | undefi
 
 /** Without what models write behind an answer for no reader: marks of turns, and the hope that it is right. */
 const withoutTail = (text: string): string =>
-  text.replace(/(?<=\S)\s*<\|[\s\S]*$/, "").replace(/(?<=\S)\s+I hope (?:it|this|that)\b[^.\n]{0,40}\.?$/i, "")
+  text
+    .replace(/(?<=\S)\s*<\|[\s\S]*$/, "")
+    .replace(/(?<=\S)\s*[✓✔✅☑🎉🙂😊]\uFE0F?\s*$/u, "")
+    .replace(/(?<=\S)\s+I hope (?:it|this|that)\b[^.\n]{0,40}\.?$/i, "")
 
 /**
  * The final answer in a text, as it is written there; `undefined` when the text gives none.

@@ -93,9 +93,15 @@ const chosen = (n = "", kind = "", k = "") => `\\${kind === "C" ? "binom" : "per
 
 /** What is written without commands. */
 const plainSpelling: ReadonlyArray<Rule> = [
+  [/\bper cent\b/gi, "percent"],
+  [/^\\text\s*\{\s*(?:the\s+)?(?:final\s+)?answer\s*(?:is|=)?\s*:?\s*\}\s*/gi, ""],
+  [/(\\text\s*\{[^{}]*\p{L})\s+and\s*\}\s*(?=\d)/gu, "$1} \\text{and} "],
+  [/^(?:\\text\s*\{\s*)?no solutions?\s*\}?$/gi, "\\emptyset "],
+  [/(?:\\(?:text|mathrm)\s*\{\s*)?\b(?:USD|US(?=\s*\\?\$))\s*\}?\s*(?:\\?\$)?\s*(?=\d)/g, "\\dollar "],
+  [/(?<=\d)\s*\\(?:text|mathrm)\s*\{\s*[eE]\s*\}\s*(?=[+-]?\d)/g, "e"],
   [/(?<=\d)\s*"/g, "''"],
   [/(?<![a-zA-Z\d\\])(\d+)([CP])(\d+)(?!\d)/g, (_, n, kind, k) => chosen(n, kind, k)],
-  [/^([CP])\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)$/g, (_, kind, n, k) => chosen(n, kind, k)],
+  [/^([CP])\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)(?=\s*(?:=|$))/g, (_, kind, n, k) => chosen(n, kind, k)],
   [/(?<=\d)\s*\+\/-\s*(?=\d)/g, "\\pm "],
   [/\(([\dA-F]+)\)\s*_/g, "$1_"],
   [/(?<=^\d[\dA-F]*)\s*(?:\\text\s*\{)?\s*\(?(?:in )?base[ -](\w+)\)?\s*\}?$/g, "_{$1}"],
@@ -114,6 +120,12 @@ const spelling: ReadonlyArray<Rule> = [
     (_, braced, bare) => "'".repeat(((braced ?? bare)!.match(/prime/g) ?? []).length)
   ],
   [/\^\s*\{\s*('+)\s*\}/g, "$1"],
+  [/\\underline\s*\{\s*(-?[\d.,]+)\s*\}/g, "$1"],
+  [/\\(?:text)?color\s*\{[^{}]*\}/g, ""],
+  [/\\cr(?![a-zA-Z])/g, "\\\\ "],
+  [/\\bigcup(?![a-zA-Z])/g, "\\cup"],
+  // Powers of units, whose braces would end their text.
+  [/(?<=\\(?:text|mathrm)\s*\{[^{}]*)\^\s*\{\s*(-?\d)\s*\}(?=[^{}]*\})/g, "^$1"],
   [/\\prime(?![a-zA-Z])/g, "'"],
   [/\\(?:hat|vec|mathbf|boldsymbol)\s*\{?\s*\\?(?:([ij])math|([ijk]))\s*\}?(?![a-zA-Z])/g, "\\vector$1$2 "],
   [/\\(?:vec|overrightarrow)(?![a-zA-Z])/g, "\\arrow"],
@@ -128,6 +140,10 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\text\s*\{\s*(-?\d[^{}]*)\}/g, "$1"],
   [/\\(?:operatorname\*?|mathrm|mathbf|mathit|mathsf|mathop|boldsymbol|bm|rm)\s*\{([^{}]*)\}/g, "\\name{$1}"],
   [/\\(?:rm|bf|it)(?![a-zA-Z])/g, ""],
+  [
+    /(?<=[\d})]\s*)\\frac\s*\{\s*(\\(?:text|name)\s*\{[^{}]*\}(?:\^\{?-?\d\}?)?)\s*\}\s*\{\s*(\\(?:text|name)\s*\{[^{}]*\}(?:\^\{?-?\d\}?)?)\s*\}/g,
+    "$1/$2"
+  ],
   [
     /\^\s*\{\s*\\(?:circ|degree)\s*\}|\^\s*\\circ(?![a-zA-Z])|\\degree(?:s)?(?![a-zA-Z])|\\circ(?![a-zA-Z])/g,
     "\\degree "

@@ -9,8 +9,10 @@ import { exact } from "./Evaluate.ts"
 import type { Comparison, Expression } from "./Expression.ts"
 import { tokens as tokensOf } from "./Lexer.ts"
 import * as Rational from "./Rational.ts"
-import { isUnit, unitOf } from "./Units.ts"
+import { factor, isUnit, unitOf } from "./Units.ts"
 import { scales, startsAtom } from "./Vocabulary.ts"
+
+type Quantity = Extract<Expression, { readonly type: "quantity" }>
 
 class Reader extends AtomReader {
   all(): Expression {
@@ -179,7 +181,26 @@ class Reader extends AtomReader {
     if (/^(?:per ?cent|percentage|pct)$/i.test(unit)) return percent(value)
     const temperature = value.type === "degree" ? /^(?:C|F|Celsius|Fahrenheit)$/i.exec(unit) : null
     if (value.type === "degree" && temperature !== null) return celsius(value.of, unit)
-    return { type: "quantity", of: value, unit: unitOf(unit) }
+    return this.withSmallerUnit({ type: "quantity", of: value, unit: unitOf(unit) })
+  }
+
+  /** `2\text{ hours }30\text{ minutes}` in its first unit. */
+  private withSmallerUnit(quantity: Quantity): Expression {
+    const start = this.position
+    if (this.conjunction() === "and") this.position++
+    const next = this.peek()?.type === "number" ? this.product() : undefined
+    const isSmaller =
+      next?.type === "quantity" &&
+      [quantity, next].every(({ of, unit }) => of.type === "number" && /^(?:second|metre|month)$/.test(unit.name)) &&
+      next.unit.name === quantity.unit.name &&
+      Rational.compare(next.unit.scale, quantity.unit.scale) < 0
+    if (!isSmaller) {
+      this.position = start
+      return quantity
+    }
+    const value = factor(next.unit, quantity.unit)
+    const rest: Expression = { type: "multiply", items: [next.of, { type: "number", value, isDecimal: false }] }
+    return { ...quantity, of: { type: "add", items: [quantity.of, rest] } }
   }
 
   /** Words with their powers, and what they are divided by. */

@@ -26,15 +26,23 @@ const isNear = (answer: number, gold: number): boolean =>
 
 const squeeze = (text: string) => text.trim().replace(/\s+/g, " ").toLowerCase()
 
+/** The same, but near 0 what counts is how near the reference is: 6.67e-12 is not 6.67e-11. */
+const isStrictlyNear = (answer: number, gold: number): boolean =>
+  answer === gold || (isNear(answer, gold) && Math.abs(answer - gold) < 0.001 * Math.abs(gold))
+
 /** Whether the answers agree where just one is a percentage; `undefined` when that does not decide. */
-const byPercent = (gold: string, answer: string): boolean | undefined => {
+const byPercent = (
+  gold: string,
+  answer: string,
+  isEqual = (answer: number, gold: number) => Math.abs(answer - gold) < 1e-6
+): boolean | undefined => {
   if (gold.includes("%") === answer.includes("%")) return undefined
   const fraction = (text: string) => {
     const number = float(text.replaceAll("%", ""))
     return number === undefined ? undefined : text.includes("%") ? number / 100 : number
   }
   const [a, b] = [fraction(gold), fraction(answer)]
-  return a === undefined || b === undefined ? undefined : Math.abs(a - b) < 1e-6
+  return a === undefined || b === undefined ? undefined : isEqual(b, a)
 }
 
 const byFloat = (gold: string, answer: string): boolean | undefined => {
@@ -87,6 +95,7 @@ const plain = (text: string) =>
     .replace(/\\[,;:! ]|~/g, " ")
     .replace(/^\$(.*)\$$/, "$1")
     .replace(/\\([$%])/g, "$1")
+    .replace(/\s*\bper ?cent\b/gi, "%")
     .replace(/[−–]/g, "-")
     .trim()
 
@@ -110,7 +119,7 @@ const isSameNumber = (gold: Measured, answer: Measured): boolean => {
   const ratio = factor(answer.unit, gold.unit)
   const number = answer.number * (Number(ratio.numerator) / Number(ratio.denominator))
   const isCount = gold.isWhole && (answer.isWhole || (gold.unit.name === "" && answer.unit.name === ""))
-  return isCount ? Math.abs(number - gold.number) <= 1e-9 * Math.abs(gold.number) : isNear(number, gold.number)
+  return isCount ? Math.abs(number - gold.number) <= 1e-9 * Math.abs(gold.number) : isStrictlyNear(number, gold.number)
 }
 
 const spelled = (text: string) =>
@@ -132,7 +141,7 @@ const byText = (gold: string, answer: string): boolean | undefined => {
 }
 
 const strictRule = (gold: string, answer: string): { readonly correct: boolean; readonly rung: string } => {
-  const percent = byPercent(gold, answer)
+  const percent = byPercent(plain(gold), plain(answer), isStrictlyNear)
   if (percent !== undefined) return { correct: percent, rung: "percent" }
   const [a, b] = [measured(gold), measured(answer)]
   if (a !== undefined && b !== undefined) {

@@ -288,6 +288,7 @@ const containers = new Set([
   "union",
   "difference",
   "matrix",
+  "cases",
   "relation",
   "text",
   "based",

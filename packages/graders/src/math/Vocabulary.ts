@@ -66,7 +66,16 @@ export const scales: Readonly<Record<string, bigint>> = {
 export const baseNames =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(" ")
 
-export const environments = new Set(["pmatrix", "bmatrix", "Bmatrix", "matrix", "smallmatrix", "array", "vmatrix"])
+export const environments = new Set([
+  "pmatrix",
+  "bmatrix",
+  "Bmatrix",
+  "matrix",
+  "smallmatrix",
+  "array",
+  "vmatrix",
+  "cases"
+])
 
 /** Signs that make a name of what they stand over, or before: a segment is no number, and no arrow. */
 export const accents = new Set(["overline", "arrow", "angle", "triangle"])

@@ -51,6 +51,7 @@ const plain = (text: string): string => {
     .normalize("NFKC")
     .replace(/<answer>\s*([\s\S]*?)\s*<\/answer>/gi, "‹$1›")
     .replace(/<\/?[a-z][^<>]{0,80}>/gi, " ")
+    .replace(/[✓✔✅☑👉]\uFE0F?|^[ \t]*>[ \t]?/gmu, "")
     .replace(innermost, "$1")
     .replace(innermost, "$1")
     .replace(/\\f?box(?:ed)?\s*\{((?:[^{}]|\{[^{}]*\})*)\}/g, "‹$1›")
@@ -112,7 +113,7 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
     way(`${label}\\s*(?=\\()`, letters, true),
     way(`(?:${label})[^\\p{L}\\n]*\\n+\\s*${options}\\s*`, letters, false, end),
     way(
-      `(?:correct|right|best|final)?\\s*\\b(?:choice|option|solution|response|letter|selection|one)\\s*(?:(?:is|would be|must be|should be)\\b:?|:)\\s*(?:(?:${adverbs}),?\\s+)?${options}\\s*`,
+      `(?:correct|right|best|final)?\\s*\\b(?:choice|option|solution|response|letter|selection|one)\\s*(?:(?:is|would be|must be|should be)\\b:?|:|→|->|=>)\\s*(?:(?:${adverbs}),?\\s+)?${options}\\s*`,
       letters
     ),
     way(
