@@ -52,7 +52,7 @@ const divisi = Command.make("divisi").pipe(
       "Nothing has to be configured: the workers are then those of an offline gym, which compute their answers.",
       "Your own pool and policy go into a divisi.config.ts.",
       "",
-      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withSubcommands([

@@ -20,17 +20,20 @@ export {
   type ConductOptions,
   type ConductResult,
   conduct,
+  resume,
   streamAnswer,
   streamRun
 } from "./promise/runs.ts"
 export { ledger, memoryCache, open } from "./promise/shared.ts"
+export { type ToolOptions, tool } from "./promise/tools.ts"
 export { decodeTranscript, encodeTranscript } from "./promise/transcripts.ts"
 export { type Answer, type WorkerOptions, worker, workerError } from "./promise/workers.ts"
 export { openTelemetry } from "./record/OpenTelemetry.ts"
-export type { RunEvent } from "./record/RunEvent.ts"
+export type { RunEvent, WaitingCall } from "./record/RunEvent.ts"
 export { spendByWorker, type Transcript } from "./record/Transcript.ts"
 export { defaultRetry, noRetry } from "./run/Resilience.ts"
-export { text as messageText } from "./task/Message.ts"
+export { type Content, type ContentInput, type Message, text as messageText } from "./task/Message.ts"
+export type { Given, Output, Tool } from "./task/Tool.ts"
 export { free } from "./task/Usage.ts"
 export type { Worker, WorkerErrorReason, WorkerRequest } from "./task/Worker.ts"
 export type { Workflow } from "./workflow/Workflow.ts"

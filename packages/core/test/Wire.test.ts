@@ -144,7 +144,7 @@ describe("run events", () => {
       seed: 0
     }
     expect(message(Wire.readRunEvent(started))).toBe(
-      'The run event cannot be read at "task.messages[0].role": expected "system" | "user" | "assistant".'
+      'The run event cannot be read at "task.messages[0]": expected its role to be one of system, developer, user, assistant, tool.'
     )
     expect(message(Wire.decodeRunEvent('{"type":"round-started","runId":"r","at":0,"round":1.5}'))).toBe(
       'The run event cannot be read at "round": expected an integer.'

@@ -13,6 +13,8 @@ export const exitCodes = {
   budget: 3,
   /** A run has no answer, as who was to give it declined. */
   refused: 4,
+  /** A run waits for the results of tools, or for a person's word. */
+  suspended: 5,
   /** Ctrl-C. */
   interrupted: 130,
   /** Whoever read the output went away. */

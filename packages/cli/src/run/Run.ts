@@ -21,6 +21,7 @@ const codes: { readonly [O in Ending]: number } = {
   refused: exitCodes.refused,
   failed: exitCodes.failed,
   budget: exitCodes.budget,
+  suspended: exitCodes.suspended,
   interrupted: exitCodes.interrupted
 }
 

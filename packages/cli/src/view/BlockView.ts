@@ -89,6 +89,8 @@ const facts = (step: Transcript.StepRecord, isPlay: boolean, now: number | undef
     case "running":
       if (Records.isStopped(step)) return stoppedFacts(step, isPlay)
       return now === undefined ? [span("■ stopped", "busy")] : runningFacts(step, now)
+    case "suspended":
+      return [span(`◦ waits for ${(step.waitingFor ?? []).map(({ call }) => oneLine(call.name)).join(", ")}`, "busy")]
     case "answered":
       return [
         ...(isRefusal(step) ? [span("✗ declined · ", "bad")] : [span("✓ ", "good")]),

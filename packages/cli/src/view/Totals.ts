@@ -9,7 +9,8 @@ const headings = {
   refused: { text: "✗ refused", style: "bad" },
   budget: { text: "■ stopped by the budget", style: "busy" },
   failed: { text: "✗ failed", style: "bad" },
-  interrupted: { text: "■ interrupted", style: "busy" }
+  interrupted: { text: "■ interrupted", style: "busy" },
+  suspended: { text: "◦ suspended", style: "busy" }
 } as const
 
 /** What has been spent: `3 calls · 180 tokens · $0.0004`. */

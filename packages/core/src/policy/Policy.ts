@@ -45,6 +45,8 @@ export interface Context {
    * Present in recursive rounds. There, a workflow without steps lets the previous answer stand, where there is one.
    */
   readonly previous?: Previous | undefined
+  /** The names of the tools that steps may use; never their schemas. Which workers can is in their `capabilities`. */
+  readonly tools?: ReadonlyArray<string> | undefined
   /** The policy's own seed for this round; the same run gives the same seeds. */
   readonly seed: number
   /** Asks a model for a completion. The only way for a policy to call a model: it is budgeted, retried and recorded. */

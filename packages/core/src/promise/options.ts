@@ -33,6 +33,9 @@ const retry: Options.ShapeOf<Retry> = {
   jitter: Options.flag
 }
 
+const isTools = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((tool) => has(tool, "name", isText) && has(tool, "input", () => true))
+
 const settings: Options.ShapeOf<RunSettings> = {
   maxSteps: Options.whole(1),
   recursion: Options.whole(0),
@@ -45,6 +48,10 @@ const settings: Options.ShapeOf<RunSettings> = {
   skipUnseen: Options.flag,
   critic: madeBy("a critic", "score"),
   threshold: Options.number(0),
+  tools: Options.expects("a list of tools, as tool({ name, input, execute }) gives", isTools),
+  toolAccess: Options.oneOf("last-step", "every-step", "policy", "none"),
+  maxToolRounds: Options.whole(0),
+  unsupported: Options.oneOf("error", "omit"),
   seed: Options.whole(0)
 }
 
@@ -57,16 +64,21 @@ const strangerOf = (value: unknown): string | undefined => {
   return isAnswer ? `${kind}: make a worker of it, worker({ id, answer })` : kind
 }
 
+const isAsked = (value: unknown): boolean => isContent(value) && !(typeof value === "string" && value.trim() === "")
+
 const isQuestion = (value: unknown): boolean =>
-  (typeof value === "string" && value.trim() !== "") ||
-  has(value, "question", (question) => typeof question === "string" && question.trim() !== "") ||
+  isAsked(value) ||
+  has(value, "question", isAsked) ||
   has(value, "messages", (messages) => Array.isArray(messages) && messages.length > 0 && messages.every(isMessage))
 
-const isMessage = (value: unknown): boolean => has(value, "role", isText) && has(value, "content", isText)
+const isContent = (value: unknown): boolean =>
+  isText(value) || (Array.isArray(value) && value.length > 0 && value.every((part) => has(part, "type", isText)))
+
+const isMessage = (value: unknown): boolean => has(value, "role", isText) && has(value, "content", isContent)
 
 const shape = {
   ...settings,
-  question: Options.expects("a text, { question, system }, or { messages: [{ role, content }] }", isQuestion),
+  question: Options.expects("a text, parts, { question, system }, or { messages: [{ role, content }] }", isQuestion),
   pool: Options.expects("a list of workers", Array.isArray),
   policy: madeBy('a policy, as single(0) or policy("mine", plan)', "propose"),
   signal: Options.expects(
@@ -77,6 +89,11 @@ const shape = {
   telemetry: madeBy("what openTelemetry(api) gives", "listener"),
   cache: madeBy("a cache, as memoryCache({ maxEntries })", "lookup"),
   gate: madeBy("a gate, as openGate() gives", "enter"),
+  toolChoice: Options.anything,
+  parallelToolCalls: Options.flag,
+  output: Options.anObject,
+  approve: Options.aFunction,
+  resume: Options.anObject,
   runId: Options.name,
   ledger: madeBy("a ledger, as ledger({ costUsd })", "reserve"),
   payer: Options.anObject,

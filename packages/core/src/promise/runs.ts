@@ -13,6 +13,7 @@ import { ResponseCache } from "../run/ResponseCache.ts"
 import { maxRounds, conduct as run } from "../run/Rounds.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
 import * as Task from "../task/Task.ts"
+import type { ToolContext } from "../task/Tool.ts"
 import type { Worker } from "../task/Worker.ts"
 import * as WorkerPool from "../task/WorkerPool.ts"
 import { checkOptions } from "./options.ts"
@@ -22,13 +23,17 @@ import { checkOptions } from "./options.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /** What a run needs: a question and a pool. The rest is as in `Conductor.Options` and `Conductor.RunOptions`. */
-export interface ConductOptions extends RunSettings, Omit<Conductor.RunOptions, "pool" | "listener" | "seed"> {
-  /** A question, or a task with an id and more. */
+export interface ConductOptions
+  extends RunSettings,
+    Omit<Conductor.RunOptions, "pool" | "listener" | "seed" | "tools" | "approve"> {
+  /** A question, as text or with pictures and files, or a task with an id and more. */
   readonly question: Task.Input
   /** At least one worker; ids must differ. */
   readonly pool: ReadonlyArray<Worker>
   /** What writes plans. By default the first language model of the pool, or its only worker answers. */
   readonly policy?: Policy | undefined
+  /** Asked before a tool runs that needs approval. Without it the run is suspended there. */
+  readonly approve?: ((request: ToolContext) => boolean | Promise<boolean>) | undefined
   /** Stops the run: its calls end at once, and the result says `interrupted`. Nothing is thrown. */
   readonly signal?: AbortSignal | undefined
   /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */
@@ -47,7 +52,16 @@ export type ConductResult = Omit<Conductor.RunResult, "ending" | "answer"> & {
   readonly transcript: Transcript.Transcript
 } & (
     | { readonly ending: "answered"; readonly answer: string }
-    | { readonly ending: Exclude<Ending, "answered">; readonly answer: string | undefined }
+    | {
+        readonly ending: "suspended"
+        readonly answer: undefined
+        /**
+         * Goes on with what the run waits for (`waitingFor`), by the ids of the calls; those without a result go on
+         * waiting. Nothing is asked or paid for twice, and the same results again are the same run.
+         */
+        readonly resume: (results: Conductor.Resumption["results"]) => Promise<ConductResult>
+      }
+    | { readonly ending: Exclude<Ending, "answered" | "suspended">; readonly answer: string | undefined }
   )
 
 /** The text of an answer as it is written, and the result of its run. */
@@ -78,8 +92,8 @@ const both =
 
 const start = (what: string, options: ConductOptions, own: Listener): Started => {
   checkOptions(what, options)
-  const { cache, found, gate, ledger, onEvent, payer, policy, pool, question, runId, signal, telemetry, ...settings } =
-    options
+  const { cache, gate, onEvent, policy, pool, question, signal, telemetry, ...rest } = options
+  const { approve, found, ledger, output, parallelToolCalls, payer, resume, runId, toolChoice, ...settings } = rest
   const spans = telemetry === undefined ? own : both(own, telemetry.listener)
   const listener = onEvent === undefined ? spans : both(spans, onEvent)
   const task = Task.make(question)
@@ -88,7 +102,18 @@ const start = (what: string, options: ConductOptions, own: Listener): Started =>
   const running = run(
     { ...settings, policy, pool: members },
     task,
-    { runId, ledger, payer, found, listener },
+    {
+      runId,
+      ledger,
+      payer,
+      found,
+      listener,
+      output,
+      parallelToolCalls,
+      toolChoice,
+      resume,
+      approve: approve && ((request) => Effect.promise(async () => approve(request)))
+    },
     undefined,
     resolve
   )
@@ -128,16 +153,69 @@ const record = () => {
   return { listener, transcript }
 }
 
-const withTranscript = (result: Conductor.RunResult, transcript: () => Transcript.Transcript): ConductResult => {
+const withTranscript = (
+  options: ConductOptions,
+  result: Conductor.RunResult,
+  transcript: () => Transcript.Transcript
+): ConductResult => {
   const whole = {
     ...result,
     get transcript() {
       return transcript()
-    }
+    },
+    ...(result.ending === "suspended" ? { resume: resuming(options, transcript) } : {})
   }
   // The union of the type says of `ending` and `answer` what every run keeps.
   return whole as ConductResult
 }
+
+/** Goes on with a suspended run. The same results are the same run, also where they are given at once. */
+const resuming = (options: ConductOptions, transcript: () => Transcript.Transcript) => {
+  const resumed = new Map<string, Promise<ConductResult>>()
+  return (results: Conductor.Resumption["results"]): Promise<ConductResult> => {
+    const key = JSON.stringify(Object.entries(results).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+    const known = resumed.get(key)
+    if (known !== undefined) return known
+    const next = resume({ ...options, transcript: transcript(), results })
+    resumed.set(key, next)
+    return next
+  }
+}
+
+/** What a suspended run needs to go on, in another process, too. */
+export interface ResumeOptions extends Omit<ConductOptions, "question" | "runId" | "resume">, Conductor.Resumption {}
+
+/**
+ * Goes on with a suspended run from its transcript, with the options that the run had, its `seed` too.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, decodeTranscript, encodeTranscript, resume, single, tool, worker } from "@divisi/core/promise"
+ *
+ * const clerk = worker({
+ *   id: "clerk",
+ *   capabilities: { tools: true },
+ *   answer: ({ messages }) => {
+ *     const last = messages.at(-1)
+ *     return last?.role === "tool" ? `It is ${last.content}.` : { toolCalls: [{ name: "total", arguments: {} }] }
+ *   }
+ * })
+ * const total = tool({ name: "total", input: { type: "object", properties: {} } })
+ * const options = { pool: [clerk], policy: single(0), tools: [total] }
+ * const suspended = await conduct({ ...options, question: "What is the total?" })
+ * suspended.ending // => "suspended"
+ * const saved = encodeTranscript(suspended.transcript)
+ *
+ * const transcript = await decodeTranscript(saved)
+ * const [call] = suspended.waitingFor
+ * const result = await resume({ ...options, transcript, results: { [call!.id]: "12 EUR" } })
+ * result.answer // => "It is 12 EUR."
+ * result.spend.calls // => 2
+ * ```
+ */
+export const resume = async ({ results, transcript, ...options }: ResumeOptions): Promise<ConductResult> =>
+  conduct({ ...options, question: transcript.task, runId: transcript.runId, resume: { transcript, results } })
 
 /**
  * Answers a question.
@@ -164,7 +242,7 @@ const withTranscript = (result: Conductor.RunResult, transcript: () => Transcrip
 export const conduct = async (options: ConductOptions): Promise<ConductResult> => {
   const { listener, transcript } = record()
   const { result } = start("conduct", options, listener)
-  return withTranscript(await result, transcript)
+  return withTranscript(options, await result, transcript)
 }
 
 /**
@@ -238,7 +316,7 @@ export const streamAnswer = (options: ConductOptions): AnswerStream => {
   const result = (async () => {
     const started = start("streamAnswer", options, listen)
     stop = started.stop
-    return withTranscript(await started.result, transcript)
+    return withTranscript(options, await started.result, transcript)
   })()
   result.then(texts.end, texts.end)
 

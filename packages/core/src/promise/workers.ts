@@ -16,10 +16,29 @@ import {
   type WorkerRequest
 } from "../task/Worker.ts"
 
-/** What a worker's function returns: a text, or a text with what it used. */
+/** A tool that a worker's function asks for: the arguments as JSON text, or as the value that the text is of. */
+export interface AskedTool {
+  readonly name: string
+  readonly arguments: unknown
+  /** Made up when absent. */
+  readonly id?: string | undefined
+}
+
+/** What a worker's function returns: a text, or a text with what it used, or the tools that it asks for. */
 export type Answer =
   | string
-  | { readonly text: string; readonly usage?: Usage | undefined; readonly finishReason?: FinishReason | undefined }
+  | {
+      readonly text: string
+      readonly toolCalls?: ReadonlyArray<AskedTool> | undefined
+      readonly usage?: Usage | undefined
+      readonly finishReason?: FinishReason | undefined
+    }
+  | {
+      readonly text?: string | undefined
+      readonly toolCalls: ReadonlyArray<AskedTool>
+      readonly usage?: Usage | undefined
+      readonly finishReason?: FinishReason | undefined
+    }
 
 /** A worker as an async function, or as an async generator of pieces of text. */
 export interface WorkerOptions extends Omit<Worker, "generate" | "countInputTokens"> {
@@ -80,10 +99,27 @@ const finish = (
 
 const partsOf = (request: WorkerRequest, given: unknown): ReadonlyArray<WorkerPart> | undefined => {
   if (typeof given === "string") return [{ type: "text", text: given }, finish(request, given)]
-  if (!isObject(given) || !("text" in given) || typeof given.text !== "string") return undefined
-  const { finishReason, text, usage } = given as Exclude<Answer, string>
-  return [{ type: "text", text }, finish(request, text, usage, finishReason)]
+  if (!isObject(given)) return undefined
+  const { finishReason, text = "", toolCalls = [], usage } = given as Partial<Exclude<Answer, string>>
+  if (typeof text !== "string" || !Array.isArray(toolCalls)) return undefined
+  if (toolCalls.length === 0) {
+    return "text" in given ? [{ type: "text", text }, finish(request, text, usage, finishReason)] : undefined
+  }
+  const calls = toolCalls.map((call: AskedTool, index) => toolCallOf(request, call, index))
+  return [
+    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...calls,
+    finish(request, `${text}${calls.map((call) => call.arguments).join("")}`, usage, finishReason ?? "tool-calls")
+  ]
 }
+
+/** Ids differ from turn to turn: a conversation has each but once. */
+const toolCallOf = ({ messages }: WorkerRequest, { arguments: given, id, name }: AskedTool, index: number) => ({
+  type: "tool-call" as const,
+  id: id ?? `call-${messages.length}-${index}`,
+  name,
+  arguments: typeof given === "string" ? given : (JSON.stringify(given) ?? "{}")
+})
 
 /** The pieces of an answer, and at the end what they used. */
 const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<string>, end: Effect.Effect<void>) =>

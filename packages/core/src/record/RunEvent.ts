@@ -10,6 +10,7 @@
  */
 import type * as Clock from "effect/Clock"
 import type { Grade } from "../task/Grader.ts"
+import type { Content, ToolCall } from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
@@ -45,6 +46,20 @@ export type Ending =
   | "failed"
   /** The caller stopped it. */
   | "interrupted"
+  /** Nothing more can run before the caller gives the results of tools: it can be resumed. */
+  | "suspended"
+
+/** A tool call that waits for the caller. */
+export interface WaitingCall {
+  /** Unique in the run, and the same whenever it is resumed: results are given under it. */
+  readonly id: string
+  readonly round: number
+  readonly step: number
+  readonly worker: string
+  /** `result`: the tool has no handler. `approval`: a person is to say whether it may be run. */
+  readonly for: "result" | "approval"
+  readonly call: ToolCall
+}
 
 /** What is shared by all events. */
 interface Base {
@@ -100,12 +115,71 @@ export type Body =
       readonly kind: "text" | "reasoning"
       readonly text: string
     }
+  /**
+   * The worker of a step has answered, and goes on: it asked for tools, or its answer has not the shape that was asked
+   * for, which `error` says.
+   */
+  | ({
+      readonly type: "turn-finished"
+      readonly round: number
+      readonly step: number
+      /** From 0. */
+      readonly turn: number
+      readonly worker: string
+      readonly text: string
+      readonly toolCalls: ReadonlyArray<ToolCall>
+      readonly echo?: unknown
+      readonly error?: string
+      /** The time of the call. */
+      readonly durationMillis: number
+      readonly cached: boolean
+    } & Paid)
+  /** A tool is run. */
+  | {
+      readonly type: "tool-started"
+      readonly round: number
+      readonly step: number
+      readonly turn: number
+      /** The place of the call in its turn. */
+      readonly index: number
+      readonly name: string
+    }
+  /** The result of a tool, whoever gave it. */
+  | {
+      readonly type: "tool-finished"
+      readonly round: number
+      readonly step: number
+      readonly turn: number
+      readonly index: number
+      readonly name: string
+      readonly content: Content
+      readonly isError: boolean
+      readonly durationMillis: number
+    }
+  /** The step can go on when the caller has given results for these calls; the other steps go on meanwhile. */
+  | {
+      readonly type: "step-waiting"
+      readonly round: number
+      readonly step: number
+      readonly worker: string
+      readonly calls: ReadonlyArray<WaitingCall>
+    }
+  /** Something that the worker of a step was not shown or given, as it takes none of it. */
+  | {
+      readonly type: "step-notice"
+      readonly round: number
+      readonly step: number
+      readonly worker: string
+      readonly notice: string
+    }
   /** A call failed. `retryInMillis` is present when the same worker is tried again. */
   | ({
       readonly type: "call-failed"
       readonly round: number
       /** Absent when the call was the policy's own, or a critic's. */
       readonly step?: number
+      /** Which call of the step, the policy or the critic it was; 0 when absent. */
+      readonly turn?: number
       readonly worker: string
       readonly attempt: number
       readonly reason: WorkerErrorReason
@@ -162,6 +236,7 @@ export type Body =
       readonly round: number
       readonly critic: string
       readonly worker: string
+      readonly text: string
       readonly cached: boolean
     } & Paid)
   /** A critic's verdict on the answer of a round. */

@@ -9,13 +9,14 @@
 
 import { defined } from "../Fields.ts"
 import type { Grade } from "../task/Grader.ts"
+import type { Content, ToolCall } from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
 import { addUsage, noSpend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import { recorder as fold } from "./fold.ts"
-import type { Ending, Listener, Parent, PoolMember, RunEvent, version } from "./RunEvent.ts"
+import type { Ending, Listener, Parent, PoolMember, RunEvent, version, WaitingCall } from "./RunEvent.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -24,6 +25,8 @@ import type { Ending, Listener, Parent, PoolMember, RunEvent, version } from "./
 /** A call that failed or was interrupted. */
 export interface LostCall extends Paid {
   readonly worker: string
+  /** Which call of the step or the policy it was; 0 when absent. */
+  readonly turn?: number
   readonly at: number
   /** Absent when the call was interrupted. */
   readonly reason?: WorkerErrorReason
@@ -32,6 +35,33 @@ export interface LostCall extends Paid {
   readonly retryInMillis?: number
   /** Present when the worker was not asked: its provider's gate refused the call, which is counted nowhere. */
   readonly unasked?: true
+}
+
+/** A turn of a step's worker after which it went on: it asked for tools, or was asked for another shape. */
+export interface TurnRecord {
+  readonly turn: number
+  readonly worker: string
+  readonly endedAt: number
+  readonly durationMillis: number
+  readonly text: string
+  readonly reasoning: string
+  readonly tools: ReadonlyArray<ToolRecord>
+  readonly echo?: unknown
+  /** Why its text has not the shape that was asked for. */
+  readonly error?: string
+  readonly cached: boolean
+  readonly paid: Paid
+}
+
+/** A tool that was asked for. */
+export interface ToolRecord {
+  readonly call: ToolCall
+  readonly startedAt?: number
+  /** Absent while it runs, or while it waits. */
+  readonly endedAt?: number
+  readonly durationMillis?: number
+  readonly content?: Content
+  readonly isError?: boolean
 }
 
 /** A worker that had a step until another took it over. */
@@ -44,7 +74,7 @@ export interface Reassignment {
 export interface StepRecord {
   readonly step: number
   readonly worker: string
-  readonly state: "waiting" | "running" | "answered" | "failed" | "skipped"
+  readonly state: "waiting" | "running" | "suspended" | "answered" | "failed" | "skipped"
   readonly startedAt?: number
   /** When it was answered, failed or was skipped. */
   readonly endedAt?: number
@@ -56,6 +86,12 @@ export interface StepRecord {
   readonly cached?: boolean
   /** What the answer used and cost. */
   readonly paid?: Paid
+  /** Absent when its worker answered at once. */
+  readonly turns?: ReadonlyArray<TurnRecord>
+  /** The tool calls that a suspended step waits for. */
+  readonly waitingFor?: ReadonlyArray<WaitingCall>
+  /** What its workers were not shown, as they take none of it. */
+  readonly notices?: ReadonlyArray<string>
   /** Calls of this step that failed or were interrupted. */
   readonly lost: ReadonlyArray<LostCall>
   /** The workers that had the step before, in order. */
@@ -91,6 +127,7 @@ export interface CriticAnswer extends Paid {
   readonly at: number
   readonly critic: string
   readonly worker: string
+  readonly text: string
   readonly cached: boolean
 }
 
@@ -196,8 +233,10 @@ interface Payment {
   readonly calls: number
 }
 
-const answerPayment = (worker: string, { cached, paid }: CompletionRecord | StepRecord): ReadonlyArray<Payment> =>
-  paid === undefined ? [] : [{ worker, paid, calls: cached === true ? 0 : 1 }]
+const answerPayment = (
+  worker: string,
+  { cached, paid }: CompletionRecord | StepRecord | TurnRecord
+): ReadonlyArray<Payment> => (paid === undefined ? [] : [{ worker, paid, calls: cached === true ? 0 : 1 }])
 
 const lostPayments = (lost: ReadonlyArray<LostCall>): ReadonlyArray<Payment> =>
   lost.map((paid) => ({ worker: paid.worker, paid, calls: paid.unasked === true ? 0 : 1 }))
@@ -207,6 +246,7 @@ const criticPayments = (answers: ReadonlyArray<CriticAnswer> = []): ReadonlyArra
 
 /** A nested run's payments are in its own record; the answer of its step does not repeat them. */
 const stepPayments = (step: StepRecord): ReadonlyArray<Payment> => [
+  ...(step.turns ?? []).flatMap((turn) => answerPayment(turn.worker, turn)),
   ...(step.nested === undefined ? answerPayment(step.worker, step) : payments(step.nested)),
   ...lostPayments(step.lost)
 ]
@@ -271,9 +311,10 @@ const lastOf = (round: RoundRecord): number =>
     ...round.completions.map(({ endedAt = 0 }) => endedAt),
     ...round.lost.map((call) => call.at),
     ...(round.criticAnswers ?? []).map((answer) => answer.at),
-    ...round.steps.flatMap(({ endedAt = 0, lost, nested, reassigned, startedAt = 0 }) => [
+    ...round.steps.flatMap(({ endedAt = 0, lost, nested, reassigned, startedAt = 0, turns = [] }) => [
       startedAt,
       endedAt,
+      ...turns.flatMap((turn) => [turn.endedAt, ...turn.tools.map((tool) => tool.endedAt ?? tool.startedAt ?? 0)]),
       ...lost.map((call) => call.at),
       ...reassigned.map(({ at }) => at),
       nested === undefined ? 0 : endOf(nested)
@@ -292,6 +333,7 @@ const stepAt = (step: StepRecord, time: number): StepRecord => {
     return nested === undefined ? step : { ...step, nested }
   }
   const isStarted = step.startedAt !== undefined && step.startedAt <= time
+  const turns = step.turns?.filter(({ endedAt }) => endedAt <= time).map((turn) => turnAt(turn, time)) ?? []
   return defined({
     step: step.step,
     worker: step.reassigned[reassigned.length]?.from ?? step.worker,
@@ -299,11 +341,20 @@ const stepAt = (step: StepRecord, time: number): StepRecord => {
     startedAt: isStarted ? step.startedAt : undefined,
     text: "",
     reasoning: "",
+    turns: turns.length === 0 ? undefined : turns,
     lost,
     reassigned,
     nested
   })
 }
+
+const turnAt = (turn: TurnRecord, time: number): TurnRecord => ({
+  ...turn,
+  tools: turn.tools.map((tool) => (tool.endedAt !== undefined && tool.endedAt <= time ? tool : unfinished(tool, time)))
+})
+
+const unfinished = ({ call, startedAt }: ToolRecord, time: number): ToolRecord =>
+  startedAt === undefined || startedAt > time ? { call } : { call, startedAt }
 
 const roundAt = (round: RoundRecord, time: number): RoundRecord => {
   const { answer, criticAnswers, endedAt, grade, plannedAt, planningMillis, policy, workflow, ...rest } = round

@@ -11,13 +11,21 @@ import type {
   Recorder,
   RoundRecord,
   StepRecord,
-  Transcript
+  ToolRecord,
+  Transcript,
+  TurnRecord
 } from "./Transcript.ts"
 
 type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
 /** A step that is changed in place as its events come. */
-interface OpenStep extends Mutable<Omit<StepRecord, "lost" | "reassigned" | "nested">> {
+interface OpenTurn extends Mutable<Omit<TurnRecord, "tools">> {
+  readonly tools: Array<Mutable<ToolRecord>>
+}
+
+interface OpenStep extends Mutable<Omit<StepRecord, "lost" | "reassigned" | "nested" | "turns" | "notices">> {
+  turns?: Array<OpenTurn>
+  notices?: Array<string>
   readonly lost: Array<LostCall>
   readonly reassigned: Array<Reassignment>
   nested?: OpenRun
@@ -67,6 +75,7 @@ const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
 const lostCall = (event: Of<"call-failed"> | Of<"call-interrupted">): LostCall => {
   const call: Mutable<LostCall> = { worker: event.worker, at: event.at, ...paidOf(event) }
   if (event.type === "call-failed") {
+    if (event.turn !== undefined) call.turn = event.turn
     call.reason = event.reason
     call.message = event.message
     if (event.retryInMillis !== undefined) call.retryInMillis = event.retryInMillis
@@ -103,6 +112,40 @@ const finishStep = (step: OpenStep, event: Of<"step-finished">) => {
   step.paid = paidOf(event)
 }
 
+const finishTurn = (step: OpenStep, event: Of<"turn-finished">) => {
+  const { at, cached, durationMillis, echo, error, text, toolCalls, turn, worker } = event
+  const record: OpenTurn = {
+    turn,
+    worker,
+    endedAt: at,
+    durationMillis,
+    text,
+    reasoning: step.reasoning,
+    tools: toolCalls.map((call) => ({ call })),
+    cached,
+    paid: paidOf(event)
+  }
+  if (echo !== undefined) record.echo = echo
+  if (error !== undefined) record.error = error
+  step.turns ??= []
+  step.turns.push(record)
+  step.worker = worker
+  discard(step)
+}
+
+const onTool = (step: OpenStep, event: Of<"tool-started"> | Of<"tool-finished">) => {
+  const tool = step.turns?.find(({ turn }) => turn === event.turn)?.tools[event.index]
+  if (tool === undefined) return
+  if (event.type === "tool-started") {
+    tool.startedAt = event.at
+    return
+  }
+  tool.endedAt = event.at
+  tool.durationMillis = event.durationMillis
+  tool.content = event.content
+  tool.isError = event.isError
+}
+
 /** Drops the text that a failed call has streamed. */
 const discard = (step: OpenStep) => {
   step.text = ""
@@ -131,6 +174,19 @@ const onStep = (step: OpenStep, event: StepEvent) => {
       discard(step)
       step.worker = event.to
       step.reassigned.push({ from: event.from, at: event.at })
+      return
+    case "turn-finished":
+      return finishTurn(step, event)
+    case "tool-started":
+    case "tool-finished":
+      return onTool(step, event)
+    case "step-waiting":
+      step.state = "suspended"
+      step.waitingFor = event.calls
+      return
+    case "step-notice":
+      step.notices ??= []
+      step.notices.push(event.notice)
       return
     case "step-finished":
       return finishStep(step, event)
@@ -168,9 +224,9 @@ const onRound = (round: OpenRound, event: RoundEvent, pool: ReadonlyArray<PoolMe
     case "workflow-proposed":
       return propose(round, event, pool)
     case "critic-answered": {
-      const { at, cached, critic, worker } = event
+      const { at, cached, critic, text, worker } = event
       round.criticAnswers ??= []
-      round.criticAnswers.push({ at, critic, worker, cached, ...paidOf(event) })
+      round.criticAnswers.push({ at, critic, worker, text, cached, ...paidOf(event) })
       return
     }
     case "answer-graded": {
@@ -212,9 +268,12 @@ const onRun = (run: OpenRun, event: Exclude<RunEvent, Of<"run-started">>) => {
 }
 
 const stepOf = (step: OpenStep): StepRecord => {
-  const { lost, nested, reassigned, ...rest } = step
-  const record = { ...rest, lost: [...lost], reassigned: [...reassigned] }
-  return nested === undefined ? record : { ...record, nested: transcriptOf(nested) }
+  const { lost, nested, reassigned, turns, ...rest } = step
+  const record: Mutable<StepRecord> = { ...rest, lost: [...lost], reassigned: [...reassigned] }
+  if (turns !== undefined)
+    record.turns = turns.map((turn) => ({ ...turn, tools: turn.tools.map((tool) => ({ ...tool })) }))
+  if (nested !== undefined) record.nested = transcriptOf(nested)
+  return record
 }
 
 /** A copy of the record that later events do not change. */

@@ -14,14 +14,17 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Policy } from "../policy/Policy.ts"
 import type * as RunEvent from "../record/RunEvent.ts"
+import type { Transcript } from "../record/Transcript.ts"
 import type { Grade } from "../task/Grader.ts"
 import * as Task from "../task/Task.ts"
+import type { Given, Output, Tool, ToolChoice } from "../task/Tool.ts"
 import type * as Usage from "../task/Usage.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type * as Budget from "./Budget.ts"
 import { conduct, maxRounds } from "./Rounds.ts"
 import type { RunSettings } from "./RunSettings.ts"
+import type { Approve } from "./StepTurns.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -56,8 +59,27 @@ export interface RunOptions {
   readonly found?: "free" | "as-made" | undefined
   /** Instead of the Conductor's. */
   readonly pool?: WorkerPool | undefined
+  /** Which tools are to be used; as the workers like by default. What is required is required of each step once. */
+  readonly toolChoice?: ToolChoice | undefined
+  /** Whether a worker may ask for several tools at once; its vendor's default when absent. */
+  readonly parallelToolCalls?: boolean | undefined
+  /** Instead of the Conductor's. */
+  readonly tools?: ReadonlyArray<Tool> | undefined
+  /** The shape of the answer. One of another shape is asked for again, twice at most. */
+  readonly output?: Output | undefined
+  /** Asked before a tool runs that needs approval. Without it the run is suspended there. */
+  readonly approve?: Approve | undefined
+  /** What the run has already got, and what was given for the calls that it waited for: see `Conductor.resume`. */
+  readonly resume?: Resumption | undefined
   /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */
   readonly listener?: RunEvent.Listener | undefined
+}
+
+/** A suspended run, and what was given for the calls that it waits for. */
+export interface Resumption {
+  readonly transcript: Transcript
+  /** By the ids of its waiting calls (`RunResult.waitingFor`). Those without a result go on waiting. */
+  readonly results: Readonly<Record<string, Given>>
 }
 
 /** A round that has ended. */
@@ -92,6 +114,10 @@ export interface RunResult {
   readonly spend: Usage.Spend
   readonly durationMillis: number
   readonly rounds: ReadonlyArray<Round>
+  /** The tool calls that a suspended run waits for; none otherwise. */
+  readonly waitingFor: ReadonlyArray<RunEvent.WaitingCall>
+  /** What the answer is by the schema of the `output` that was asked for; `undefined` without one. */
+  readonly value: unknown
 }
 
 /** A run that is going on; its listener hears its events. */
@@ -134,6 +160,12 @@ export class Conductor extends Context.Service<
     readonly maxRounds: number
     /** Runs a question to its end. Never fails; when it is interrupted, the listener still gets `run-finished`. */
     readonly run: (task: Task.Input, options?: RunOptions) => Effect.Effect<RunResult>
+    /**
+     * Goes on with a suspended run: runs it again with its transcript as the first source of answers, so that nothing is
+     * asked or paid for twice. The same options are to be given as to the run itself, its `seed` too. Giving the same
+     * results again gives the same.
+     */
+    readonly resume: (resumption: Resumption, options?: RunOptions) => Effect.Effect<RunResult>
     /** Starts a run that can be stopped. It is interrupted when the scope closes. `RunStream` makes a stream of it. */
     readonly start: (task: Task.Input, options?: RunOptions) => Effect.Effect<Run, never, Scope.Scope>
   }
@@ -160,7 +192,13 @@ export const make = (options: Options): Conductor["Service"] => {
     return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
   })
 
-  return Conductor.of({ maxRounds: maxRounds(options), run, start })
+  return Conductor.of({
+    maxRounds: maxRounds(options),
+    run,
+    resume: (resumption, runOptions = {}) =>
+      run(resumption.transcript.task, { ...runOptions, runId: resumption.transcript.runId, resume: resumption }),
+    start
+  })
 }
 
 /** A Conductor as a service. */

@@ -15,6 +15,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { Previous } from "../policy/Policy.ts"
+import type { WaitingCall } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { Message } from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
@@ -25,9 +26,10 @@ import { type StepAnswer, workerMessages } from "../workflow/StepMessages.ts"
 import { needed, type Step, type Workflow } from "../workflow/Workflow.ts"
 import { millisSince, ticks } from "./elapsed.ts"
 import { type Reassign, reassign } from "./Resilience.ts"
-import type { WorkerSettings } from "./RunSettings.ts"
+import type { ToolAccess, WorkerSettings } from "./RunSettings.ts"
+import { begin, converse, type Equipment, handOver } from "./StepTurns.ts"
 import { voteOf } from "./vote.ts"
-import { type Answered, type CallContext, call } from "./WorkerCall.ts"
+import type { Answered, CallContext } from "./WorkerCall.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -41,13 +43,25 @@ export interface Settings {
   readonly onStepFailure: "report" | "end"
   /** Whether steps whose answer nobody sees are skipped. */
   readonly skipUnseen: boolean
+  /** Which steps are given the tools. */
+  readonly toolAccess: ToolAccess
 }
 
-/** Runs a step that is assigned to the Conductor itself, from the messages that a worker would be sent. */
+/** What a step that the Conductor gives to itself may use. */
+export interface Offered {
+  readonly hasTools: boolean
+  readonly isShaped: boolean
+}
+
+/**
+ * Runs a step that is assigned to the Conductor itself, from the messages that a worker would be sent; gives its answer,
+ * or the calls that it waits for.
+ */
 export type Delegate = (
   step: number,
-  messages: ReadonlyArray<Message>
-) => Effect.Effect<Answered, DelegateError | BudgetExceeded>
+  messages: ReadonlyArray<Message>,
+  offered: Offered
+) => Effect.Effect<Answered | ReadonlyArray<WaitingCall>, DelegateError | BudgetExceeded>
 
 /** One workflow about to be run. */
 export interface Plan {
@@ -60,6 +74,8 @@ export interface Plan {
   /** The seed of this round; it is sent to the workers only when `sendSeed` is set. */
   readonly seed: number
   readonly sendSeed: boolean
+  /** Its tools, and the shape of its answer. */
+  readonly equipment: Equipment
   /** Present when the Conductor is a worker of its own pool. */
   readonly delegate?: Delegate | undefined
 }
@@ -70,6 +86,8 @@ export interface Results {
   readonly answers: ReadonlyArray<StepAnswer | undefined>
   /** The limit that kept a step from being run. */
   readonly stopped: BudgetExceeded | undefined
+  /** The tool calls that steps wait for. */
+  readonly waitingFor: ReadonlyArray<WaitingCall>
 }
 
 /** A workflow that is being run. */
@@ -188,6 +206,7 @@ export const make = (context: CallContext, plan: Plan): Execution => {
   /** How many steps each still waits for. A wanted step sees only wanted ones. */
   const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
   const answers: Array<StepAnswer | undefined> = steps.map(() => undefined)
+  const waitingFor: Array<WaitingCall> = []
   let stopped: BudgetExceeded | undefined
 
   const skip = (step: number, reason: "unseen" | "budget") =>
@@ -224,7 +243,13 @@ export const make = (context: CallContext, plan: Plan): Execution => {
         finish(context, plan, running, answer)
       }
       return Effect.matchEffect(ask(context, plan, answers, running, onAnswer), {
-        onSuccess: () => drive(released(step)),
+        onSuccess: (waiting) => {
+          if (waiting.length === 0) return drive(released(step))
+          // Those that see it wait with it; the others go on.
+          waitingFor.push(...waiting)
+          emit?.({ type: "step-waiting", round, step, worker: running.worker, calls: waiting })
+          return Effect.void
+        },
         onFailure: (error) => {
           answers[step] = { type: "failed", message: error.message, cause: error }
           fail(context, plan, running, error.message)
@@ -244,9 +269,27 @@ export const make = (context: CallContext, plan: Plan): Execution => {
       }
       return drive(ready)
     }),
-    results: () => ({ answers, stopped })
+    results: () => ({ answers, stopped, waitingFor })
   }
 }
+
+/** What a step is given: the answer's shape where its answer may be the run's, and the tools where it may call them. */
+const offeredTo = ({ equipment, settings, workflow }: Plan, step: number): Offered => {
+  const isLast = step === workflow.steps.length - 1
+  const byAccess = {
+    "last-step": isLast,
+    "every-step": true,
+    policy: workflow.steps[step]!.tools === true,
+    none: false
+  }
+  return {
+    hasTools: equipment.tools !== undefined && byAccess[settings.toolAccess],
+    isShaped: equipment.shape !== undefined && (isLast || workflow.answer === "majority")
+  }
+}
+
+const isWaiting = (given: Answered | ReadonlyArray<WaitingCall>): given is ReadonlyArray<WaitingCall> =>
+  Array.isArray(given)
 
 type StepAnswers = ReadonlyArray<StepAnswer | undefined>
 
@@ -293,13 +336,18 @@ const ask = (
   answers: StepAnswers,
   running: Running,
   onAnswer: (answer: Answered) => void
-): Effect.Effect<unknown, StepFailure | BudgetExceeded> => {
-  const { delegate, pool, previous, round, seed, settings, task, workflow } = plan
+): Effect.Effect<ReadonlyArray<WaitingCall>, StepFailure | BudgetExceeded> => {
+  const { delegate, equipment, pool, previous, round, seed, settings, task, workflow } = plan
   const { step } = running
   const { worker: ordinal } = workflow.steps[step]!
   const messages = workerMessages({ task, workflow, step, answers, previous })
+  const offered = offeredTo(plan, step)
   if (ordinal === pool.workers.length && delegate !== undefined) {
-    return Effect.map(delegate(step, messages), onAnswer)
+    return Effect.map(delegate(step, messages, offered), (given) => {
+      if (isWaiting(given)) return given
+      onAnswer(given)
+      return []
+    })
   }
 
   const sample = Seed.derive(seed, step)
@@ -315,9 +363,24 @@ const ask = (
   const onDelta =
     emit && ((kind: "text" | "reasoning", text: string) => emit({ type: "step-delta", round, step, kind, text }))
 
-  const from = (at: number, tried: ReadonlyArray<number>): Effect.Effect<unknown, StepFailure | BudgetExceeded> => {
+  const conversation = begin()
+  const from = (
+    at: number,
+    tried: ReadonlyArray<number>
+  ): Effect.Effect<ReadonlyArray<WaitingCall>, StepFailure | BudgetExceeded> => {
     const worker: Worker = pool.workers[at]!
-    const asked = call(context, { worker, request, sample, round, step, onDelta, onAnswer })
+    const asked = converse(context, {
+      worker,
+      request,
+      sample,
+      round,
+      step,
+      equipment,
+      ...offered,
+      conversation,
+      onDelta,
+      onAnswer
+    })
     if (settings.reassign === "never") return asked
     return Effect.catchTag(asked, "WorkerError", (error) => {
       const next = reassign(settings.reassign, { pool, failed: at, tried, error })
@@ -325,6 +388,7 @@ const ask = (
       const { id: to } = pool.workers[next]!
       emit?.({ type: "step-reassigned", round, step, from: running.worker, to })
       running.worker = to
+      handOver(conversation)
       return from(next, [...tried, next])
     })
   }

@@ -11,6 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import type { ToolCall } from "../task/Message.ts"
 import type { Usage } from "../task/Usage.ts"
 import type { FinishReason, Worker, WorkerErrorReason, WorkerRequest } from "../task/Worker.ts"
 
@@ -23,6 +24,10 @@ export interface Answer {
   readonly text: string
   readonly reasoning?: string | undefined
   readonly finishReason: FinishReason
+  /** The tools that it asks for; absent when there are none. */
+  readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
+  /** What the vendor wants back with this turn, as in `AssistantMessage.echo`. */
+  readonly echo?: unknown
   readonly usage: Usage
 }
 
@@ -227,8 +232,10 @@ export const make = (store: Store): ResponseCache => {
   }
 }
 
-const byteLength = (key: string, { reasoning, text }: Answer) =>
-  2 * (key.length + text.length + (reasoning?.length ?? 0))
+const byteLength = (key: string, { echo, reasoning, text, toolCalls }: Answer) =>
+  2 * (key.length + text.length + (reasoning?.length ?? 0) + jsonLength(toolCalls) + jsonLength(echo))
+
+const jsonLength = (value: unknown): number => (value === undefined ? 0 : JSON.stringify(value).length)
 
 const memoryStore = (options: MemoryOptions): Store => {
   const { maxBytes = Number.POSITIVE_INFINITY, maxEntries, timeToLive = Duration.infinity } = options

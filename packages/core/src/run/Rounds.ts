@@ -1,22 +1,21 @@
 /** The loop of a run: propose, check, execute, grade, repeat; and the events of its beginning and end. */
 
 import * as Arr from "effect/Array"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { defined } from "../Fields.ts"
 import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
 import * as Policy from "../policy/Policy.ts"
 import * as RunEvent from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
-import { isA, messageOf } from "../Thrown.ts"
+import { messageOf } from "../Thrown.ts"
+import type { ShapeError } from "../task/compileShape.ts"
 import type { GraderError } from "../task/Grader.ts"
 import type * as Task from "../task/Task.ts"
 import * as Usage from "../task/Usage.ts"
 import { noUsage } from "../task/Usage.ts"
-import { Refusal, WorkerError } from "../task/Worker.ts"
+import type { Refusal, WorkerError } from "../task/Worker.ts"
 import { size, type WorkerPool } from "../task/WorkerPool.ts"
 import type { StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
@@ -25,14 +24,18 @@ import type { Options, Round, RunOptions, RunResult } from "./Conductor.ts"
 import type * as Critic from "./Critic.ts"
 import * as Executor from "./Executor.ts"
 import { millisSince, ticks } from "./elapsed.ts"
+import { finished } from "./ending.ts"
+import { equipmentOf, ready, recordedOf, type Unsupported } from "./equip.ts"
 import { hearing } from "./hearing.ts"
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
+import type { Equipment } from "./StepTurns.ts"
 import { checkedGrade, proposalOf } from "./shapes.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
 
-type RunError =
+/** What ends a run without an answer. */
+export type RunError =
   | Policy.PolicyError
   | Executor.StepFailed
   | Refusal
@@ -40,16 +43,20 @@ type RunError =
   | WorkerError
   | GraderError
   | Usage.BudgetExceeded
+  | ShapeError
+  | Unsupported
 
 /** The run that a nested run belongs to. */
 interface Nesting {
   readonly parent: RunEvent.Parent
   readonly depth: number
   readonly context: CallContext
+  /** Where the nested run stands: before the ids of its waiting calls. */
+  readonly path: string
 }
 
 /** The state of a run. */
-interface State {
+export interface State {
   readonly runId: string
   readonly options: Options
   readonly runOptions: RunOptions
@@ -61,6 +68,10 @@ interface State {
   readonly sendSeed: boolean
   readonly depth: number
   readonly rounds: Array<Round>
+  /** What its workers are offered; made ready before the first round. */
+  equipment: Equipment
+  /** The tool calls that it waits for. */
+  waitingFor: ReadonlyArray<RunEvent.WaitingCall>
   /** The workflow that runs now. */
   current: { readonly workflow: Workflow.Workflow; readonly execution: Executor.Execution } | undefined
   /** The limit that stopped it. */
@@ -92,7 +103,8 @@ export const conduct = (
         salt: seed === undefined ? runId : "",
         gate: nesting?.context.gate ?? (yield* Resilience.Gate),
         cache: nesting?.context.cache ?? (yield* ResponseCache),
-        timeoutMillis: options.worker?.timeoutMillis
+        timeoutMillis: options.worker?.timeoutMillis,
+        recorded: runOptions.resume && recordedOf(runOptions.resume.transcript, runId)
       }
       const state: State = {
         runId,
@@ -106,6 +118,8 @@ export const conduct = (
         sendSeed: seed !== undefined,
         depth: nesting?.depth ?? 0,
         rounds: [],
+        equipment: equipmentOf(runId, nesting?.path ?? "", options, runOptions, context.recorded),
+        waitingFor: [],
         current: undefined,
         stopped: undefined
       }
@@ -140,6 +154,7 @@ const inTime = (
 export const maxRounds = ({ critic, recursion = critic === undefined ? 0 : 2 }: RunSettings): number => recursion + 1
 
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
+  state.equipment = yield* ready(state.equipment, state.options, state.runOptions, state.task, state.pool)
   const rounds = maxRounds(state.options)
   for (let round = 0; round < rounds; round++) {
     const isLast = yield* runRound(state, round)
@@ -172,8 +187,10 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
       worker: state.options.worker ?? {},
       reassign: state.options.reassign ?? "never",
       onStepFailure: state.options.onStepFailure ?? "report",
-      skipUnseen: state.options.skipUnseen ?? true
+      skipUnseen: state.options.skipUnseen ?? true,
+      toolAccess: state.options.toolAccess ?? "last-step"
     },
+    equipment: state.equipment,
     seed,
     sendSeed: state.sendSeed,
     delegate: delegate(state, round)
@@ -187,6 +204,10 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
   if (results.stopped !== undefined) {
     state.stopped = results.stopped
     ended(state, round, { ...done, answer: Executor.bestSoFar(workflow, results) })
+    return true
+  }
+  if (results.waitingFor.length > 0) {
+    state.waitingFor = results.waitingFor
     return true
   }
   const answer = Executor.answerOf(workflow, results)
@@ -238,6 +259,7 @@ const propose = Effect.fnUntraced(function* (
     self,
     round,
     previous,
+    tools: state.equipment.tools?.names ?? [],
     seed: Seed.derive(seed, "policy"),
     complete: completions.complete
   })
@@ -287,7 +309,16 @@ const completing = (context: CallContext, round: number, seed: number) => {
         emit?.({ ...told, usage, costUsd })
       }
       const sample = Seed.derive(seed, "completion", attempt)
-      const asked = call(context, { worker: model, request, sample, round, onDelta, onAnswer })
+      const asked = call(context, {
+        worker: model,
+        request,
+        sample,
+        round,
+        by: "policy",
+        turn: attempt,
+        onDelta,
+        onAnswer
+      })
       return Effect.flatMap(asked, () =>
         reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading })
       )
@@ -321,13 +352,15 @@ const grade = Effect.fnUntraced(function* (
           round,
           critic: critic.name,
           worker: worker.id,
+          text: answered.text,
           cached,
           usage,
           costUsd
         })
       }
-      const sample = Seed.derive(seed, asked++)
-      return Effect.map(call(context, { worker, request, sample, round, onAnswer }), () => given!)
+      const turn = asked++
+      const sample = Seed.derive(seed, turn)
+      return Effect.map(call(context, { worker, request, sample, round, by: "critic", turn, onAnswer }), () => given!)
     })
   const scored = Effect.flatMap(
     Effect.suspend(() => critic.score({ task, answer: done.answer, ask })),
@@ -342,9 +375,9 @@ const grade = Effect.fnUntraced(function* (
 
 /** Runs a step that the policy gave to the Conductor itself, as a nested run on the same account. */
 const delegate = (state: State, round: number): Executor.Delegate | undefined => {
-  const { context, depth, options, pool, runId: parentId, runOptions, task } = state
+  const { context, depth, equipment, options, pool, runId: parentId, runOptions, task } = state
   if (depth >= (options.self?.maxDepth ?? 0)) return undefined
-  return (step, messages) => {
+  return (step, messages, { hasTools, isShaped }) => {
     const nested: Task.Task = {
       id: `${task.id}/${round}.${step}`,
       messages: Arr.isReadonlyArrayNonEmpty(messages) ? messages : task.messages
@@ -354,11 +387,15 @@ const delegate = (state: State, round: number): Executor.Delegate | undefined =>
       runId: `${parentId}/${round}.${step}`,
       pool,
       ledger: context.ledger,
+      tools: hasTools ? (runOptions.tools ?? options.tools) : [],
+      output: isShaped ? runOptions.output : undefined,
       ...(state.sendSeed ? { seed: Seed.derive(state.seed, round, step, "self") } : {})
     }
-    const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context }
+    const path = `${equipment.path}${round}.${step}/`
+    const nesting = { parent: { runId: parentId, round, step }, depth: depth + 1, context, path }
     return Effect.flatMap(conduct(options, nested, nestedOptions, nesting), (result): ReturnType<Executor.Delegate> => {
-      const { answer, detail, error, ending } = result
+      const { answer, detail, error, ending, waitingFor } = result
+      if (ending === "suspended") return Effect.succeed(waitingFor)
       if (ending === "budget" && error instanceof Usage.BudgetExceeded) return Effect.fail(error)
       const isRefused = ending === "refused"
       const text = isRefused ? (detail ?? "") : answer
@@ -398,49 +435,4 @@ const started = ({ context, policy, pool, seed, task }: State, parent: RunEvent.
 const ended = ({ context, rounds }: State, round: number, done: Round): void => {
   rounds.push(done)
   context.emit?.(defined({ type: "round-finished", round, answer: done.answer, confirmed: done.confirmed }))
-}
-
-/** The run's answer: the last, or the best where a critic scored them. */
-const answerOf = ({ current, options, rounds }: State): string | undefined => {
-  const answered = rounds.filter((round) => round.answer !== undefined)
-  if (options.critic !== undefined && answered.length > 0) {
-    const score = (round: Round) => round.grade?.score ?? 0
-    return answered.reduce((best, round) => (score(round) >= score(best) ? round : best)).answer
-  }
-  const running = current && Executor.bestSoFar(current.workflow, current.execution.results())
-  return answered.at(-1)?.answer ?? running
-}
-
-/** Whether an error says that somebody declined: a model, a filter of its vendor, or the policy. */
-const isRefusal = (error: unknown): boolean => {
-  if (isA(error, WorkerError)) return error.reason._tag === "ContentFiltered"
-  if (isA(error, Executor.StepFailed)) return isRefusal(error.cause)
-  return isA(error, Refusal) || (isA(error, Policy.PolicyError) && error.isRefusal === true)
-}
-
-const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult, "ending" | "detail" | "error"> => {
-  if (state.stopped !== undefined) return { ending: "budget", detail: state.stopped.message, error: state.stopped }
-  if (Exit.isSuccess(exit)) return { ending: "answered", detail: undefined, error: undefined }
-  if (Cause.hasInterruptsOnly(exit.cause)) return { ending: "interrupted", detail: undefined, error: undefined }
-  const error = Cause.squash(exit.cause)
-  const message = messageOf(error)
-  if (isA(error, Usage.BudgetExceeded)) return { ending: "budget", detail: message, error }
-  // What an earlier round answered stands.
-  return state.rounds.every((round) => round.answer === undefined)
-    ? { ending: isRefusal(error) ? "refused" : "failed", detail: message, error }
-    : {
-        ending: "answered",
-        detail: `Round ${state.rounds.length} failed, the answer before it stands: ${message}`,
-        error
-      }
-}
-
-const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
-  const { context, rounds, runId } = state
-  const answer = answerOf(state)
-  const { detail, error, ending } = endingOf(state, exit)
-  const spend = context.ledger.spent()
-  const durationMillis = millisSince(context.clock, startedAt)
-  context.emit?.(defined({ type: "run-finished", ending, answer, detail, spend, durationMillis }))
-  return { runId, ending, answer, detail, error, spend, durationMillis, rounds }
 }

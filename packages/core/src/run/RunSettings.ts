@@ -5,6 +5,7 @@
  * `Conductor` uses the types alone, so a run loads no schema.
  */
 import * as Schema from "effect/Schema"
+import type { Tool } from "../task/Tool.ts"
 import type { Reasoning } from "../task/Worker.ts"
 import type { Limits } from "./Budget.ts"
 import type { Critic } from "./Critic.ts"
@@ -23,6 +24,9 @@ export interface WorkerSettings {
    */
   readonly timeoutMillis?: number | undefined
 }
+
+/** Which steps of a workflow are given tools. */
+export type ToolAccess = "last-step" | "every-step" | "policy" | "none"
 
 /** The settings of a run. Each has a default, so `{}` is complete. */
 export interface RunSettings {
@@ -54,6 +58,23 @@ export interface RunSettings {
   readonly critic?: Critic | undefined
   /** The score at which a critic is content; 1 by default. */
   readonly threshold?: number | undefined
+  /**
+   * The tools that workers may ask for. Those with a handler are run within the step that asks; one without suspends the
+   * run until its result is given.
+   */
+  readonly tools?: ReadonlyArray<Tool> | undefined
+  /**
+   * Which steps are given the tools: the last (default; the others advise it), every step, those of which the policy says
+   * so (`Step.tools`), or none.
+   */
+  readonly toolAccess?: ToolAccess | undefined
+  /** How often a step may ask for tools before it has to answer; 16 by default. */
+  readonly maxToolRounds?: number | undefined
+  /**
+   * What happens where a worker takes no pictures, files or tools: its step fails (default; `reassign` finds another), or
+   * they are left out and the transcript says so. A run for which nobody in the pool does fails before anything is paid.
+   */
+  readonly unsupported?: "error" | "omit" | undefined
   /** With a seed, the same answers of the same workers give the same transcript, and workers are sent seeds. */
   readonly seed?: number | undefined
 }
@@ -74,6 +95,9 @@ const isFunction = (value: unknown): value is (...args: ReadonlyArray<never>) =>
 
 const isCritic = (value: unknown): value is Critic =>
   typeof value === "object" && value !== null && "name" in value && "score" in value && isFunction(value.score)
+
+const isTool = (value: unknown): value is Tool =>
+  typeof value === "object" && value !== null && "name" in value && typeof value.name === "string" && "input" in value
 
 /**
  * The fields of {@link schema}, for schemas that embed the settings beside others. They check what they are given and
@@ -129,6 +153,10 @@ export const fields = {
   skipUnseen: optional(Schema.Boolean),
   critic: optional(Schema.declare(isCritic, { identifier: "a critic" })),
   threshold: optional(finite(0)),
+  tools: optional(Schema.Array(Schema.declare(isTool, { identifier: "a tool" }))),
+  toolAccess: optional(Schema.Literals(["last-step", "every-step", "policy", "none"])),
+  maxToolRounds: optional(whole(0)),
+  unsupported: optional(Schema.Literals(["error", "omit"])),
   seed: optional(whole(0))
 } satisfies Readonly<Record<keyof RunSettings, Schema.Top>>
 

@@ -11,19 +11,23 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { defined } from "../Fields.ts"
+import type { Recorded, RecordedCall } from "../record/Recorded.ts"
 import type { Emit } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
+import type { ToolCall } from "../task/Message.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
 import type { Paid } from "../task/Usage.ts"
 import { BudgetExceeded, checked, cost, noUsage, type Usage } from "../task/Usage.ts"
-import type { FinishReason, Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
+import { type FinishReason, type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
-import { estimateOf, likelyTokens, outputBound, usageOf, worstCase } from "./bounds.ts"
+import { estimateOf, likelyTokens, usageOf, worstCase } from "./bounds.ts"
 import { millisSince, ticks } from "./elapsed.ts"
+import { fitted } from "./fitted.ts"
 import { delay, type Gate, type Retry } from "./Resilience.ts"
 import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
 import { type AllowanceListener, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
+import { entryOfRecorded, failuresOf } from "./recorded.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
@@ -41,6 +45,8 @@ export interface CallContext {
   readonly gate: Gate | undefined
   readonly cache: ResponseCache.ResponseCache | undefined
   readonly timeoutMillis: number | undefined
+  /** What the run has already got, where it is resumed. */
+  readonly recorded: Recorded | undefined
 }
 
 /**
@@ -51,7 +57,12 @@ export interface Call {
   readonly request: WorkerRequest
   readonly sample: number
   readonly round: number
+  /** Absent when the call is the policy's own, or a critic's. */
   readonly step?: number | undefined
+  /** Who asks: what stands for the step in the call's address where there is none. */
+  readonly by: "policy" | "step" | "critic"
+  /** The how manieth call it is of who asks, within the round and the step; failed attempts are of the same call. */
+  readonly turn: number
   readonly onDelta?: DeltaListener | undefined
   /** Takes the answer in the turn in which it is charged: no interruption can come between. */
   readonly onAnswer: (answered: Answered) => void
@@ -62,6 +73,8 @@ export interface Answered extends Paid {
   readonly text: string
   readonly reasoning?: string | undefined
   readonly finishReason: FinishReason
+  readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
+  readonly echo?: unknown
   /** Whether it was found and cost nothing. */
   readonly cached: boolean
   /** The extra time of a cached answer that is charged as made; 0 otherwise. */
@@ -183,25 +196,9 @@ const attempt = (
 
 const ignoreAllowance: AllowanceListener = () => {}
 
-const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
-
-/**
- * Fits a call to its worker and its accounts: drops the seed if the worker takes none, and sets an output limit if an
- * account is limited, since a worst case holds only if the worker is held to it. With a payer it always sets one, so
- * that the cache key of a call does not depend on the limits.
- */
-const fitted = (call: Call, { ledger, payer }: CallContext): Call => {
-  const { request, worker } = call
-  const taken = worker.takesSeed === false ? unseeded(request) : request
-  if (ledger.isLimited || payer !== undefined) {
-    return { ...call, request: { ...taken, maxOutputTokens: outputBound(call) } }
-  }
-  return taken === request ? call : { ...call, request: taken }
-}
-
 const tellFailure = (
   context: CallContext,
-  { round, step, worker }: Call,
+  { round, step, turn, worker }: Call,
   attempt: number,
   failure: Failure,
   paid: Paid
@@ -211,6 +208,7 @@ const tellFailure = (
       type: "call-failed",
       round,
       step,
+      turn: turn === 0 ? undefined : turn,
       worker: worker.id,
       attempt,
       reason: failure.reason,
@@ -330,9 +328,10 @@ const take = (
   context: CallContext,
   call: Call,
   entry: ResponseCache.Entry,
-  since: number
+  since: number,
+  found = context.found
 ): Effect.Effect<void, BudgetExceeded> => {
-  const { clock, found } = context
+  const { clock } = context
   const { durationMillis, failures = [], reasoning, text } = entry
   const show = () => {
     if (reasoning !== undefined) call.onDelta?.("reasoning", reasoning)
@@ -364,6 +363,42 @@ const take = (
 }
 
 // -------------------------------------------------------------------------------------------------------------------
+// Answers that a run has already got
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Takes what was already got instead of asking again: the run is charged as it was, and tells the same. A call of which
+ * only failures are known that were to be tried again is made now.
+ */
+const replay = (
+  context: CallContext,
+  call: Call,
+  recorded: RecordedCall
+): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
+  const { answer } = recorded
+  const failures = failuresOf(recorded)
+  if (answer !== undefined) {
+    const entry = { ...entryOfRecorded(answer), failures }
+    const found = answer.cached ? "free" : "as-made"
+    return Effect.suspend(() => take(context, call, entry, ticks(context.clock), found))
+  }
+  const again = Effect.forEach(
+    failures,
+    (failure, number) =>
+      charge(context, call, failure.usage, (paid) => tellFailure(context, call, number, failure, paid)),
+    { discard: true }
+  )
+  const last = failures.at(-1)
+  if (last === undefined || last.retryInMillis !== undefined) {
+    return Effect.andThen(
+      again,
+      Effect.suspend(() => make(context, call, undefined))
+    )
+  }
+  return Effect.andThen(again, Effect.fail(new WorkerError({ worker: call.worker.id, reason: last.reason })))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
 // Call
 // -------------------------------------------------------------------------------------------------------------------
 
@@ -375,6 +410,9 @@ const take = (
 export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
   const { clock, payer } = context
   const call = fitted(asked, context)
+  const { by, round, step, turn, worker } = asked
+  const recorded = context.recorded?.call({ by, round, step, turn, worker: worker.id })
+  if (recorded !== undefined) return replay(context, call, recorded)
   const isKept = call.worker.isCacheable !== false
   const cache = isKept ? context.cache : undefined
   const key =
@@ -390,8 +428,8 @@ export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, 
 }
 
 const answered = (
-  { finishReason, reasoning, text, usage }: ResponseCache.Entry,
+  { echo, finishReason, reasoning, text, toolCalls, usage }: ResponseCache.Entry,
   costUsd: number | undefined,
   cached: boolean,
   addedMillis: number
-): Answered => ({ text, reasoning, finishReason, usage, costUsd, cached, addedMillis })
+): Answered => ({ text, reasoning, finishReason, toolCalls, echo, usage, costUsd, cached, addedMillis })

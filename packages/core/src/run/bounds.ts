@@ -1,5 +1,5 @@
 /** The bounds of a call: what is set aside for it, and what it may have used where nobody says so. */
-import { text } from "../task/Message.ts"
+import type { ContentPart, Message } from "../task/Message.ts"
 import { checked, cost, estimateUsage, noUsage, type Usage } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { Amount } from "./Budget.ts"
@@ -25,6 +25,36 @@ const encoder = new TextEncoder()
 /** An upper bound of a text's tokens: no tokenizer makes more than one token of a byte. */
 const tokenBound = (text: string): number => encoder.encode(text).length
 
+/** What vendors count for a picture at most, with room: the largest of their figures is below 5,000. */
+const imageTokens = 6_144
+
+/** What vendors read of a file at most: a hundred pages, text and picture of each. */
+const fileTokens = 300_000
+
+const partBound = (part: ContentPart): number => {
+  if (part.type === "text") return tokenBound(part.text)
+  if (part.type === "image") return imageTokens
+  // A token of a byte where the file is text, and two where a page of a few bytes is shown as a picture.
+  return "data" in part ? Math.min(fileTokens, 2 * part.data.length) : fileTokens
+}
+
+const jsonBound = (value: unknown): number => (value === undefined ? 0 : tokenBound(JSON.stringify(value) ?? ""))
+
+const messageBound = (message: Message): number => {
+  const { content } = message
+  const said =
+    typeof content === "string" ? tokenBound(content) : content.reduce((sum, part) => sum + partBound(part), 0)
+  // Chat templates wrap each message in a few tokens of their own.
+  if (message.role === "assistant") return said + jsonBound(message.toolCalls) + jsonBound(message.echo) + 8
+  return said + (message.role === "tool" ? message.name.length + message.callId.length + 16 : 8)
+}
+
+/** What vendors add to a request with tools, on top of their definitions. */
+const toolsOverhead = 1_024
+
+const toolsBound = ({ output, tools }: WorkerRequest): number =>
+  jsonBound(output) + (tools === undefined ? 0 : toolsOverhead + jsonBound(tools) + 32 * tools.length)
+
 /** The worker's own count of the input, where it gives one that can be. */
 const inputCount = ({ request, worker }: Asked): number | undefined => {
   try {
@@ -37,8 +67,7 @@ const inputCount = ({ request, worker }: Asked): number | undefined => {
 
 const inputBound = (asked: Asked): number =>
   inputCount(asked) ??
-  // Chat templates wrap each message in a few tokens of their own.
-  asked.request.messages.reduce((sum, message) => sum + tokenBound(text(message)) + 8, 8)
+  asked.request.messages.reduce((sum, message) => sum + messageBound(message), 8 + toolsBound(asked.request))
 
 /** The most that a worker may write, where that is known. */
 export const mostOutput = ({ request, worker }: Asked): number | undefined =>
@@ -80,8 +109,12 @@ export const estimateOf = (asked: Asked, text: string): Usage => {
 const unbilled = /^(?:RateLimited|Overloaded|Network|InvalidRequest|Authentication|Quota|ContextTooLong)$/
 
 /** What a failed call used; if the vendor did not report it, the most it can have been. */
-export const usageOf = (error: WorkerError | undefined, asked: Asked, received: Received): Usage => {
-  const written = tokenBound(received.text) + tokenBound(received.reasoning)
+export const usageOf = (
+  error: WorkerError | undefined,
+  asked: Asked,
+  received: Pick<Received, "text" | "reasoning" | "toolCalls" | "finish">
+): Usage => {
+  const written = tokenBound(received.text) + tokenBound(received.reasoning) + jsonBound(received.toolCalls)
   const bound = (): Usage => ({
     inputTokens: inputBound(asked),
     outputTokens: Math.min(written, mostOutput(asked) ?? written),

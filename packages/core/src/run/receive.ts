@@ -5,6 +5,7 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Allowance } from "../task/Allowance.ts"
+import type { ToolCall } from "../task/Message.ts"
 import { withStreams } from "../task/streams.ts"
 import * as Usage from "../task/Usage.ts"
 import {
@@ -36,13 +37,21 @@ export interface Call {
 export interface Received {
   text: string
   reasoning: string
+  /** The tools that it asks for. */
+  toolCalls: Array<ToolCall> | undefined
   /** Its characters, where an empty piece counts as one. */
   size: number
   finish: Extract<WorkerPart, { readonly type: "finish" }> | undefined
 }
 
 /** An answer of which nothing has arrived. */
-export const nothingYet = (): Received => ({ text: "", reasoning: "", size: 0, finish: undefined })
+export const nothingYet = (): Received => ({
+  text: "",
+  reasoning: "",
+  toolCalls: undefined,
+  size: 0,
+  finish: undefined
+})
 
 /** How long an answer may go on arriving where no time limit is set, in milliseconds: half an hour. */
 const defaultTimeoutMillis = 1_800_000
@@ -54,7 +63,7 @@ const charactersPerToken = 64
 /** The most characters of an answer. */
 const bound = (call: Call): number => Math.max(leastCharacters, charactersPerToken * (mostOutput(call) ?? 0))
 
-const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "length", "refusal", "other"])
+const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "length", "refusal", "tool-calls", "other"])
 
 const malformed = (worker: Worker, detail: string, usage?: Usage.Usage) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Malformed", detail }, usage })
@@ -76,18 +85,56 @@ export const timeout = (worker: Worker, afterMillis: number) =>
     reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${afterMillis / 1000} s` }
   })
 
-const answerOf = (worker: Worker, { finish, reasoning, text }: Received) => {
+const answerOf = (worker: Worker, { finish, reasoning, text, toolCalls }: Received) => {
   if (finish === undefined) return Effect.fail(malformed(worker, "the stream ended before the answer was finished"))
-  if (text.trim() === "" && finish.reason !== "refusal")
-    return Effect.fail(malformed(worker, "the answer is empty", finish.usage))
-  const answer: ResponseCache.Answer = { text, finishReason: finish.reason, usage: finish.usage }
-  return Effect.succeed(reasoning === "" ? answer : { ...answer, reasoning })
+  const { reason, usage } = finish
+  if (toolCalls === undefined) {
+    if (text.trim() === "" && reason !== "refusal") return Effect.fail(malformed(worker, "the answer is empty", usage))
+    // Some vendors say that tools were called where none are.
+    const answer: ResponseCache.Answer = { text, finishReason: reason === "tool-calls" ? "stop" : reason, usage }
+    return Effect.succeed(reasoning === "" ? answer : { ...answer, reasoning })
+  }
+  // What a model cut short in the middle of its arguments has asked for nothing.
+  if (reason === "length") return Effect.fail(malformed(worker, "it ran out of tokens as it asked for a tool", usage))
+  const { echo } = finish
+  return Effect.succeed<ResponseCache.Answer>({
+    text,
+    reasoning: reasoning === "" ? undefined : reasoning,
+    finishReason: reason === "refusal" ? reason : "tool-calls",
+    toolCalls,
+    echo,
+    usage
+  })
 }
 
 const takeFinish = (call: Call, received: Received, part: Extract<WorkerPart, { readonly type: "finish" }>) => {
   const usage = Usage.checked(part.usage, () => estimateOf(call, received.text + received.reasoning))
-  received.finish = { type: "finish", reason: finishReasons.has(part.reason) ? part.reason : "other", usage }
+  const reason = finishReasons.has(part.reason) ? part.reason : "other"
+  received.finish = { type: "finish", reason, usage, echo: part.echo }
 }
+
+const isText = (value: unknown): value is string => typeof value === "string"
+
+/** Takes a tool call; two of one id, or one without, get an id of their own. */
+const takeToolCall = (call: Call, received: Received, part: ToolCall): string | undefined => {
+  const { arguments: text, id, name } = part
+  if (!isText(name) || name === "" || !isText(text))
+    return "it asked for a tool without a name, or with arguments that are no text"
+  if (call.request.tools === undefined) return `it asked for the tool "${name}", and was offered none`
+  received.toolCalls ??= []
+  const count = received.toolCalls.length
+  if (count >= mostToolCalls) return `it asked for more than ${mostToolCalls} tools at once`
+  const isTaken = !isText(id) || id === "" || received.toolCalls.some((other) => other.id === id)
+  received.toolCalls.push({ id: isTaken ? `call-${count}` : id, name, arguments: text })
+  received.size += name.length + text.length
+  return undefined
+}
+
+/** More than any answer asks for: what is beyond is a model in a loop. */
+const mostToolCalls = 128
+
+const tooLong = (call: Call, { size }: Received): string | undefined =>
+  size > leastCharacters && size > bound(call) ? `its answer went on past ${bound(call)} characters` : undefined
 
 /** Takes a part; returns what is wrong with it. */
 const take = (
@@ -103,13 +150,17 @@ const take = (
     takeFinish(call, received, part)
     return undefined
   }
+  if (part.type === "tool-call-delta") return undefined
+  if (part.type === "tool-call") {
+    const wrong = takeToolCall(call, received, part) ?? tooLong(call, received)
+    return wrong === undefined ? undefined : malformed(worker, wrong)
+  }
   if (part.type !== "text" && part.type !== "reasoning") return malformed(worker, "it sent a part of no known type")
   const { text, type } = part
   if (typeof text !== "string") return malformed(worker, `a piece of its text is no string but ${typeof text}`)
   received.size += Math.max(1, text.length)
-  if (received.size > leastCharacters && received.size > bound(call)) {
-    return malformed(worker, `its answer went on past ${bound(call)} characters`)
-  }
+  const wrong = tooLong(call, received)
+  if (wrong !== undefined) return malformed(worker, wrong)
   received[type] += text
   call.onDelta?.(type, text)
   return undefined

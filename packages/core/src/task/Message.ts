@@ -2,7 +2,7 @@
  * Messages: the turns of a conversation, as every chat model takes them.
  *
  * Content is a text, or parts where pictures and files stand between texts. A message is plain JSON: bytes are base64, so
- * that a message can be hashed, stored and sent. {@link bytes} makes parts of bytes.
+ * that a message can be hashed, stored and sent.
  */
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Base64 from "effect/encoding/Base64"
@@ -35,6 +35,17 @@ export type ContentPart = TextPart | ImagePart | FilePart
 /** What a message says: a text, or parts. */
 export type Content = string | NonEmptyReadonlyArray<ContentPart>
 
+/** A content as it may be written: bytes of pictures and files need not be base64 yet. */
+export type ContentInput = string | NonEmptyReadonlyArray<ContentPart | MediaInput>
+
+/** A picture or a file as bytes. */
+export interface MediaInput {
+  readonly type: "image" | "file"
+  readonly data: Uint8Array
+  readonly mediaType: string
+  readonly name?: string
+}
+
 /** A tool that a worker asks for. */
 export interface ToolCall {
   /** Unique within a conversation; the result names it. */
@@ -45,10 +56,9 @@ export interface ToolCall {
 }
 
 /** Rules for the model; `developer` is what some vendors call those of the application. */
-export interface SystemMessage {
-  readonly role: "system" | "developer"
-  readonly content: string
-}
+export type SystemMessage =
+  | { readonly role: "system"; readonly content: string }
+  | { readonly role: "developer"; readonly content: string }
 
 /** What the user says or shows. */
 export interface UserMessage {
@@ -136,19 +146,25 @@ export const between = (before: string, content: Content, after: string): Conten
     ? `${before}${content}${after}`
     : [{ type: "text", text: before.trim() }, ...content, { type: "text", text: after.trim() }]
 
+const isBytes = (part: ContentPart | MediaInput): part is MediaInput =>
+  part.type !== "text" && "data" in part && part.data instanceof Uint8Array
+
 /**
- * The source of bytes, in base64.
+ * A content as it is sent and stored: bytes become base64.
  *
  * **Example**
  *
  * ```ts
  * import * as Message from "@divisi/core/Message"
  *
- * const image: Message.ImagePart = { type: "image", ...Message.bytes(new Uint8Array([137, 80]), "image/png") }
- * image.data // => "iVA="
+ * const image = { type: "image", data: new Uint8Array([137, 80]), mediaType: "image/png" } as const
+ * Message.content([image]) // => [{ type: "image", data: "iVA=", mediaType: "image/png" }]
  * ```
  */
-export const bytes = (data: Uint8Array, mediaType: string): { readonly data: string; readonly mediaType: string } => ({
-  data: Base64.encode(data),
-  mediaType
-})
+export const content = (input: ContentInput): Content => {
+  if (typeof input === "string") return input
+  const [first, ...rest] = input.map(
+    (part): ContentPart => (isBytes(part) ? ({ ...part, data: Base64.encode(part.data) } as ContentPart) : part)
+  )
+  return [first!, ...rest]
+}

@@ -8,7 +8,7 @@
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Hash from "effect/Hash"
 import { defined } from "../Fields.ts"
-import { type Content, type Message, text } from "./Message.ts"
+import { type Content, type ContentInput, type Message, text, content as toContent } from "./Message.ts"
 
 /** A question with what is needed to answer and grade it. */
 export interface Task {
@@ -24,10 +24,10 @@ export interface Task {
 
 /** What {@link make} takes: a bare question, the parts of a task, or a task, with or without an id. */
 export type Input =
-  | Content
+  | ContentInput
   | {
       /** A text, or parts with pictures and files. */
-      readonly question: Content
+      readonly question: ContentInput
       readonly id?: string | undefined
       readonly system?: string | undefined
       readonly reference?: string | undefined
@@ -38,7 +38,7 @@ export type Input =
 const idOf = (messages: ReadonlyArray<Message>): string =>
   `task-${(Hash.string(JSON.stringify(messages)) >>> 0).toString(16).padStart(8, "0")}`
 
-const isContent = (input: Input): input is Content => typeof input === "string" || Array.isArray(input)
+const isContent = (input: Input): input is ContentInput => typeof input === "string" || Array.isArray(input)
 
 /**
  * Makes a task from a question.
@@ -59,7 +59,7 @@ const isContent = (input: Input): input is Content => typeof input === "string" 
 export const make = (input: Input): Task => {
   if (isContent(input)) return make({ question: input })
   if ("messages" in input) return { ...input, id: input.id ?? idOf(input.messages) }
-  const user: Message = { role: "user", content: input.question }
+  const user: Message = { role: "user", content: toContent(input.question) }
   const messages: NonEmptyReadonlyArray<Message> =
     input.system === undefined ? [user] : [{ role: "system", content: input.system }, user]
   return defined({

@@ -1,8 +1,16 @@
 /**
- * What a worker is told of the tools that it may ask for, and of the shape that its answer is to have.
+ * Tools: what workers may ask for in the middle of an answer, and who runs it; and the shape that an answer is to have.
  *
- * A definition is plain data: who runs a tool stands elsewhere (`Toolbox`), so that workers and vendors know nothing of it.
+ * A worker is told of a tool's name, description and schema alone ({@link ToolDefinition}). A tool with `execute` is run
+ * by the executor, within its step; one without suspends the run until its caller gives the result.
  */
+import type * as Effect from "effect/Effect"
+import type { Content, ToolCall } from "./Message.ts"
+import type { Shape, TypeOf } from "./Shape.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// What a worker is told
+// -------------------------------------------------------------------------------------------------------------------
 
 /** A JSON Schema (draft 2020-12, as the vendors read it). */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -33,9 +41,89 @@ export interface JsonSchemaFormat {
   readonly name: string
   readonly description?: string | undefined
   readonly schema: JsonSchema
-  /** Whether the vendor is to hold the answer to the schema exactly; true when absent. */
+  /** Whether the vendor is to hold the answer to the schema exactly. When absent, where it can do so with this schema. */
   readonly strict?: boolean | undefined
 }
 
 /** The shape of the text that is asked for; plain text when absent. */
 export type OutputFormat = { readonly type: "text" } | JsonFormat | JsonSchemaFormat
+
+/** The shape that a caller wants of a run's answer, by a schema of any kind. */
+export type Output =
+  | { readonly type: "text" }
+  | JsonFormat
+  | (Omit<JsonSchemaFormat, "schema"> & { readonly schema: Shape })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tools
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a tool knows of the call that it is run for. */
+export interface ToolContext {
+  readonly runId: string
+  readonly round: number
+  readonly step: number
+  /** The worker that asked. */
+  readonly worker: string
+  readonly call: ToolCall
+}
+
+/** A tool that workers may ask for. `A` is what its schema decodes arguments to. */
+// biome-ignore lint/suspicious/noExplicitAny: a list of tools has a type of arguments for each.
+export interface Tool<A = any> {
+  /** Letters, digits, `_` and `-`, at most 64; unique in a run. */
+  readonly name: string
+  /** What it does, and when to use it: all that a model knows of it besides its schema. */
+  readonly description?: string | undefined
+  /** The schema of its arguments, an object: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
+  readonly input: Shape<A>
+  /** Whether the vendor is to hold arguments to the schema, where it can. The vendor's own default when absent. */
+  readonly strict?: boolean | undefined
+  /**
+   * Runs it. A text is its result, and so is {@link Content} with pictures; anything else is shown as JSON. A failure is
+   * told to the worker, and ends nothing. Without it the run is suspended, and waits for the result.
+   */
+  readonly execute?: ((input: A, context: ToolContext) => Effect.Effect<unknown, unknown>) | undefined
+  /**
+   * Whether a person is asked before it is run; false by default. The run is suspended where `RunOptions.approve` does not
+   * say.
+   */
+  readonly needsApproval?: boolean | ((input: A) => boolean) | undefined
+  /** How long it may take, in milliseconds; 60,000 by default. */
+  readonly timeoutMillis?: number | undefined
+  /** How long its result may be, in characters; 100,000 by default. What is longer is cut, which the worker is told. */
+  readonly maxResultCharacters?: number | undefined
+}
+
+/**
+ * A tool of an Effect. `execute` gets what the schema decodes arguments to.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Tool from "@divisi/core/Tool"
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ *
+ * const weather = Tool.make({
+ *   name: "weather",
+ *   description: "The weather of a city",
+ *   input: Schema.Struct({ city: Schema.String }),
+ *   execute: ({ city }) => Effect.succeed(`It is sunny in ${city}.`)
+ * })
+ * weather.name // => "weather"
+ * ```
+ */
+export const make = <const S extends Shape>(
+  tool: Omit<Tool<TypeOf<S>>, "input"> & { readonly input: S }
+): Tool<TypeOf<S>> => tool as unknown as Tool<TypeOf<S>>
+
+/** The result of a tool, for its worker. */
+export interface ToolResult {
+  readonly content: Content
+  /** Whether it failed; the content then says why. */
+  readonly isError?: boolean
+}
+
+/** What is given for a call that waits: its result, or whether it may be run. */
+export type Given = string | ToolResult | { readonly approved: boolean; readonly reason?: string | undefined }

@@ -5,7 +5,7 @@
 import * as Data from "effect/Data"
 import { defined } from "../Fields.ts"
 import * as Options from "../Options.ts"
-import { type Message, text } from "./Message.ts"
+import type { Message } from "./Message.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -128,11 +128,23 @@ export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
 const addOptional = (left: number | undefined, right: number | undefined) =>
   left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
 
+/** The characters of a message; a picture or file counts as four thousand, which is what a small picture takes. */
+const charactersOf = (message: Message): number => {
+  const { content } = message
+  const said =
+    typeof content === "string"
+      ? content.length
+      : content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 4_000), 0)
+  if (message.role !== "assistant" || message.toolCalls === undefined) return said
+  return message.toolCalls.reduce((sum, call) => sum + call.name.length + call.arguments.length, said)
+}
+
 /**
- * A rough count for when nobody reports one: four characters per token, as in English prose. Marked as estimated.
+ * A rough count for when nobody reports one: four characters per token, as in English prose, and a thousand tokens for
+ * each picture and file. Marked as estimated.
  */
 export const estimateUsage = (messages: ReadonlyArray<Message>, answer: string): Usage => ({
-  inputTokens: Math.ceil(messages.reduce((sum, message) => sum + text(message).length, 0) / 4),
+  inputTokens: Math.ceil(messages.reduce((sum, message) => sum + charactersOf(message), 0) / 4),
   outputTokens: Math.ceil(answer.length / 4),
   estimated: true
 })

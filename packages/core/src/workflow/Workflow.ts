@@ -22,6 +22,8 @@ export interface Step {
   /** The instruction, in natural language. */
   readonly subtask: string
   readonly access: Access
+  /** Whether it may use the run's tools, where the run leaves that to its policy (`toolAccess: "policy"`). */
+  readonly tools?: boolean
 }
 
 /**

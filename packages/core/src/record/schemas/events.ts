@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as RunEventModels from "../RunEvent.ts"
 import { FinishReason, Grade, paid, Spend, WorkerErrorReason } from "./calls.ts"
 import { oneOf, schemaOf } from "./schemaOf.ts"
-import { Task, Workflow } from "./tasks.ts"
+import { Content, Task, ToolCall, Workflow } from "./tasks.ts"
 
 /** A worker as a transcript names it. */
 export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
@@ -19,9 +19,21 @@ export const Parent = schemaOf<RunEventModels.Parent>()(
   Schema.Struct({ runId: Schema.String, round: Schema.Int, step: Schema.Int })
 )
 
+/** A tool call that waits for the caller. */
+export const WaitingCall = schemaOf<RunEventModels.WaitingCall>()(
+  Schema.Struct({
+    id: Schema.String,
+    round: Schema.Int,
+    step: Schema.Int,
+    worker: Schema.String,
+    for: Schema.Literals(["result", "approval"]),
+    call: ToolCall
+  })
+)
+
 /** Why a run ended. */
 export const Ending = schemaOf<RunEventModels.Ending>()(
-  Schema.Literals(["answered", "refused", "budget", "failed", "interrupted"])
+  Schema.Literals(["answered", "refused", "budget", "failed", "interrupted", "suspended"])
 )
 
 const event = <Type extends string, Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
@@ -29,6 +41,7 @@ const event = <Type extends string, Fields extends Schema.Struct.Fields>(type: T
 
 const inRound = { round: Schema.Int }
 const inStep = { round: Schema.Int, step: Schema.Int }
+const inTurn = { ...inStep, turn: Schema.Int }
 const delta = { kind: Schema.Literals(["text", "reasoning"]), text: Schema.String }
 
 const events = [
@@ -59,9 +72,32 @@ const events = [
   }),
   event("step-started", { ...inStep, worker: Schema.String }),
   event("step-delta", { ...inStep, ...delta }),
+  event("turn-finished", {
+    ...inTurn,
+    worker: Schema.String,
+    text: Schema.String,
+    toolCalls: Schema.Array(ToolCall),
+    echo: Schema.optionalKey(Schema.Unknown),
+    error: Schema.optionalKey(Schema.String),
+    durationMillis: Schema.Finite,
+    cached: Schema.Boolean,
+    ...paid
+  }),
+  event("tool-started", { ...inTurn, index: Schema.Int, name: Schema.String }),
+  event("tool-finished", {
+    ...inTurn,
+    index: Schema.Int,
+    name: Schema.String,
+    content: Content,
+    isError: Schema.Boolean,
+    durationMillis: Schema.Finite
+  }),
+  event("step-waiting", { ...inStep, worker: Schema.String, calls: Schema.Array(WaitingCall) }),
+  event("step-notice", { ...inStep, worker: Schema.String, notice: Schema.String }),
   event("call-failed", {
     ...inRound,
     step: Schema.optionalKey(Schema.Int),
+    turn: Schema.optionalKey(Schema.Int),
     worker: Schema.String,
     attempt: Schema.Int,
     reason: WorkerErrorReason,
@@ -96,6 +132,7 @@ const events = [
     ...inRound,
     critic: Schema.String,
     worker: Schema.String,
+    text: Schema.String,
     cached: Schema.Boolean,
     ...paid
   }),

@@ -37,7 +37,8 @@ export const ToolCall = schemaOf<MessageModels.ToolCall>()(
 /** A turn of a conversation. */
 export const Message = schemaOf<MessageModels.Message>()(
   Schema.Union([
-    Schema.Struct({ role: Schema.Literals(["system", "developer"]), content: Schema.String }),
+    Schema.Struct({ role: Schema.Literal("system"), content: Schema.String }),
+    Schema.Struct({ role: Schema.Literal("developer"), content: Schema.String }),
     Schema.Struct({ role: Schema.Literal("user"), content: Content }),
     Schema.Struct({
       role: Schema.Literal("assistant"),
@@ -70,7 +71,12 @@ export const Access = schemaOf<WorkflowModels.Access>()(Schema.Union([Schema.Lit
 
 /** A step of a workflow. */
 export const Step = schemaOf<WorkflowModels.Step>()(
-  Schema.Struct({ worker: Schema.Int, subtask: Schema.String, access: Access })
+  Schema.Struct({
+    worker: Schema.Int,
+    subtask: Schema.String,
+    access: Access,
+    tools: Schema.optionalKey(Schema.Boolean)
+  })
 )
 
 /** A workflow, by its form alone: `Workflow.check` holds it to its rules. */

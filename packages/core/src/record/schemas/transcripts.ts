@@ -3,14 +3,15 @@ import * as Schema from "effect/Schema"
 import { version } from "../RunEvent.ts"
 import type * as TranscriptModels from "../Transcript.ts"
 import { FinishReason, Grade, Paid, paid, Spend, WorkerErrorReason } from "./calls.ts"
-import { Ending, Parent, PoolMember } from "./events.ts"
+import { Ending, Parent, PoolMember, WaitingCall } from "./events.ts"
 import { type Of, schemaOf } from "./schemaOf.ts"
-import { Task, Workflow } from "./tasks.ts"
+import { Content, Task, ToolCall, Workflow } from "./tasks.ts"
 
 /** A call that failed or was interrupted. */
 export const LostCall = schemaOf<TranscriptModels.LostCall>()(
   Schema.Struct({
     worker: Schema.String,
+    turn: Schema.optionalKey(Schema.Int),
     at: Schema.Finite,
     reason: Schema.optionalKey(WorkerErrorReason),
     message: Schema.optionalKey(Schema.String),
@@ -20,12 +21,41 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
   })
 )
 
+/** A tool that was asked for. */
+export const ToolRecord = schemaOf<TranscriptModels.ToolRecord>()(
+  Schema.Struct({
+    call: ToolCall,
+    startedAt: Schema.optionalKey(Schema.Finite),
+    endedAt: Schema.optionalKey(Schema.Finite),
+    durationMillis: Schema.optionalKey(Schema.Finite),
+    content: Schema.optionalKey(Content),
+    isError: Schema.optionalKey(Schema.Boolean)
+  })
+)
+
+/** A turn of a step's worker after which it went on. */
+export const TurnRecord = schemaOf<TranscriptModels.TurnRecord>()(
+  Schema.Struct({
+    turn: Schema.Int,
+    worker: Schema.String,
+    endedAt: Schema.Finite,
+    durationMillis: Schema.Finite,
+    text: Schema.String,
+    reasoning: Schema.String,
+    tools: Schema.Array(ToolRecord),
+    echo: Schema.optionalKey(Schema.Unknown),
+    error: Schema.optionalKey(Schema.String),
+    cached: Schema.Boolean,
+    paid: Paid
+  })
+)
+
 /** The record of a step, with the run nested in it. */
 export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
   Schema.Struct({
     step: Schema.Int,
     worker: Schema.String,
-    state: Schema.Literals(["waiting", "running", "answered", "failed", "skipped"]),
+    state: Schema.Literals(["waiting", "running", "suspended", "answered", "failed", "skipped"]),
     startedAt: Schema.optionalKey(Schema.Finite),
     endedAt: Schema.optionalKey(Schema.Finite),
     durationMillis: Schema.optionalKey(Schema.Finite),
@@ -34,6 +64,9 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
     finishReason: Schema.optionalKey(FinishReason),
     cached: Schema.optionalKey(Schema.Boolean),
     paid: Schema.optionalKey(Paid),
+    turns: Schema.optionalKey(Schema.Array(TurnRecord)),
+    waitingFor: Schema.optionalKey(Schema.Array(WaitingCall)),
+    notices: Schema.optionalKey(Schema.Array(Schema.String)),
     lost: Schema.Array(LostCall),
     reassigned: Schema.Array(Schema.Struct({ from: Schema.String, at: Schema.Finite })),
     detail: Schema.optionalKey(Schema.String),
@@ -74,6 +107,7 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
           at: Schema.Finite,
           critic: Schema.String,
           worker: Schema.String,
+          text: Schema.String,
           cached: Schema.Boolean,
           ...paid
         })

@@ -1,0 +1,75 @@
+/** Tools of functions. */
+import * as Effect from "effect/Effect"
+import * as Options from "../Options.ts"
+import type { Shape, TypeOf } from "../task/Shape.ts"
+import type { Tool, ToolContext } from "../task/Tool.ts"
+
+/** A tool as an async function. */
+export interface ToolOptions<S extends Shape> extends Omit<Tool<TypeOf<S>>, "input" | "execute"> {
+  /** The schema of its arguments: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
+  readonly input: S
+  /** Runs it; `signal` is aborted when the run is stopped, or the tool is out of time. */
+  readonly execute?:
+    | ((input: TypeOf<S>, context: ToolContext & { readonly signal: AbortSignal }) => unknown)
+    | undefined
+}
+
+const shape = {
+  name: Options.name,
+  description: Options.text,
+  input: Options.anything,
+  strict: Options.flag,
+  execute: Options.aFunction,
+  needsApproval: Options.either(Options.flag, Options.aFunction),
+  timeoutMillis: Options.limit,
+  maxResultCharacters: Options.limit
+} satisfies Options.ShapeOf<ToolOptions<Shape>>
+
+/**
+ * A tool from a function, for `tools`.
+ *
+ * **Details**
+ *
+ * A text that it returns is its result; parts with pictures are, too; anything else is shown as JSON. What it throws is told
+ * to the model, and ends nothing. It has a minute by default (`timeoutMillis`). Arguments that do not fit the schema go
+ * back to the model with the reason, and the function is not called. Without `execute` the run is suspended, and goes on
+ * with `result.resume`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, single, tool, worker } from "@divisi/core/promise"
+ *
+ * const weather = tool({
+ *   name: "weather",
+ *   description: "The weather of a city",
+ *   input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+ *   execute: async ({ city }) => `It is sunny in ${city}.`
+ * })
+ * const forecaster = worker({
+ *   id: "forecaster",
+ *   capabilities: { tools: true },
+ *   answer: ({ messages }) => {
+ *     const last = messages.at(-1)
+ *     return last?.role === "tool"
+ *       ? `They say: ${last.content}`
+ *       : { toolCalls: [{ name: "weather", arguments: { city: "Ulm" } }] }
+ *   }
+ * })
+ * const options = { question: "Weather in Ulm?", pool: [forecaster], policy: single(0), tools: [weather] }
+ * const { answer } = await conduct(options)
+ * answer // => "They say: It is sunny in Ulm."
+ * ```
+ */
+export const tool = <const S extends Shape>(options: ToolOptions<S>): Tool<TypeOf<S>> => {
+  Options.check("tool", options, shape, ["name", "input"])
+  const { execute, ...about } = options
+  return {
+    ...about,
+    input: about.input as Shape<TypeOf<S>>,
+    execute:
+      execute &&
+      ((input, context) =>
+        Effect.tryPromise({ try: async (signal) => execute(input, { ...context, signal }), catch: (error) => error }))
+  }
+}

@@ -1,0 +1,211 @@
+/** The tools of a run, and the shape of its answer, made ready once; and how one tool is run. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { messageOf, plain } from "../Thrown.ts"
+import type { Compiled, ShapeError } from "../task/compileShape.ts"
+import { type ContentInput, type ContentPart, content as toContent } from "../task/Message.ts"
+import type { Output, OutputFormat, Tool, ToolContext, ToolDefinition, ToolResult } from "../task/Tool.ts"
+
+/** A tool with its check. */
+interface Ready {
+  readonly tool: Tool
+  readonly check: Compiled["check"]
+}
+
+/** The tools of a run. */
+export interface Toolbox {
+  readonly definitions: ReadonlyArray<ToolDefinition>
+  readonly names: ReadonlyArray<string>
+  readonly get: (name: string) => Ready | undefined
+}
+
+/** The shape of a run's answer. */
+export interface AnswerShape {
+  readonly format: OutputFormat
+  /** What is wrong with a text, or its JSON: as text, and decoded. */
+  readonly read: (text: string) => Read
+}
+
+/** A text that was read as the shape of an answer. */
+export type Read =
+  | { readonly isRight: true; readonly text: string; readonly value: unknown }
+  | { readonly isRight: false; readonly why: string }
+
+const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
+
+/** Makes tools ready. Schemas are loaded by who has one: a run without tools needs none. */
+export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>): Effect.fn.Return<Toolbox, ShapeError> {
+  const { compileShape, ShapeError } = yield* compiling()
+  const ready = new Map<string, Ready>()
+  const definitions: Array<ToolDefinition> = []
+  for (const tool of tools) {
+    const { description, name, strict } = tool
+    const what = `the tool "${name}"`
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+      return yield* new ShapeError({ what, detail: "its name is to be 1 to 64 letters, digits, _ and -" })
+    }
+    if (ready.has(name)) return yield* new ShapeError({ what, detail: "two tools have this name" })
+    const { check, schema } = yield* compileShape(what, tool.input)
+    ready.set(name, { tool, check })
+    definitions.push({ name, description, input: schema, strict })
+  }
+  return { definitions, names: [...ready.keys()], get: (name) => ready.get(name) }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answers of a shape
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The JSON of an answer; some models put it in a block of code all the same. */
+const jsonText = (text: string): string => /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/.exec(text)?.[1] ?? text.trim()
+
+const parsed = (text: string): Read => {
+  const json = jsonText(text)
+  try {
+    return { isRight: true, text: json, value: JSON.parse(json) }
+  } catch (error) {
+    return { isRight: false, why: `it is no JSON: ${messageOf(error)}` }
+  }
+}
+
+/** Makes the shape of an answer ready. */
+export const answerShape = Effect.fnUntraced(function* (
+  output: Output
+): Effect.fn.Return<AnswerShape | undefined, ShapeError> {
+  if (output.type === "text") return undefined
+  if (output.type === "json") return { format: output, read: parsed }
+  const { compileShape } = yield* compiling()
+  const { check, schema } = yield* compileShape(`the output "${output.name}"`, output.schema)
+  const read = (text: string): Read => {
+    const json = parsed(text)
+    if (!json.isRight) return json
+    // In the turn in which the answer is charged, so at once.
+    const exit = Effect.runSyncExit(check(json.value))
+    if (Exit.isSuccess(exit)) return { isRight: true, text: json.text, value: exit.value }
+    const failure = exit.cause.reasons.find(Cause.isFailReason)
+    return {
+      isRight: false,
+      why: failure?.error ?? "its schema cannot be checked at once; leave asynchronous checks out"
+    }
+  }
+  return { format: { ...output, schema }, read }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// One call of a tool
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What becomes of a tool call that is made ready: its result, what waits, or what runs it. */
+export type Prepared =
+  | { readonly type: "done"; readonly result: ToolResult }
+  | { readonly type: "waiting"; readonly for: "result" }
+  | { readonly type: "ready"; readonly needsApproval: boolean; readonly run: Effect.Effect<ToolResult> }
+
+const failed = (why: string): ToolResult => ({ content: plain(why), isError: true })
+
+/** The answer of a person who did not allow it. */
+export const declined = (reason: string | undefined): ToolResult =>
+  failed(`The user did not allow this call${reason === undefined ? "." : `: ${reason}`}`)
+
+const defaultTimeoutMillis = 60_000
+const defaultMaxCharacters = 100_000
+
+const argumentsOf = (text: string): unknown => (text.trim() === "" ? {} : JSON.parse(text))
+
+/** Makes a call ready: finds its tool, and holds its arguments to the schema. */
+export const prepare = Effect.fnUntraced(function* (box: Toolbox, context: ToolContext): Effect.fn.Return<Prepared> {
+  const { call } = context
+  const found = box.get(call.name)
+  if (found === undefined) {
+    return { type: "done", result: failed(`There is no tool "${call.name}". Tools: ${box.names.join(", ")}.`) }
+  }
+  const input = yield* Effect.exit(
+    Effect.flatMap(
+      Effect.try({ try: () => argumentsOf(call.arguments), catch: (error) => `They are no JSON: ${messageOf(error)}` }),
+      found.check
+    )
+  )
+  if (Exit.isFailure(input)) {
+    const why = messageOf(Cause.squash(input.cause))
+    return { type: "done", result: failed(`The arguments do not fit the tool's schema. ${why}`) }
+  }
+  const { tool } = found
+  if (tool.execute === undefined) return { type: "waiting", for: "result" }
+  const { needsApproval = false } = tool
+  return {
+    type: "ready",
+    needsApproval: typeof needsApproval === "boolean" ? needsApproval : isAsked(needsApproval, input.value),
+    run: execute(tool, input.value, context)
+  }
+})
+
+/** Somebody is asked where the function that says so throws. */
+const isAsked = (needsApproval: (input: unknown) => boolean, input: unknown): boolean => {
+  try {
+    return needsApproval(input)
+  } catch {
+    return true
+  }
+}
+
+/** Runs a tool. Whatever it does is a result: a failure, a defect, no end within its time, more text than is allowed. */
+const execute = (tool: Tool, input: unknown, context: ToolContext): Effect.Effect<ToolResult> => {
+  const { maxResultCharacters = defaultMaxCharacters, timeoutMillis = defaultTimeoutMillis } = tool
+  const running = Effect.timeoutOrElse(
+    Effect.suspend(() => tool.execute!(input, context)),
+    { duration: timeoutMillis, orElse: () => Effect.fail(`it did not end within ${timeoutMillis / 1000} s`) }
+  )
+  return Effect.matchCauseEffect(running, {
+    onSuccess: (value) => Effect.sync(() => limited(contentOf(value), maxResultCharacters)),
+    onFailure: (cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.succeed(limited(failed(`The tool failed: ${messageOf(Cause.squash(cause))}`), maxResultCharacters))
+  })
+}
+
+const isPart = (value: unknown): value is ContentPart => {
+  if (typeof value !== "object" || value === null || !("type" in value)) return false
+  if (value.type === "text") return "text" in value && typeof value.text === "string"
+  return (value.type === "image" || value.type === "file") && ("data" in value || "url" in value)
+}
+
+const isContent = (value: unknown): value is ContentInput =>
+  typeof value === "string" || (Array.isArray(value) && value.length > 0 && value.every(isPart))
+
+/** What a tool gave, as its worker is shown it. */
+export const contentOf = (value: unknown): ToolResult => {
+  if (isContent(value)) return { content: toContent(value) }
+  try {
+    return { content: JSON.stringify(value) ?? "(nothing)" }
+  } catch (error) {
+    return failed(`The tool gave what is no JSON: ${messageOf(error)}`)
+  }
+}
+
+const sizeOf = (part: ContentPart): number =>
+  part.type === "text" ? part.text.length : "data" in part ? part.data.length : part.url.length
+
+const cut = (text: string, most: number): string =>
+  text.length <= most
+    ? text
+    : `${text.slice(0, most)}\n[Cut: the result has ${text.length} characters, and ${most} are shown.]`
+
+/** A picture has no meaning when it is cut: a result of parts that is too large is none. */
+const limited = (result: ToolResult, most: number): ToolResult => {
+  const { content } = result
+  if (typeof content === "string") return content.length <= most ? result : { ...result, content: cut(content, most) }
+  const [only] = content
+  if (content.length === 1 && only.type === "text") return limited({ ...result, content: only.text }, most)
+  const pictures = content.filter((part) => part.type !== "text").length
+  const size = content.reduce((sum, part) => sum + sizeOf(part), 0)
+  // Bytes of pictures take few tokens: they have a limit of their own.
+  const allowed = most + pictures * mostPartCharacters
+  return size <= allowed
+    ? result
+    : failed(`The tool's result is too large: ${size} characters, where ${allowed} are allowed.`)
+}
+
+/** Base64 of about 7.5 MB, which is more than vendors take. */
+const mostPartCharacters = 10_000_000

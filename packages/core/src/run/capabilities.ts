@@ -1,0 +1,123 @@
+/** Fits requests to what their worker can do, so that nothing is sent, or paid for, that a vendor would refuse. */
+import type { Content, ContentPart, Message } from "../task/Message.ts"
+import type { OutputFormat } from "../task/Tool.ts"
+import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
+
+/** What happens where a worker takes no pictures, files or tools. */
+export type Unsupported = "error" | "omit"
+
+type Kind = "images" | "files" | "tools"
+
+const names: { readonly [K in Kind]: { readonly many: string; readonly one: string } } = {
+  images: { many: "pictures", one: "picture" },
+  files: { many: "files", one: "file" },
+  tools: { many: "tools", one: "tool" }
+}
+
+const unsupported = (worker: Worker, kind: Kind) =>
+  new WorkerError({
+    worker: worker.id,
+    reason: {
+      _tag: "InvalidRequest",
+      detail: `it takes no ${names[kind].many}; say capabilities: { ${kind}: true } if it does, or leave them out with unsupported: "omit"`
+    }
+  })
+
+const kindOf = (part: ContentPart): "images" | "files" | undefined =>
+  part.type === "text" ? undefined : part.type === "image" ? "images" : "files"
+
+/** Whether there is more in a conversation than texts. */
+const isPlain = (message: Message): boolean =>
+  typeof message.content === "string" &&
+  message.role !== "tool" &&
+  (message.role !== "assistant" || message.toolCalls === undefined)
+
+/** Whether messages show what is no text. */
+export const mediaOf = (messages: ReadonlyArray<Message>): ReadonlySet<"images" | "files"> => {
+  const kinds = new Set<"images" | "files">()
+  for (const { content } of messages) {
+    if (typeof content === "string") continue
+    for (const part of content) {
+      const kind = kindOf(part)
+      if (kind !== undefined) kinds.add(kind)
+    }
+  }
+  return kinds
+}
+
+/** A turn with its tools as text, for a worker that knows of none. */
+const untooled = (message: Message): Message => {
+  if (message.role === "tool") {
+    const what = message.isError === true ? "failed" : "gave"
+    return { role: "user", content: between(`The tool ${message.name} ${what}:\n`, message.content) }
+  }
+  if (message.role !== "assistant" || message.toolCalls === undefined) return message
+  const calls = message.toolCalls.map((call) => `[It asked for the tool ${call.name}: ${call.arguments}]`)
+  return { role: "assistant", content: [message.content, ...calls].filter((text) => text !== "").join("\n") }
+}
+
+const between = (before: string, content: Content): Content =>
+  typeof content === "string" ? `${before}${content}` : [{ type: "text", text: before.trim() }, ...content]
+
+const withoutKind = (message: Message, kind: "images" | "files"): Message => {
+  if (typeof message.content === "string") return message
+  const [first, ...rest] = message.content.map(
+    (part): ContentPart =>
+      kindOf(part) === kind
+        ? { type: "text", text: `[A ${names[kind].one} that you cannot see is left out here.]` }
+        : part
+  )
+  return { ...message, content: [first!, ...rest] } as Message
+}
+
+/** What a worker without schemas of its own is told of the shape of its answer. */
+const instructionOf = (output: OutputFormat): string => {
+  if (output.type !== "json-schema") return "Answer with JSON, and with nothing else."
+  return `Answer with JSON of this schema, and with nothing else:\n${JSON.stringify(output.schema)}`
+}
+
+/** A request as its worker can take it, and what was left out; or why it cannot. */
+export const fit = (
+  worker: Worker,
+  request: WorkerRequest,
+  mode: Unsupported
+): { readonly request: WorkerRequest; readonly notices: ReadonlyArray<string> } | WorkerError => {
+  const { capabilities = {} } = worker
+  const { output, tools } = request
+  if (tools === undefined && (output === undefined || output.type === "text") && request.messages.every(isPlain)) {
+    return { request, notices: [] }
+  }
+  const notices: Array<string> = []
+  let fitted = request
+  for (const kind of mediaOf(request.messages)) {
+    if (capabilities[kind] === true) continue
+    if (mode === "error") return unsupported(worker, kind)
+    fitted = { ...fitted, messages: fitted.messages.map((message) => withoutKind(message, kind)) }
+    notices.push(`It takes no ${names[kind].many}: they were left out.`)
+  }
+  if (capabilities.tools !== true) {
+    if (tools !== undefined) {
+      if (mode === "error") return unsupported(worker, "tools")
+      fitted = { ...fitted, tools: undefined, toolChoice: undefined, parallelToolCalls: undefined }
+      notices.push("It takes no tools: it was offered none.")
+    }
+    fitted = { ...fitted, messages: fitted.messages.map(untooled) }
+  }
+  if (output !== undefined && output.type !== "text" && capabilities.jsonSchema !== true) {
+    fitted = {
+      ...fitted,
+      output: undefined,
+      messages: [...fitted.messages, { role: "user", content: instructionOf(output) }]
+    }
+  }
+  return { request: fitted, notices }
+}
+
+/** The first of what is needed that no worker of the pool can do; `undefined` where somebody can do each. */
+export const missing = (workers: ReadonlyArray<Worker>, needed: ReadonlySet<Kind>): string | undefined => {
+  for (const kind of needed) {
+    if (workers.some(({ capabilities }) => capabilities?.[kind] === true)) continue
+    return `No worker of the pool takes ${names[kind].many}: add one, say capabilities: { ${kind}: true } of one that does, or leave them out with unsupported: "omit".`
+  }
+  return undefined
+}

@@ -1,0 +1,72 @@
+/** The end of a run: how it ended, what its answer is, and what it waits for. */
+import * as Cause from "effect/Cause"
+import * as Exit from "effect/Exit"
+import { defined } from "../Fields.ts"
+import * as Policy from "../policy/Policy.ts"
+import type { WaitingCall } from "../record/RunEvent.ts"
+import { isA, messageOf } from "../Thrown.ts"
+import * as Usage from "../task/Usage.ts"
+import { Refusal, WorkerError } from "../task/Worker.ts"
+import type { Round, RunResult } from "./Conductor.ts"
+import * as Executor from "./Executor.ts"
+import { millisSince } from "./elapsed.ts"
+import type { RunError, State } from "./Rounds.ts"
+
+/** The run's answer: the last, or the best where a critic scored them. */
+const answerOf = ({ current, options, rounds }: State): string | undefined => {
+  const answered = rounds.filter((round) => round.answer !== undefined)
+  if (options.critic !== undefined && answered.length > 0) {
+    const score = (round: Round) => round.grade?.score ?? 0
+    return answered.reduce((best, round) => (score(round) >= score(best) ? round : best)).answer
+  }
+  const running = current && Executor.bestSoFar(current.workflow, current.execution.results())
+  return answered.at(-1)?.answer ?? running
+}
+
+/** Whether an error says that somebody declined: a model, a filter of its vendor, or the policy. */
+const isRefusal = (error: unknown): boolean => {
+  if (isA(error, WorkerError)) return error.reason._tag === "ContentFiltered"
+  if (isA(error, Executor.StepFailed)) return isRefusal(error.cause)
+  return isA(error, Refusal) || (isA(error, Policy.PolicyError) && error.isRefusal === true)
+}
+
+const waitingText = (calls: ReadonlyArray<WaitingCall>): string => {
+  const names = calls.map(
+    ({ call, for: what, id }) => `${call.name} (${id}${what === "approval" ? ", to be allowed" : ""})`
+  )
+  return `It waits for ${names.join(", ")}.`
+}
+
+const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult, "ending" | "detail" | "error"> => {
+  if (state.stopped !== undefined) return { ending: "budget", detail: state.stopped.message, error: state.stopped }
+  if (Exit.isSuccess(exit)) {
+    return state.waitingFor.length === 0
+      ? { ending: "answered", detail: undefined, error: undefined }
+      : { ending: "suspended", detail: waitingText(state.waitingFor), error: undefined }
+  }
+  if (Cause.hasInterruptsOnly(exit.cause)) return { ending: "interrupted", detail: undefined, error: undefined }
+  const error = Cause.squash(exit.cause)
+  const message = messageOf(error)
+  if (isA(error, Usage.BudgetExceeded)) return { ending: "budget", detail: message, error }
+  // What an earlier round answered stands.
+  return state.rounds.every((round) => round.answer === undefined)
+    ? { ending: isRefusal(error) ? "refused" : "failed", detail: message, error }
+    : {
+        ending: "answered",
+        detail: `Round ${state.rounds.length} failed, the answer before it stands: ${message}`,
+        error
+      }
+}
+
+/** The result of a run that has ended, which it tells. */
+export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
+  const { context, rounds, runId, waitingFor } = state
+  const { detail, error, ending } = endingOf(state, exit)
+  const answer = ending === "suspended" ? undefined : answerOf(state)
+  const spend = context.ledger.spent()
+  const durationMillis = millisSince(context.clock, startedAt)
+  context.emit?.(defined({ type: "run-finished", ending, answer, detail, spend, durationMillis }))
+  const read = answer === undefined ? undefined : state.equipment.shape?.read(answer)
+  const value = read?.isRight === true ? read.value : undefined
+  return { runId, ending, answer, detail, error, spend, durationMillis, rounds, waitingFor, value }
+}

@@ -1,0 +1,74 @@
+/** What a run offers its workers: its tools and the shape of its answer, and what an earlier segment of it has got. */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Recorded from "../record/Recorded.ts"
+import type { Transcript } from "../record/Transcript.ts"
+import type { ShapeError } from "../task/compileShape.ts"
+import type { Task } from "../task/Task.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import type { Options, RunOptions } from "./Conductor.ts"
+import { mediaOf, missing } from "./capabilities.ts"
+import type { Equipment } from "./StepTurns.ts"
+import * as Toolbox from "./Toolbox.ts"
+
+/** Nobody in the pool can do what the question needs. */
+export class Unsupported extends Data.TaggedError("Unsupported")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+const defaultToolRounds = 16
+
+/** What a run offers before its tools are made ready. */
+export const equipmentOf = (
+  runId: string,
+  path: string,
+  { maxToolRounds = defaultToolRounds, unsupported = "error" }: Options,
+  { approve, parallelToolCalls, resume, toolChoice }: RunOptions,
+  recorded: Recorded.Recorded | undefined
+): Equipment => ({
+  runId,
+  path,
+  tools: undefined,
+  toolChoice,
+  parallelToolCalls,
+  shape: undefined,
+  maxToolRounds,
+  unsupported,
+  approve,
+  given: resume && ((id) => recorded?.result(id.slice(path.length)) ?? resume.results[id])
+})
+
+/** The record of one run: that of the transcript, or of a run nested in it. */
+export const recordedOf = (transcript: Transcript, runId: string): Recorded.Recorded | undefined => {
+  if (transcript.runId === runId) return Recorded.fromTranscript(transcript)
+  for (const { steps } of transcript.rounds) {
+    for (const { nested } of steps) {
+      const found = nested && recordedOf(nested, runId)
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+/** Makes tools and shapes ready, and looks whether anybody in the pool can do what is needed, before anything is paid. */
+export const ready = (
+  equipment: Equipment,
+  options: Options,
+  { output, tools = options.tools ?? [] }: RunOptions,
+  task: Task,
+  pool: WorkerPool
+): Effect.Effect<Equipment, ShapeError | Unsupported> => {
+  const needed: Set<"images" | "files" | "tools"> = new Set(mediaOf(task.messages))
+  if (tools.length > 0 && options.toolAccess !== "none") needed.add("tools")
+  if (needed.size > 0 && equipment.unsupported === "error") {
+    const detail = missing(pool.workers, needed)
+    if (detail !== undefined) return Effect.fail(new Unsupported({ detail }))
+  }
+  if (tools.length === 0 && output === undefined) return Effect.succeed(equipment)
+  return Effect.gen(function* () {
+    const shape = output && (yield* Toolbox.answerShape(output))
+    return { ...equipment, shape, tools: tools.length === 0 ? undefined : yield* Toolbox.toolbox(tools) }
+  })
+}

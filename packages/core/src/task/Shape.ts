@@ -1,0 +1,20 @@
+/**
+ * Shapes of values: what a tool takes, and what an answer must be. A shape is written as an Effect schema, as a schema of
+ * any library that speaks Standard Schema (zod, valibot, arktype), or as plain JSON Schema.
+ *
+ * Only types stand here. `compileShape` makes of a shape what a run needs, and is loaded by the first run that has one.
+ */
+import type * as Schema from "effect/Schema"
+import type { StandardSchemaV1 } from "effect/StandardSchema"
+import type { JsonSchema } from "./Tool.ts"
+
+/** A schema that decodes to `A`. Plain JSON Schema says nothing of its type: `A` is then `any`. */
+export type Shape<A = unknown> = Schema.Codec<A, unknown> | StandardSchemaV1<unknown, A> | JsonSchema
+
+/** The type of the values that a shape lets through. */
+export type TypeOf<S> = S extends { readonly Type: infer A; readonly ast: unknown }
+  ? A
+  : S extends StandardSchemaV1<infer _, infer A>
+    ? A
+    : // biome-ignore lint/suspicious/noExplicitAny: a JSON Schema has no type, and its values are used as they are.
+      any

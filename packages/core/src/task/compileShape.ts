@@ -1,0 +1,103 @@
+/** Shapes made ready: the JSON Schema that a vendor is sent, and the check of what comes back. */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as JsonSchemas from "effect/JsonSchema"
+import * as Schema from "effect/Schema"
+import * as SchemaRepresentation from "effect/SchemaRepresentation"
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSchema"
+import { messageOf } from "../Thrown.ts"
+import type { Shape } from "./Shape.ts"
+import type { JsonSchema } from "./Tool.ts"
+
+/** A shape that is no schema, or one of which no JSON Schema can be made. */
+export class ShapeError extends Data.TaggedError("ShapeError")<{ readonly what: string; readonly detail: string }> {
+  override get message(): string {
+    return `The schema of ${this.what} cannot be used: ${this.detail}`
+  }
+}
+
+/** What a run needs of a shape. */
+export interface Compiled {
+  readonly schema: JsonSchema
+  /** The decoded value, or what is wrong with it, for who wrote it. */
+  readonly check: (value: unknown) => Effect.Effect<unknown, string>
+}
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+const isStandard = (shape: Shape): shape is StandardSchemaV1 =>
+  "~standard" in shape && isObject(shape["~standard"]) && "validate" in shape["~standard"]
+
+const checkWith = (schema: Schema.Codec<unknown, unknown>) => {
+  const decode = Schema.decodeUnknownEffect(schema)
+  return (value: unknown) => Effect.mapError(decode(value, { errors: "all" }), ({ message }) => message)
+}
+
+const withDefinitions = ({ definitions, schema }: JsonSchemas.Document<"draft-2020-12">): JsonSchema =>
+  Object.keys(definitions).length === 0 ? schema : { ...schema, $defs: definitions }
+
+const ofEffect = (schema: Schema.Codec<unknown, unknown>): Compiled => ({
+  schema: withDefinitions(Schema.toJsonSchemaDocument(schema)),
+  check: checkWith(schema)
+})
+
+/** The first way of a library to give its JSON Schema: that of the standard, or a method that zod and arktype have. */
+const jsonSchemaOf = (what: string, shape: StandardSchemaV1): JsonSchema => {
+  const standard: Partial<StandardJSONSchemaV1["~standard"]> = shape["~standard"]
+  const { toJSONSchema, toJsonSchema } = shape as { toJSONSchema?: unknown; toJsonSchema?: unknown }
+  const convert = toJSONSchema ?? toJsonSchema
+  if (standard.jsonSchema !== undefined) return standard.jsonSchema.input({ target: "draft-2020-12" })
+  if (typeof convert === "function") return convert.call(shape) as JsonSchema
+  throw new ShapeError({
+    what,
+    detail: `${standard.vendor ?? "its library"} gives no JSON Schema of it; give a JSON Schema, or a library that does`
+  })
+}
+
+const ofStandard = (what: string, shape: StandardSchemaV1): Compiled => ({
+  schema: jsonSchemaOf(what, shape),
+  check: (value) =>
+    Effect.flatMap(
+      Effect.tryPromise({ try: async () => shape["~standard"].validate(value), catch: messageOf }),
+      (result) =>
+        result.issues === undefined
+          ? Effect.succeed(result.value)
+          : Effect.fail(result.issues.map(issueText).join("\n"))
+    )
+})
+
+const issueText = ({ message, path = [] }: StandardSchemaV1.Issue): string => {
+  const keys = path.map((segment) => (isObject(segment) ? segment.key : segment))
+  return keys.length === 0 ? message : `${message}\n  at ${keys.map((key) => `[${JSON.stringify(key)}]`).join("")}`
+}
+
+const ofJson = (schema: JsonSchema): Compiled => ({
+  schema,
+  check: checkWith(
+    SchemaRepresentation.fromJsonSchemaDocument(JsonSchemas.fromSchemaDraft2020_12(schema)) as Schema.Codec<unknown>
+  )
+})
+
+const compiled = new WeakMap<object, Compiled>()
+
+const compile = (what: string, shape: Shape): Compiled => {
+  if (Schema.isSchema(shape)) return ofEffect(shape as Schema.Codec<unknown, unknown>)
+  if (isStandard(shape)) return ofStandard(what, shape)
+  return ofJson(shape as JsonSchema)
+}
+
+/** Makes a shape ready, once for each. `what` names whose it is, for the error: `the tool "weather"`. */
+export const compileShape = (what: string, shape: Shape): Effect.Effect<Compiled, ShapeError> =>
+  Effect.try({
+    try: () => {
+      if (!isObject(shape) && typeof shape !== "function") {
+        throw new ShapeError({ what, detail: "it is no schema" })
+      }
+      const known = compiled.get(shape)
+      if (known !== undefined) return known
+      const made = compile(what, shape)
+      compiled.set(shape, made)
+      return made
+    },
+    catch: (error) => (error instanceof ShapeError ? error : new ShapeError({ what, detail: messageOf(error) }))
+  })
