@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type AnthropicOptions, anthropic } from "../src/index.ts"
 
-const contract = (model: string, settings: ProviderContract.Expectations, options: AnthropicOptions = {}) =>
+const contract = (model: string, settings: ProviderContract.Expectations, gaps: ProviderContract.Gaps = {}) =>
   ProviderContract.contract({
     name: model,
     dialect: AnthropicMessages.dialect,
@@ -15,20 +15,31 @@ const contract = (model: string, settings: ProviderContract.Expectations, option
         apiKey,
         baseURL,
         ...defaults,
-        ...options,
         ...(timeoutMillis === undefined ? {} : { timeoutMillis })
       }),
-    settings: { seed: { type: "rejected", reason: "the Messages API has no seed" }, ...settings },
+    settings: {
+      seed: { type: "rejected", reason: "the Messages API has no seed" },
+      jsonOutput: { type: "rejected", reason: "the Messages API has JSON of a schema only" },
+      ...settings
+    },
+    gaps,
     describe,
     it: (name, body) => it(name, body)
   })
 
 contract("claude-sonnet-4-6", {})
-contract("claude-opus-5-5", {
-  temperature: { type: "rejected", reason: "the model takes only its default" },
-  reasoningBudget: { type: "rejected", reason: "the model decides itself how much it thinks" },
-  reasoningOff: { type: "rejected", reason: "the model always thinks" }
-})
+contract(
+  "claude-opus-5-5",
+  {
+    temperature: { type: "rejected", reason: "the model takes only its default" },
+    reasoningBudget: { type: "rejected", reason: "the model decides itself how much it thinks" },
+    reasoningOff: { type: "rejected", reason: "the model always thinks" }
+  },
+  {
+    "tool/choice-required": "a model that always thinks cannot be made to call a tool",
+    "tool/choice-name": "a model that always thinks cannot be made to call a tool"
+  }
+)
 
 const request = { messages: [{ role: "user" as const, content: "Hi" }] }
 const parts = (options: AnthropicOptions) =>

@@ -10,6 +10,8 @@ export interface Call {
   readonly id: string
   readonly name: string
   readonly arguments: string
+  /** Arguments that came with the beginning; they count where no pieces follow. */
+  readonly given: string
   readonly isEnded: boolean
 }
 
@@ -26,17 +28,14 @@ const word = (value: unknown, name: string): string => {
   return text
 }
 
-/** Arguments may come with the beginning, where none are to be streamed. */
-const callOfStart = ({ id, input, name }: Json.Fields): Call => {
-  const given = Json.fields(input)
-  return {
-    type: "tool_use",
-    id: word(id, "a call's id"),
-    name: word(name, "a call's name"),
-    arguments: Object.keys(given).length === 0 ? "" : JSON.stringify(given),
-    isEnded: false
-  }
-}
+const callOfStart = ({ id, input, name }: Json.Fields): Call => ({
+  type: "tool_use",
+  id: word(id, "a call's id"),
+  name: word(name, "a call's name"),
+  arguments: "",
+  given: JSON.stringify(Json.object(input, "a call's input")),
+  isEnded: false
+})
 
 const blockOf = (start: Json.Fields): Block => {
   switch (word(start.type, "a block's type")) {
@@ -119,12 +118,12 @@ export const hasCalls = (blocks: Blocks): boolean => blocks.some(({ block }) => 
 const hasThinking = (blocks: Blocks): boolean =>
   blocks.some(({ block }) => block.type === "thinking" || block.type === "redacted_thinking")
 
-/** A whole call. A tool without arguments is called with an empty object. */
-export const callOf = ({ arguments: text, id, name }: Call): WorkerPart => ({
+/** A whole call. */
+export const callOf = ({ arguments: text, given, id, name }: Call): WorkerPart => ({
   type: "tool-call",
   id,
   name,
-  arguments: text === "" ? "{}" : text
+  arguments: text === "" ? given : text
 })
 
 const kept = (block: Block): ReadonlyArray<Echo.Thinking | Echo.Place> => {

@@ -159,11 +159,17 @@ const incomplete = ({ hasBegun }: State): WorkerErrorReason =>
     ? { _tag: "Network", detail: "the stream ended before the answer did" }
     : { _tag: "Malformed", detail: "what came is no answer of the Messages API" }
 
+/** An answer that calls tools waits for them, whatever else the vendor says of its end. */
+const reasonOf = ({ blocks, isComplete, reason }: State): FinishReason | undefined => {
+  if (!isComplete) return undefined
+  return reason === "stop" && Blocks.hasCalls(blocks) ? "tool-calls" : reason
+}
+
 /** How the Messages API streams the answer of a model. */
 export const protocolOf = (model: string): Protocol<unknown, State> => ({
   initial,
   next,
-  finishReason: ({ isComplete, reason }) => (isComplete ? reason : undefined),
+  finishReason: reasonOf,
   usage: usageOf,
   echo: ({ blocks }) => Blocks.echoOf(blocks, model),
   incomplete

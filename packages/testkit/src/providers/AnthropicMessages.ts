@@ -1,5 +1,6 @@
 /** The wire format of Anthropic's Messages API (`POST /v1/messages`). */
-import type { PlainMessage } from "@divisi/core/Message"
+import type { ContentPart, ToolCall } from "@divisi/core/Message"
+import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -12,9 +13,11 @@ import {
   items,
   present,
   type Reply,
-  type Sent
+  type Sent,
+  type SentMessage,
+  some
 } from "./Dialect.ts"
-import { type Answer, type Refusal, type RefusalKind, reasoningText, type Spoken, spoken, text } from "./Script.ts"
+import { type Answer, calls, type Delta, type Refusal, type RefusalKind, reasoningText, text } from "./Script.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
@@ -28,24 +31,103 @@ const reasoningOf = (body: Readonly<Record<string, unknown>>): Reasoning | undef
   return typeof effort === "string" ? { type: "effort", effort: effort as "low" } : undefined
 }
 
+/** A picture or a file; what is no block of these is a text. */
+const partOf = (block: unknown): ContentPart => {
+  const { source, text, title, type } = fields(block)
+  if (type !== "image" && type !== "document") return { type: "text", text: String(text ?? "") }
+  const { data, media_type: mediaType, type: kind, url } = fields(source)
+  const encoded = kind === "text" ? Buffer.from(String(data)).toString("base64") : String(data)
+  const place = kind === "url" ? { url: String(url) } : { data: encoded, mediaType: String(mediaType) }
+  if (type === "image") return { type, ...place }
+  return typeof title === "string" ? { type: "file", name: title, ...place } : { type: "file", ...place }
+}
+
+const partsOf = (content: unknown): ReadonlyArray<ContentPart> | undefined => {
+  const parts = items(content).map(partOf)
+  return parts.some(({ type }) => type !== "text") ? parts : undefined
+}
+
+const callOf = (block: unknown): ToolCall => {
+  const { id, input, name } = fields(block)
+  return { id: String(id), name: String(name), arguments: JSON.stringify(input) }
+}
+
+const isOf = (type: string) => (block: unknown) => fields(block).type === type
+
+const resultOf = (block: unknown): SentMessage => {
+  const { content, is_error: isError, tool_use_id: callId } = fields(block)
+  const parts = partsOf(content)
+  return {
+    role: "tool",
+    content: contentText(content),
+    ...present({ parts, callId: callId as string, isError: isError as boolean })
+  }
+}
+
+/** The turns that one turn of the vendor's stands for: the results of tools are the user's, before all else. */
+const turnsOf = (item: unknown): ReadonlyArray<SentMessage> => {
+  const { content, role } = fields(item)
+  const results = items(content).filter(isOf("tool_result")).map(resultOf)
+  const said = typeof content === "string" ? content : items(content).filter((block) => !isOf("tool_result")(block))
+  if (results.length > 0 && said.length === 0) return results
+  const asked = some(items(content).filter(isOf("tool_use")).map(callOf))
+  const own: SentMessage = {
+    // System turns between others are a beta: mid-conversation-system-2026-04-07.
+    role: role === "assistant" || role === "system" ? role : "user",
+    content: contentText(said),
+    ...present({ parts: role === "assistant" ? undefined : partsOf(said), toolCalls: asked })
+  }
+  return [...results, own]
+}
+
+const toolOf = (tool: unknown): ToolDefinition => {
+  const { description, input_schema: input, name, strict } = fields(tool)
+  return {
+    name: String(name),
+    input: fields(input),
+    ...present({ description: description as string, strict: strict as boolean })
+  }
+}
+
+const choices: Readonly<Record<string, ToolChoice>> = { auto: "auto", none: "none", any: "required" }
+
+const choiceOf = (choice: unknown): ToolChoice | undefined => {
+  const { name, type } = fields(choice)
+  return type === "tool" ? { name: String(name) } : choices[String(type)]
+}
+
+const parallelOf = (choice: unknown): boolean | undefined => {
+  const { disable_parallel_tool_use: isOff } = fields(choice)
+  return typeof isOff === "boolean" ? !isOff : undefined
+}
+
+/** The vendor has no names for shapes. */
+const formatOf = (config: unknown): OutputFormat | undefined => {
+  const { schema, type } = fields(fields(config).format)
+  return type === "json_schema" ? { type: "json-schema", name: "", schema: fields(schema) } : undefined
+}
+
 const read = (request: Captured): Sent => {
   const body = fields(request.body)
   const system = contentText(body.system)
-  const turns = items(body.messages).map((item): PlainMessage => {
-    const { content, role } = fields(item)
-    // System turns between others are a beta: mid-conversation-system-2026-04-07.
-    return { role: role === "assistant" || role === "system" ? role : "user", content: contentText(content) }
-  })
+  const turns = items(body.messages)
+  const blocks = turns.flatMap((turn) => items(fields(turn).content))
+  const messages = turns.flatMap(turnsOf)
   return {
     isStream: body.stream === true,
-    messages: system === "" ? turns : [{ role: "system", content: system }, ...turns],
+    messages: system === "" ? messages : [{ role: "system", content: system }, ...messages],
     ...present({
       key: request.headers["x-api-key"] ?? bearer(request),
       model: body.model as string,
       maxOutputTokens: body.max_tokens as number,
       temperature: body.temperature as number,
       stopSequences: body.stop_sequences as ReadonlyArray<string>,
-      reasoning: reasoningOf(body)
+      reasoning: reasoningOf(body),
+      tools: body.tools === undefined ? undefined : items(body.tools).map(toolOf),
+      toolChoice: choiceOf(body.tool_choice),
+      parallelToolCalls: parallelOf(body.tool_choice),
+      output: formatOf(body.output_config),
+      signatures: some(blocks.filter(isOf("thinking")).map((block) => String(fields(block).signature)))
     })
   }
 }
@@ -97,15 +179,26 @@ const stopOf = ({ ending }: Answer) => ({
   stop_sequence: ending === "stop-sequence" ? "END" : null
 })
 
-const signature = "EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pk="
+/** The vendor signs all reasoning. */
+const signatureOf = ({ signature = "EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pk=" }: Answer) => signature
+
+/** A whole answer has arguments as JSON; what is none cannot be written. */
+const callBlock = ({ arguments: text, id, name }: ToolCall) => ({
+  type: "tool_use",
+  id,
+  name,
+  input: text === "" ? {} : JSON.parse(text),
+  caller: { type: "direct" }
+})
 
 const whole = (answer: Answer, model: string) => {
   const thinking = reasoningText(answer)
   return message(model, {
     content: [
-      ...(thinking === "" ? [] : [{ type: "thinking", thinking, signature }]),
+      ...(thinking === "" ? [] : [{ type: "thinking", thinking, signature: signatureOf(answer) }]),
       ...(answer.noise === false ? [] : [{ type: "block_of_tomorrow", secret: 1 }]),
-      { type: "text", text: text(answer), citations: null }
+      ...(text(answer) === "" ? [] : [{ type: "text", text: text(answer), citations: null }]),
+      ...calls(answer).map(callBlock)
     ],
     ...stopOf(answer),
     usage: answer.usage && { ...inputOf(answer.usage), ...outputOf(answer.usage) }
@@ -114,15 +207,32 @@ const whole = (answer: Answer, model: string) => {
 
 const named = (type: string, data: Readonly<Record<string, unknown>>) => event({ type, ...data }, type)
 
+const pieceOf = (delta: Delta) => {
+  if (delta.type === "tool-call") return { type: "input_json_delta", partial_json: delta.arguments }
+  const { text, type } = delta
+  return type === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text }
+}
+
+const emptyBlock = (delta: Delta) => {
+  if (delta.type === "tool-call") return callBlock({ ...delta, arguments: "" })
+  return delta.type === "text" ? { type: "text", text: "" } : { type: "thinking", thinking: "", signature: "" }
+}
+
 /** Opens and closes content blocks between deltas. */
 class Writer {
-  #open: Spoken["type"] | undefined
+  readonly #signature: string
+  /** The kind of the block that is open, or the call. */
+  #open: string | undefined
   #index = -1
 
-  delta({ text, type }: Spoken): string {
-    const before = this.#open === type ? "" : this.close() + this.#begin(type)
-    const delta = type === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text }
-    return before + named("content_block_delta", { index: this.#index, delta })
+  constructor(answer: Answer) {
+    this.#signature = signatureOf(answer)
+  }
+
+  delta(delta: Delta): string {
+    const kind = delta.type === "tool-call" ? `call ${delta.id}` : delta.type
+    const before = this.#open === kind ? "" : this.close() + this.#begin(kind, delta)
+    return before + named("content_block_delta", { index: this.#index, delta: pieceOf(delta) })
   }
 
   close(): string {
@@ -130,8 +240,9 @@ class Writer {
     this.#open = undefined
     if (open === undefined) return ""
     const index = this.#index
-    const signed = named("content_block_delta", { index, delta: { type: "signature_delta", signature } })
-    return (open === "reasoning" ? signed : "") + named("content_block_stop", { index })
+    const delta = { type: "signature_delta", signature: this.#signature }
+    const signed = open === "reasoning" ? named("content_block_delta", { index, delta }) : ""
+    return signed + named("content_block_stop", { index })
   }
 
   /** A whole block of a kind that no client knows. */
@@ -144,22 +255,21 @@ class Writer {
     )
   }
 
-  #begin(type: Spoken["type"]): string {
-    this.#open = type
-    const content_block = type === "text" ? { type, text: "" } : { type: "thinking", thinking: "", signature: "" }
-    return named("content_block_start", { index: ++this.#index, content_block })
+  #begin(kind: string, delta: Delta): string {
+    this.#open = kind
+    return named("content_block_start", { index: ++this.#index, content_block: emptyBlock(delta) })
   }
 }
 
 const stream = (answer: Answer, model: string) => {
-  const writer = new Writer()
+  const writer = new Writer(answer)
   const usage = answer.usage === undefined ? undefined : { ...inputOf(answer.usage), output_tokens: 1 }
   const opening = [
     named("message_start", { message: message(model, { usage: usage ?? { input_tokens: 0, output_tokens: 0 } }) }),
     named("ping", {})
   ]
   if (answer.noise !== false) opening.push(writer.strange(), named("event_of_tomorrow", { weather: "mild" }))
-  const deltas = answer.deltas.map((delta) => writer.delta(spoken(delta)))
+  const deltas = answer.deltas.map((delta) => writer.delta(delta))
   const reported =
     answer.usage === undefined ? { output_tokens: 0 } : { ...inputOf(answer.usage), ...outputOf(answer.usage) }
   const closing = [
@@ -246,6 +356,7 @@ export const dialect: Dialect = {
   stream,
   whole,
   refuse,
+  signs: true,
   allowance: {
     headers: {
       "anthropic-ratelimit-requests-limit": "50",
