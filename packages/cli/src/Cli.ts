@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import manifest from "../package.json" with { type: "json" }
+import { bench } from "./bench/command.ts"
 import { chat } from "./chat/command.ts"
 import { doctor } from "./doctor/command.ts"
 import { evaluate } from "./eval/command.ts"
@@ -66,6 +67,7 @@ const divisi = Command.make("divisi").pipe(
     train,
     evaluate,
     grade,
+    bench,
     provider,
     models,
     doctor,

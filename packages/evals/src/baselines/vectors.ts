@@ -58,9 +58,13 @@ export const nearest = (point: Vector, points: ReadonlyArray<Vector>, count: num
 /** Lloyd's k-means: the cluster of each point. It begins with points that are far from each other. */
 export const clusters = (points: ReadonlyArray<Vector>, count: number, rounds = 25): ReadonlyArray<number> => {
   let centres: Array<Vector> = [points[0]!]
+  const distances = points.map((point) => squaredDistance(point, points[0]!))
   while (centres.length < Math.min(count, points.length)) {
-    const distances = points.map((point) => Math.min(...centres.map((centre) => squaredDistance(point, centre))))
-    centres.push(points[argmax(distances)]!)
+    const farthest = points[argmax(distances)]!
+    centres.push(farthest)
+    for (const [index, point] of points.entries()) {
+      distances[index] = Math.min(distances[index]!, squaredDistance(point, farthest))
+    }
   }
   const assign = () => points.map((point) => argmax(centres.map((centre) => -squaredDistance(point, centre))))
   let assigned = assign()

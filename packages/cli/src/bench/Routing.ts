@@ -1,0 +1,74 @@
+/** Routers on recorded outcomes, beside baselines. */
+import * as RoutingBench from "@divisi/evals/RoutingBench"
+import { Outcomes, Router, Table } from "@divisi/policy-router"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { table } from "../view/Table.ts"
+import type { RoutingInput } from "./flags.ts"
+
+/** The router as a contender; the default one bears its bare name. */
+const routerAt = (dial: Table.Dial): RoutingBench.Contender => ({
+  name: dial === "best" ? "router" : `router:${dial}`,
+  fit: ({ best, questions, workers }) =>
+    Effect.sync(() => {
+      const examples = questions.map((question) => ({ ...question, at: 0 }))
+      const learned = Result.getOrUndefined(Table.fit(examples))
+      const decide = learned === undefined ? undefined : Router.decider(learned, { among: workers, dial })
+      return (question: RoutingBench.Question) => {
+        const worker = decide?.(question.point).worker ?? best
+        return { score: question.scores.get(worker)!, costUsd: question.costUsd.get(worker) ?? Number.NaN }
+      }
+    })
+})
+
+const readQuestions = (file: string) =>
+  Effect.gen(function* () {
+    const read = yield* Outcomes.read(file)
+    const texts = read.filter(({ text }) => text !== undefined)
+    const { questions, workers } = RoutingBench.comparable(texts)
+    if (questions.length < read.length) {
+      const left = `${questions.length} of ${read.length} questions are compared on: those that each of ${workers.length} workers has a score for`
+      process.stderr.write(`divisi: ${left}.\n`)
+    }
+    const examples = yield* Outcomes.examples(questions)
+    return examples.map((example) => ({ ...example, text: example.text! }))
+  })
+
+const points = (value: number): string => (100 * value).toFixed(2)
+
+const textOf = (standings: ReadonlyArray<RoutingBench.Standing>): string =>
+  table([
+    ["policy", "score", "USD per 1,000", "to the best single", "±"],
+    ...standings.map(({ costUsd, differenceError, differenceToBestSingle, policy, score }) => [
+      policy,
+      points(score),
+      costUsd === null ? "-" : (1000 * costUsd).toPrecision(3),
+      `${differenceToBestSingle >= 0 ? "+" : ""}${points(differenceToBestSingle)}`,
+      differenceError === null ? "-" : points(differenceError)
+    ])
+  ])
+
+/** Shows on a terminal how far it is. */
+const progress = (done: number, all: number): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\rdivisi: ${done} of ${all} splits${done === all ? "\n" : ""}`)
+}
+
+/** Compares and prints. */
+export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const questions = yield* Effect.mapError(readQuestions(input.outcomes), (error) => usage(error.message))
+    const standings = yield* Effect.mapError(
+      RoutingBench.run(questions, {
+        split: input.split,
+        routers: Table.dials.map(routerAt),
+        repeats: input.repeats,
+        seed: Option.getOrElse(input.seed, () => 0),
+        onProgress: progress
+      }),
+      (error) =>
+        error._tag === "RoutingBenchError" ? usage(`${input.outcomes}: ${error.message}`) : failed(error.message)
+    )
+    process.stdout.write(`${input.json ? standings.map((one) => JSON.stringify(one)).join("\n") : textOf(standings)}\n`)
+  })

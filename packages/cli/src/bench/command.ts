@@ -1,0 +1,38 @@
+/** `divisi bench`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
+import { routingFlags } from "./flags.ts"
+
+const routing = Command.make("routing", routingFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Routing.ts")),
+    (Routing) => Routing.routing(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Compares routers on recorded outcomes. They learn from seven tenths of the questions, or of the kinds, and answer",
+      "the rest, ten times over; every difference is to the worker that was best on the questions learned from.",
+      "",
+      "What is printed is made of records: no model is called."
+    )
+  ),
+  Command.withShortDescription("Compare routers on recorded outcomes"),
+  Command.withExamples([
+    {
+      command: "divisi bench routing --outcomes outcomes.jsonl.gz",
+      description: "On kinds of questions that are known"
+    },
+    {
+      command: "divisi bench routing --outcomes outcomes.jsonl.gz --split kind --json",
+      description: "On kinds that are not"
+    }
+  ])
+)
+
+export const bench = Command.make("bench").pipe(
+  Command.withDescription("Measurements on records, without a call of a model."),
+  Command.withShortDescription("Measure routers on recorded outcomes"),
+  Command.withSubcommands([routing])
+)

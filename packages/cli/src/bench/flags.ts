@@ -1,0 +1,27 @@
+/** What `divisi bench routing` is asked for. */
+import * as RoutingBench from "@divisi/evals/RoutingBench"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { seed, toggle, whole } from "../invocation/flags.ts"
+
+export const routingFlags = {
+  outcomes: Flag.String("outcomes").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription(
+      'Graded answers, a question with the scores of all workers on each line: {"question":"…","kind":"…","scores":{"a":1,"b":0}}; .gz is unpacked'
+    )
+  ),
+  split: Flag.Literals("split", RoutingBench.splits).pipe(
+    Flag.withDescription("What is kept apart to be answered: question (default), or whole kinds"),
+    Flag.withDefault("question")
+  ),
+  repeats: whole("repeats", 1).pipe(
+    Flag.withDescription("How often the questions are parted anew (default 10)"),
+    Flag.withDefault(10)
+  ),
+  seed,
+  json: toggle("json", "Print one JSON object per policy")
+}
+
+/** What `divisi bench routing` is asked for. */
+export type RoutingInput = Command.Command.Config.Infer<typeof routingFlags>

@@ -1,0 +1,52 @@
+import { writeFileSync } from "node:fs"
+import path from "node:path"
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "vitest"
+import { divisi, inFolder, valuesOf } from "./process.ts"
+
+const lines = ["apples", "bridges", "comets"].flatMap((kind, at) =>
+  Array.from({ length: 60 }, (_, index) =>
+    JSON.stringify({
+      id: `${kind}-${index}`,
+      kind,
+      question: `What about ${kind}, case ${(index * 7919) % 1000}?`,
+      scores: { a: at < 2 ? 1 : 0, b: at < 2 ? 0 : 1 },
+      costUsd: { a: 0.01, b: 0.001 }
+    })
+  )
+)
+
+describe("divisi bench routing", () => {
+  it("prints one object for each policy, the default router first", () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "outcomes.jsonl.gz")
+      writeFileSync(file, gzipSync(`${lines.join("\n")}\n`))
+      const { code, output } = await divisi(["bench", "routing", "--outcomes", file, "--repeats", "1", "--json"])
+      assert.strictEqual(code, 0)
+      const standings = valuesOf(output) as ReadonlyArray<Record<string, unknown>>
+      const [router] = standings
+      assert.strictEqual(router!.policy, "router")
+      assert.isAbove(router!.differenceToBestSingle as number, 0)
+      for (const standing of standings) {
+        assert.sameMembers(Object.keys(standing), [
+          "policy",
+          "score",
+          "costUsd",
+          "differenceToBestSingle",
+          "differenceError"
+        ])
+      }
+    }))
+
+  it("says what is wrong with a file", () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "outcomes.jsonl")
+      writeFileSync(file, `${lines.slice(0, 60).join("\n")}\n`)
+      const { code, errors } = await divisi(["bench", "routing", "--outcomes", file, "--split", "kind"])
+      assert.strictEqual(code, 2)
+      assert.include(errors, "two kinds")
+      const missing = await divisi(["bench", "routing", "--outcomes", path.join(folder, "none.jsonl")])
+      assert.strictEqual(missing.code, 2)
+      assert.include(missing.errors, "none.jsonl")
+    }))
+})

@@ -1,0 +1,59 @@
+/** Who takes part in a comparison of routers. */
+import type * as Embedder from "@divisi/core/Embedder"
+import * as Effect from "effect/Effect"
+
+/** A question that every worker of the comparison has a score for. */
+export interface Question {
+  readonly id: string
+  readonly kind?: string | undefined
+  readonly text: string
+  /** Where an embedder puts it. */
+  readonly point: Float32Array
+  /** 0 to 1, by worker. */
+  readonly scores: ReadonlyMap<string, number>
+  /** USD for one answer, by worker; only where known. */
+  readonly costUsd: ReadonlyMap<string, number>
+  /** What they answered, where it was recorded. */
+  readonly answers: ReadonlyMap<string, string>
+}
+
+/** What answering a question came to. */
+export interface Played {
+  readonly score: number
+  /** Not a number where a price is unknown. */
+  readonly costUsd: number
+}
+
+/** Answers questions that it has not seen. */
+export type Play = (question: Question) => Played
+
+/** What contenders learn from. */
+export interface Training {
+  readonly questions: ReadonlyArray<Question>
+  readonly workers: ReadonlyArray<string>
+  /** The worker with the best mean on the training questions; the cheaper of equals. */
+  readonly best: string
+  readonly seed: number
+}
+
+/** A router or a baseline. */
+export interface Contender {
+  readonly name: string
+  readonly fit: (training: Training) => Effect.Effect<Play, Embedder.EmbedderError>
+}
+
+/** What asking one worker comes to. */
+export const ask = ({ costUsd, scores }: Question, worker: string): Played => ({
+  score: scores.get(worker) ?? 0,
+  costUsd: costUsd.get(worker) ?? Number.NaN
+})
+
+/** A contender that asks one worker, chosen from the question. */
+export const choosing = (name: string, fit: (training: Training) => (question: Question) => string): Contender => ({
+  name,
+  fit: (training) =>
+    Effect.sync(() => {
+      const choose = fit(training)
+      return (question) => ask(question, choose(question))
+    })
+})

@@ -1,0 +1,198 @@
+/**
+ * Routers compared on recorded outcomes: they learn from one part of the questions and answer the other.
+ *
+ * Parted by question, the kinds of the second part are all known; parted by kind, none is, which is what somebody meets
+ * whose questions are not those that a router was made on. A router is worth having where it gains on the first and loses
+ * nothing on the second. Every difference is paired: both answered the same questions.
+ */
+import type * as Embedder from "@divisi/core/Embedder"
+import * as Seed from "@divisi/core/Seed"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { clusteredStandardError, mean } from "../statistics/Statistics.ts"
+import type { Contender, Play, Played, Question, Training } from "./Contender.ts"
+import { baselines, bestSingle } from "./contenders.ts"
+import * as DualContrastive from "./dualContrastive.ts"
+import { escalations } from "./escalation.ts"
+
+export type { Contender, Play, Played, Question, Training } from "./Contender.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is kept apart: single questions, or whole kinds. */
+export const splits = ["question", "kind"] as const
+
+/** One of {@link splits}. */
+export type Split = (typeof splits)[number]
+
+/** How a policy did over all splits. */
+export interface Standing {
+  readonly policy: string
+  /** Mean score, 0 to 1. */
+  readonly score: number
+  /** Mean USD for a question; `null` where prices are unknown. */
+  readonly costUsd: number | null
+  /** Mean score less that of the worker that was best on the training questions. */
+  readonly differenceToBestSingle: number
+  /** Its standard error, clustered by question, or by kind where kinds are kept apart; `null` for a single one. */
+  readonly differenceError: number | null
+}
+
+/** How routers are compared. */
+export interface Options {
+  readonly split: Split
+  /** The routers to compare, before the baselines. */
+  readonly routers: ReadonlyArray<Contender>
+  /** How often the questions are parted anew; 10 by default. */
+  readonly repeats?: number | undefined
+  /** 0 by default; the same seed parts the questions alike. */
+  readonly seed?: number | undefined
+  /** Names of the policies that are wanted; all by default. */
+  readonly only?: ReadonlyArray<string> | undefined
+  /** Is told when a part of the splits is done. */
+  readonly onProgress?: ((done: number, all: number) => void) | undefined
+}
+
+/** The outcomes cannot be parted, or there is nothing to compare. */
+export class RoutingBenchError extends Data.TaggedError("RoutingBenchError")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+/** Of all questions, or kinds, the part that is kept apart. */
+const testShare = 0.3
+
+// -------------------------------------------------------------------------------------------------------------------
+// Questions
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The questions that all workers answered, where each worker has answered so large a share of all. */
+const leastAnswered = 0.5
+
+/**
+ * The questions that can be compared on: those that all workers have a score for. Workers that have a score for less than
+ * half of the questions are left out before.
+ */
+export const comparable = <A extends Pick<Question, "scores">>(
+  questions: ReadonlyArray<A>
+): { readonly questions: ReadonlyArray<A>; readonly workers: ReadonlyArray<string> } => {
+  const counts = new Map<string, number>()
+  for (const { scores } of questions)
+    for (const worker of scores.keys()) counts.set(worker, (counts.get(worker) ?? 0) + 1)
+  const workers = [...counts].flatMap(([worker, count]) => (count >= leastAnswered * questions.length ? [worker] : []))
+  return { workers, questions: questions.filter(({ scores }) => workers.every((worker) => scores.has(worker))) }
+}
+
+interface Parted {
+  readonly training: ReadonlyArray<Question>
+  readonly test: ReadonlyArray<Question>
+}
+
+const partedBy = (questions: ReadonlyArray<Question>, seed: number, keyOf: (question: Question) => string): Parted => {
+  const keys = Seed.shuffled(Seed.draw(seed), [...new Set(questions.map(keyOf))])
+  const apart = new Set(keys.slice(0, Math.max(1, Math.round(testShare * keys.length))))
+  return {
+    training: questions.filter((question) => !apart.has(keyOf(question))),
+    test: questions.filter((question) => apart.has(keyOf(question)))
+  }
+}
+
+/** The same question twice is one: it must not be on both sides. */
+const questionOf = ({ text }: Question): string => text
+const kindOf = ({ id, kind }: Question): string => kind ?? `\u0000${id}`
+
+const bestOf = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string>): string => {
+  const standings = workers.map((worker) => ({
+    worker,
+    score: mean(questions.map(({ scores }) => scores.get(worker)!)),
+    cost: mean(questions.map(({ costUsd }) => costUsd.get(worker) ?? 0))
+  }))
+  return standings.sort((left, right) => right.score - left.score || left.cost - right.cost)[0]!.worker
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Comparing
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a policy answered to a question, beside what the best single worker answered. */
+interface Compared extends Played {
+  readonly difference: number
+  readonly cluster: string
+}
+
+const standingOf = (policy: string, played: ReadonlyArray<Compared>): Standing => {
+  const costUsd = mean(played.map(({ costUsd }) => costUsd))
+  const error = clusteredStandardError(played.map(({ cluster, difference }) => ({ cluster, value: difference })))
+  return {
+    policy,
+    score: mean(played.map(({ score }) => score)),
+    costUsd: Number.isFinite(costUsd) ? costUsd : null,
+    differenceToBestSingle: mean(played.map(({ difference }) => difference)),
+    differenceError: Number.isFinite(error) ? error : null
+  }
+}
+
+const compare = (
+  play: Play,
+  best: Play,
+  test: ReadonlyArray<Question>,
+  clusterOf: (question: Question) => string
+): ReadonlyArray<Compared> =>
+  test.map((question) => {
+    const played = play(question)
+    return { ...played, difference: played.score - best(question).score, cluster: clusterOf(question) }
+  })
+
+const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string>, { split }: Options) => {
+  const fail = (detail: string) => Effect.fail(new RoutingBenchError({ detail }))
+  if (workers.length < 2) return fail("Routers are compared where at least two workers answered the same questions.")
+  if (questions.length < 10) return fail(`Only ${questions.length} questions were answered by all workers.`)
+  const kinds = new Set(questions.map(({ kind }) => kind))
+  return split === "kind" && (kinds.size < 2 || kinds.has(undefined))
+    ? fail("To keep kinds apart, every question needs a kind, and there have to be two kinds at least.")
+    : Effect.void
+}
+
+/**
+ * Compares routers with one another, with the best single worker and with baselines, over ten splits.
+ *
+ * **Details**
+ *
+ * The best single worker is the one that was best on the training questions of a split. Routers come first, in their
+ * order. Questions with the same text are never on both sides.
+ */
+export const run = (
+  questions: ReadonlyArray<Question>,
+  options: Options
+): Effect.Effect<ReadonlyArray<Standing>, RoutingBenchError | Embedder.EmbedderError> =>
+  Effect.gen(function* () {
+    const { only, onProgress, repeats = 10, routers, seed = 0, split } = options
+    const { questions: all, workers } = comparable(questions)
+    yield* check(all, workers, options)
+    const keyOf = split === "kind" ? kindOf : questionOf
+    const contenders = [
+      ...routers,
+      bestSingle,
+      ...baselines,
+      DualContrastive.contender(all),
+      ...escalations(all)
+    ].filter(({ name }) => only?.includes(name) ?? true)
+    const played = contenders.map((): Array<Compared> => [])
+    for (let repeat = 0; repeat < repeats; repeat++) {
+      const own = Seed.spread(seed, "routing", repeat)
+      const { test, training } = partedBy(all, own, keyOf)
+      const from: Training = { questions: training, workers, best: bestOf(training, workers), seed: own }
+      const best = yield* bestSingle.fit(from)
+      for (const [index, contender] of contenders.entries()) {
+        const play = yield* contender.fit(from)
+        for (const compared of compare(play, best, test, keyOf)) played[index]!.push(compared)
+        // Learning takes its time: whoever waits is let in between.
+        yield* Effect.yieldNow
+      }
+      onProgress?.(repeat + 1, repeats)
+    }
+    return contenders.map(({ name }, index) => standingOf(name, played[index]!))
+  })

@@ -1,0 +1,159 @@
+/**
+ * The routers that others have proposed, in their plainest form, over the same embedded questions, and the ends of the
+ * scale: one worker always, one drawn, and the best in hindsight.
+ */
+import { argmax, clusters, dot, draw, type Vector } from "../baselines/vectors.ts"
+import { type Contender, choosing, type Question, type Training } from "./Contender.ts"
+import * as Linear from "./linear.ts"
+
+const scoresOf = (questions: ReadonlyArray<Question>, worker: string): ReadonlyArray<number> =>
+  questions.map(({ scores }) => scores.get(worker)!)
+
+const mean = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+const meanCost = (questions: ReadonlyArray<Question>, worker: string): number =>
+  mean(questions.map(({ costUsd }) => costUsd.get(worker) ?? Number.NaN))
+
+/** So many of the questions, spread evenly over them; all where there are not so many. */
+const thinned = (questions: ReadonlyArray<Question>, most: number): ReadonlyArray<Question> => {
+  const step = Math.max(1, questions.length / most)
+  return Array.from({ length: Math.floor(questions.length / step) }, (_, index) => questions[Math.floor(index * step)]!)
+}
+
+/** The best worker by mean score of some questions, drawn towards the means of all with the weight of 5 questions. */
+const bestOf = ({ best, questions, workers }: Training): ((some: ReadonlyArray<Question>) => string) => {
+  const overall = workers.map((worker) => mean(scoresOf(questions, worker)))
+  return (some) => {
+    if (some.length === 0) return best
+    const drawn = workers.map((worker, at) => {
+      const sum = scoresOf(some, worker).reduce((total, score) => total + score, 0)
+      return (sum + 5 * overall[at]!) / (some.length + 5)
+    })
+    return workers[argmax(drawn)]!
+  }
+}
+
+/** Always the worker that was best on the training questions. */
+export const bestSingle: Contender = choosing(
+  "best-single",
+  ({ best }) =>
+    () =>
+      best
+)
+
+/** One worker, drawn for each question. */
+const random: Contender = choosing("random", ({ seed, workers }) => {
+  const source = draw(seed)
+  return () => workers[source.index(workers.length)]!
+})
+
+/** The dimensions in which a point is not 0: those of a short text are few. */
+const usedOf = (point: Float32Array): ReadonlyArray<number> =>
+  [...point.keys()].filter((dimension) => point[dimension] !== 0)
+
+const neighbours = 40
+
+/** The best worker of the 40 nearest training questions, of which it remembers 2,000. Points have the length 1. */
+const knn: Contender = choosing("knn", (training) => {
+  const known = thinned(training.questions, 2000)
+  const best = bestOf(training)
+  return ({ point }) => {
+    const used = usedOf(point)
+    const likeness = Float32Array.from(known, (other) => {
+      let sum = 0
+      for (const dimension of used) sum += point[dimension]! * other.point[dimension]!
+      return sum
+    })
+    const least = likeness.toSorted().at(-neighbours) ?? Number.NEGATIVE_INFINITY
+    return best(known.filter((_, index) => likeness[index]! >= least))
+  }
+})
+
+const penalties = [3, 10, 30, 100, 300]
+
+/** The worker with the best predicted score; the penalty that is best on a fifth of the training questions. */
+const ridge: Contender = choosing("ridge", ({ questions, workers }) => {
+  const fit = (some: ReadonlyArray<Question>, all: ReadonlyArray<number>) =>
+    Linear.ridge(
+      some.map(({ point }) => point),
+      workers.map((worker) => scoresOf(some, worker)),
+      all
+    )
+  const choose = (predict: Linear.Predict) => (question: Question) => workers[argmax(predict(question.point))]!
+  const held = questions.filter((_, index) => index % 5 === 0)
+  const tried = fit(
+    questions.filter((_, index) => index % 5 !== 0),
+    penalties
+  ).map((predict) => mean(held.map((question) => question.scores.get(choose(predict)(question))!)))
+  return choose(fit(questions, [penalties[argmax(tried)]!])[0]!)
+})
+
+/** The best worker of the nearest of at most 60 clusters of training questions (as Avengers does). */
+const clustered: Contender = choosing("clusters", (training) => {
+  const known = thinned(training.questions, 1500)
+  const count = Math.max(1, Math.min(60, Math.floor(known.length / 20)))
+  const assigned = clusters(
+    known.map(({ point }) => point),
+    count,
+    10
+  )
+  const groups = [...Map.groupBy(known, (_, index) => assigned[index]!).values()]
+  const best = bestOf(training)
+  const centres = groups.map((group) => ({ centre: centreOf(group), worker: best(group) }))
+  return ({ point }) => centres[argmax(centres.map(({ centre }) => dot(point, centre)))]!.worker
+})
+
+const centreOf = (group: ReadonlyArray<Question>): Vector => {
+  const sum = new Float64Array(group[0]!.point.length)
+  for (const { point } of group) for (let at = 0; at < sum.length; at++) sum[at]! += point[at]!
+  const length = Math.sqrt(dot(sum, sum)) || 1
+  return sum.map((value) => value / length)
+}
+
+/**
+ * Two workers, the best and the best of those that cost at most half of it (or the second best): a regression says how
+ * much better the strong one is, and the half of the questions where that is most go to it (after RouteLLM, whose win
+ * predictor is learned from preferences).
+ */
+const strongOrWeak: Contender = choosing("routellm", ({ best, questions, workers }) => {
+  const weak = weakBeside(questions, workers, best)
+  if (weak === undefined) return () => best
+  const [strongScores, weakScores] = [scoresOf(questions, best), scoresOf(questions, weak)]
+  const [predict] = Linear.ridge(
+    questions.map(({ point }) => point),
+    [strongScores.map((score, index) => score - weakScores[index]!)],
+    [30]
+  )
+  const gains = questions.map(({ point }) => predict!(point)[0]!).sort((left, right) => left - right)
+  const threshold = gains[Math.floor(gains.length / 2)]!
+  return ({ point }) => (predict!(point)[0]! >= threshold ? best : weak)
+})
+
+const weakBeside = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string>, best: string) => {
+  const others = workers
+    .filter((worker) => worker !== best)
+    .map((worker) => ({ worker, score: mean(scoresOf(questions, worker)), cost: meanCost(questions, worker) }))
+    .sort((left, right) => right.score - left.score)
+  const most = meanCost(questions, best) / 2
+  return (others.find(({ cost }) => cost <= most) ?? others[0])?.worker
+}
+
+/** The best worker of the question's kind, which it is told. What a router could gain that never mistakes a kind. */
+const toldKind: Contender = choosing("kind-told", (training) => {
+  const best = bestOf(training)
+  const named = training.questions.filter(({ kind }) => kind !== undefined)
+  const workers = new Map([...Map.groupBy(named, ({ kind }) => kind!)].map(([kind, group]) => [kind, best(group)]))
+  return ({ kind }) => (kind === undefined ? undefined : workers.get(kind)) ?? training.best
+})
+
+/** The best worker of each question in hindsight, the cheaper of equals: its luck is in it, and nobody can have that. */
+const oracle: Contender = choosing("oracle", ({ workers }) => ({ costUsd, scores }) => {
+  const highest = Math.max(...workers.map((worker) => scores.get(worker)!))
+  const costs = workers.map((worker) =>
+    scores.get(worker) === highest ? -(costUsd.get(worker) ?? 0) : Number.NEGATIVE_INFINITY
+  )
+  return workers[argmax(costs)]!
+})
+
+/** All of them, the best single worker aside. */
+export const baselines: ReadonlyArray<Contender> = [random, knn, ridge, clustered, strongOrWeak, toldKind, oracle]

@@ -1,0 +1,72 @@
+/** RouterDC-light among the contenders: the baseline of evaluations, fitted on recorded scores. */
+import type { Embedder } from "@divisi/core/Embedder"
+import type * as Policy from "@divisi/core/Policy"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Task from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import * as RouterDc from "../baselines/routerDc.ts"
+import type { WorkerSample } from "../baselines/samples.ts"
+import { ask, type Contender, type Question, type Training } from "./Contender.ts"
+
+const name = "routerdc-light"
+
+/** It takes its time: it learns from so many questions at most, in six passes. */
+const mostQuestions = 800
+const steps = 150
+
+/** The points of questions, found by their text: none is embedded twice. */
+const lookedUp = (points: ReadonlyMap<string, Float32Array>): Embedder => ({
+  name: "looked-up",
+  embed: (texts) => Effect.sync(() => texts.map((text) => points.get(text)!))
+})
+
+const samplesOf = (questions: ReadonlyArray<Question>): ReadonlyArray<WorkerSample> =>
+  questions.flatMap(({ costUsd, id, scores, text }) => {
+    const task = Task.make({ id, question: text })
+    return [...scores].map(([worker, score]) => ({
+      task,
+      policy: worker,
+      worker,
+      score,
+      costUsd: costUsd.get(worker) ?? 0,
+      durationMillis: 0
+    }))
+  })
+
+/** What the policy of one step chooses. */
+const chosen = (policy: Policy.Policy, workers: ReadonlyArray<string>, pool: WorkerPool.WorkerPool, text: string) =>
+  Effect.runSync(
+    Effect.map(
+      policy.propose({
+        task: Task.make({ id: "question", question: text }),
+        pool,
+        maxSteps: 1,
+        self: false,
+        round: 0,
+        seed: 0,
+        complete: () => Effect.die(new Error("a router asks no model"))
+      }),
+      ({ workflow }) => workers[workflow.steps[0]!.worker]!
+    )
+  )
+
+/** All questions have to be known beforehand: their points are looked up. */
+export const contender = (all: ReadonlyArray<Question>): Contender => {
+  const embedder = lookedUp(new Map(all.map(({ point, text }) => [text, point])))
+  return {
+    name,
+    fit: ({ questions, seed, workers }: Training) => {
+      const step = Math.max(1, questions.length / mostQuestions)
+      const some = Array.from(
+        { length: Math.floor(questions.length / step) },
+        (_, index) => questions[Math.floor(index * step)]!
+      )
+      const pool = WorkerPool.makeUnsafe(workers.map((id) => ScriptedWorker.echo(id)))
+      return Effect.map(
+        RouterDc.fit(name, samplesOf(some), embedder, { seed, steps }),
+        (policy) => (question) => ask(question, chosen(policy, workers, pool, question.text))
+      )
+    }
+  }
+}

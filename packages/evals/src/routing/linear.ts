@@ -1,0 +1,76 @@
+/** Ridge regression of several targets at once, by the Cholesky decomposition of the normal equations. */
+import type { Vector } from "../baselines/vectors.ts"
+import { dot } from "../baselines/vectors.ts"
+
+/** `Σ x xᵀ` of the points, as rows of which the lower triangle is filled. */
+export const gram = (points: ReadonlyArray<Vector>): ReadonlyArray<Float64Array> => {
+  const dimensions = points[0]!.length
+  const rows = Array.from({ length: dimensions }, () => new Float64Array(dimensions))
+  for (const point of points) {
+    // Hashed points are sparse where texts are short.
+    const used: Array<number> = []
+    for (let at = 0; at < dimensions; at++) if (point[at] !== 0) used.push(at)
+    for (const row of used) {
+      const [into, factor] = [rows[row]!, point[row]!]
+      for (const column of used) {
+        if (column > row) break
+        into[column]! += factor * point[column]!
+      }
+    }
+  }
+  return rows
+}
+
+/** The lower triangle `L` with `L Lᵀ = matrix + penalty × identity`. */
+const cholesky = (matrix: ReadonlyArray<Float64Array>, penalty: number): ReadonlyArray<Float64Array> => {
+  const lower = matrix.map((row) => new Float64Array(row.length))
+  for (let row = 0; row < matrix.length; row++) {
+    for (let column = 0; column <= row; column++) {
+      let sum = matrix[row]![column]! + (row === column ? penalty : 0)
+      const [left, right] = [lower[row]!, lower[column]!]
+      for (let at = 0; at < column; at++) sum -= left[at]! * right[at]!
+      lower[row]![column] = row === column ? Math.sqrt(Math.max(sum, 1e-12)) : sum / right[column]!
+    }
+  }
+  return lower
+}
+
+const solve = (lower: ReadonlyArray<Float64Array>, target: Float64Array): Float64Array => {
+  const size = lower.length
+  const values = target.slice()
+  for (let row = 0; row < size; row++) {
+    for (let at = 0; at < row; at++) values[row]! -= lower[row]![at]! * values[at]!
+    values[row]! /= lower[row]![row]!
+  }
+  for (let row = size - 1; row >= 0; row--) {
+    for (let at = row + 1; at < size; at++) values[row]! -= lower[at]![row]! * values[at]!
+    values[row]! /= lower[row]![row]!
+  }
+  return values
+}
+
+/** Predicts each target at a point. */
+export type Predict = (point: Vector) => ReadonlyArray<number>
+
+/** Fits targets, which are lists of one value for each point, at each of some penalties. */
+export const ridge = (
+  points: ReadonlyArray<Vector>,
+  targets: ReadonlyArray<ReadonlyArray<number>>,
+  penalties: ReadonlyArray<number>
+): ReadonlyArray<Predict> => {
+  const products = gram(points)
+  const means = targets.map((values) => values.reduce((sum, value) => sum + value, 0) / values.length)
+  const right = targets.map((values, target) => {
+    const sum = new Float64Array(products.length)
+    for (const [index, point] of points.entries()) {
+      const residual = values[index]! - means[target]!
+      for (let at = 0; at < sum.length; at++) sum[at]! += residual * point[at]!
+    }
+    return sum
+  })
+  return penalties.map((penalty) => {
+    const lower = cholesky(products, penalty)
+    const weights = right.map((target) => solve(lower, target))
+    return (point) => weights.map((weight, target) => means[target]! + dot(weight, point))
+  })
+}

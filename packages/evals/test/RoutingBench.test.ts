@@ -1,0 +1,128 @@
+import * as Embedder from "@divisi/core/Embedder"
+import * as Seed from "@divisi/core/Seed"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { ask } from "../src/routing/Contender.ts"
+import * as RoutingBench from "../src/routing/RoutingBench.ts"
+
+const subjects = ["apples", "bridges", "comets", "drums"] as const
+
+/** `a` is right on the first two subjects, `b` on the others, `c` on a third of all. */
+const questions = Effect.gen(function* () {
+  const draw = Seed.draw(1)
+  const drafts = subjects.flatMap((kind, at) =>
+    Array.from({ length: 30 }, (_, index) => ({
+      id: `${kind}-${index}`,
+      kind,
+      text: `What about ${kind}, case ${Seed.below(draw, 1_000_000)}?`,
+      scores: new Map([
+        ["a", at < 2 ? 1 : 0],
+        ["b", at < 2 ? 0 : index % 3 === 0 ? 0 : 1],
+        ["c", index % 3 === 0 ? 1 : 0]
+      ]),
+      costUsd: new Map([
+        ["a", 0.01],
+        ["b", 0.01],
+        ["c", 0.001]
+      ]),
+      answers: new Map<string, string>()
+    }))
+  )
+  const points = yield* Embedder.hashed({ dimensions: 64 }).embed(drafts.map(({ text }) => text))
+  return drafts.map((draft, index): RoutingBench.Question => ({ ...draft, point: points[index]! }))
+})
+
+const standingsOf = (options: Partial<RoutingBench.Options> = {}) =>
+  Effect.gen(function* () {
+    const standings = yield* RoutingBench.run(yield* questions, {
+      split: "question",
+      routers: [],
+      repeats: 1,
+      ...options
+    })
+    return new Map(standings.map((standing) => [standing.policy, standing]))
+  })
+
+describe("A comparison of routers", () => {
+  it.effect("has what every router gains over the best single worker, with its error, and the ends of the scale", () =>
+    Effect.gen(function* () {
+      const standings = yield* standingsOf()
+      assert.strictEqual(standings.get("best-single")!.differenceToBestSingle, 0)
+      for (const name of ["random", "knn", "ridge", "clusters", "routellm", "routerdc-light", "kind-told", "oracle"]) {
+        assert.isTrue(standings.has(name), name)
+      }
+      const [told, oracle, random] = ["kind-told", "oracle", "random"].map((name) => standings.get(name)!)
+      assert.isAbove(told!.differenceToBestSingle, 0.2)
+      assert.isAbove(told!.differenceError!, 0)
+      assert.isAtLeast(oracle!.score, told!.score)
+      assert.isBelow(random!.score, told!.score)
+    })
+  )
+
+  it.effect("keeps whole kinds apart, where being told the kind is worth nothing", () =>
+    Effect.gen(function* () {
+      const standings = yield* standingsOf({ split: "kind", only: ["kind-told"] })
+      assert.strictEqual(standings.get("kind-told")!.differenceToBestSingle, 0)
+    })
+  )
+
+  it.effect("counts what a check costs and gains, the less the more often it is wrong", () =>
+    Effect.gen(function* () {
+      const escalations = ["best-single", "checked", "checked-10", "checked-30", "agreed"]
+      const standings = yield* standingsOf({ only: escalations })
+      const [right, tenth, third] = ["checked", "checked-10", "checked-30"].map((name) => standings.get(name)!)
+      assert.isAbove(right!.score, tenth!.score)
+      assert.isAtLeast(tenth!.score, third!.score)
+      assert.isAtMost(right!.costUsd!, standings.get("best-single")!.costUsd! + 1e-9)
+      assert.isFalse(standings.has("agreed"))
+    })
+  )
+
+  it.effect("gives routers the questions that they are not measured on", () =>
+    Effect.gen(function* () {
+      const seen: Array<ReadonlySet<string>> = []
+      const watching: RoutingBench.Contender = {
+        name: "watching",
+        fit: ({ best, questions }) =>
+          Effect.sync(() => {
+            const ids = new Set(questions.map(({ id }) => id))
+            seen.push(ids)
+            return (question) => {
+              assert.isFalse(ids.has(question.id))
+              return ask(question, best)
+            }
+          })
+      }
+      const standings = yield* standingsOf({ routers: [watching], repeats: 2, only: ["watching"] })
+      assert.strictEqual([...standings.keys()][0], "watching")
+      assert.deepStrictEqual(
+        seen.map(({ size }) => size),
+        [84, 84]
+      )
+      assert.notDeepEqual([...seen[0]!], [...seen[1]!])
+    })
+  )
+
+  it.effect("refuses what cannot be compared", () =>
+    Effect.gen(function* () {
+      const all = yield* questions
+      const refused = (some: ReadonlyArray<RoutingBench.Question>, split: RoutingBench.Split) =>
+        Effect.map(Effect.flip(RoutingBench.run(some, { split, routers: [] })), ({ message }) => message)
+      assert.match(yield* refused(all.slice(0, 30), "kind"), /two kinds/)
+      const alone = all.map((question) => ({ ...question, scores: new Map([["a", 1]]) }))
+      assert.match(yield* refused(alone, "question"), /two workers/)
+    })
+  )
+
+  it("leaves out workers that answered hardly anything, and questions that somebody did not answer", () => {
+    const scores = (...workers: ReadonlyArray<string>) => ({ scores: new Map(workers.map((worker) => [worker, 1])) })
+    const { questions, workers } = RoutingBench.comparable([
+      scores("a", "b"),
+      scores("a", "b", "c"),
+      scores("a"),
+      scores("a", "b")
+    ])
+    assert.deepStrictEqual(workers, ["a", "b"])
+    assert.lengthOf(questions, 3)
+  })
+})
