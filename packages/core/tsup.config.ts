@@ -10,14 +10,16 @@ const loop = ["run/Conductor", "policy/Baselines", "record/AnswerText", "record/
 )
 
 /**
- * Makes one file of what nearly every program loads: each entry point is built as if it imported that, too. Otherwise
- * esbuild makes a file for every set of entry points that share a module, and the thirty of a first run take 13 ms more.
+ * Makes one file of what nearly every program loads: each entry point, and what is loaded later, is built as if it
+ * imported that, too. Otherwise esbuild makes a file for every set of entry points that share a module, and the thirty of
+ * a first run take 13 ms more.
  */
 const together: Plugin = {
   name: "together",
   setup: ({ onLoad, onResolve }) => {
     onResolve({ filter: /./ }, ({ kind, namespace, path: file, resolveDir }) => {
-      if (kind === "entry-point") return { path: path.resolve(resolveDir, file), namespace: "entry" }
+      const isEntry = kind === "entry-point" || (kind === "dynamic-import" && file.startsWith("."))
+      if (isEntry) return { path: path.resolve(resolveDir, file), namespace: "entry" }
       // What is imported for nothing else is left out, unless it is said to have side effects.
       return namespace === "entry" ? { path: file, sideEffects: true } : undefined
     })
