@@ -8,6 +8,7 @@
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
 import type { Worker } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import OpenAI from "openai"
@@ -60,7 +61,7 @@ const ofWorker =
   (worker: Worker): Call =>
   () => {
     let characters = 0
-    const count = Stream.runForEachArray(worker.generate({ messages }), (parts) =>
+    const count = Stream.runForEachArray(WorkerStream.generate(worker, { messages }), (parts) =>
       Effect.sync(() => {
         for (const part of parts) if (part.type === "text") characters += part.text.length
       })

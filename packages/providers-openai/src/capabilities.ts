@@ -1,5 +1,5 @@
 /**
- * What OpenAI's models can do, as data: which settings a model takes, and how much it reads and writes.
+ * What OpenAI's models can do, as data: which settings a model takes, what it reads and gives, and how much of it.
  *
  * A model that is not in the table is assumed to do everything; OpenAI then refuses what it cannot. Sources: the pages
  * of the models under https://developers.openai.com/api/docs/models, the guide
@@ -7,10 +7,10 @@
  * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration). In doubt, a model is
  * assumed able.
  */
-import type { Limits } from "@divisi/core/Worker"
+import type * as Worker from "@divisi/core/Worker"
 
 /** What a model accepts. */
-export interface Capabilities {
+export interface Capabilities extends Required<Worker.Capabilities> {
   /** Whether it takes a temperature other than 1: always, never, or only with reasoning off. */
   readonly temperature: "always" | "never" | "without-reasoning"
   /** The efforts that it accepts; none for a model that does not reason. */
@@ -21,20 +21,27 @@ export interface Capabilities {
   readonly seed: boolean
   /** How many stop sequences it takes; 0 for none. */
   readonly maxStopSequences: number
+  /** Whether the Responses API gives its reasoning encrypted, and takes it back with the results of tools. */
+  readonly encryptedReasoning: boolean
 }
 
 /** A family of models: those whose name is `prefix`, or begins with it and a hyphen. */
-export interface Family extends Limits {
+export interface Family extends Worker.Limits {
   readonly prefix: string
   readonly capabilities: Partial<Capabilities>
 }
 
 const everything: Capabilities = {
+  tools: true,
+  images: true,
+  files: true,
+  jsonSchema: true,
   temperature: "always",
   efforts: ["minimal", "low", "medium", "high"],
   isReasoningFixed: false,
   seed: true,
-  maxStopSequences: 4
+  maxStopSequences: 4,
+  encryptedReasoning: false
 }
 
 const chat = { temperature: "always", efforts: [] } as const
@@ -42,18 +49,21 @@ const olderReasoning = {
   temperature: "never",
   efforts: ["low", "medium", "high"],
   isReasoningFixed: true,
-  maxStopSequences: 0
+  maxStopSequences: 0,
+  encryptedReasoning: true
 } as const
 const gpt5 = {
   temperature: "never",
   efforts: ["minimal", "low", "medium", "high"],
   isReasoningFixed: true,
-  maxStopSequences: 0
+  maxStopSequences: 0,
+  encryptedReasoning: true
 } as const
 const optionalReasoning = {
   temperature: "without-reasoning",
   efforts: ["low", "medium", "high"],
-  maxStopSequences: 0
+  maxStopSequences: 0,
+  encryptedReasoning: true
 } as const
 
 const k = 1000
@@ -65,6 +75,12 @@ export const families: ReadonlyArray<Family> = [
   { prefix: "gpt-4.1", capabilities: chat, contextTokens: 1_047_576, maxOutputTokens: 32_768 },
   { prefix: "o1", capabilities: olderReasoning, contextTokens: 200 * k, maxOutputTokens: 100 * k },
   { prefix: "o3", capabilities: olderReasoning, contextTokens: 200 * k, maxOutputTokens: 100 * k },
+  {
+    prefix: "o3-mini",
+    capabilities: { ...olderReasoning, images: false, files: false },
+    contextTokens: 200 * k,
+    maxOutputTokens: 100 * k
+  },
   { prefix: "o4-mini", capabilities: olderReasoning, contextTokens: 200 * k, maxOutputTokens: 100 * k },
   { prefix: "gpt-5", capabilities: gpt5, contextTokens: 400 * k, maxOutputTokens: 128 * k },
   { prefix: "gpt-5-chat", capabilities: chat, contextTokens: 128 * k, maxOutputTokens: 16_384 },
@@ -84,8 +100,12 @@ export const families: ReadonlyArray<Family> = [
   { prefix: "gpt-5.4-nano", capabilities: optionalReasoning, contextTokens: 400 * k, maxOutputTokens: 128 * k },
   { prefix: "gpt-5.5", capabilities: optionalReasoning, ...large },
   { prefix: "gpt-5.6", capabilities: { ...optionalReasoning, temperature: "never" }, ...large },
-  { prefix: "gpt-6-sol", capabilities: { efforts: ["low", "medium", "high"] }, ...large },
-  { prefix: "gpt-6.1-sol", capabilities: { efforts: ["low", "medium", "high"], isReasoningFixed: true }, ...large }
+  { prefix: "gpt-6-sol", capabilities: { efforts: ["low", "medium", "high"], encryptedReasoning: true }, ...large },
+  {
+    prefix: "gpt-6.1-sol",
+    capabilities: { efforts: ["low", "medium", "high"], isReasoningFixed: true, encryptedReasoning: true },
+    ...large
+  }
 ]
 
 /** Whether a model belongs to a family: `gpt-5-2025-08-07` belongs to `gpt-5`, `gpt-5.1` does not. */
@@ -103,8 +123,16 @@ export const capabilitiesOf = (model: string, override: Partial<Capabilities> = 
   ...override
 })
 
+/** What a worker of such a model says of itself. */
+export const ofWorker = ({ files, images, jsonSchema, tools }: Capabilities): Worker.Capabilities => ({
+  tools,
+  images,
+  files,
+  jsonSchema
+})
+
 /** The token limits of a model; absent when they are unknown. */
-export const limitsOf = (model: string): Limits | undefined => {
+export const limitsOf = (model: string): Worker.Limits | undefined => {
   const family = familyOf(model)
   if (family === undefined) return undefined
   const { contextTokens, maxOutputTokens } = family

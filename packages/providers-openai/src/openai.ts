@@ -43,6 +43,6 @@ export const openai = (model: string, options: ResponsesOptions = {}): Worker =>
     connect: overSdk(options, (client, body: ResponseCreateParamsStreaming, call) =>
       client.responses.create(body, call)
     ),
-    protocol
+    protocol: protocol(model)
   })
 }

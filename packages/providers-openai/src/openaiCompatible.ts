@@ -36,6 +36,7 @@ const compatibleShape = {
   rateLimitHeaders: Options.anObject,
   usage: Options.oneOf("stream-options", "final", "none"),
   reasoningField: Options.oneOf("reasoning_content", "reasoning"),
+  reasoningEcho: Options.oneOf("reasoning_content", "reasoning_details"),
   systemRole: Options.oneOf("system", "developer"),
   outputLimit: Options.oneOf("max_tokens", "max_completion_tokens"),
   reasoningFields: Options.anObject,
@@ -44,15 +45,24 @@ const compatibleShape = {
 } satisfies Options.ShapeOf<CompatibleOptions & { readonly source: string }>
 
 /**
+ * What is assumed of a model behind a server. One that calls no tools, or has no schemas, says so itself; many that see
+ * nothing leave pictures and files out in silence, so whoever has a model that sees says so.
+ */
+const ofServers = { images: false, files: false, maxStopSequences: Number.POSITIVE_INFINITY }
+
+/**
  * A model behind a server that speaks Chat Completions.
  *
  * **Details**
  *
  * An address and a model are enough for most servers. Settings say how another differs; nothing is detected: how it
- * reports usage (`usage`), where it puts reasoning (`reasoningField`), which role (`systemRole`) and which output limit
- * (`outputLimit`) it knows. `presets` has the settings of vLLM, SGLang, llama-server, Ollama, LM Studio,
+ * reports usage (`usage`), where it puts reasoning (`reasoningField`), where it wants it back (`reasoningEcho`), which role
+ * (`systemRole`) and which output limit (`outputLimit`) it knows. `presets` has the settings of vLLM, SGLang, llama-server, Ollama, LM Studio,
  * OpenRouter, DeepSeek and Together. Without `apiKey` neither a key nor the environment's OpenAI account is sent. The
  * price is unknown unless `pricing` sets it: for a server of your own that may be `Usage.free`.
+ *
+ * It is assumed that the model calls tools and knows JSON Schemas, but sees no pictures and reads no files;
+ * `capabilities` says otherwise.
  *
  * Calls are sent over undici, without the SDK; connections are kept, and shared by all workers. Where `fetch` is given,
  * goes through a proxy of the environment or through a dispatcher that was set, they are sent by it.
@@ -76,12 +86,13 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
   // A base URL that is none is refused below, without being shown.
   const name = options.name ?? (URL.canParse(options.baseURL) ? new URL(options.baseURL).host : "a server")
   // Other vendors' models may share names with OpenAI's, so what is known about those does not apply.
-  const capabilities = capabilitiesOf("", { maxStopSequences: Number.POSITIVE_INFINITY, ...options.capabilities })
+  const capabilities = capabilitiesOf("", { ...ofServers, ...options.capabilities })
   const dialect: Dialect = {
     usage: options.usage ?? "stream-options",
     systemRole: options.systemRole ?? "system",
     outputLimit: options.outputLimit ?? "max_tokens",
     reasoningField: options.reasoningField,
+    reasoningEcho: options.reasoningEcho,
     reasoningFields: options.reasoningFields
   }
   const about = {
@@ -91,7 +102,7 @@ export const openaiCompatible = (options: CompatibleOptions): Worker => {
     limits: options.limits,
     key: options.apiKey === undefined ? undefined : ApiKey.resolve(options.apiKey, []),
     rateLimitHeaders: options.rateLimitHeaders,
-    takesSeed: capabilities.seed
+    capabilities
   }
   return makeWorker(options, about, {
     toBody: (request) => toBody(model, request, { ...options, ...dialect }, capabilities),

@@ -54,6 +54,7 @@ export const presets = {
     apiKey: { env: "OPENROUTER_API_KEY" },
     usage: "final",
     reasoningField: "reasoning",
+    reasoningEcho: "reasoning_details",
     reasoningFields: { effort: "reasoning", budget: "reasoning", off: "reasoning" },
     source: "https://openrouter.ai/docs/use-cases/usage-accounting"
   },
@@ -62,7 +63,10 @@ export const presets = {
     baseURL: "https://api.deepseek.com/v1",
     apiKey: { env: "DEEPSEEK_API_KEY" },
     reasoningField: "reasoning_content",
+    reasoningEcho: "reasoning_content",
     reasoningFields: { effort: "reasoning_effort", off: "thinking" },
+    // It has JSON of any shape, and none of a schema.
+    capabilities: { jsonSchema: false },
     // While it thinks, DeepSeek accepts a temperature and ignores it.
     source: "https://api-docs.deepseek.com/guides/thinking_mode"
   },

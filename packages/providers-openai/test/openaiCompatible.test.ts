@@ -9,11 +9,19 @@ const optionsOf = (preset: Preset): ProviderContract.Options => {
     name: `openaiCompatible (${name})`,
     dialect: OpenAiChat.compatible({ name, usage, reasoningField }),
     make: ({ baseURL, defaults, ...connection }) =>
-      openaiCompatible({ ...preset, model: "some/model", baseURL: `${baseURL}/v1`, ...defaults, ...connection }),
+      openaiCompatible({
+        ...preset,
+        model: "some/model",
+        baseURL: `${baseURL}/v1`,
+        capabilities: { images: true, files: true, ...preset.capabilities },
+        ...defaults,
+        ...connection
+      }),
     settings: {
       reasoningEffort: reasoningFields.effort === undefined ? noField : undefined,
       reasoningBudget: reasoningFields.budget === undefined ? noField : undefined,
-      reasoningOff: reasoningFields.off === undefined ? noField : undefined
+      reasoningOff: reasoningFields.off === undefined ? noField : undefined,
+      fileUrl: { type: "rejected", reason: "Chat Completions takes the bytes of a file" }
     }
   }
 }
@@ -26,7 +34,8 @@ ProviderContract.contract({
     "usage/tokens": "the server reports no usage",
     "usage/cached": "the server reports no usage",
     "usage/cache-write": "the server reports no usage",
-    "usage/reasoning": "the server reports no usage"
+    "usage/reasoning": "the server reports no usage",
+    "tool-call/usage": "the server reports no usage"
   },
   describe,
   it
@@ -34,7 +43,7 @@ ProviderContract.contract({
 
 // In what the others differ is a matter of requests, settings and usage.
 const differing = ProviderContract.cases.filter(({ id }) =>
-  /^(?:request|setting|usage|finish)\/|^answer\/reasoning$/.test(id)
+  /^(?:request|setting|usage|finish|tool|tool-call|tool-turn|image|file|output)\/|^answer\/reasoning$/.test(id)
 )
 
 for (const preset of [

@@ -19,5 +19,5 @@ export const aboutOpenAi = (
   limits: options.limits ?? limitsOf(model),
   key: ApiKey.resolve(options.apiKey, ["OPENAI_API_KEY"]),
   rateLimitHeaders,
-  takesSeed: capabilities.seed
+  capabilities
 })

@@ -1,12 +1,14 @@
 /** A request as a body of Chat Completions, in a server's dialect. */
 
 import { defined } from "@divisi/core/Fields"
-import { plain } from "@divisi/core/Message"
+import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions"
 import type { Capabilities } from "../capabilities.ts"
 import type { WorkerOptions } from "../options.ts"
+import { checkAbilities } from "./abilities.ts"
+import { messagesOf } from "./chatMessages.ts"
 import { check, type Defaults, merge } from "./settings.ts"
 
 /** The ways in which servers differ. */
@@ -18,6 +20,11 @@ export interface Dialect {
   readonly usage: "stream-options" | "final" | "none"
   /** The field of a delta that holds reasoning; none when absent. */
   readonly reasoningField?: "reasoning_content" | "reasoning" | undefined
+  /**
+   * The field in which the server wants its reasoning back with a turn that called tools: as text (DeepSeek), or as the
+   * details in which it sent it (OpenRouter). None when absent.
+   */
+  readonly reasoningEcho?: "reasoning_content" | "reasoning_details" | undefined
   /** The role of system text. */
   readonly systemRole: "system" | "developer"
   /** The field of the output limit. */
@@ -67,6 +74,29 @@ const reasoningOf = ({ reasoning }: Defaults, { effort, off }: ReasoningFields):
   }
 }
 
+const toolOf = ({ description, input, name, strict }: ToolDefinition): Fields => ({
+  type: "function",
+  function: defined({ name, description, parameters: input, strict })
+})
+
+const choiceOf = (choice: ToolChoice | undefined): unknown =>
+  typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice
+
+/** Without tools there is nothing to choose. */
+const toolsOf = ({ parallelToolCalls, toolChoice, tools = [] }: WorkerRequest): Fields =>
+  tools.length === 0
+    ? {}
+    : { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice), parallel_tool_calls: parallelToolCalls }
+
+const formatOf = (output: OutputFormat | undefined): unknown => {
+  if (output?.type === "json") return { type: "json_object" }
+  if (output?.type !== "json-schema") return undefined
+  const { description, name, schema, strict = true } = output
+  return { type: "json_schema", json_schema: defined({ name, description, schema, strict }) }
+}
+
+const takesNoUrl = "Chat Completions takes the bytes of a file"
+
 /** The body for the server, or the setting that it does not have. */
 export const toBody = (
   model: string,
@@ -76,24 +106,23 @@ export const toBody = (
 ): Result.Result<ChatCompletionCreateParamsStreaming, WorkerErrorReason> => {
   const fields = options.reasoningFields ?? {}
   const target = { model, capabilities, missing: missingOf(fields), omitUnsupported: options.unsupported === "omit" }
-  return Result.map(
-    check(target, merge(options, request)),
-    (settings) =>
-      defined({
-        model,
-        messages: request.messages.map(plain).map(({ content, role }) => ({
-          role: role === "system" ? options.systemRole : role,
-          content
-        })),
-        stream: true,
-        stream_options: options.usage === "stream-options" ? { include_usage: true } : undefined,
-        store: options.store,
-        [options.outputLimit]: settings.maxOutputTokens,
-        temperature: settings.temperature,
-        seed: settings.seed,
-        stop: settings.stopSequences?.slice(),
-        ...reasoningOf(settings, fields),
-        ...options.body
-      }) as ChatCompletionCreateParamsStreaming
-  )
+  return Result.gen(function* () {
+    yield* checkAbilities(model, request, capabilities, { fileUrl: takesNoUrl })
+    const settings = yield* check(target, merge(options, request))
+    return defined({
+      model,
+      messages: messagesOf(request.messages, options),
+      stream: true,
+      stream_options: options.usage === "stream-options" ? { include_usage: true } : undefined,
+      store: options.store,
+      [options.outputLimit]: settings.maxOutputTokens,
+      temperature: settings.temperature,
+      seed: settings.seed,
+      stop: settings.stopSequences?.slice(),
+      ...toolsOf(request),
+      response_format: formatOf(request.output),
+      ...reasoningOf(settings, fields),
+      ...options.body
+    }) as ChatCompletionCreateParamsStreaming
+  })
 }

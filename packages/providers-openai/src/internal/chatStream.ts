@@ -3,14 +3,20 @@
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "@divisi/provider-kit/VendorError"
 import * as Json from "@divisi/provider-kit/VendorJson"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
+import { type Calls, takeCalls, wholeCalls } from "./chatCalls.ts"
+import { type Echo, takeEcho } from "./chatEcho.ts"
 import type { Dialect } from "./chatRequest.ts"
 import { reasonOfObject } from "./errors.ts"
 
 /** The state of an answer so far. */
 interface State {
   readonly isRefused: boolean
+  readonly calls: Calls
+  /** What the server wants back: its reasoning so far. */
+  readonly echo: Echo | undefined
   readonly finish: string | undefined
   /** The usage of a chunk, as it came. */
   readonly usage: unknown
@@ -30,6 +36,30 @@ const partsOf = (delta: Json.Fields, field: Dialect["reasoningField"]): Readonly
       ]
 }
 
+/** An answer that ends in its middle, or that a filter has cut off, calls no tools. */
+const hasWholeCalls = (finish: string): boolean => finish !== "length" && finish !== "content_filter"
+
+/** What is known once the answer has ended. */
+const ended = ({ calls }: State, finish: string): ReadonlyArray<WorkerPart> => {
+  if (finish === "tool_calls" && calls.length === 0) throw unreadable("it asks for tools, and names none")
+  return hasWholeCalls(finish) ? wholeCalls(calls) : nothing
+}
+
+/** Takes what is rare: the calls of tools, refusals, why an answer ends, what it used, and what the server wants back. */
+const rest = (state: State, delta: Json.Fields, finish: string, usage: unknown, dialect: Dialect): Step<State> => {
+  const { calls, parts } = takeCalls(state.calls, delta.tool_calls)
+  if (calls !== state.calls && state.finish !== undefined) throw unreadable("it asks for a tool after its end")
+  const next: State = {
+    isRefused: state.isRefused || Boolean(delta.refusal),
+    calls,
+    echo: takeEcho(state.echo, delta, dialect.reasoningEcho),
+    finish: finish === "" ? state.finish : finish,
+    usage: usage ?? state.usage
+  }
+  const isEnd = finish !== "" && state.finish === undefined
+  return { state: next, parts: isEnd ? [...parts, ...ended(next, finish)] : parts }
+}
+
 /** Folds one chunk. */
 const next = (state: State, event: unknown, dialect: Dialect): Step<State> => {
   const chunk = Json.object(event, "an event")
@@ -37,18 +67,12 @@ const next = (state: State, event: unknown, dialect: Dialect): Step<State> => {
   const choice = Json.object(Json.array(chunk.choices ?? undefined, "choices")[0], "a choice")
   const delta = Json.object(choice.delta, "delta")
   const parts = partsOf(delta, dialect.reasoningField)
-  const reported = dialect.usage === "none" ? undefined : chunk.usage
+  const usage = dialect.usage === "none" ? undefined : chunk.usage
   const finish = Json.said(choice.finish_reason, "finish_reason")
-  const isRefused = Boolean(delta.refusal)
-  if (!reported && finish === "" && !isRefused) return { state, parts }
-  return {
-    state: {
-      isRefused: state.isRefused || isRefused,
-      finish: finish === "" ? state.finish : finish,
-      usage: reported ?? state.usage
-    },
-    parts
-  }
+  const isPlain = !usage && finish === "" && !delta.refusal && !delta.tool_calls && !dialect.reasoningEcho
+  if (isPlain) return { state, parts }
+  const further = rest(state, delta, finish, usage || undefined, dialect)
+  return parts.length === 0 ? further : { state: further.state, parts: [...parts, ...further.parts] }
 }
 
 const reasons: Readonly<Record<string, FinishReason>> = {
@@ -59,9 +83,11 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   content_filter: "refusal"
 }
 
-const finishReason = ({ finish, isRefused }: State): FinishReason | undefined => {
+/** With the choice of one tool, and on many servers always, an answer that calls a tool ends by itself. */
+const finishReason = ({ calls, finish, isRefused }: State): FinishReason | undefined => {
   if (finish === undefined) return undefined
-  return isRefused ? "refusal" : (Json.meaning(reasons, finish) ?? "other")
+  if (isRefused) return "refusal"
+  return calls.length > 0 && hasWholeCalls(finish) ? "tool-calls" : (Json.meaning(reasons, finish) ?? "other")
 }
 
 /** DeepSeek counts cached tokens in a field of its own. */
@@ -82,8 +108,12 @@ const usageOf = ({ usage }: State): Usage | undefined => {
 
 /** How a server of this dialect streams. */
 export const protocol = (dialect: Dialect): Protocol<unknown, State> => ({
-  initial: { isRefused: false, finish: undefined, usage: undefined },
+  initial: { isRefused: false, calls: [], echo: undefined, finish: undefined, usage: undefined },
   next: (state, event) => next(state, event, dialect),
   finishReason,
-  usage: usageOf
+  usage: usageOf,
+  echo: ({ calls, echo }) =>
+    dialect.reasoningEcho === undefined || echo === undefined || calls.length === 0
+      ? undefined
+      : { [dialect.reasoningEcho]: echo }
 })

@@ -1,12 +1,14 @@
 /** A request as a body of the Responses API. */
 
 import { defined } from "@divisi/core/Fields"
-import { plain } from "@divisi/core/Message"
+import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
 import type { Capabilities } from "../capabilities.ts"
 import type { OpenAiOptions } from "../options.ts"
+import { checkAbilities } from "./abilities.ts"
+import { inputOf } from "./responsesInput.ts"
 import { check, type Defaults, merge } from "./settings.ts"
 
 /** Settings that the Responses API has no parameter for, whatever the model. */
@@ -24,6 +26,39 @@ const reasoningOf = (
   return Object.keys(fields).length === 0 ? undefined : fields
 }
 
+/** The API's own default of `strict` is said by null. */
+const toolOf = ({ description, input, name, strict }: ToolDefinition) =>
+  defined({ type: "function", name, description, parameters: input, strict: strict ?? null })
+
+const choiceOf = (choice: ToolChoice | undefined) =>
+  typeof choice === "object" ? { type: "function", name: choice.name } : choice
+
+/** Reasoning that is not stored has to be given, so that it can be sent back with the results. */
+const includedOf = ({ store = false }: OpenAiOptions, { encryptedReasoning }: Capabilities) =>
+  encryptedReasoning && !store ? ["reasoning.encrypted_content"] : undefined
+
+/** Without tools there is nothing to choose, and nothing to send back. */
+const toolsOf = (
+  { parallelToolCalls, toolChoice, tools = [] }: WorkerRequest,
+  options: OpenAiOptions,
+  capabilities: Capabilities
+) =>
+  tools.length === 0
+    ? {}
+    : {
+        tools: tools.map(toolOf),
+        tool_choice: choiceOf(toolChoice),
+        parallel_tool_calls: parallelToolCalls,
+        include: includedOf(options, capabilities)
+      }
+
+const formatOf = (output: OutputFormat | undefined) => {
+  if (output?.type === "json") return { format: { type: "json_object" } }
+  if (output?.type !== "json-schema") return undefined
+  const { description, name, schema, strict = true } = output
+  return { format: defined({ type: "json_schema", name, description, schema, strict }) }
+}
+
 /** The body for the API, or the setting that it does not have. */
 export const toBody = (
   model: string,
@@ -31,21 +66,20 @@ export const toBody = (
   options: OpenAiOptions & { readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined },
   capabilities: Capabilities
 ): Result.Result<ResponseCreateParamsStreaming, WorkerErrorReason> =>
-  Result.map(
-    check({ model, capabilities, missing, omitUnsupported: options.unsupported === "omit" }, merge(options, request)),
-    (settings) => {
-      const systemRole = options.systemRole ?? "developer"
-      return defined({
-        model,
-        input: request.messages
-          .map(plain)
-          .map(({ content, role }) => ({ role: role === "system" ? systemRole : role, content })),
-        stream: true,
-        store: options.store ?? false,
-        max_output_tokens: settings.maxOutputTokens,
-        temperature: settings.temperature,
-        reasoning: reasoningOf(settings, capabilities, options.reasoningSummary),
-        ...options.body
-      }) as ResponseCreateParamsStreaming
-    }
-  )
+  Result.gen(function* () {
+    yield* checkAbilities(model, request, capabilities)
+    const target = { model, capabilities, missing, omitUnsupported: options.unsupported === "omit" }
+    const settings = yield* check(target, merge(options, request))
+    return defined({
+      model,
+      input: inputOf(request.messages, model, options.systemRole ?? "developer"),
+      stream: true,
+      store: options.store ?? false,
+      max_output_tokens: settings.maxOutputTokens,
+      temperature: settings.temperature,
+      ...toolsOf(request, options, capabilities),
+      text: formatOf(request.output),
+      reasoning: reasoningOf(settings, capabilities, options.reasoningSummary),
+      ...options.body
+    }) as ResponseCreateParamsStreaming
+  })

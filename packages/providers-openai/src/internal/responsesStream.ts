@@ -3,13 +3,19 @@
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "@divisi/provider-kit/VendorError"
 import * as Json from "@divisi/provider-kit/VendorJson"
 import type { Protocol, Step } from "@divisi/provider-kit/VendorStream"
 import { reasonOfObject } from "./errors.ts"
+import * as Calls from "./responsesCalls.ts"
+import * as Echo from "./responsesEcho.ts"
 
 /** The state of an answer so far. */
 interface State {
   readonly isRefused: boolean
+  readonly calls: Calls.Calls
+  /** Reasoning, and the places of calls beside it. */
+  readonly places: ReadonlyArray<Echo.Place>
   /** The last event's response, once it has come. */
   readonly last: Json.Fields | undefined
 }
@@ -25,10 +31,40 @@ const said = (state: State, type: "text" | "reasoning", delta: unknown): Step<St
 
 const lastOf = (event: Json.Fields): Json.Fields => Json.object(event.response ?? null, "response")
 
+/** Takes an output item that has ended. */
+const ended = (state: State, { item: value, output_index: index }: Json.Fields): Step<State> => {
+  const item = Json.object(value, "an item")
+  const place = Echo.placeOf(item)
+  const places = place === undefined ? state.places : Echo.withPlace(state.places, place)
+  if (!Calls.isCall(item)) return silent(places === state.places ? state : { ...state, places })
+  const { calls, parts } = Calls.end(state.calls, index, item)
+  return { state: { ...state, calls, places }, parts }
+}
+
+/** Takes what is said of a call of a tool. */
+const called = (state: State, type: string, event: Json.Fields): Step<State> => {
+  const { delta, output_index: index } = event
+  if (type === "response.output_item.done") return ended(state, event)
+  if (type === "response.output_item.added") {
+    const item = Json.object(event.item, "an item")
+    return silent(Calls.isCall(item) ? { ...state, calls: Calls.begin(state.calls, index, item) } : state)
+  }
+  const { calls, parts } = Calls.extend(state.calls, index, delta)
+  return { state: { ...state, calls }, parts }
+}
+
+/** A whole answer has whole calls. */
+const completed = (state: State, fields: Json.Fields): Step<State> => {
+  const last = lastOf(fields)
+  if (last.status !== "incomplete" && Calls.hasOpen(state.calls)) throw unreadable("a call of a tool has no end")
+  return silent({ ...state, last })
+}
+
 /** Folds one event. Unknown events are ignored. */
 const next = (state: State, event: unknown): Step<State> => {
   const fields = Json.object(event, "an event")
-  switch (Json.said(fields.type, "type")) {
+  const type = Json.said(fields.type, "type")
+  switch (type) {
     case "response.output_text.delta":
       return said(state, "text", fields.delta)
     case "response.refusal.delta":
@@ -38,7 +74,11 @@ const next = (state: State, event: unknown): Step<State> => {
       return said(state, "reasoning", fields.delta)
     case "response.completed":
     case "response.incomplete":
-      return silent({ ...state, last: lastOf(fields) })
+      return completed(state, fields)
+    case "response.output_item.added":
+    case "response.output_item.done":
+    case "response.function_call_arguments.delta":
+      return called(state, type, fields)
     case "response.failed": {
       const last = lastOf(fields)
       return { state: { ...state, last }, parts: nothing, failure: reasonOfObject(last.error) }
@@ -55,10 +95,11 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   content_filter: "refusal"
 }
 
-const finishReason = ({ isRefused, last }: State): FinishReason | undefined => {
+const finishReason = ({ calls, isRefused, last }: State): FinishReason | undefined => {
   if (last === undefined) return undefined
   if (last.status === "incomplete") return Json.meaning(reasons, Json.fields(last.incomplete_details).reason) ?? "other"
-  return isRefused ? "refusal" : "stop"
+  if (isRefused) return "refusal"
+  return calls.length > 0 ? "tool-calls" : "stop"
 }
 
 /** OpenAI counts cached tokens in the input, and reasoning in the output, as we do. */
@@ -77,10 +118,11 @@ const usageOf = ({ last }: State): Usage | undefined => {
   })
 }
 
-/** How the Responses API streams. */
-export const protocol: Protocol<unknown, State> = {
-  initial: { isRefused: false, last: undefined },
+/** How a model streams through the Responses API. */
+export const protocol = (model: string): Protocol<unknown, State> => ({
+  initial: { isRefused: false, calls: [], places: [], last: undefined },
   next,
   finishReason,
-  usage: usageOf
-}
+  usage: usageOf,
+  echo: ({ places }) => Echo.echoOf(model, places)
+})

@@ -6,6 +6,7 @@ import * as VendorEvents from "@divisi/provider-kit/VendorEvents"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import { type Capabilities, ofWorker } from "../capabilities.ts"
 import type { WorkerOptions } from "../options.ts"
 import { timeoutMillis } from "./client.ts"
 
@@ -41,8 +42,8 @@ export interface About {
   readonly limits: Limits | undefined
   /** The headers that report what is left of the rate limits; not read when absent. */
   readonly rateLimitHeaders: Allowance.HeaderNames | undefined
-  /** Whether the model takes a seed here. */
-  readonly takesSeed: boolean
+  /** What the model can do here. */
+  readonly capabilities: Capabilities
   /** A missing key fails every call; `undefined` if the server wants none. */
   readonly key: Result.Result<Redacted.Redacted<string>, string> | undefined
 }
@@ -74,7 +75,9 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
     provider,
     description: options.description,
     isLanguageModel: true,
-    takesSeed: about.takesSeed ? undefined : false,
+    instructions: options.instructions,
+    capabilities: ofWorker(about.capabilities),
+    takesSeed: about.capabilities.seed ? undefined : false,
     settings: settingsOf(options, baseURL),
     pricing,
     limits: about.limits,

@@ -1,5 +1,6 @@
 /** The wire format of OpenAI's Responses API (`POST /responses`). */
-import type { PlainMessage } from "@divisi/core/Message"
+import type { ContentPart, ToolCall } from "@divisi/core/Message"
+import type { OutputFormat, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
 import type { Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import {
@@ -11,30 +12,107 @@ import {
   fields,
   items,
   present,
-  type Sent
+  type Sent,
+  type SentMessage,
+  some,
+  sourceOf
 } from "./Dialect.ts"
 import * as OpenAiErrors from "./internal/openAiErrors.ts"
-import { type Answer, type Refusal, reasoningText, type Spoken, spoken, text } from "./Script.ts"
+import { type Answer, calls, type Delta, type Refusal, reasoningText, text } from "./Script.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-const roles: Readonly<Record<string, PlainMessage["role"]>> = {
+const roles: Readonly<Record<string, SentMessage["role"]>> = {
   developer: "system",
   system: "system",
   assistant: "assistant"
 }
 
-const turn = (item: unknown): PlainMessage => {
-  const { content, role } = fields(item)
-  return { role: roles[String(role)] ?? "user", content: contentText(content) }
+/** A part of a content; what nobody knows is a text. */
+const partOf = (part: unknown): ContentPart => {
+  const { file_data: data, file_url: url, filename, image_url: image, text, type } = fields(part)
+  if (type === "input_image") return { type: "image", ...sourceOf(image) }
+  if (type !== "input_file") return { type: "text", text: String(text) }
+  const source = sourceOf(data ?? url)
+  return typeof filename === "string" ? { type: "file", name: filename, ...source } : { type: "file", ...source }
 }
 
-const turns = (body: Readonly<Record<string, unknown>>): ReadonlyArray<PlainMessage> => [
+const contentOf = (content: unknown): Pick<SentMessage, "content" | "parts"> => {
+  const parts = items(content).map(partOf)
+  return {
+    content: contentText(content),
+    ...present({ parts: parts.some(({ type }) => type !== "text") ? parts : undefined })
+  }
+}
+
+const callOf = (item: Readonly<Record<string, unknown>>): ToolCall => ({
+  id: String(item.call_id),
+  name: String(item.name),
+  arguments: String(item.arguments)
+})
+
+/** Calls are items beside the turn that they belong to. */
+const withCall = (turns: ReadonlyArray<SentMessage>, call: ToolCall): ReadonlyArray<SentMessage> => {
+  const last = turns.at(-1)
+  if (last?.role !== "assistant") return [...turns, { role: "assistant", content: "", toolCalls: [call] }]
+  return [...turns.slice(0, -1), { ...last, toolCalls: [...(last.toolCalls ?? []), call] }]
+}
+
+const withItem = (turns: ReadonlyArray<SentMessage>, value: unknown): ReadonlyArray<SentMessage> => {
+  const item = fields(value)
+  switch (item.type) {
+    case "reasoning":
+      return turns
+    case "function_call":
+      return withCall(turns, callOf(item))
+    case "function_call_output":
+      return [...turns, { role: "tool", callId: String(item.call_id), ...contentOf(item.output) }]
+    default:
+      return [...turns, { role: roles[String(item.role)] ?? "user", ...contentOf(item.content) }]
+  }
+}
+
+const turns = (body: Readonly<Record<string, unknown>>): ReadonlyArray<SentMessage> => [
   ...(typeof body.instructions === "string" ? [{ role: "system", content: body.instructions } as const] : []),
-  ...(typeof body.input === "string" ? [{ role: "user", content: body.input } as const] : items(body.input).map(turn))
+  ...(typeof body.input === "string"
+    ? [{ role: "user", content: body.input } as const]
+    : items(body.input).reduce<ReadonlyArray<SentMessage>>(withItem, []))
 ]
+
+const signaturesOf = (input: unknown): ReadonlyArray<string> | undefined =>
+  some(
+    items(input).flatMap((item) => {
+      const { encrypted_content: signature, type } = fields(item)
+      return type === "reasoning" && typeof signature === "string" ? [signature] : []
+    })
+  )
+
+const toolOf = (tool: unknown): ToolDefinition => {
+  const { description, name, parameters, strict } = fields(tool)
+  return {
+    name: String(name),
+    input: fields(parameters),
+    ...present({ description: description as string, strict: strict as boolean })
+  }
+}
+
+const choiceOf = (choice: unknown): ToolChoice | undefined =>
+  typeof choice === "object" ? { name: String(fields(choice).name) } : (choice as ToolChoice | undefined)
+
+const outputOf = (format: unknown): OutputFormat | undefined => {
+  const { description, name, schema, strict, type } = fields(format)
+  if (type === "text") return { type }
+  if (type === "json_object") return { type: "json" }
+  if (type !== "json_schema") return undefined
+  return {
+    type: "json-schema",
+    name: String(name),
+    schema: fields(schema),
+    ...present({ description: description as string, strict: strict as boolean })
+  }
+}
 
 /** An effort as OpenAI writes it. */
 export const reasoningOf = (effort: unknown): Reasoning | undefined => {
@@ -54,7 +132,12 @@ const read = (request: Captured): Sent => {
       temperature: body.temperature as number,
       seed: body.seed as number,
       stopSequences: body.stop as ReadonlyArray<string>,
-      reasoning: reasoningOf(fields(body.reasoning).effort)
+      reasoning: reasoningOf(fields(body.reasoning).effort),
+      tools: body.tools === undefined ? undefined : items(body.tools).map(toolOf),
+      toolChoice: choiceOf(body.tool_choice),
+      parallelToolCalls: body.parallel_tool_calls as boolean,
+      output: outputOf(fields(body.text).format),
+      signatures: signaturesOf(body.input)
     })
   }
 }
@@ -82,10 +165,20 @@ const messageItem = (content: string, status: string) => ({
   content: content === "" ? [] : [{ type: "output_text", text: content, annotations: [], logprobs: [] }]
 })
 
-const reasoningItem = (summary: string) => ({
+const reasoningItem = (summary: string, signature?: string | undefined) => ({
   id: "rs_01",
   type: "reasoning",
-  summary: summary === "" ? [] : [{ type: "summary_text", text: summary }]
+  summary: summary === "" ? [] : [{ type: "summary_text", text: summary }],
+  ...present({ encrypted_content: signature })
+})
+
+const callItem = ({ arguments: text, id, name }: ToolCall, status: string) => ({
+  id: `fc_${id}`,
+  type: "function_call",
+  status,
+  arguments: text,
+  call_id: id,
+  name
 })
 
 const outcomes: Readonly<Record<Answer["ending"], { status: string; reason?: string | undefined }>> = {
@@ -127,97 +220,131 @@ const responseObject = (model: string, status: string, more: Readonly<Record<str
 const whole = (answer: Answer, model: string) => {
   const { reason, status } = outcomes[answer.ending]
   const thought = reasoningText(answer)
+  const asked = calls(answer)
   return responseObject(model, status, {
     incomplete_details: reason === undefined ? null : { reason },
-    output: [...(thought === "" ? [] : [reasoningItem(thought)]), messageItem(text(answer), status)],
+    output: [
+      ...(thought === "" ? [] : [reasoningItem(thought, answer.signature)]),
+      ...(text(answer) === "" && asked.length > 0 ? [] : [messageItem(text(answer), status)]),
+      ...asked.map((call) => callItem(call, "completed"))
+    ],
     usage: answer.usage === undefined ? null : usageOf(answer.usage),
     a_field_of_tomorrow: answer.noise === false ? undefined : { nested: [1] }
   })
 }
 
+/** What a delta is a piece of. */
+const keyOf = (delta: Delta): string => (delta.type === "tool-call" ? delta.id : delta.type)
+
 /** Writes events with their numbers, and opens and closes output items between deltas. */
 class Writer {
+  readonly #signature: string | undefined
   #sequence = 0
-  #open: Spoken["type"] | undefined
+  #open: Delta | undefined
   #index = -1
   #said = ""
+
+  constructor(signature?: string | undefined) {
+    this.#signature = signature
+  }
 
   write(type: string, data: Readonly<Record<string, unknown>>): string {
     return event({ type, sequence_number: this.#sequence++, ...data }, type)
   }
 
-  delta(delta: Spoken): string {
-    const before = this.#open === delta.type ? "" : this.close() + this.#begin(delta.type)
-    this.#said += delta.text
-    return before + this.write(...this.#piece(delta))
+  delta(delta: Delta): string {
+    const isOpen = this.#open !== undefined && keyOf(this.#open) === keyOf(delta)
+    const before = isOpen ? "" : this.close() + this.#begin(delta)
+    const piece = delta.type === "tool-call" ? delta.arguments : delta.text
+    this.#said += piece
+    return before + this.#piece(delta, piece)
   }
 
   close(): string {
     const open = this.#open
     this.#open = undefined
     if (open === undefined) return ""
-    const at = { item_id: open === "text" ? "msg_01" : "rs_01", output_index: this.#index }
     const said = this.#said
     this.#said = ""
-    if (open === "reasoning") {
-      const part = { type: "summary_text", text: said }
-      return (
-        this.write("response.reasoning_summary_text.done", { ...at, summary_index: 0, text: said }) +
-        this.write("response.reasoning_summary_part.done", { ...at, summary_index: 0, part }) +
-        this.write("response.output_item.done", { output_index: this.#index, item: reasoningItem(said) })
-      )
-    }
+    if (open.type === "tool-call") return this.#closeCall(open, said)
+    return open.type === "reasoning" ? this.#closeReasoning(said) : this.#closeText(said)
+  }
+
+  #done(item: unknown): string {
+    return this.write("response.output_item.done", { output_index: this.#index, item })
+  }
+
+  #closeText(said: string): string {
+    const at = { item_id: "msg_01", output_index: this.#index, content_index: 0 }
     const part = { type: "output_text", text: said, annotations: [], logprobs: [] }
     return (
-      this.write("response.output_text.done", { ...at, content_index: 0, text: said, logprobs: [] }) +
-      this.write("response.content_part.done", { ...at, content_index: 0, part }) +
-      this.write("response.output_item.done", { output_index: this.#index, item: messageItem(said, "completed") })
+      this.write("response.output_text.done", { ...at, text: said, logprobs: [] }) +
+      this.write("response.content_part.done", { ...at, part }) +
+      this.#done(messageItem(said, "completed"))
     )
   }
 
-  #begin(type: Spoken["type"]): string {
-    this.#open = type
-    this.#index += 1
-    const item = type === "text" ? messageItem("", "in_progress") : reasoningItem("")
-    const added = this.write("response.output_item.added", { output_index: this.#index, item })
-    const at = { item_id: item.id, output_index: this.#index }
-    return type === "text"
-      ? added +
-          this.write("response.content_part.added", {
-            ...at,
-            content_index: 0,
-            part: { type: "output_text", text: "", annotations: [], logprobs: [] }
-          })
-      : added +
-          this.write("response.reasoning_summary_part.added", {
-            ...at,
-            summary_index: 0,
-            part: { type: "summary_text", text: "" }
-          })
+  #closeReasoning(said: string): string {
+    const at = { item_id: "rs_01", output_index: this.#index, summary_index: 0 }
+    const part = { type: "summary_text", text: said }
+    return (
+      this.write("response.reasoning_summary_text.done", { ...at, text: said }) +
+      this.write("response.reasoning_summary_part.done", { ...at, part }) +
+      this.#done(reasoningItem(said, this.#signature))
+    )
   }
 
-  #piece({ text, type }: Spoken): [string, Readonly<Record<string, unknown>>] {
+  #closeCall(call: ToolCall, said: string): string {
+    const item = callItem({ ...call, arguments: said }, "completed")
+    const at = { item_id: item.id, output_index: this.#index }
+    return this.write("response.function_call_arguments.done", { ...at, arguments: said }) + this.#done(item)
+  }
+
+  #begin(delta: Delta): string {
+    this.#open = delta
+    this.#index += 1
+    const added = (item: unknown) => this.write("response.output_item.added", { output_index: this.#index, item })
+    if (delta.type === "tool-call") return added(callItem({ ...delta, arguments: "" }, "in_progress"))
     const output_index = this.#index
-    return type === "text"
-      ? [
-          "response.output_text.delta",
-          { item_id: "msg_01", output_index, content_index: 0, delta: text, logprobs: [], obfuscation: "aB3xY9" }
-        ]
-      : [
-          "response.reasoning_summary_text.delta",
-          { item_id: "rs_01", output_index, summary_index: 0, delta: text, obfuscation: "q" }
-        ]
+    if (delta.type === "text") {
+      const part = { type: "output_text", text: "", annotations: [], logprobs: [] }
+      const at = { item_id: "msg_01", output_index, content_index: 0 }
+      return added(messageItem("", "in_progress")) + this.write("response.content_part.added", { ...at, part })
+    }
+    const part = { type: "summary_text", text: "" }
+    const at = { item_id: "rs_01", output_index, summary_index: 0 }
+    return added(reasoningItem("")) + this.write("response.reasoning_summary_part.added", { ...at, part })
+  }
+
+  #piece(delta: Delta, piece: string): string {
+    const output_index = this.#index
+    switch (delta.type) {
+      case "tool-call": {
+        const at = { item_id: `fc_${delta.id}`, output_index }
+        return piece === ""
+          ? ""
+          : this.write("response.function_call_arguments.delta", { ...at, delta: piece, obfuscation: "k" })
+      }
+      case "text": {
+        const at = { item_id: "msg_01", output_index, content_index: 0 }
+        return this.write("response.output_text.delta", { ...at, delta: piece, logprobs: [], obfuscation: "aB3xY9" })
+      }
+      case "reasoning": {
+        const at = { item_id: "rs_01", output_index, summary_index: 0 }
+        return this.write("response.reasoning_summary_text.delta", { ...at, delta: piece, obfuscation: "q" })
+      }
+    }
   }
 }
 
 const stream = (answer: Answer, model: string) => {
-  const writer = new Writer()
+  const writer = new Writer(answer.signature)
   const isNoisy = answer.noise !== false
   const opening = ["created", "in_progress"].map((name) =>
     writer.write(`response.${name}`, { response: responseObject(model, "in_progress") })
   )
   if (isNoisy) opening.push(writer.write("response.something_of_tomorrow", { delta: "not text", weather: "mild" }))
-  const deltas = answer.deltas.map((delta) => writer.delta(spoken(delta)))
+  const deltas = answer.deltas.map((delta) => writer.delta(delta))
   const { status } = outcomes[answer.ending]
   const closing = [writer.close(), writer.write(`response.${status}`, { response: whole(answer, model) })]
   return { opening, deltas, closing: closing.filter((piece) => piece !== "") }
@@ -251,6 +378,7 @@ export const dialect: Dialect = {
   whole,
   refuse: OpenAiErrors.refuse,
   refuseInStream,
+  signs: true,
   allowance: OpenAiErrors.allowance,
   malformed: 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"br\n\n'
 }

@@ -1,0 +1,92 @@
+/** A conversation as the messages of Chat Completions. */
+import * as Message from "@divisi/core/Message"
+import type { ChatCompletionContentPart, ChatCompletionMessageParam } from "openai/resources/chat/completions"
+import { echoed } from "./chatEcho.ts"
+import type { Dialect } from "./chatRequest.ts"
+
+/** A picture or a file as a URL, which holds its bytes where these are given. */
+export const urlOf = (source: Message.Source): string =>
+  "url" in source ? source.url : `data:${source.mediaType};base64,${source.data}`
+
+/** The name of a file; the vendor wants one. */
+export const nameOf = ({ mediaType = "", name }: Message.FilePart): string =>
+  name ?? `file.${/^[\w-]+\/([a-z\d]+)$/.exec(mediaType)?.[1] ?? "bin"}`
+
+/** What is told of a result: that the tool failed, where it did. */
+export const resultOf = ({ content, isError }: Message.ToolMessage): string =>
+  `${isError === true ? "Error: " : ""}${Message.text(content)}`
+
+const partOf = (part: Message.ContentPart): ChatCompletionContentPart => {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text }
+    case "image":
+      return { type: "image_url", image_url: { url: urlOf(part) } }
+    case "file":
+      return { type: "file", file: { filename: nameOf(part), file_data: urlOf(part) } }
+  }
+}
+
+/** Texts alone are one text, which every server takes. */
+const contentOf = (content: Message.Content): string | Array<ChatCompletionContentPart> =>
+  typeof content === "string" || content.every(({ type }) => type === "text")
+    ? Message.text(content)
+    : content.map(partOf)
+
+const assistant = (
+  { content, echo, toolCalls = [] }: Message.AssistantMessage,
+  { reasoningEcho }: Dialect
+): ChatCompletionMessageParam => {
+  if (toolCalls.length === 0) return { role: "assistant", content }
+  return {
+    role: "assistant",
+    content: content === "" ? null : content,
+    ...echoed(echo, reasoningEcho),
+    tool_calls: toolCalls.map(({ arguments: text, id, name }) => ({
+      id,
+      type: "function",
+      function: { name, arguments: text }
+    }))
+  }
+}
+
+/** What a result shows: the user's turn after all results has it, as a result itself can be nothing but text. */
+const shown = ({ content, name }: Message.ToolMessage): ReadonlyArray<ChatCompletionContentPart> => {
+  const sights = Message.parts(content).filter(({ type }) => type !== "text")
+  return sights.length === 0 ? [] : [{ type: "text", text: `From the tool ${name}:` }, ...sights.map(partOf)]
+}
+
+const turnOf = (
+  message: Exclude<Message.Message, Message.ToolMessage>,
+  dialect: Dialect
+): ChatCompletionMessageParam => {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: contentOf(message.content) }
+    case "assistant":
+      return assistant(message, dialect)
+    default:
+      return { role: dialect.systemRole, content: message.content }
+  }
+}
+
+/** The messages of a conversation, each role in the words of the server. */
+export const messagesOf = (
+  messages: ReadonlyArray<Message.Message>,
+  dialect: Dialect
+): Array<ChatCompletionMessageParam> => {
+  const sent: Array<ChatCompletionMessageParam> = []
+  let sights: ReadonlyArray<ChatCompletionContentPart> = []
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== "tool") {
+      sent.push(turnOf(message, dialect))
+      continue
+    }
+    sent.push({ role: "tool", tool_call_id: message.callId, content: resultOf(message) })
+    sights = [...sights, ...shown(message)]
+    if (sights.length === 0 || messages[index + 1]?.role === "tool") continue
+    sent.push({ role: "user", content: [...sights] })
+    sights = []
+  }
+  return sent
+}

@@ -1,0 +1,73 @@
+/**
+ * The reasoning that OpenAI wants back with a turn that called tools: its items, encrypted where nothing is stored, each
+ * before the calls that it led to.
+ */
+import type { ToolCall } from "@divisi/core/Message"
+import { unreadable } from "@divisi/provider-kit/VendorError"
+import * as Json from "@divisi/provider-kit/VendorJson"
+import type { ResponseReasoningItem } from "openai/resources/responses/responses"
+
+/** An item of reasoning, or the place of a call among them. */
+export type Place = ResponseReasoningItem | { readonly type: "function_call"; readonly call_id: string }
+
+/** What goes back with a turn. Another model cannot read it. */
+export interface Echo {
+  readonly model: string
+  readonly items: ReadonlyArray<Place>
+}
+
+/** As much of an item as the vendor takes back; nothing of another kind. */
+const reasoningOf = (value: unknown): ResponseReasoningItem | undefined => {
+  const { encrypted_content: encrypted, id, summary, type } = Json.fields(value)
+  if (type !== "reasoning" || typeof id !== "string") return undefined
+  const texts = Json.items(summary).flatMap((part) => {
+    const { text } = Json.fields(part)
+    return typeof text === "string" ? [{ type: "summary_text" as const, text }] : []
+  })
+  const item: ResponseReasoningItem = { type: "reasoning", id, summary: texts }
+  return typeof encrypted === "string" ? { ...item, encrypted_content: encrypted } : item
+}
+
+/** The place of an output item that has ended; nothing for one that does not go back. */
+export const placeOf = (item: Json.Fields): Place | undefined => {
+  const { call_id: id, type } = item
+  return type === "function_call" && typeof id === "string" ? { type, call_id: id } : reasoningOf(item)
+}
+
+/** More of them than this no answer has. */
+const most = 2048
+
+/** Takes a place. */
+export const withPlace = (places: ReadonlyArray<Place>, place: Place): ReadonlyArray<Place> => {
+  if (places.length >= most) throw unreadable("its answer has too many items")
+  return [...places, place]
+}
+
+/** What goes back with the turn; nothing where no tool was called, or nothing was thought. */
+export const echoOf = (model: string, items: ReadonlyArray<Place>): Echo | undefined =>
+  items.some(({ type }) => type === "reasoning") && items.some(({ type }) => type === "function_call")
+    ? { model, items }
+    : undefined
+
+/** The reasoning before all calls, and after each. */
+export const placed = (
+  echo: unknown,
+  model: string,
+  calls: ReadonlyArray<ToolCall>
+): {
+  readonly before: ReadonlyArray<ResponseReasoningItem>
+  readonly between: ReadonlyArray<ReadonlyArray<ResponseReasoningItem>>
+} => {
+  const before: Array<ResponseReasoningItem> = []
+  const between = calls.map((): Array<ResponseReasoningItem> => [])
+  const { items, model: own } = Json.fields(echo)
+  if (own !== model || calls.length === 0) return { before, between }
+  let after = before
+  for (const item of Json.items(items)) {
+    const reasoning = reasoningOf(item)
+    if (reasoning !== undefined) after.push(reasoning)
+    const at = calls.findIndex(({ id }) => id === Json.fields(item).call_id)
+    after = between[at] ?? after
+  }
+  return { before, between }
+}
