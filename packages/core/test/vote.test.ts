@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Baselines from "../src/policy/Baselines.ts"
 import * as Conductor from "../src/run/Conductor.ts"
-import { voteOf } from "../src/run/vote.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
+import { voteOf } from "../src/workflow/vote.ts"
 
 describe("votes", () => {
   it.effect("count final answers together, however they were reasoned, and give the first whole text that won", () =>

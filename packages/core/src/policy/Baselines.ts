@@ -12,7 +12,8 @@ import { type Policy, planned } from "./Policy.ts"
 /** A worker of the pool, by ordinal or by id. */
 export type WorkerReference = number | string
 
-const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Result<number, string> => {
+/** The ordinal of a worker of the pool, or why it has none. */
+export const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Result<number, string> => {
   const { workers } = pool
   if (typeof reference === "string") {
     const found = workers.findIndex((worker) => worker.id === reference)

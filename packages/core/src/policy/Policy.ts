@@ -25,6 +25,8 @@ export interface Previous {
   readonly workflow: Workflow
   /** Its answer, or why it has none; then the policy should write another plan. */
   readonly answer: StepAnswer
+  /** What came of its steps, by index; `undefined` for one that was not run. */
+  readonly answers?: ReadonlyArray<StepAnswer | undefined> | undefined
   /** The ordinals of the workers that failed a step for good, in any round. */
   readonly failed: ReadonlyArray<number>
   /** What a critic said of the answer. */
@@ -81,6 +83,8 @@ export interface Policy {
    * The longest workflow it writes, where that is more than the Conductor's limit: a baseline that is always as long.
    */
   readonly maxSteps?: number | undefined
+  /** The extra rounds that it needs, where those are more than the Conductor's limit: a policy that asks again. */
+  readonly recursion?: number | undefined
   readonly propose: (context: Context) => Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded>
 }
 
@@ -143,9 +147,11 @@ export const withFallback = (
       notes: [`The ${fallback.name} policy stands in. ${why}`, ...(proposal.notes ?? [])]
     }))
   const longest = Math.max(policy.maxSteps ?? 0, fallback.maxSteps ?? 0)
+  const rounds = Math.max(policy.recursion ?? 0, fallback.recursion ?? 0)
   return {
     name: policy.name,
     maxSteps: longest === 0 ? undefined : longest,
+    recursion: rounds === 0 ? undefined : rounds,
     propose: (context) => {
       const why = options.declines?.(context)
       if (why !== undefined) return standIn(context, why)

@@ -23,12 +23,12 @@ import type { BudgetExceeded } from "../task/Usage.ts"
 import { Refusal, type Worker, type WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import { type StepAnswer, workerMessages } from "../workflow/StepMessages.ts"
+import { voteOf } from "../workflow/vote.ts"
 import { needed, type Step, type Workflow } from "../workflow/Workflow.ts"
 import { millisSince, ticks } from "./elapsed.ts"
 import { type Reassign, reassign } from "./Resilience.ts"
 import type { ToolAccess, WorkerSettings } from "./RunSettings.ts"
 import { begin, converse, type Equipment, handOver } from "./StepTurns.ts"
-import { voteOf } from "./vote.ts"
 import type { Answered, CallContext } from "./WorkerCall.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

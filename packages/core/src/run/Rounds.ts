@@ -68,6 +68,8 @@ export interface State {
   readonly sendSeed: boolean
   readonly depth: number
   readonly rounds: Array<Round>
+  /** What came of the steps of the last round. */
+  answers: ReadonlyArray<StepAnswer | undefined>
   /** What its workers are offered; made ready before the first round. */
   equipment: Equipment
   /** The tool calls that it waits for. */
@@ -118,6 +120,7 @@ export const conduct = (
         sendSeed: seed !== undefined,
         depth: nesting?.depth ?? 0,
         rounds: [],
+        answers: [],
         equipment: equipmentOf(runId, nesting?.path ?? "", options, runOptions, context.recorded),
         waitingFor: [],
         current: undefined,
@@ -150,8 +153,11 @@ const inTime = (
   })
 }
 
-/** The most rounds of a run. By default there is one, and two more with a critic. */
-export const maxRounds = ({ critic, recursion = critic === undefined ? 0 : 2 }: RunSettings): number => recursion + 1
+/** The most rounds of a run. By default there is one, two more with a critic, and as many as the policy needs. */
+export const maxRounds = (options: RunSettings & Pick<Options, "policy">): number => {
+  const { critic, policy, recursion = critic === undefined ? 0 : 2 } = options
+  return Math.max(recursion, policy?.recursion ?? 0) + 1
+}
 
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {
   state.equipment = yield* ready(state.equipment, state.options, state.runOptions, state.task, state.pool)
@@ -169,7 +175,7 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
   context.emit?.({ type: "round-started", round })
 
   const last = rounds.at(-1)
-  const previous = last && previousOf(last, rounds)
+  const previous = last && previousOf(last, state)
   const workflow = yield* propose(state, round, seed, previous)
 
   if (Workflow.isEmpty(workflow)) {
@@ -199,6 +205,7 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
   yield* execution.run
   state.current = undefined
   const results = execution.results()
+  state.answers = results.answers
   const done = { workflow, failed: Executor.workersOf(workflow, results, "failed"), confirmed: false }
 
   if (results.stopped !== undefined) {
@@ -229,8 +236,9 @@ const stepAnswerOf = ({ answer, failure, refusal }: Round): StepAnswer => {
   return refusal === undefined ? { type: "failed", message: failure ?? "" } : { type: "refused", ...refusal }
 }
 
-const previousOf = (last: Round, rounds: ReadonlyArray<Round>): Policy.Previous => ({
+const previousOf = (last: Round, { answers, rounds }: State): Policy.Previous => ({
   workflow: last.workflow,
+  answers,
   failed: [...new Set(rounds.flatMap(({ failed }) => failed))],
   answer: stepAnswerOf(last),
   feedback: feedbackOf(last)

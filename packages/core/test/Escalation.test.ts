@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Escalation from "../src/policy/Escalation.ts"
+import type { Policy } from "../src/policy/Policy.ts"
+import * as Transcript from "../src/record/Transcript.ts"
+import * as Conductor from "../src/run/Conductor.ts"
+import * as ScriptedWorker from "../src/ScriptedWorker.ts"
+import * as Grader from "../src/task/Grader.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
+
+const priced = { inputPerMillion: 0, outputPerMillion: 1e6 }
+
+const says = (id: string, reply: ScriptedWorker.Reply) => ScriptedWorker.make({ id, replies: [reply], pricing: priced })
+
+const ran = (
+  policy: Policy,
+  workers: readonly [ScriptedWorker.ScriptedWorker, ...ReadonlyArray<ScriptedWorker.ScriptedWorker>],
+  options: Partial<Conductor.Options> = {}
+) =>
+  Effect.gen(function* () {
+    const recorder = Transcript.recorder()
+    const conductor = Conductor.make({ ...options, policy, pool: WorkerPool.makeUnsafe(workers) })
+    const task = { question: "What is 6 times 7?", reference: "42" }
+    const result = yield* conductor.run(task, { listener: recorder.listener })
+    return { ...result, asked: workers.map(({ calls }) => calls.length), transcript: recorder.transcript()! }
+  })
+
+const failing: ScriptedWorker.Reply = { fail: { _tag: "ContentFiltered" } }
+
+describe("checked", () => {
+  it.effect("asks nobody else where the answer passes", () =>
+    Effect.gen(function* () {
+      const workers = [says("cheap", "42"), says("strong", "no")] as const
+      const { answer, asked, spend } = yield* ran(Escalation.checked("cheap", "strong", Grader.exact), workers)
+      assert.deepStrictEqual([answer, asked, spend.costUsd], ["42", [1, 0], 1])
+    })
+  )
+
+  it.effect("asks the second worker the bare question where it fails, and the notes say why", () =>
+    Effect.gen(function* () {
+      const strong = says("strong", "42")
+      const policy = Escalation.checked(0, 1, (answer) => /^\d+$/.test(answer) || "It is no number.")
+      const { answer, spend, transcript } = yield* ran(policy, [says("cheap", "forty"), strong])
+      assert.deepStrictEqual([answer, spend.calls, spend.costUsd], ["42", 2, 2])
+      assert.deepStrictEqual(transcript.rounds[1]!.notes, ["The answer failed its check. It is no number."])
+      assert.deepStrictEqual(strong.calls[0]!.messages, [{ role: "user", content: "What is 6 times 7?" }])
+    })
+  )
+
+  it.effect("asks the second worker where the first gives no answer, or the check throws", () =>
+    Effect.gen(function* () {
+      const broken = () => {
+        throw new Error("no shell")
+      }
+      for (const [first, check] of [
+        [says("cheap", failing), () => true],
+        [says("cheap", "42"), broken]
+      ] as const) {
+        const { answer } = yield* ran(Escalation.checked(0, 1, check), [first, says("strong", "instead")])
+        assert.strictEqual(answer, "instead")
+      }
+    })
+  )
+
+  it.effect("has a worker judge, whose cost is in the transcript", () =>
+    Effect.gen(function* () {
+      for (const [verdict, answer, costUsd] of [
+        ["Fine. Verdict: right", "41", 4],
+        ["Off by one. Verdict: wrong", "42", 7]
+      ] as const) {
+        const judge = says("judge", verdict)
+        const workers = [says("cheap", "41"), says("strong", "42")] as const
+        const run = yield* ran(Escalation.checked("cheap", "strong", judge), workers)
+        assert.deepStrictEqual([run.answer, run.spend.costUsd], [answer, costUsd])
+        assert.include(judge.calls[0]!.messages[0]!.content, "Answer:\n41")
+        assert.lengthOf(run.transcript.rounds[1]!.completions, 1)
+      }
+    })
+  )
+
+  it.effect("stays within a budget of one call", () =>
+    Effect.gen(function* () {
+      const workers = [says("cheap", "41"), says("strong", "42")] as const
+      const run = yield* ran(Escalation.checked(0, 1, Grader.exact), workers, { budget: { calls: 1 } })
+      assert.deepStrictEqual([run.ending, run.answer, run.asked], ["budget", "41", [1, 0]])
+    })
+  )
+
+  it.effect("does not ask again when there are rounds left", () =>
+    Effect.gen(function* () {
+      const workers = [says("cheap", "41"), says("strong", "43")] as const
+      const { asked } = yield* ran(Escalation.checked(0, 1, Grader.exact), workers, { recursion: 4 })
+      assert.deepStrictEqual(asked, [1, 1])
+    })
+  )
+
+  it("refuses what is no check", () => {
+    assert.throws(() => Escalation.checked(0, 1, "grader" as never), /must be a function, a grader or a worker/)
+  })
+})
+
+describe("agreed", () => {
+  it.effect("asks two, and nobody else where their final answers are the same", () =>
+    Effect.gen(function* () {
+      const workers = [says("a", "So the answer is 42."), says("b", "\\boxed{42}"), says("c", "no")] as const
+      const { answer, asked } = yield* ran(Escalation.agreed("a", "b", "c"), workers)
+      assert.deepStrictEqual([answer, asked], ["So the answer is 42.", [1, 1, 0]])
+    })
+  )
+
+  it.effect("asks the third where they differ, or one has no answer", () =>
+    Effect.gen(function* () {
+      for (const second of ["43", failing]) {
+        const workers = [says("a", "42"), says("b", second), says("c", "42!")] as const
+        const { answer, asked, transcript } = yield* ran(Escalation.agreed(0, 1, 2), workers)
+        assert.deepStrictEqual([answer, asked[2]], ["42!", 1])
+        assert.lengthOf(transcript.rounds, 2)
+      }
+    })
+  )
+
+  it.effect("ends with the reason where it names a worker that there is not", () =>
+    Effect.gen(function* () {
+      const { detail } = yield* ran(Escalation.agreed("a", "b", "z"), [says("a", "1"), says("b", "1")])
+      assert.include(detail, 'no worker of the pool is called "z"')
+    })
+  )
+})
