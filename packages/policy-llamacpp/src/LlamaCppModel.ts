@@ -296,6 +296,10 @@ export const withAdapters = (
  * with the bracket that closes the third list. A completion that runs out of tokens is completed as the grammar
  * requires, and its reason is `length`. Thinking in `<think>` tags becomes reasoning parts.
  *
+ * A JSON Schema that is asked for is told to the model and held by a grammar, but for what a grammar cannot say: patterns,
+ * bounds of numbers, conditions. Tools are told in its rules; a call that must be made, or that the model has begun, is
+ * held to their schemas. A call that cannot be read fails as `Malformed`, which only happens without a grammar.
+ *
  * A prompt longer than the context fails as `ContextTooLong`, a call to a full queue as `Overloaded`.
  *
  * **Gotchas**

@@ -65,6 +65,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
     description,
     settings: { source, maxOutputTokens, temperature, topK, topP, minP, grammar, adapters: options.adapters },
     isLanguageModel: true,
+    capabilities: { tools: grammar !== false, jsonSchema: grammar !== false },
     provider: `llamacpp:${source}`,
     pricing: free,
     limits: { maxOutputTokens: maxOutputTokens ?? 1024 },

@@ -5,6 +5,7 @@ import * as WorkflowGrammar from "@divisi/gguf/WorkflowGrammar"
 import type { LlamaGrammarEvaluationState, LlamaModel, Token } from "node-llama-cpp"
 import * as Output from "./output.ts"
 import * as Sequences from "./sequences.ts"
+import type { Force } from "./toolText.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -34,6 +35,8 @@ export interface Request {
   readonly format?: WorkflowFormat | undefined
   /** Forces the format; the text before the lists then has at most `reasoningLimit` tokens. */
   readonly grammar?: { readonly of: Grammars; readonly reasoningLimit: number } | undefined
+  /** Forces what is no workflow: the grammar of what follows, once the text has come to where it begins. */
+  readonly forced?: { readonly of: Grammars; readonly by: Force } | undefined
   /** Whether to return the probability of each token. */
   readonly probabilities?: boolean | undefined
 }
@@ -53,19 +56,44 @@ export interface Completed {
 // Grammar
 // -------------------------------------------------------------------------------------------------------------------
 
+/** What holds a completion to a form. */
+interface Hold {
+  /** The grammar's state; `undefined` where the text is free. */
+  readonly state: () => LlamaGrammarEvaluationState | undefined
+  /** Looks at the text after each token, of which there are so many. */
+  readonly look: (written: () => string, tokens: number) => Promise<void> | undefined
+}
+
+const holdOf = (request: Request): Promise<Hold | undefined> =>
+  request.forced === undefined ? workflowHold(request) : forcedHold(request.forced)
+
+const forcedHold = async ({ by, of }: NonNullable<Request["forced"]>): Promise<Hold> => {
+  let state: LlamaGrammarEvaluationState | undefined
+  const begin = async (source: string) => {
+    state = (await of(source))()
+  }
+  const look = (text: string) => {
+    const source = by(text)
+    return source === undefined ? undefined : begin(source)
+  }
+  await look("")
+  return { state: () => state, look: (written) => (state === undefined ? look(written()) : undefined) }
+}
+
 /** The state of the grammar, which ends free text once its tokens are used up. */
-const grammarOf = async ({ format, grammar }: Request) => {
+const workflowHold = async ({ format, grammar }: Request): Promise<Hold | undefined> => {
   if (format === undefined || grammar === undefined) return undefined
   const { type: _, ...rules } = format
   const start = await grammar.of(WorkflowGrammar.make(rules))
   let state = start()
+  /** From here on only the lists may follow, unless they have begun. */
+  const endReasoning = async (text: string) => {
+    const rest = WorkflowGrammar.afterReasoning(rules, text)
+    if (rest !== undefined) state = (await grammar.of(rest))()
+  }
   return {
     state: () => state,
-    /** From here on only the lists may follow, unless they have begun. */
-    endReasoning: async (text: string) => {
-      const rest = WorkflowGrammar.afterReasoning(rules, text)
-      if (rest !== undefined) state = (await grammar.of(rest))()
-    }
+    look: (written, tokens) => (tokens === grammar.reasoningLimit ? endReasoning(written()) : undefined)
   }
 }
 
@@ -120,9 +148,9 @@ export const run = async (
 ): Promise<Completed> => {
   const { model } = self.context
   // Starts at once, while others are evaluated: a run that is not ready for a batch waits for the next one.
-  const [{ rest, reused }, grammar] = await Promise.all([
+  const [{ rest, reused }, hold] = await Promise.all([
     Sequences.prepare(self, slot, request.prompt, signal),
-    grammarOf(request)
+    holdOf(request)
   ])
   const tokens: Array<Token> = []
   const probabilities: Array<number> = []
@@ -136,7 +164,7 @@ export const run = async (
       seed: request.seed,
       yieldEogToken: true,
       // node-llama-cpp's types allow no undefined options.
-      grammarEvaluationState: grammar?.state
+      grammarEvaluationState: hold?.state
     })
   )
   self.counts.evaluated += rest.length
@@ -151,7 +179,8 @@ export const run = async (
         break
       }
       if (signal.aborted || tokens.length >= request.limit) break
-      if (tokens.length === request.grammar?.reasoningLimit) await grammar?.endReasoning(out.written())
+      const change = hold?.look(out.written, tokens.length)
+      if (change !== undefined) await change
     }
   }
   out.finish(reason)

@@ -30,7 +30,7 @@ export const detokenizer = (model: LlamaModel) => {
 }
 
 /** The length of the longest end of a text that may begin a stop sequence. */
-const held = (text: string, stops: ReadonlyArray<string>): number => {
+export const held = (text: string, stops: ReadonlyArray<string>): number => {
   let longest = 0
   for (const stop of stops) {
     for (let length = Math.min(stop.length - 1, text.length); length > longest; length--) {

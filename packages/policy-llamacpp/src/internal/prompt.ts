@@ -1,41 +1,38 @@
 /** Turns messages into the tokens of a prompt. */
-import * as Message from "@divisi/core/Message"
+import type { PlainMessage } from "@divisi/core/Message"
+import type { WorkerRequest } from "@divisi/core/Worker"
 import type { ChatHistoryItem, ChatWrapper, LlamaModel, Token } from "node-llama-cpp"
+import * as ToolText from "./toolText.ts"
 
 /**
  * How messages become a prompt: by the model's own chat template (`"model"`), as their texts alone (`"plain"`), or by a
  * function, in whose text the names of control tokens (`<|im_start|>`) stand for these tokens.
  */
-export type Template = "model" | "plain" | ((messages: ReadonlyArray<Message.Message>) => string)
+export type Template = "model" | "plain" | ((messages: ReadonlyArray<PlainMessage>) => string)
 
 /** What makes prompts for a model. */
 export interface Prompter {
-  readonly tokens: (messages: ReadonlyArray<Message.Message>, isThinking: boolean) => ReadonlyArray<Token>
+  readonly tokens: (request: WorkerRequest, isThinking: boolean) => ReadonlyArray<Token>
   /** Tokens, besides the model's own end tokens, with which its turn ends. */
   readonly stopTokens: ReadonlySet<Token>
 }
 
-const items = (messages: ReadonlyArray<Message.Message>): Array<ChatHistoryItem> => [
-  ...messages.map(Message.plain).map(({ content, role }): ChatHistoryItem => {
+const items = (request: WorkerRequest): Array<ChatHistoryItem> => [
+  ...ToolText.told(request).map(({ content, role }): ChatHistoryItem => {
     if (role === "assistant") return { type: "model", response: [content] }
     return { type: role, text: content }
   }),
   { type: "model", response: [] }
 ]
 
-const plain = (messages: ReadonlyArray<Message.Message>) =>
-  messages.map((message) => Message.text(message)).join("\n\n")
+const plain = (messages: ReadonlyArray<PlainMessage>) => messages.map(({ content }) => content).join("\n\n")
 
 const withStart = ({ tokens }: LlamaModel, prompt: ReadonlyArray<Token>): ReadonlyArray<Token> =>
   tokens.shouldPrependBosToken && tokens.bos !== null && prompt[0] !== tokens.bos ? [tokens.bos, ...prompt] : prompt
 
-const ofTexts = (
-  model: LlamaModel,
-  text: (messages: ReadonlyArray<Message.Message>) => string,
-  hasControls: boolean
-) => ({
-  tokens: (messages: ReadonlyArray<Message.Message>) => {
-    const prompt = withStart(model, model.tokenize(text(messages), hasControls))
+const ofTexts = (model: LlamaModel, text: (messages: ReadonlyArray<PlainMessage>) => string, hasControls: boolean) => ({
+  tokens: (request: WorkerRequest) => {
+    const prompt = withStart(model, model.tokenize(text(ToolText.told(request)), hasControls))
     const { bos, eos } = model.tokens
     // An empty prompt has no token after which another could be sampled.
     return prompt.length > 0 ? prompt : [bos ?? eos!]
@@ -59,10 +56,10 @@ export const make = async (model: LlamaModel, template: Template): Promise<Promp
   const { resolveChatWrapper } = await import("node-llama-cpp")
   const wrapper = resolveChatWrapper(model, { warningLogs: false })
   const silent = await quiet(wrapper)
-  const { stopGenerationTriggers } = wrapper.generateContextState({ chatHistory: items([]) })
+  const { stopGenerationTriggers } = wrapper.generateContextState({ chatHistory: items({ messages: [] }) })
   return {
-    tokens: (messages, isThinking) => {
-      const { contextText } = (isThinking ? wrapper : silent).generateContextState({ chatHistory: items(messages) })
+    tokens: (request, isThinking) => {
+      const { contextText } = (isThinking ? wrapper : silent).generateContextState({ chatHistory: items(request) })
       return contextText.tokenize(model.tokenizer)
     },
     stopTokens: new Set(

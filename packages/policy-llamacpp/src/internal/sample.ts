@@ -72,7 +72,7 @@ export const makeSample = Effect.fnUntraced(function* (
   if (asked.prompt.length === 0) return yield* setting(model, "the prompt is empty")
   const { format, maxOutputTokens = 1024, prompt: given, seed, template = "model" } = asked
   const prompter = yield* Effect.promise(() => prompterOf(model, template))
-  const prompt = isTokens(given) ? (given as ReadonlyArray<Token>) : prompter.tokens(given, true)
+  const prompt = isTokens(given) ? (given as ReadonlyArray<Token>) : prompter.tokens({ messages: given }, true)
   const room = roomFor(model, model.name, prompt)
   if (typeof room !== "number") return yield* room
   const request: Completion.Request = {

@@ -2,16 +2,18 @@
 
 import { defined } from "@divisi/core/Fields"
 import { free, type Usage } from "@divisi/core/Usage"
-import type { Worker, WorkerError, WorkerPart, WorkerRequest } from "@divisi/core/Worker"
+import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import type { Token } from "node-llama-cpp"
 import type { LlamaCppModel } from "../LlamaCppModel.ts"
 import { errorOf, failed, roomFor, seedOf } from "./call.ts"
 import * as Completion from "./completion.ts"
 import * as Output from "./output.ts"
 import * as Prompt from "./prompt.ts"
 import * as Sequences from "./sequences.ts"
+import * as ToolText from "./toolText.ts"
 
 /** How a model answers. */
 export interface WorkerOptions {
@@ -21,7 +23,10 @@ export interface WorkerOptions {
   readonly description?: string | undefined
   /** `"model"` by default: the chat template of the model, and plain texts where it has none. */
   readonly template?: Prompt.Template | undefined
-  /** Whether a grammar forces a requested format; true by default. Turn it off for training. */
+  /**
+   * Whether a grammar forces a requested format, the shape of an answer and calls of tools; true by default. Turn it off
+   * for training.
+   */
   readonly grammar?: boolean | undefined
   /** The most tokens before the lists under a grammar; half of the request's tokens by default. */
   readonly reasoningTokens?: number | undefined
@@ -38,9 +43,13 @@ export interface WorkerOptions {
 }
 
 /** A sample of the lists: a vocabulary that cannot write it can write no workflow. */
-const needed = 'model_id = [0, 1]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]'
+const lists = 'model_id = [0, 1]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]'
 
-const canWrite = ({ llama }: LlamaCppModel): boolean => llama.detokenize(llama.tokenize(needed)).trim() === needed
+/** A sample of calls and of JSON. */
+const json = '<tool_call>\n{"name": "a", "arguments": {"b": [-1.5e3, true, null, "\\n"]}}\n</tool_call>'
+
+const canWrite = ({ llama }: LlamaCppModel, needed: string): boolean =>
+  llama.detokenize(llama.tokenize(needed)).trim() === needed
 
 interface Settings {
   readonly id: string
@@ -48,6 +57,7 @@ interface Settings {
   readonly grammar: boolean
   /** Whether the vocabulary can write what the grammar requires: checked once, not with every request. */
   readonly canWriteLists: boolean
+  readonly canWriteJson: boolean
   readonly reasoningTokens: number | undefined
   readonly maxOutputTokens: number
   readonly sampling: Completion.Sampling
@@ -57,7 +67,8 @@ const settingsOf = (model: LlamaCppModel, options: WorkerOptions): Settings => (
   id: options.id ?? `llamacpp:${model.name}`,
   template: options.template ?? "model",
   grammar: options.grammar ?? true,
-  canWriteLists: canWrite(model),
+  canWriteLists: canWrite(model, lists),
+  canWriteJson: canWrite(model, json),
   reasoningTokens: options.reasoningTokens,
   maxOutputTokens: options.maxOutputTokens ?? 1024,
   sampling: {
@@ -80,12 +91,38 @@ export const prompterOf = ({ llama }: LlamaCppModel, template: Prompt.Template):
   return made
 }
 
-const wrongSetting = ({ format, maxOutputTokens, temperature }: WorkerRequest): string | undefined => {
+const isText = ({ content }: WorkerRequest["messages"][number]): boolean =>
+  typeof content === "string" || content.every(({ type }) => type === "text")
+
+const wrongSetting = ({ format, maxOutputTokens, messages, temperature }: WorkerRequest): string | undefined => {
+  if (!messages.every(isText)) return "it reads text alone, and a message holds a picture or a file"
   if (maxOutputTokens !== undefined && !(maxOutputTokens >= 1)) return `maxOutputTokens is ${maxOutputTokens}`
   if (temperature !== undefined && !(temperature >= 0)) return `temperature is ${temperature}`
   if (format !== undefined && !(format.poolSize >= 1 && format.maxSteps >= 1))
     return "a workflow of no workers or steps"
   return undefined
+}
+
+/** Whether the template has already begun the model's thinking. */
+const isThinking = ({ llama }: LlamaCppModel, prompt: ReadonlyArray<Token>): boolean =>
+  /<think>\s*$/.test(llama.detokenize(prompt.slice(-4), true))
+
+/** Whether the model may think first: not where it is told not to, nor where its answer is forced from the start. */
+const isFree = (asked: WorkerRequest): boolean => {
+  const { output = { type: "text" }, reasoning, toolChoice = "auto" } = asked
+  const mustCall = ToolText.toolsOf(asked).length > 0 && toolChoice !== "auto"
+  return reasoning?.type !== "off" && !mustCall && output.type === "text"
+}
+
+const forcedOf = (
+  model: LlamaCppModel,
+  { canWriteJson, grammar }: Settings,
+  asked: WorkerRequest,
+  prompt: ReadonlyArray<Token>
+): Completion.Request["forced"] => {
+  if (!grammar || !canWriteJson || asked.format !== undefined) return undefined
+  const by = ToolText.forceOf(asked, isThinking(model, prompt))
+  return by && { of: model.runtime.grammar, by }
 }
 
 const requestOf = (
@@ -96,12 +133,12 @@ const requestOf = (
 ): Completion.Request | WorkerError => {
   const wrong = wrongSetting(asked)
   if (wrong !== undefined) return failed(settings.id, { _tag: "InvalidRequest", detail: wrong })
-  const { format, reasoning, stopSequences = [], temperature } = asked
+  const { format, stopSequences = [], temperature } = asked
   if (format !== undefined && settings.grammar && !settings.canWriteLists) {
     const detail = "its vocabulary has no tokens for the brackets and quotes of a workflow; turn the grammar off"
     return failed(settings.id, { _tag: "InvalidRequest", detail })
   }
-  const prompt = prompter.tokens(asked.messages, reasoning?.type !== "off")
+  const prompt = prompter.tokens(asked, isFree(asked))
   const room = roomFor(model, settings.id, prompt)
   if (typeof room !== "number") return room
   const limit = Math.min(asked.maxOutputTokens ?? settings.maxOutputTokens, room)
@@ -113,6 +150,7 @@ const requestOf = (
     stopTokens: prompter.stopTokens,
     stopSequences: stopSequences.filter((stop) => stop !== ""),
     format,
+    forced: forcedOf(model, settings, asked, prompt),
     grammar:
       format === undefined || !settings.grammar
         ? undefined
@@ -126,9 +164,22 @@ const requestOf = (
 const usageOf = ({ prompt }: Completion.Request, { reused, tokens }: Completion.Completed): Usage =>
   defined({ inputTokens: prompt.length, outputTokens: tokens.length, cachedInputTokens: reused || undefined })
 
-/** Whether the template has already begun the model's thinking. */
-const isThinking = ({ llama }: LlamaCppModel, { prompt }: Completion.Request): boolean =>
-  /<think>\s*$/.test(llama.detokenize(prompt.slice(-4), true))
+/** Reads a completion's text: thinking, then text and calls. What is to be a workflow is text as it stands. */
+const readerOf = (asked: WorkerRequest, isThinking: boolean) => {
+  const thinking = Output.thinkingSplitter(isThinking)
+  const calls = ToolText.callSplitter(asked)
+  const isPlain = asked.format !== undefined
+  const hasTools = ToolText.toolsOf(asked).length > 0
+  const parts = (pieces: ReturnType<typeof thinking.push>): ReadonlyArray<WorkerPart> =>
+    hasTools ? pieces.flatMap((piece) => (piece.type === "text" ? calls.push(piece.text) : [piece])) : pieces
+  return {
+    push: (text: string): ReadonlyArray<WorkerPart> =>
+      isPlain ? [{ type: "text", text }] : parts(thinking.push(text)),
+    rest: (): ReadonlyArray<WorkerPart> => [...parts(thinking.rest()), ...calls.rest()],
+    calls: calls.calls,
+    unread: calls.unread
+  }
+}
 
 const generate = (model: LlamaCppModel, settings: Settings) =>
   Effect.fnUntraced(function* (asked: WorkerRequest, offer: (part: WorkerPart) => void) {
@@ -138,11 +189,8 @@ const generate = (model: LlamaCppModel, settings: Settings) =>
     })
     const request = requestOf(model, settings, asked, prompter)
     if ("_tag" in request) return yield* request
-    const splitter = Output.thinkingSplitter(isThinking(model, request))
-    const emit =
-      asked.format === undefined
-        ? (text: string) => splitter.push(text).forEach(offer)
-        : (text: string) => offer({ type: "text", text })
+    const reader = readerOf(asked, isThinking(model, request.prompt))
+    const emit = (text: string) => reader.push(text).forEach(offer)
     const { scheduler } = model.runtime
     const completed = yield* Sequences.withSlot(
       scheduler,
@@ -150,15 +198,22 @@ const generate = (model: LlamaCppModel, settings: Settings) =>
       (slot, signal) => Completion.run(scheduler, slot, request, signal, emit),
       (cause) => errorOf(settings.id, model, cause)
     ).pipe(Effect.mapError((error) => errorOf(settings.id, model, error)))
-    splitter.rest().forEach(offer)
-    offer({ type: "finish", reason: completed.reason, usage: usageOf(request, completed) })
+    reader.rest().forEach(offer)
+    const usage = usageOf(request, completed)
+    const unread = completed.reason === "stop" ? reader.unread() : undefined
+    if (unread !== undefined) {
+      const detail = `the model wrote a call that cannot be read: ${unread.trim().slice(0, 200)}`
+      return yield* new WorkerError({ worker: settings.id, reason: { _tag: "Malformed", detail }, usage })
+    }
+    const reason = completed.reason === "stop" && reader.calls() > 0 ? "tool-calls" : completed.reason
+    offer({ type: "finish", reason, usage })
   })
 
 /** A model as a core worker. */
 export const makeWorker = (model: LlamaCppModel, options: WorkerOptions): Worker => {
   const settings = settingsOf(model, options)
   const run = generate(model, settings)
-  const { grammar, sampling, template } = settings
+  const { canWriteJson, grammar, sampling, template } = settings
   return {
     id: settings.id,
     description: options.description,
@@ -171,6 +226,7 @@ export const makeWorker = (model: LlamaCppModel, options: WorkerOptions): Worker
       ...sampling
     },
     isLanguageModel: true,
+    capabilities: { tools: grammar && canWriteJson, jsonSchema: grammar && canWriteJson },
     provider: `llamacpp:${model.path}`,
     pricing: free,
     limits: { contextTokens: model.contextTokens, maxOutputTokens: settings.maxOutputTokens },
