@@ -90,10 +90,18 @@ const gguf = (text: string) => {
   ])
 }
 
+/** A text whose tokens are counted: a scripted worker would cut it into words to do so, which takes longer than to read it. */
+const saying = (text: string): ScriptedWorker.Reply => ({
+  parts: [
+    { type: "text", text },
+    { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } }
+  ]
+})
+
+const speaker = (id: string, text: string) => ScriptedWorker.make({ id, replies: [saying(text)] })
+
 const pool = (reply: string, count = 1) =>
-  WorkerPool.makeUnsafe(
-    Array.from({ length: count }, (_, index) => ScriptedWorker.make({ id: `w${index}`, replies: [reply] }))
-  )
+  WorkerPool.makeUnsafe(Array.from({ length: count }, (_, index) => speaker(`w${index}`, reply)))
 
 /** A run whose steps vote, each with the text. */
 const vote = (text: string) =>
@@ -126,12 +134,12 @@ const graded = (grader: Grader.Grader) => (text: string) =>
 const inProcess = Graders.names.filter((name) => !/code/.test(name))
 
 const judged = (text: string) => {
-  const judge = JudgeGrader.make({ worker: ScriptedWorker.make({ id: "j", replies: [text] }) })
+  const judge = JudgeGrader.make({ worker: speaker("j", text) })
   return run(judge.grade(Task.make({ question: text, reference: text }), text))
 }
 
 const criticised = (text: string) => {
-  const critic = Critic.fromWorker(ScriptedWorker.make({ id: "c", replies: [text] }))
+  const critic = Critic.fromWorker(speaker("c", text))
   const conductor = Conductor.make({ policy: Baselines.single(0), pool: pool("a"), critic, recursion: 1 })
   return run(conductor.run("?"))
 }
