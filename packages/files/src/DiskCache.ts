@@ -22,7 +22,7 @@ import * as WholeFile from "./WholeFile.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where answers are kept, and how many. Those that were not used for longest make room. */
+/** Where answers are kept, and how many. Those whose last use is longest ago are removed to make room. */
 export interface Options {
   /**
    * The file; it and its folder are made when they are not there. Two more, `-wal` and `-shm`, stand beside it in use.
@@ -31,8 +31,8 @@ export interface Options {
   /** No bound by default. */
   readonly maxEntries?: number | undefined
   /**
-   * Of answers as JSON, with 160 bytes for each; 1 GiB by default. The file itself may take up to twice that, and stays
-   * as large as it ever had to be.
+   * The most bytes that answers take as JSON, and 160 more for each; 1 GiB by default. The file may grow to twice that,
+   * and does not shrink again.
    */
   readonly maxBytes?: number | undefined
   /** How long an answer is kept after it was made; for ever by default. A number is in milliseconds. */
@@ -113,10 +113,10 @@ const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINIT
  *
  * **Details**
  *
- * Several processes may use one file at once. An answer that two of them make at the same time is kept from the one
- * that ends last. A process that is killed loses no answer that was kept, and leaves the file whole. When the file
- * cannot be reached any more (a full disk), answers are not kept or not found; that is logged once, and no call fails
- * for it. So it is with an answer that does not match its checksum: it is not found, and the next one takes its place.
+ * Several processes may use one file at once. When two of them make the same answer at once, the one that ends last is
+ * kept. A process that is killed loses no answer that was kept, and leaves the file whole. When the file cannot be
+ * reached any more (a full disk), answers are not kept or not found; that is logged once, and no call fails for it. An
+ * answer that does not match its checksum is not found either, and the next one takes its place.
  *
  * **Gotchas**
  *

@@ -257,7 +257,7 @@ const beginOf = (request: Request, length: number) =>
     return buffer.subarray(0, bytesRead).toString("latin1")
   })
 
-/** Holds what has come to what was promised. What is wrong is put away. */
+/** Compares what has come with what was promised, and puts it away where it is wrong. */
 const check = Effect.fnUntraced(function* (request: Request, promised: Promised) {
   const { magic, sha256 = promised.sha256 } = request
   const { bytes } = partsOf(request.file)
@@ -275,7 +275,7 @@ const check = Effect.fnUntraced(function* (request: Request, promised: Promised)
   if (found.sha256 !== sha256) return yield* refuse("checksum", `its SHA-256 is ${found.sha256} instead of ${sha256}`)
 })
 
-/** So many requests in a row may bring nothing. */
+/** The most requests in a row that may bring nothing. */
 const patience = 3
 
 const brokenOff = Effect.fnUntraced(function* (request: Request, here: number, { etag, size }: Promised) {

@@ -26,10 +26,12 @@ export interface ReadOptions {
   readonly isComplete?: boolean | undefined
   /**
    * Whether each line has to be an object that matches its checksum (see `Sealed`), or has to match where it has one.
-   * Checksums are no matter by default.
+   * By default checksums are not looked at.
    */
   readonly seal?: "required" | "optional" | undefined
-  /** Is told of a line that cannot be read, which is left out then. Without it, the stream fails with the first one. */
+  /**
+   * Called with each line that cannot be read, and the line is left out. Without it, the stream fails at the first one.
+   */
   readonly onDamaged?: ((error: LineError) => void) | undefined
 }
 
@@ -37,9 +39,11 @@ export interface ReadOptions {
 export interface WriteOptions {
   /** Whether each line, which is an object then, is given a checksum; false by default. See `Sealed`. */
   readonly isSealed?: boolean | undefined
-  /** After so many lines they are brought to the disk; 1 by default, `Infinity` leaves it to {@link Writer.flush}. */
+  /** After how many lines they are brought to the disk; 1 by default, `Infinity` leaves it to {@link Writer.flush}. */
   readonly syncLines?: number | undefined
-  /** A line does not wait for longer until another one brings it to the disk, in milliseconds; no bound by default. */
+  /**
+   * The longest that a line waits for others before it is brought to the disk, in milliseconds; no bound by default.
+   */
   readonly syncMillis?: number | undefined
 }
 
@@ -108,7 +112,7 @@ async function* linesOf(file: string, pieces: AsyncIterable<string>) {
 
 async function* textOf(file: string, isComplete: boolean): AsyncGenerator<string> {
   const source = fs.createReadStream(file)
-  // What a process has packed before it was stopped is given, without a complaint that there is no end.
+  // Gives what a process had packed before it was stopped; that the end is missing is no error.
   const finishFlush = isComplete ? constants.Z_FINISH : constants.Z_SYNC_FLUSH
   const text = isPacked(file) ? source.pipe(createGunzip({ finishFlush })) : source
   source.on("error", (error) => text.destroy(error))
@@ -202,7 +206,7 @@ export const read = (file: string, options: ReadOptions = {}): Stream.Stream<unk
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where the last line that has an end ends: the file is read backwards in pieces. */
+/** The offset behind the last complete line, found by reading the file backwards in pieces. */
 const endOfLines = (descriptor: number, size: number): number => {
   const piece = Buffer.alloc(65_536)
   for (let end = size; end > 0; ) {

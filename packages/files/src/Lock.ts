@@ -2,8 +2,9 @@
  * A lock between processes that the system frees when its holder ends, however it ends.
  *
  * It is an exclusive transaction on an empty SQLite database: SQLite takes the system's own lock on the file, on Linux,
- * macOS and Windows, and the kernel frees it with the process. A lock that is a file or folder has to be judged by
- * others after a crash, by the age of its holder's last sign of life or by a process id that may be another's by now.
+ * macOS and Windows, and the kernel frees it with the process. Where a lock is a file or folder, others have to guess
+ * after a crash whether it still holds: by the age of its holder's last sign of life, or by a process id that may be
+ * another's by now.
  */
 import fs from "node:fs"
 import os from "node:os"
@@ -84,7 +85,7 @@ const readHolder = (file: string): Holder | undefined => {
   }
 }
 
-/** What tells one file from another that has its name later. */
+/** What distinguishes a file from a later one of the same name. */
 const identityOf = (file: string): string | undefined => {
   const found = fs.statSync(file, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? undefined : `${found.dev} ${found.ino} ${found.birthtimeNs}`

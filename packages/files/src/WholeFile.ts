@@ -121,7 +121,7 @@ const sweepOnce = (folder: string) =>
     await sweepNow(folder, deadMillis).catch(() => undefined)
   })
 
-/** A writer that has not written for so long is not there any more. */
+/** A writer that has not written for this long has ended. */
 const deadMillis = 3_600_000
 
 const sweepNow = async (folder: string, olderThanMillis: number, names?: ReadonlyArray<string>) => {
@@ -161,7 +161,7 @@ const writeInPlace = (target: string, body: Body) =>
     close
   )
 
-/** What cannot be removed hides no error that matters more. */
+/** A failed removal must not hide the error that led to it. */
 const remove = (file: string) => Effect.promise(() => fs.rm(file, { force: true }).catch(() => undefined))
 
 /**

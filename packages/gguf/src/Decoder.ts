@@ -44,7 +44,7 @@ export interface Cache {
   readonly tokens: ReadonlyArray<number>
   /** Forgets all tokens but the first ones. */
   readonly truncate: (count: number) => void
-  /** Takes over the first tokens of another cache of the same decoder, in place of its own. */
+  /** Replaces its first tokens by those of another cache of the same decoder. */
   readonly copy: (from: Cache, count: number) => void
 }
 

@@ -140,7 +140,7 @@ const brackets = (count: number) => Array.from({ length: count }, () => "[]").jo
 
 const quotes = (count: number) => Array.from({ length: count }, () => '""').join(", ")
 
-/** What closes the access lists, of which `count` steps have none yet. */
+/** The text that closes the access lists when `count` steps have none yet. */
 const closeAccess = (count: number, isFirst: boolean): string =>
   `${isFirst || count === 0 ? "" : ", "}${brackets(count)}]`
 

@@ -44,7 +44,7 @@ export interface ProviderOptions<Capabilities> {
 /** The settings of a request that a worker may have as its own. */
 type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "seed" | "reasoning" | "stopSequences">
 
-/** What `Options.check` holds the options of a worker to, where plain JavaScript misspells one. */
+/** The options that `Options.check` knows, to find those that plain JavaScript misspells. */
 export const shape = {
   apiKey: Options.anything,
   baseURL: Options.anything,

@@ -1,15 +1,15 @@
 /**
  * Reads the events of a vendor's response: server-sent ones, or a line of JSON each. For authors of providers.
  *
- * A reader of its own, as those of vendors' SDKs take time that grows with the square of a packet, give a flood of
- * comments all of the process, and fail in words of JavaScript.
+ * It is a reader of our own because those of vendors' SDKs take time that grows with the square of a packet, let a
+ * flood of comments block the process, and fail with JavaScript's messages.
  */
 import { unreadable } from "./VendorError.ts"
 
 /** The longest event, in characters. */
 const longestEvent = 32 * 1024 * 1024
 
-/** For how long packets that are there already are read in a row, in milliseconds; then all else has its turn. */
+/** How long packets that have already come are read in a row, in milliseconds, before other work has its turn. */
 const turnMillis = 10
 
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))

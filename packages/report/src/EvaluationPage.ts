@@ -37,11 +37,11 @@ export type Share = Data.Share
 export interface Options {
   /** The heading; the benchmarks' titles by default. */
   readonly title?: string | undefined
-  /** For the questions where two policies differ, which are not shown without. */
+  /** The answers of policies; without them, questions where two policies differ are not shown. */
   readonly samples?: ReadonlyArray<Sample> | undefined
-  /** What workers are good at, which is not shown without. */
+  /** The profiles of workers; without them, what workers are good at is not shown. */
   readonly profiles?: Profiles | undefined
-  /** Texts of questions. It is not asked for those of confidential benchmarks. */
+  /** Gives the texts of questions. It is never called for those of confidential benchmarks. */
   readonly questionOf?: QuestionOf | undefined
   /** The most questions that are shown; 20 by default. */
   readonly questions?: number | undefined

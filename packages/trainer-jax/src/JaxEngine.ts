@@ -103,7 +103,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true }))
 )
 
-/** Larger passes are no faster, and would be of more sizes, each of which is compiled. */
+/** Larger passes are no faster, and would come in more sizes, each of which has to be compiled. */
 const tokensPerPass = 1024
 
 /**

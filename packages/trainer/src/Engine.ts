@@ -162,10 +162,10 @@ export interface Saved {
 
 /** What the owner of an engine charges, in USD per million tokens. */
 export interface EnginePricing {
-  /** Of prompts that are sampled from, once for each request, and of tokens that are only looked at. */
+  /** For prompts that are sampled from (once for each request), and for tokens that are only looked at. */
   readonly prefillPerMillion: number
   readonly samplePerMillion: number
-  /** Of prompts and completions that are learned from. */
+  /** For prompts and completions that are learned from. */
   readonly trainPerMillion: number
   /** Where the price was read, and when (ISO date). */
   readonly source?: string | undefined

@@ -54,7 +54,7 @@ export interface Options {
 
 /** What a run will probably take. */
 export interface Estimate {
-  /** Of all phases; fewer than there are when the limit of cost is reached before. */
+  /** The iterations of all phases; fewer when the run reaches its limit of cost before. */
   readonly iterations: Range.Range
   /** Iterations when nothing stops the run. */
   readonly plannedIterations: number
@@ -94,9 +94,9 @@ export const exampleTokens = (
 }
 
 /**
- * Measures how quick an engine is, for those that cost nothing: it samples a group of completions of a prompt and
- * computes a gradient, each twice, of which the first (where an engine may compile) does not count. No step is made;
- * but the gradient stays with the engine, so use one that is thrown away.
+ * Measures how quick an engine is that costs nothing: it samples a group of completions of a prompt and computes a
+ * gradient, each twice, of which the first (where an engine may compile) does not count. No step is made; but the
+ * gradient stays with the engine, so use one that is thrown away.
  */
 export const measureSpeed = (
   engine: Engine,

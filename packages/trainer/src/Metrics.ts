@@ -14,9 +14,9 @@ interface Base {
   readonly phaseIteration: number
   /** Optimiser steps that the engine has made, those of this iteration included. */
   readonly version: number
-  /** Of the last step. */
+  /** The learning rate of the last step. */
   readonly learningRate: number
-  /** Of the last step, before it was cut, where the engine reports it. */
+  /** The norm of the last step's gradient before it was cut, where the engine reports it. */
   readonly gradientNorm?: number | undefined
   /** The weighted sum that was minimised, over all steps of the iteration. */
   readonly loss?: number | undefined
@@ -63,7 +63,7 @@ export interface RoundMetrics {
 /** The results of one kind of task. */
 export interface KindMetrics {
   readonly rollouts: number
-  /** Of the last round. */
+  /** The mean reward of the last round. */
   readonly rewardMean: number
   readonly parsed: number
   readonly correct: number

@@ -40,7 +40,7 @@ export interface Options {
   readonly contextTokens?: number | undefined
   /** The deviation of the logits before training; 0 by default, where all tokens are as likely. */
   readonly noise?: number | undefined
-  /** Of the noise; 0 by default. */
+  /** The seed of the noise; 0 by default. */
   readonly seed?: number | undefined
   readonly name?: string | undefined
 }

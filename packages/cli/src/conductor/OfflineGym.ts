@@ -65,7 +65,7 @@ const scoreOf = (pool: WorkerPool.WorkerPool, worker: string, trials: ReadonlyAr
   return Effect.map(Effect.forEach(trials, isCorrect), (verdicts) => verdicts.filter((correct) => correct).length)
 }
 
-/** So many of the workers, those with the highest scores. */
+/** The `count` workers with the highest scores. */
 const top = (scores: ReadonlyMap<string, number>, count: number): ReadonlyArray<string> =>
   [...scores.keys()].sort((left, right) => scores.get(right)! - scores.get(left)!).slice(0, count)
 

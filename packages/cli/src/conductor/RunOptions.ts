@@ -50,7 +50,7 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
   )
 }
 
-/** What is wrong with the workers that are named; of a name that nobody has, whom it may mean. */
+/** What is wrong with the workers that are named. For an unknown name it says which one may be meant. */
 const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
   if (reason._tag === "Empty") return "--pool leaves no worker."
   if (reason._tag !== "UnknownId") return `--pool: ${message}`

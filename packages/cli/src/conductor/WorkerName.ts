@@ -60,8 +60,8 @@ const isHere = (baseURL: string | undefined): boolean =>
   baseURL === undefined || ["localhost", "127.0.0.1", "[::1]"].includes(URL.parse(baseURL)?.hostname ?? "")
 
 /**
- * Whether nobody is paid for the tokens of a vendor: a server of models, known by name, on this machine. One that is not
- * known may pass calls on to others.
+ * Whether a vendor's tokens are free: a server of models that is known by name, on this machine. An unknown one may
+ * pass calls on to others.
  */
 const isFree = (vendor: Vendor.Vendor, { apiKey, baseURL }: Vendor.Connection): boolean =>
   vendors.includes(vendor) && !vendor.needsKey && apiKey === undefined && isHere(baseURL)

@@ -21,7 +21,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`)
 /** The runs of a folder, and what is known of each. */
 interface Recorded {
   readonly folder: string
-  /** Of the transcript; `undefined` when nothing is known of its run. */
+  /** The grader of a transcript; `undefined` when nothing is known of its run. */
   readonly graderOf: (transcript: Transcript) => Grader | undefined
   readonly options: Omit<Replay.Options, "grader">
 }

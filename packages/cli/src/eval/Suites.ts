@@ -24,7 +24,7 @@ export interface Options {
   readonly trained?: Selection.Trained | undefined
   readonly dropOverlap?: boolean | undefined
   readonly revision?: string | undefined
-  /** Of files' rows that name none. */
+  /** The grader of rows of files that name none. */
   readonly grader?: string | undefined
   /** Whether it is there instead of a benchmark's own. */
   readonly isGraderForAll?: boolean | undefined

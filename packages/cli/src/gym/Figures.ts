@@ -7,7 +7,7 @@ export interface Figures {
   readonly policy: string
   /** The share of tasks that were answered correctly, 0 to 1. Runs without an answer count as wrong. */
   readonly accuracy: number
-  /** Of the accuracy, as an estimate for all tasks like these; 0 where one task says nothing. */
+  /** The standard error of the accuracy for all tasks like these; 0 where one task says nothing. */
   readonly standardError: number
   /** USD, over all tasks. */
   readonly costUsd: number

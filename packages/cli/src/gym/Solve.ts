@@ -1,4 +1,4 @@
-/** `divisi gym solve`: an evaluation on generated tasks, of which only the figures are wanted. */
+/** `divisi gym solve`: an evaluation on generated tasks that prints only its figures. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"

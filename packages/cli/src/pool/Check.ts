@@ -20,7 +20,7 @@ export interface Checked {
   /** Until the first piece of the answer, reasoning included. */
   readonly latencyMillis?: number | undefined
   readonly durationMillis?: number | undefined
-  /** Of the whole call, so that what a model thinks in silence counts. */
+  /** Over the whole call, so that what a model thinks in silence counts. */
   readonly tokensPerSecond?: number | undefined
   readonly usage?: Usage | undefined
   /** What the check itself cost; absent where the price is unknown. */

@@ -83,7 +83,7 @@ const template = () =>
  */
 const storedManifest = "package.json.template"
 
-/** Whose licence it is, is for its author to say. */
+/** The author has to say whose licence it is. */
 const isOurs = (file: string) => file === "LICENSE"
 
 /** Packs packages into a folder: the names of the files by the packages' names. */

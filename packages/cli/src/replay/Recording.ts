@@ -15,14 +15,16 @@ export interface Recording {
   readonly at: (time: number) => Transcript.Transcript
 }
 
-/** Of a transcript, texts appear when they are whole. */
+/** Plays a transcript, whose texts appear when they are whole. */
 const ofTranscript = (run: Transcript.Transcript): Recording => ({
   run,
   endedAt: Transcript.endOf(run),
   at: (time) => Transcript.at(run, time)
 })
 
-/** Of events, texts grow as they did: the events up to a time are folded, and folded on as time goes by. */
+/**
+ * Plays events, whose texts grow as they did: folds the events up to a time, and goes on from there as time goes by.
+ */
 const ofEvents = (events: ReadonlyArray<RunEvent>): Recording => {
   const run = Transcript.fromEvents(events)!
   const fold = () => {

@@ -24,7 +24,7 @@ const rolloutsOf = ({ groupSize, iterations, questions }: GrpoConfig): number =>
 /** An engine of one's own costs time alone. */
 const own = { prefillPerMillion: 0, samplePerMillion: 0, trainPerMillion: 0 }
 
-/** What tokens are counted with, and the engine where it is there: opened only where nothing is said about it. */
+/** What counts tokens, and the engine where it is there. The engine is opened only where nothing is said about it. */
 interface Counting {
   readonly engine: Engine | undefined
   readonly tokenizer: DryRunFacts["tokenizer"]

@@ -120,7 +120,7 @@ export const block = (view: TrainView, width: number, isStopping: boolean): Read
 // Plain lines
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Of supervised learning, whose iterations are short, one in ten is told. */
+/** One of so many iterations of supervised learning is shown, as they are short. */
 const warmEvery = 10
 
 const plainWarm = (metrics: WarmStartMetrics): ReadonlyArray<string | undefined> => [

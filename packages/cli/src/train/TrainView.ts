@@ -24,7 +24,7 @@ export interface TrainView {
   readonly last: Metrics | undefined
   /** The rewards of the iterations that this process has made, the last ones. */
   readonly rewards: ReadonlyArray<number>
-  /** Of the last iterations of this phase. */
+  /** How long the last iterations of this phase took. */
   readonly seconds: ReadonlyArray<number>
   readonly costs: ReadonlyArray<number>
   readonly costUsd: number

@@ -26,7 +26,7 @@ import { addScaled, clusters, cosine, type Draw, dot, draw, type Vector } from "
 
 /** How it learns. The defaults are the paper's where it has them. */
 export interface Settings {
-  /** Of the learned space; 32. */
+  /** The dimensions of the learned space; 32 by default. */
   readonly dimensions: number
   readonly steps: number
   readonly batch: number
@@ -37,7 +37,7 @@ export interface Settings {
   readonly clusters: number
   /** Questions of other clusters that one is pushed away from. */
   readonly others: number
-  /** Of the loss between questions. */
+  /** The weight of the loss between questions. */
   readonly sampleWeight: number
   /** What cosines are divided by. */
   readonly temperature: number

@@ -85,7 +85,7 @@ export interface Provenance {
   readonly prompt: string
   readonly licence: string
   readonly terms?: string | undefined
-  /** Of the hub's data set, when there is one. */
+  /** The name of the hub's data set, when there is one. */
   readonly dataset?: string | undefined
   readonly revision?: string | undefined
   /** The commit that the revision meant when its files were fetched, if the hub said so. */

@@ -61,7 +61,7 @@ export interface Terms {
    * where the limit of the model is lower). A critic sees the answers: one that knows the references gives them away.
    */
   readonly run?: RunSettings | undefined
-  /** Of the intervals; 0.95 by default. */
+  /** The confidence of the intervals; 0.95 by default. */
   readonly confidence?: number | undefined
 }
 
@@ -116,7 +116,7 @@ export interface Progress {
   /** Samples that there are, of those that were planned. */
   readonly done: number
   readonly planned: number
-  /** Of those, how many were there when it began. */
+  /** How many of those that are done were there when it began. */
   readonly resumed: number
   readonly missing: number
   readonly elapsedMillis: number

@@ -16,7 +16,7 @@ import { regraded, usd } from "./sampling.ts"
 
 /** Which evaluation to grade again, and how. */
 export interface Options {
-  /** Of the evaluation. */
+  /** The folder of the evaluation. */
   readonly folder: string
   /** All its benchmarks, with the graders to use. */
   readonly suites: ReadonlyArray<Suite>

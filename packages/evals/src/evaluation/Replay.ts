@@ -42,7 +42,10 @@ export interface Decision {
   readonly completion: string
   /** Absent when the completion could not be read. */
   readonly workflow?: Workflow | undefined
-  /** Of the paper: 0 when it could not be read, 0.5 when the run's answer was wrong, 1 when it was right. */
+  /**
+   * The reward as the paper defines it: 0 when the workflow could not be read, 0.5 when the run's answer was wrong, 1
+   * when it was right.
+   */
   readonly reward: number
 }
 
@@ -57,7 +60,7 @@ export interface WorkerAnswer {
   readonly completion: string
   readonly reasoning?: string | undefined
   readonly usage: Usage
-  /** Of the run: 1 when its final answer was right, else 0. */
+  /** 1 when the run's final answer was right, else 0. */
   readonly reward: number
 }
 

@@ -64,9 +64,9 @@ export interface Sample {
   /** From 0. */
   readonly epoch: number
   readonly policy: string
-  /** Of the run: the same for every policy. */
+  /** The seed of the run, which is the same for every policy. */
   readonly seed: number
-  /** Of the task's messages. */
+  /** The SHA-256 of the task's messages. */
   readonly promptSha256: string
   readonly ending: Ending
   /** The whole final answer; absent when there is none, and for a confidential benchmark. */
@@ -100,7 +100,7 @@ export interface Sample {
   readonly millis: number
   readonly rounds: number
   readonly steps: ReadonlyArray<Step>
-  /** Of the last workflow that had steps; `empty` when there was none. */
+  /** The shape of the last workflow that had steps; `empty` when none had any. */
   readonly shape: Shape
   /** The indices in `steps` that decided how long that workflow took, and how long it took. */
   readonly criticalPath: { readonly steps: ReadonlyArray<number>; readonly millis: number }
@@ -187,7 +187,7 @@ export interface Score {
   readonly unanswered: number
   /** Lost by the infrastructure, and in no mean. */
   readonly missing: number
-  /** Of the missing ones, how many for each reason. */
+  /** How many samples are missing for each reason. */
   readonly missingBy: Readonly<Record<string, number>>
   /** The least difference from another policy that could be seen with so many samples. */
   readonly minimumDetectable: Figure
@@ -252,7 +252,7 @@ export interface Overall {
   readonly standardError: Figure
   readonly low: Figure
   readonly high: Figure
-  /** Of one question: a mean over benchmarks, too. */
+  /** The cost of one question, also where it is a mean over benchmarks. */
   readonly costUsd: Figure
   readonly tokens: Figure
   readonly millis: Figure
@@ -266,7 +266,7 @@ export interface Comparison {
   readonly benchmark: string
   readonly policy: string
   readonly against: string
-  /** Of `policy` minus `against`. */
+  /** The mean of `policy` minus that of `against`. */
   readonly mean: Figure
   readonly standardError: Figure
   readonly low: Figure
@@ -279,7 +279,7 @@ export interface Comparison {
   readonly test: "mcnemar" | "sign-flip"
   /** Questions that both have a score for. */
   readonly questions: number
-  /** Of these, where the first does better, where the second, and where neither. */
+  /** On how many of these the first does better, worse or the same. */
   readonly better: number
   readonly worse: number
   readonly same: number

@@ -30,7 +30,7 @@ export interface Row {
   /** Over all samples of each. */
   readonly firstCostUsd: Figure
   readonly secondCostUsd: Figure
-  /** Of the second minus the first, on the tasks of both; absent when there are none. */
+  /** The second minus the first, on the tasks that both have; absent when there are none. */
   readonly paired?: Comparison | undefined
 }
 

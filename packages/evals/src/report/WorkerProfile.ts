@@ -26,10 +26,10 @@ export const version = 1
 /** One call of a worker, and how the run that it was part of ended. */
 export interface Observation {
   readonly worker: string
-  /** Of the task. */
+  /** The kind of the task. */
   readonly kind: string
   readonly question: string
-  /** Of the run, 0 to 1; absent when it has none. */
+  /** The score of the run, 0 to 1; absent when it has none. */
   readonly score?: number | undefined
   /** Whether the run was this one call. */
   readonly isAlone: boolean
@@ -53,11 +53,11 @@ export interface Rate {
 /** What one worker is good at. */
 export interface WorkerProfile {
   readonly worker: string
-  /** Of its answers alone. */
+  /** How often it is right when it answers alone. */
   readonly alone: Rate
-  /** Of its answers alone, by kind of task, best estimate first. */
+  /** The same by kind of task, best estimate first. */
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly rate: Rate }>
-  /** Of the teams that it was part of. */
+  /** How often the teams were right that it was part of. */
   readonly inTeams: Rate
   readonly calls: number
   readonly failed: number

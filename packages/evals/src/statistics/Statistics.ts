@@ -60,7 +60,7 @@ export interface Difference {
   readonly mean: number
   readonly standardError: number
   readonly interval: Interval
-  /** Of the questions' mean scores; high when both find the same questions hard. */
+  /** The correlation of the questions' mean scores: high when both find the same questions hard. */
   readonly correlation: number
   /** Two-sided. */
   readonly p: number

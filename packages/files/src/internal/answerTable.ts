@@ -118,7 +118,8 @@ export const make = (database: DatabaseSync, { lifeMillis, maxBytes, maxEntries 
 
   const makeRoom = () => {
     if (!isOver()) return
-    // Before anything goes for it, the totals are made sure of once: a damaged one would have all answers removed.
+    // Before answers are removed to make room, the totals are counted once more: a damaged total would have all of them
+    // removed.
     if (!isCounted) count.run()
     isCounted = true
     while (isOver() && removeOldest.run().changes > 0) {}

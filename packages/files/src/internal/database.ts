@@ -28,7 +28,7 @@ const unwritable: ReadonlySet<number | undefined> = new Set([
   undefined
 ])
 
-/** A file of ours gives no other errors unless it is damaged: a column that is not there, a null where none may be. */
+/** Any other error of a file of ours means that it is damaged: a missing column, a null where none may be. */
 export const failureOf = (error: unknown): Failure => {
   const code = Sqlite.codeOf(error)
   const detail = detailOf(error)

@@ -21,11 +21,11 @@ export const bounds = {
   headerBytes: 2 ** 27,
   values: 2 ** 16,
   tensors: 2 ** 18,
-  /** Of all arrays together. A vocabulary of 500,000 tokens has three. */
+  /** The most elements of all arrays together. A vocabulary of 500,000 tokens has three arrays. */
   elements: 2 ** 22,
   /** Arrays of arrays, in each other. */
   depth: 4,
-  /** Of a key or a name; the format's own bound for keys. */
+  /** The longest key or name; the format has this bound for keys. */
   nameLength: 65_535
 }
 

@@ -88,7 +88,10 @@ export const readTests = (encoded: string): Result.Result<ReadonlyArray<Test>, s
   return Result.flatMap(Result.flatMap(inflated, readText), parseTests)
 }
 
-/** So many characters of packed tests show what they are: reading all of them would take seconds for each benchmark. */
+/**
+ * How many characters of packed tests are looked at to see what they are: reading all would take seconds for each
+ * benchmark.
+ */
 const headLength = 4096
 
 /** Whether there are tests, as far as the beginning shows; the failure says why they cannot be read. */

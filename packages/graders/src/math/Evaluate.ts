@@ -178,7 +178,7 @@ const power = (base: Approximate, exponent: Approximate): Value => {
   return scaled === undefined ? undefined : exponential(scaled)
 }
 
-/** Of what varies, a power such as `x^{2/3}` is a real root where there is one, as `\sqrt[3]{x^2}` is. */
+/** A power such as `x^{2/3}` of something that varies: a real root where there is one, as `\sqrt[3]{x^2}` is. */
 const realPower = (base: Approximate, exponent: Approximate, fraction: Exact): Value => {
   if (fraction === undefined || fraction.denominator === 1n || fraction.denominator % 2n === 0n) {
     return power(base, exponent)

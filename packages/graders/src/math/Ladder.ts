@@ -421,7 +421,7 @@ const timeOfDay = (normalised: string): string | undefined => {
   return match === null ? undefined : `${Number(match[1])}:${match[2]} ${match[3]!.toLowerCase()}`
 }
 
-/** A comma that can only part a decimal, or that nobody sets so between two numbers of which one has two digits. */
+/** A comma that can only be a decimal one, as between two numbers there would be a space behind it. */
 const isDecimalComma = /^-?(?:0,\d+|\d+,(?:\d{2}|\d{4,}))$/
 
 const goldReadings = (gold: string): ReadonlyArray<Expression> => {

@@ -4,7 +4,7 @@ import { isShortUnit } from "./Units.ts"
 /** A piece of notation with a meaning of its own. */
 export interface Token {
   readonly type: "number" | "letter" | "word" | "command" | "text" | "symbol"
-  /** Of a command without its backslash; of a text without its braces. */
+  /** A command without its backslash, a text without its braces. */
   readonly text: string
   /** Whether white space stands before it. */
   readonly isSpaced: boolean

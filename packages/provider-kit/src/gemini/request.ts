@@ -51,7 +51,7 @@ export const toBody = (request: WorkerRequest, target: Target): Result.Result<Bo
     }
   })
 
-/** Tools of a request beside those of the worker's own settings, such as Google's search. */
+/** The tools of a request, together with those of the worker's own settings, such as Google's search. */
 export const withTools = (body: Body, own: unknown): { readonly tools?: ReadonlyArray<unknown> } => {
   const tools = [...(body.tools ?? []), ...Json.items(own)]
   return tools.length === 0 ? {} : { tools }

@@ -63,8 +63,8 @@ const usageOf = ({ usage }: State): Usage | undefined => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The id of a call that Google gives none, as with models before Gemini 3: the same for the same answer
- * to the same messages, and another for any other.
+ * An id for a call that comes without one, as from models before Gemini 3: the same for the same answer to the same
+ * messages, and a different one for any other.
  */
 const idOf = (responseId: unknown, messages: ReadonlyArray<Message>, calls: number): string =>
   `call-${derive(calls, String(responseId), JSON.stringify(messages)).toString(36)}`
@@ -124,7 +124,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: "refusal"
 }
 
-/** Endings of an answer that is none, as the model has written what Google cannot read. */
+/** Endings that mean no answer: the model has written what Google cannot read. */
 const failures: Readonly<Record<string, string>> = {
   MALFORMED_FUNCTION_CALL: "the model wrote a function call that cannot be read",
   UNEXPECTED_TOOL_CALL: "the model called a function that it was not given",

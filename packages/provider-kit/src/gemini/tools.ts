@@ -65,7 +65,7 @@ export const toolingOf = (request: WorkerRequest, target: Target): Result.Result
   const isShaped = shape.responseMimeType !== undefined
   if (tools.length === 0) return Result.succeed({ shape })
   const isApart = isShaped && !capabilities.shapesWithTools
-  // Where a model takes one of both, tools that must not be called are those to do without.
+  // Where a model takes only one of both, we leave out the tools, as they must not be called.
   if (isApart && toolChoice === "none") return Result.succeed({ shape })
   if (isApart && !omitUnsupported) return invalid(`output with tools: ${model} takes one of both`)
   if (parallelToolCalls === false && !omitUnsupported)

@@ -4,10 +4,10 @@
 const searched = 16_000
 const longest = 600
 
-/** What is left out at the end of a text that is longer: it could be the beginning of a secret. */
+/** How much is cut off the end of a longer text: it could be the beginning of a secret. */
 const margin = 400
 
-/** A shorter secret is hidden only as it is: in odd dress it would be found in any text. */
+/** A shorter secret is hidden only where it stands as it is: its other spellings would match parts of any text. */
 const shortest = 8
 
 const spaces = /[\s\u0085]+/g

@@ -1,4 +1,4 @@
-/** Whom a Conductor is compared with in the gym: single workers, the usual baselines, a majority of all, the oracle. */
+/** What a Conductor is compared with in the gym: single workers, the usual baselines, a majority of all, the oracle. */
 
 import * as Baselines from "@divisi/core/Baselines"
 import * as Policy from "@divisi/core/Policy"

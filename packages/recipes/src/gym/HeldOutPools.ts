@@ -9,7 +9,7 @@ const seed = 2026
 const sizes = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 const poolsOfSize = 3
 
-/** So many of the items, in an order by lot. */
+/** Draws `count` of the items, in a random order. */
 const some = <A>(draw: Seed.Draw, items: ReadonlyArray<A>, count: number): ReadonlyArray<A> => {
   const left = [...items]
   return Array.from({ length: count }, () => left.splice(Seed.below(draw, left.length), 1)[0]!)

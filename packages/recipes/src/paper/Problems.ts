@@ -95,7 +95,7 @@ export const sourceOf = (problems: ReadonlyArray<Problems>, limit: number): Task
     }))
   )
 
-/** Those of the benchmarks that the recursion is trained on; all of them where none of these is there. */
+/** The problems of the benchmarks that the recursion is trained on; all problems where there are none of those. */
 export const recursiveOf = (problems: ReadonlyArray<Problems>): ReadonlyArray<Problems> => {
   const found = problems.filter(({ name }) => recursive.includes(name))
   return found.length === 0 ? problems : found

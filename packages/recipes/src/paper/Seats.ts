@@ -36,7 +36,7 @@ export interface Seat {
   readonly id: string
   /** In the order in which they are tried. */
   readonly routes: ReadonlyArray<Route>
-  /** Of the first route. */
+  /** When the model of the first route is shut down. */
   readonly shutDown?: ShutDown | undefined
 }
 

@@ -1,5 +1,5 @@
 /**
- * Whom a reader of drawn teams is compared with: the best single worker, the rule of words, a rule that knows the words
+ * What a reader of drawn teams is compared with: the best single worker, the rule of words, a rule that knows the words
  * and cues of the grammar, a router that learns from past answers, and the oracle.
  */
 import * as Policy from "@divisi/core/Policy"
@@ -91,7 +91,7 @@ const says = (description: string, kind: FamilyName): number => {
   return named.some((clause) => patterns.weak.test(clause)) ? cueWords.weak : cueWords.good
 }
 
-/** Whom the cues say to ask for a kind: the cheapest of those who are good, or a generalist. */
+/** The worker to ask for a kind, by the cues: the cheapest of those that are good at it, or a generalist. */
 const chosen = (workers: ReadonlyArray<Worker>, kind: FamilyName) => {
   const rated = workers.map(({ description = "", pricing }, ordinal) => ({
     ordinal,

@@ -4,7 +4,7 @@ import * as Markdown from "./Markdown.ts"
 import type { Found } from "./Part.ts"
 import * as Runs from "./Runs.ts"
 
-/** So many iterations at the end of a run are what it came to. */
+/** How many iterations at the end of a run say what it came to. */
 const last = 10
 
 const values: Readonly<Record<"right" | "calls" | "usdPerThousand" | "steps", (metrics: GrpoMetrics) => number>> = {

@@ -26,7 +26,7 @@ const steps = (runs: ReadonlyArray<Runs.Run>) => {
   })
 }
 
-/** Of every setting the share of right answers, and the reward. */
+/** The share of right answers and the reward of every setting. */
 export const table = (runs: ReadonlyArray<Runs.Run>): Found => {
   const records = steps(runs)
   const settings = Runs.bySetting(runs).map(([setting]) => setting)

@@ -107,7 +107,7 @@ const measureModel = Effect.fnUntraced(function* (file: string) {
   }
 })
 
-/** Five seeds that nobody has chosen: they follow from the date. */
+/** Five seeds that follow from the date, so that nobody has chosen them. */
 const seedsOfToday = () =>
   Array.from({ length: 5 }, (_, index) => Seed.derive(0, new Date().toISOString().slice(0, 10), index))
 

@@ -50,7 +50,7 @@ export interface Column {
 // Places
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Of a picture on a page, in pixels. */
+/** The height of a picture on a page, in pixels. */
 export const standardHeight = 210
 
 const range: Range = [0.11, 0.985]

@@ -56,7 +56,7 @@ export interface Overall {
   readonly policy: string
   readonly mean: number | null
   readonly standardError: number | null
-  /** Of one question, as the following. */
+  /** The mean cost of one question; the three figures below are for one question, too. */
   readonly costUsd: number | null
   readonly tokens: Figure
   readonly millis: Figure
@@ -69,7 +69,7 @@ export interface Comparison {
   readonly benchmark: string
   readonly policy: string
   readonly against: string
-  /** Of `policy` minus `against`. */
+  /** The mean of `policy` minus that of `against`. */
   readonly mean: Figure
   readonly low: number | null
   readonly high: Figure
@@ -164,7 +164,7 @@ export interface Profiles {
     readonly calls: number
     readonly failed: number
     readonly medianMillis: Figure
-    /** Of a call. */
+    /** The cost of a call. */
     readonly costUsd: Figure
   }>
 }

@@ -92,7 +92,7 @@ const isMarked = ({ isFront, isReference }: Point): boolean => isFront || isRefe
 const dot = (point: Point, { x, y }: Axes) =>
   html`<circle class="dot${point.isReference && " reference"}${point.isFront && " front"}" cx="${across(x.at(point.cost))}" cy="${y.at(point.quality)}" r="${isMarked(point) ? 6 : 4}"><title>${point.overall.policy}</title></circle>`
 
-/** Where a number may stand beside its point, in pixels; the first that is free is taken. */
+/** Where a number may stand beside its point, in pixels. The first free place is taken. */
 const sides = [
   [0, -9],
   [13, 4],

@@ -65,5 +65,5 @@ export const duration = (millis: number): string => {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`
 }
 
-/** A p-value; below a thousandth only that it is. */
+/** A p-value; a smaller one than 0.001 only as `< 0.001`. */
 export const pValue = (p: Figure): string => known(p, (value) => (value < 0.001 ? "< 0.001" : value.toFixed(3)))

@@ -46,7 +46,7 @@ export const ofGrpo =
   (metrics) =>
     metrics.type === "grpo" ? value(metrics) : undefined
 
-/** So many buckets at most, of as many neighbours each. */
+/** At most `most` buckets of neighbouring iterations, all of one size. */
 export const buckets = <A extends Metrics>(metrics: ReadonlyArray<A>, most: number): ReadonlyArray<Bucket<A>> => {
   const size = Math.max(1, Math.ceil(metrics.length / most))
   return Array.from({ length: Math.ceil(metrics.length / size) }, (_, index) =>

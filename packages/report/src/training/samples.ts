@@ -22,7 +22,7 @@ const mostKinds = 24
 const draw = ({ group, iteration, kind, rollout }: CompletionRecord): number =>
   Hash.string(`${kind} ${iteration} ${group} ${rollout}`)
 
-/** Of each kind of task one completion of a first round, out of a part of the run. */
+/** Draws one completion of a first round for each kind of task, out of a part of the run. */
 export const drawn = (rollouts: ReadonlyArray<RolloutRecord>, part: Bucket): ReadonlyMap<string, Sample> => {
   const { from, to } = endsOf(part)
   const groups = new Map<string, GroupRecord>()

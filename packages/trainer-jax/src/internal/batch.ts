@@ -24,7 +24,7 @@ export interface Batch {
 
 /** What limits a batch. */
 export interface Limits {
-  /** Of all that a pass computes, as nothing of it is freed before the pass ends. */
+  /** The memory of all that a pass computes: none of it is freed before the pass ends. */
   readonly bytes: number
   /** Tokens, padding included, from which on larger batches are no faster. */
   readonly tokens: number

@@ -4,7 +4,7 @@ import { parentPort } from "node:worker_threads"
 import * as Instances from "./instances.ts"
 import * as ThreadTask from "./threadTask.ts"
 
-/** What a thread answers. `heldBytes` is how much memory jax-js has taken, nothing of which it ever gives back. */
+/** What a thread answers. `heldBytes` is the memory that jax-js has taken; it never gives any back. */
 export type Reply = { readonly value: unknown; readonly heldBytes: number } | { readonly problem: string }
 
 const send = (reply: Reply, transferred: ReadonlyArray<ArrayBuffer> = []) =>

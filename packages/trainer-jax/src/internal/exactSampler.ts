@@ -65,7 +65,10 @@ export const withdraw = <A>(queue: Array<A>, one: A): void => {
   if (at >= 0) queue.splice(at, 1)
 }
 
-/** Takes a part out of a queue, with others that fit beside it. Empty when the part has been taken already. */
+/**
+ * Takes a part out of a queue, with others that fit into the same pass; gives nothing when the part has been taken
+ * already.
+ */
 export const take = <A extends { readonly part: Part }>(queue: Array<A>, first: A): ReadonlyArray<A> => {
   if (!queue.includes(first)) return []
   const key = ({ part }: A) => Object.values(shapeOf(part)).join()

@@ -3,7 +3,7 @@ import type { OptimizerSettings } from "@divisi/trainer/Engine"
 
 /** What a step multiplies with. */
 export interface Terms {
-  /** Of the gradient, so that its norm stays below the most that it may be. */
+  /** What the gradient is multiplied by, so that its norm stays below the limit. */
   readonly scale: number
   readonly beta1: number
   readonly beta2: number
@@ -11,7 +11,7 @@ export interface Terms {
   readonly rate: number
   readonly correction: number
   readonly epsilon: number
-  /** Of the weights. */
+  /** How much the weights decay in a step. */
   readonly decay: number
 }
 
