@@ -1,4 +1,7 @@
-/** No program gets credit by what it does to those who test it. Each attempt takes an interpreter of its own. */
+/**
+ * No program gets credit by what it does to those who test it, and what it waits is counted. Each attempt takes an
+ * interpreter of its own.
+ */
 import type * as Task from "@divisi/core/Task"
 import { CodeGrader } from "@divisi/graders/code"
 import type * as Sandbox from "@divisi/graders/Sandbox"
@@ -38,6 +41,22 @@ describe("LiveCodeBench", () => {
     assert.isTrue((await live(task, "class Solution:\n  def f(self, x): return [2]")).correct)
     const shadows = ["print = lambda *a: None\nprint(5)", "import sys\nsys.stdout.write = lambda *a: 5\nprint('5')"]
     for (const trick of shadows) assert.isFalse((await live(printing(["", "5"]), trick)).correct, trick)
+  })
+
+  it("counts the time that a program waits as a plain interpreter would", async () => {
+    const waits = (seconds: number) => `import time\ntime.sleep(${seconds})\nprint(5)`
+    const task = printing(["", "5"])
+    const grader = CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 1000 })
+    assert.deepInclude(await Effect.runPromise(grader.grade(task, fenced(waits(1.5)))), {
+      correct: false,
+      rung: "time-limit"
+    })
+    const clocks = `import time
+clocks = [time.time, time.monotonic, time.perf_counter]
+begin = [clock() for clock in clocks]
+time.sleep(1)
+print(5 if all(clock() - then < 1.9 for clock, then in zip(clocks, begin)) else 0)`
+    assert.isTrue((await live(task, clocks)).correct)
   })
 })
 

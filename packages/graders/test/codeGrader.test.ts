@@ -130,19 +130,6 @@ describe("LiveCodeBench", () => {
     }
   })
 
-  it("counts the time that a program waits as a plain interpreter would", async () => {
-    const waits = (seconds: number) => `import time\ntime.sleep(${seconds})\nprint(5)`
-    const task = printing(["", "5"])
-    const grader = CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 1000 })
-    assert.deepInclude(await run(grader.grade(task, fenced(waits(1.5)))), { correct: false, rung: "time-limit" })
-    const clocks = `import time
-clocks = [time.time, time.monotonic, time.perf_counter]
-begin = [clock() for clock in clocks]
-time.sleep(1)
-print(5 if all(clock() - then < 1.9 for clock, then in zip(clocks, begin)) else 0)`
-    assert.isTrue((await live(task, clocks)).correct)
-  })
-
   it("calls functions with their arguments", async () => {
     const task = calling("pick", ["[3, 1, 2]\n1", "[1]"], ['["b", "a"]\n2', '["a", "b"]'])
     const right =
@@ -200,11 +187,9 @@ def task_func(x):
     return mul(x, two)`
     const helper = "def twice(x):\n    return 2 * x\nclass Unused: pass\ndef task_func(x):\n    return twice(x)"
     const answers = [
-      fenced(right),
       right,
       `Sure, here:\n${right}\nIt doubles.`,
-      fenced(`${right}\nif __name__ == "__main__":\n    print(task_func(input()))\nraise SystemExit(1)`),
-      fenced(helper),
+      fenced(`${helper}\nif __name__ == "__main__":\n    print(task_func(input()))\nraise SystemExit(1)`),
       fenced(within),
       `\`\`\`python\nprint('example')\n\`\`\`\nand\n${fenced(right)}`
     ]

@@ -1,22 +1,12 @@
 /** The engine, held to the forward pass in plain TypeScript, to finite differences and to llama.cpp. */
 import fs from "node:fs"
 import path from "node:path"
-import type { Datum, Engine, Loss } from "@divisi/trainer/Engine"
+import type { Datum, Loss } from "@divisi/trainer/Engine"
 import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { data, learn, present } from "./learning.ts"
 import { difference, distributions, make, temporaryFolder, tokenizer, tokens } from "./model.ts"
-
-const data: ReadonlyArray<Datum> = (() => {
-  const shared = tokens(21, 1)
-  return [
-    { prompt: shared, completion: tokens(5, 2) },
-    { prompt: tokens(1, 9), completion: tokens(3, 3) },
-    { prompt: shared, completion: tokens(11, 4) },
-    { prompt: [...shared], completion: tokens(1, 5) },
-    { prompt: tokens(40, 6), completion: tokens(17, 7) }
-  ]
-})()
 
 describe("forward", () => {
   it.effect.each([
@@ -72,51 +62,7 @@ describe("sampler", () => {
   )
 })
 
-describe("training", () => {
-  it.effect("lowers the loss of what is shown", () =>
-    Effect.gen(function* () {
-      const { options } = make()
-      const engine = yield* JaxEngine.make(options)
-      const loss: Loss = { type: "crossEntropy" }
-      const first = yield* engine.forwardBackward(data, loss)
-      for (let step = 0; step < 20; step++) {
-        yield* engine.step({ learningRate: 3e-3, maxGradientNorm: 1 })
-        yield* engine.forwardBackward(data, loss)
-      }
-      const last = yield* engine.forward(data)
-      const total = last.logProbs.flatMap((one) => [...one]).reduce((sum, value) => sum - value, 0)
-      assert.isBelow(total, first.loss! / 3)
-    })
-  )
-})
-
-const learn = Effect.fnUntraced(function* (engine: Engine, steps: number) {
-  for (let step = 0; step < steps; step++) {
-    yield* engine.forwardBackward(data, { type: "crossEntropy" })
-    yield* engine.step({ learningRate: 1e-2, weightDecay: 0.1, maxGradientNorm: 1 })
-  }
-})
-
-/** What an engine would do next: log-probabilities, and samples. */
-const present = Effect.fnUntraced(function* (engine: Engine) {
-  const { logProbs } = yield* engine.forward(data)
-  const sampler = yield* engine.sampler
-  const samples = yield* sampler.sample({ prompt: tokens(9, 1), maxTokens: 10, count: 3, seed: 7 })
-  return { logProbs: logProbs.map((one) => [...one]), samples, version: sampler.version }
-})
-
 describe("states", () => {
-  it.effect("the same calls give the same bits", () =>
-    Effect.gen(function* () {
-      const run = Effect.gen(function* () {
-        const engine = yield* JaxEngine.make(make().options)
-        yield* learn(engine, 3)
-        return yield* present(engine)
-      })
-      assert.deepStrictEqual(yield* run, yield* run)
-    })
-  )
-
   it.effect("that are loaded go on as if nothing had happened, in the same engine and in another", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
@@ -154,22 +100,6 @@ describe("states", () => {
       assert.strictEqual(missing.reason._tag, "Expired")
       assert.match((yield* Effect.flip(engine.save("../up", folder))).message, /"\.\.\/up" is no name for a file/)
       assert.deepStrictEqual(yield* present(engine), before)
-    })
-  )
-
-  it.effect("that were exported are what an engine begins with", () =>
-    Effect.gen(function* () {
-      const file = path.join(yield* temporaryFolder, "model.gguf")
-      const engine = yield* JaxEngine.make(make().options)
-      yield* learn(engine, 2)
-      yield* engine.export("gguf", file)
-      const again = yield* JaxEngine.make({ from: file, threads: 1 })
-      const { version, ...expected } = yield* present(engine)
-      const { version: first, ...found } = yield* present(again)
-      assert.deepStrictEqual(found, expected)
-      assert.deepStrictEqual([version, first], [2, 0])
-      const messages = [{ role: "user", content: "0 alpha" }] as const
-      assert.deepStrictEqual(again.tokenizer.render(messages), engine.tokenizer.render(messages))
     })
   )
 })
