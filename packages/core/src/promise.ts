@@ -13,7 +13,7 @@ export {
   selfReflection,
   single
 } from "./policy/Baselines.ts"
-export { agreed, type Check, checked } from "./policy/Escalation.ts"
+export { agreed, type Check, checked, matches } from "./policy/Escalation.ts"
 export { type Policy, withFallback } from "./policy/Policy.ts"
 export { languagePolicy, policy } from "./promise/policies.ts"
 export {

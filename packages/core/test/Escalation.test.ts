@@ -94,6 +94,20 @@ describe("checked", () => {
     })
   )
 
+  it.effect("checks the shape of an answer", () =>
+    Effect.gen(function* () {
+      const shape = { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] }
+      for (const [first, answer] of [
+        ['```json\n{"sum": 42}\n```', '```json\n{"sum": 42}\n```'],
+        ['{"total": 42}', "instead"],
+        ["It is 42.", "instead"]
+      ] as const) {
+        const policy = Escalation.checked(0, 1, Escalation.matches(shape))
+        assert.strictEqual((yield* ran(policy, [says("cheap", first), says("strong", "instead")])).answer, answer)
+      }
+    })
+  )
+
   it("refuses what is no check", () => {
     assert.throws(() => Escalation.checked(0, 1, "grader" as never), /must be a function, a grader or a worker/)
   })

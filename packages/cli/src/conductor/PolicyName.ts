@@ -38,6 +38,8 @@ export const known = [
   "self-consistency:<n>",
   "self-reflection:<n>",
   "moa",
+  "checked:<first>+<then>+<check>",
+  "agreed:<a>+<b>+<otherwise>",
   "oracle",
   "<vendor>:<model>",
   "model:<id>"
@@ -169,8 +171,21 @@ const counted = {
 
 const isCounted = (kind: string): kind is keyof typeof counted => Object.hasOwn(counted, kind)
 
+const isEscalation = (kind: string): kind is "checked" | "agreed" => kind === "checked" || kind === "agreed"
+
+const escalation = (
+  kind: "checked" | "agreed",
+  pool: WorkerPool.WorkerPool,
+  value: string
+): Effect.Effect<Policy.Policy, Failure> =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Escalations.ts")),
+    (Escalations) => Escalations.resolve(kind, value, pool)
+  )
+
 /** The policies in code that a colon may follow. */
-const isFixed = (kind: string): boolean => kind === "single" || isCounted(kind) || isUncounted(kind)
+const isFixed = (kind: string): boolean =>
+  kind === "single" || isEscalation(kind) || isCounted(kind) || isUncounted(kind)
 
 const isUncounted = (name: string): boolean =>
   ["conductor", "lexical", "random", "moa", "best-single", "oracle", "paper"].includes(name)
@@ -248,6 +263,7 @@ const plain = (
   const value = colon === -1 ? undefined : name.slice(colon + 1)
   if (kind === "single") return singleOf(pool, value)
   if (kind === "model") return modelOf(pool, value)
+  if (isEscalation(kind)) return escalation(kind, pool, value ?? "")
   if (isCounted(kind)) {
     return Effect.flatMap(countOf(kind, value), (count) =>
       Effect.map(lead(pool), (worker) => counted[kind](worker, count))

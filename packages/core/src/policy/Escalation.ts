@@ -9,6 +9,8 @@ import * as Result from "effect/Result"
 import { kindOf, OptionsError } from "../Options.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Grader } from "../task/Grader.ts"
+import { jsonText } from "../task/jsonText.ts"
+import type { Shape } from "../task/Shape.ts"
 import * as Task from "../task/Task.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
 import type { Worker } from "../task/Worker.ts"
@@ -22,11 +24,11 @@ import { type Context, canStand, type Policy, PolicyError, type Proposal } from 
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Says whether an answer passes: a function that gives true or false, or a text that says what is wrong; a grader; or a
- * worker that is asked to judge.
+ * Says whether an answer passes: a function that gives true or false, or a text that says what is wrong ({@link matches}
+ * is one); a grader; or a worker that is asked to judge.
  */
 export type Check =
-  | ((answer: string, task: Task.Task) => boolean | string | Promise<boolean | string>)
+  | ((answer: string, task: Task.Task, signal: AbortSignal) => boolean | string | Promise<boolean | string>)
   | Grader
   | Worker
 
@@ -64,8 +66,9 @@ const objectionTo = (
 ): Effect.Effect<string | undefined, BudgetExceeded> => {
   if (typeof check === "function") {
     return Effect.catch(
-      Effect.map(Effect.tryPromise({ try: async () => check(answer, context.task), catch: messageOf }), (verdict) =>
-        typeof verdict === "string" ? verdict : verdict ? undefined : "The check fails."
+      Effect.map(
+        Effect.tryPromise({ try: async (signal) => check(answer, context.task, signal), catch: messageOf }),
+        (verdict) => (typeof verdict === "string" ? verdict : verdict ? undefined : "The check fails.")
       ),
       (detail) => Effect.succeed(`The check itself failed: ${detail}`)
     )
@@ -80,6 +83,31 @@ const objectionTo = (
   }
   return Effect.catchTag(byWorker(check, answer, context), "WorkerError", ({ message }) => Effect.succeed(message))
 }
+
+/**
+ * A check that passes answers that are JSON of a shape, a block of code around it or not: an Effect schema, one of a
+ * library that speaks Standard Schema, or JSON Schema.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { checked, conduct, matches, worker } from "@divisi/core/promise"
+ *
+ * const pool = [worker({ id: "cheap", answer: () => "forty-two" }), worker({ id: "strong", answer: () => "42" })]
+ * const policy = checked("cheap", "strong", matches({ type: "number" }))
+ * const result = await conduct({ question: "What is 6 times 7?", pool, policy })
+ * result.answer // => "42"
+ * ```
+ */
+export const matches =
+  (shape: Shape): Check =>
+  async (answer) => {
+    // Libraries of schemas are loaded by who has one.
+    const { compileShape } = await import("../task/compileShape.ts")
+    const { check } = await Effect.runPromise(compileShape("the check", shape))
+    const value: unknown = JSON.parse(jsonText(answer))
+    return Effect.runPromise(Effect.match(check(value), { onSuccess: () => true, onFailure: (problem) => problem }))
+  }
 
 const isCheck = (check: unknown): check is Check =>
   typeof check === "function" ||

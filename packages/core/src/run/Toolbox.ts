@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { messageOf, plain } from "../Thrown.ts"
 import type { Compiled, ShapeError } from "../task/compileShape.ts"
+import { jsonText } from "../task/jsonText.ts"
 import { type ContentInput, type ContentPart, content as toContent } from "../task/Message.ts"
 import type { Output, OutputFormat, Tool, ToolContext, ToolDefinition, ToolResult } from "../task/Tool.ts"
 
@@ -56,9 +57,6 @@ export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>):
 // -------------------------------------------------------------------------------------------------------------------
 // Answers of a shape
 // -------------------------------------------------------------------------------------------------------------------
-
-/** The JSON of an answer; some models put it in a block of code all the same. */
-const jsonText = (text: string): string => /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/.exec(text)?.[1] ?? text.trim()
 
 const parsed = (text: string): Read => {
   const json = jsonText(text)
