@@ -37,20 +37,18 @@ export const ofSampling = ({ pricing }: Engine, groups: ReadonlyArray<GroupAdvan
 }
 
 /** An engine that charges for each of its answers. An engine without prices is returned as it is. */
-export const metered = (engine: Engine, charge: (costUsd: number) => void): Engine => {
+export const metered = (engine: Engine, charge: (costUsd: number) => Effect.Effect<void>): Engine => {
   const { pricing } = engine
   if (pricing === undefined) return engine
   const charged = <A, E>(work: Effect.Effect<A, E>, costUsd: number): Effect.Effect<A, E> =>
-    Effect.tap(work, () => Effect.sync(() => charge(costUsd)))
+    Effect.tap(work, () => charge(costUsd))
   const sampling = ({ sample, version }: Sampler): Sampler => ({
     version,
     sample: (request) =>
-      Effect.tap(sample(request), (samples) =>
-        Effect.sync(() => {
-          const sampled = samples.reduce((sum, { tokens }) => sum + tokens.length, 0)
-          charge(usd(pricing, { prefill: request.prompt.length, sampled }))
-        })
-      )
+      Effect.tap(sample(request), (samples) => {
+        const sampled = samples.reduce((sum, { tokens }) => sum + tokens.length, 0)
+        return charge(usd(pricing, { prefill: request.prompt.length, sampled }))
+      })
   })
   return {
     ...engine,
