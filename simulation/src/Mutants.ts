@@ -54,9 +54,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   // An answer that does not end is read as long as it goes on.
   "read-without-end": {
     file: "core/src/run/receive.ts",
-    edits: [
-      { from: "if (received.size > leastCharacters && received.size > bound(call))", to: "if (received.size < 0)" }
-    ]
+    edits: [{ from: "size > leastCharacters && size > bound(call) ?", to: "size < 0 ?" }]
   },
   // An error that throws when it is shown ends nothing.
   "hostile-words": {
