@@ -71,6 +71,11 @@ export interface Template {
   readonly conversation: string
   /** `{question}`. */
   readonly question: string
+  /**
+   * `{what}`: "call the tools weather, clock", "see the pictures of the question"; `{models}`: the ordinals that can.
+   * Nothing is said when absent.
+   */
+  readonly ability?: string | undefined
   /** `{workflow}`, `{answer}`, `{feedback}`: what a recursive round is shown, and what it may do. */
   readonly recursion: string
   /** `{workflow}`: the same where the round before has no answer that could stand; `recursion` when absent. */
@@ -102,7 +107,7 @@ export interface ConductorOptions {
 }
 
 /** What a prompt is made for: the part of a policy's context that it shows. */
-export type ConductorContext = Pick<Policy.Context, "task" | "pool" | "maxSteps" | "self" | "previous">
+export type ConductorContext = Pick<Policy.Context, "task" | "pool" | "maxSteps" | "self" | "previous" | "tools">
 
 // -------------------------------------------------------------------------------------------------------------------
 // Conductor messages
@@ -171,6 +176,25 @@ const recursion = (template: Template, { answer, feedback, workflow }: Policy.Pr
   })
 }
 
+/** Who can do what the question needs besides words. A policy is told the names of tools, never their schemas. */
+const abilities = (
+  { ability }: Template,
+  { pool: { workers }, task, tools = [] }: ConductorContext
+): ReadonlyArray<string> => {
+  if (ability === undefined) return []
+  const parts = new Set(task.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content)))
+  const types = new Set(Array.from(parts, ({ type }) => type))
+  const needed = [
+    ...(tools.length === 0 ? [] : [["tools", `call the tools ${tools.join(", ")}`] as const]),
+    ...(types.has("image") ? [["images", "see the pictures of the question"] as const] : []),
+    ...(types.has("file") ? [["files", "read the files of the question"] as const] : [])
+  ]
+  return needed.map(([kind, what]) => {
+    const able = workers.flatMap(({ capabilities }, ordinal) => (capabilities?.[kind] === true ? [ordinal] : []))
+    return fill(ability, { what, models: able.length === 0 ? "none" : able.join(", ") })
+  })
+}
+
 /** Leaves out the sections that the template leaves empty. */
 const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
 
@@ -217,6 +241,7 @@ export const conductorMessages = (
   const question = [
     ...(turns.length === 0 ? [] : [fill(template.conversation, { conversation: turns.join("\n\n") })]),
     fill(template.question, { question: Task.question(context.task) }),
+    ...abilities(template, context),
     ...(context.previous === undefined ? [] : [recursion(template, context.previous)]),
     template.closing
   ]

@@ -49,6 +49,7 @@ Response:
 {conversation}`,
   question: `Question:
 {question}`,
+  ability: "Only these models can {what}: {models}.",
   recursion: `You have already answered this question once. Your workflow was:
 
 {workflow}

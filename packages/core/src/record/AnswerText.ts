@@ -3,7 +3,8 @@
  * take back what they have sent (an HTTP response, a model of another SDK).
  *
  * A piece is emitted only when no later step or round can replace it. When a call fails after some of its text was
- * emitted, the text of the retry is compared with it and emitted only from where it is new.
+ * emitted, the text of the retry is compared with it and emitted only from where it is new. What a worker says before it
+ * calls a tool is emitted, too, and the answer follows it after an empty line.
  */
 
 import { defined } from "../Fields.ts"
@@ -17,6 +18,8 @@ import type { Of, RunEvent } from "./RunEvent.ts"
 /** How much of a run's answer has been emitted. */
 export interface AnswerText {
   readonly emitted: string
+  /** Where the answer begins in it: what a worker said before it called a tool stands before. */
+  readonly from: number
   /**
    * The run's answer differs from the emitted text: a call failed in the middle, and its retry answered differently.
    */
@@ -50,6 +53,7 @@ export interface AnswerText {
  */
 export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText => ({
   emitted: "",
+  from: 0,
   isContradicted: false,
   isLive: maxRounds === 1,
   runId: undefined,
@@ -68,8 +72,11 @@ type Emission = readonly [state: AnswerText, text: string]
 
 /** Takes a text that is known to be the answer's beginning, and emits what is new in it. */
 const extend = (state: AnswerText, whole: string): Emission => {
-  if (whole.startsWith(state.emitted)) {
-    return [{ ...state, emitted: whole, repeated: undefined }, whole.slice(state.emitted.length)]
+  const { emitted, from } = state
+  const known = emitted.slice(from)
+  if (whole.startsWith(known)) {
+    const news = whole.slice(known.length)
+    return [{ ...state, emitted: emitted + news, repeated: undefined }, news]
   }
   return [{ ...state, isContradicted: true }, ""]
 }
@@ -82,6 +89,15 @@ const onDelta = (state: AnswerText, text: string): Emission => {
   if (known.length === text.length) return [{ ...state, repeated: repeated + text.length }, ""]
   const news = text.slice(known.length)
   return [{ ...state, emitted: emitted + news, repeated: undefined }, news]
+}
+
+/** What a worker says before it calls a tool stays; a text of another shape is void as that of a failed call is. */
+const onTurn = (state: AnswerText, { error }: Of<"turn-finished">): Emission => {
+  const { emitted, from } = state
+  if (emitted.length === from) return [state, ""]
+  if (error !== undefined) return [{ ...state, repeated: from }, ""]
+  const gap = "\n\n"
+  return [{ ...state, emitted: emitted + gap, from: emitted.length + gap.length, repeated: undefined }, gap]
 }
 
 /** The state with what an event says about who answered, and how. */
@@ -140,9 +156,13 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
       const isAnswer = state.isLive && event.step === state.step && event.kind === "text"
       return isAnswer ? onDelta(state, event.text) : [state, ""]
     }
+    case "turn-finished":
+      return event.step === state.step ? onTurn(state, event) : [state, ""]
     case "call-failed":
-    case "step-reassigned":
-      return event.step === state.step && state.emitted !== "" ? [{ ...state, repeated: 0 }, ""] : [state, ""]
+    case "step-reassigned": {
+      const isVoid = event.step === state.step && state.emitted.length > state.from
+      return isVoid ? [{ ...state, repeated: state.from }, ""] : [state, ""]
+    }
     case "run-finished":
       return event.answer === undefined ? [state, ""] : extend(state, event.answer)
     default:

@@ -11,7 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import type { Message } from "../task/Message.ts"
+import { type Message, text } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import type { Listener, Of, RunEvent } from "./RunEvent.ts"
@@ -186,6 +186,17 @@ const finishStep = (recording: Recording, round: OpenRound, span: Tracer.Span, e
   span.end(nanos(event.at), Exit.void)
 }
 
+const recordTool = (recording: Recording, parent: Tracer.Span, event: Of<"tool-finished">) => {
+  const since = event.at - event.durationMillis
+  const span = start(recording, `execute_tool ${event.name}`, "internal", since, parent)
+  span.attribute("gen_ai.operation.name", "execute_tool")
+  span.attribute("gen_ai.tool.name", event.name)
+  if (recording.content) span.attribute("gen_ai.tool.call.result", text(event.content))
+  if (event.isError)
+    fail(span, event.at, "ToolFailed", recording.content ? text(event.content) : `${event.name} failed.`)
+  else span.end(nanos(event.at), Exit.void)
+}
+
 const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.Exit<void>) => {
   for (const span of round.steps.values()) span.end(nanos(at), Exit.interrupt())
   round.span.end(nanos(at), exit)
@@ -207,6 +218,7 @@ const finishRun = (recording: Recording, run: OpenRun, event: Of<"run-finished">
     span.attribute("gen_ai.output.messages", answerText(event.answer, "stop"))
   }
   if (ending === "answered") span.end(nanos(at), Exit.void)
+  else if (ending === "suspended") span.end(nanos(at), Exit.void)
   else if (ending === "interrupted") span.end(nanos(at), Exit.interrupt())
   else fail(span, at, ending, (recording.content ? event.detail : undefined) ?? `The run ended: ${ending}.`)
 }
@@ -216,6 +228,21 @@ const onStep = (recording: Recording, round: OpenRound, span: Tracer.Span, event
     case "step-reassigned":
       span.event("step_reassigned", nanos(event.at), { "divisi.from": event.from, "divisi.to": event.to })
       return span.attribute("gen_ai.request.model", event.to)
+    case "turn-finished":
+      return span.event("turn_finished", nanos(event.at), {
+        "divisi.turn": event.turn,
+        "gen_ai.tool.names": event.toolCalls.map(({ name }) => name),
+        ...(event.costUsd === undefined ? {} : { "divisi.cost_usd": event.costUsd })
+      })
+    case "tool-finished":
+      return recordTool(recording, span, event)
+    case "step-waiting":
+      round.steps.delete(event.step)
+      span.attribute(
+        "divisi.waits_for",
+        event.calls.map(({ call }) => call.name)
+      )
+      return span.end(nanos(event.at), Exit.void)
     case "step-finished":
       return finishStep(recording, round, span, event)
     case "step-failed":
@@ -248,6 +275,9 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Ru
     case "round-finished":
       round.span.attribute("divisi.confirmed", event.confirmed)
       return endRound(run, round, event.at, Exit.void)
+    case "turn-finished":
+    case "tool-finished":
+    case "step-waiting":
     case "step-finished":
     case "step-failed":
     case "step-reassigned": {

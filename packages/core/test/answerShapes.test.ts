@@ -1,0 +1,228 @@
+import { type ConductOptions, conduct, policy, single, worker } from "@divisi/core/promise"
+import { assert, describe, expect, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { type Message, text } from "../src/task/Message.ts"
+import type { Capabilities, WorkerRequest } from "../src/task/Worker.ts"
+
+const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] }
+const city = { type: "json-schema", name: "city", schema } as const
+
+/** Gives its answers in turn. */
+const saying = (answers: ReadonlyArray<string>, capabilities: Capabilities = { jsonSchema: true }) => {
+  const asked: Array<WorkerRequest> = []
+  const made = worker({
+    id: "a",
+    capabilities,
+    answer: (request) => {
+      asked.push(request)
+      return answers[Math.min(asked.length, answers.length) - 1]!
+    }
+  })
+  return { asked, worker: made }
+}
+
+const ask = (pool: ConductOptions["pool"], output: ConductOptions["output"], more: Partial<ConductOptions> = {}) =>
+  conduct({ question: "A city", pool, policy: single(0), output, ...more })
+
+describe("an answer of a shape", () => {
+  it("is asked for by schema, and its value comes with it", async () => {
+    const shapes = [
+      schema,
+      Schema.Struct({ name: Schema.String }),
+      Schema.toStandardSchemaV1(Schema.Struct({ name: Schema.String }))
+    ]
+    for (const shape of shapes) {
+      const { asked, worker } = saying(['{"name":"Ulm"}'])
+      const { answer, value } = await ask([worker], { ...city, schema: shape })
+      assert.deepStrictEqual([answer, value], ['{"name":"Ulm"}', { name: "Ulm" }])
+      const sent = asked[0]!.output
+      assert.strictEqual(sent?.type, "json-schema")
+      if (sent?.type === "json-schema") assert.deepInclude(sent.schema, { type: "object", required: ["name"] })
+    }
+  })
+
+  it("is decoded, where its schema decodes", async () => {
+    const { worker } = saying(['{"at":"3"}'])
+    const { value } = await ask([worker], { ...city, schema: Schema.Struct({ at: Schema.FiniteFromString }) })
+    assert.deepStrictEqual(value, { at: 3 })
+  })
+
+  it("may stand in a block of code: the answer is the JSON alone", async () => {
+    const { worker } = saying(['```json\n{"name":"Ulm"}\n```'])
+    assert.strictEqual((await ask([worker], city)).answer, '{"name":"Ulm"}')
+  })
+
+  it("is asked for again with what is wrong, and every call is told and paid", async () => {
+    const { asked, worker } = saying(["Ulm!", '{"town":"Ulm"}', '{"name":"Ulm"}'])
+    const { spend, transcript, value } = await ask([worker], city)
+    assert.deepStrictEqual([value, spend.calls, asked.length], [{ name: "Ulm" }, 3, 3])
+    expect(text(asked[1]!.messages.at(-1))).toMatch(/no JSON/)
+    expect(text(asked[2]!.messages.at(-1))).toMatch(/Missing key[\s\S]*name/)
+    assert.deepStrictEqual(
+      transcript.rounds[0]!.steps[0]!.turns!.map(({ error, text }) => [text, error !== undefined]),
+      [
+        ["Ulm!", true],
+        ['{"town":"Ulm"}', true]
+      ]
+    )
+  })
+
+  it("fails the step when it stays another, and what was paid is told", async () => {
+    const { asked, worker } = saying(["Ulm!"])
+    const { detail, ending, spend } = await ask([worker], city)
+    assert.deepStrictEqual([ending, spend.calls, asked.length], ["failed", 3, 3])
+    expect(detail).toMatch(/has not the shape that was asked for: it is no JSON/)
+  })
+
+  it("is asked for in words where the worker knows no schemas", async () => {
+    const { asked, worker } = saying(['{"name":"Ulm"}'], {})
+    const { value } = await ask([worker], city)
+    assert.deepStrictEqual([value, asked[0]!.output], [{ name: "Ulm" }, undefined])
+    expect(text(asked[0]!.messages.at(-1))).toMatch(/JSON of this schema.*"required":\["name"\]/s)
+  })
+
+  it("is JSON of any kind where that is all that was asked", async () => {
+    const { worker } = saying(["[1, 2]"])
+    assert.deepStrictEqual((await ask([worker], { type: "json" })).value, [1, 2])
+  })
+
+  it("is asked of the last step alone", async () => {
+    const { asked, worker } = saying(["some advice", '{"name":"Ulm"}'])
+    const twoSteps = policy("two", () => ({
+      steps: [
+        { worker: 0, subtask: "Advise.", access: [] },
+        { worker: 0, subtask: "", access: "all" }
+      ]
+    }))
+    const { value } = await ask([worker], city, { policy: twoSteps })
+    assert.deepStrictEqual(value, { name: "Ulm" })
+    assert.deepStrictEqual(
+      asked.map(({ output }) => output !== undefined),
+      [false, true]
+    )
+  })
+
+  it("of a schema that cannot be ends the run before anything is paid", async () => {
+    const { asked, worker } = saying(["{}"])
+    const { detail, ending } = await ask([worker], { ...city, schema: "string" as never })
+    assert.deepStrictEqual([ending, asked.length], ["failed", 0])
+    expect(detail).toMatch(/schema of the output "city" cannot be used/)
+  })
+})
+
+describe("pictures and files", () => {
+  const picture: Message["content"] = [
+    { type: "text", text: "What is this?" },
+    { type: "image", data: "iVA=", mediaType: "image/png" }
+  ]
+  const look = (pool: ConductOptions["pool"], more: Partial<ConductOptions> = {}) =>
+    conduct({ question: picture, pool, policy: single(0), ...more })
+
+  it("reach a worker that sees them, beside its subtask", async () => {
+    const { asked, worker } = saying(["A cat."], { images: true })
+    const subtask = policy("subtask", () => ({ steps: [{ worker: 0, subtask: "Name it.", access: [] }] }))
+    await look([worker], { policy: subtask })
+    assert.deepStrictEqual(asked[0]!.messages, [
+      {
+        role: "user",
+        content: [{ type: "text", text: "Question:" }, ...picture, { type: "text", text: "Subtask:\nName it." }]
+      }
+    ])
+  })
+
+  it("are bytes, base64 or a URL", async () => {
+    const { asked, worker } = saying(["A cat."], { images: true, files: true })
+    await look([worker], {
+      question: [
+        { type: "image", data: new Uint8Array([137, 80]), mediaType: "image/png" },
+        { type: "file", url: "https://example.com/a.pdf", mediaType: "application/pdf" }
+      ]
+    })
+    assert.deepStrictEqual(asked[0]!.messages[0]!.content, [
+      { type: "image", data: "iVA=", mediaType: "image/png" },
+      { type: "file", url: "https://example.com/a.pdf", mediaType: "application/pdf" }
+    ])
+  })
+
+  it("end a run before anything is paid where nobody in the pool takes them", async () => {
+    const { asked, worker } = saying(["A cat."], {})
+    const { detail, ending } = await look([worker])
+    assert.deepStrictEqual([ending, asked.length], ["failed", 0])
+    expect(detail).toMatch(/^No worker of the pool takes pictures: .*capabilities: \{ images: true \}/)
+  })
+
+  it("fail the step of a worker that takes none, or find another", async () => {
+    const blind = saying(["?"], {})
+    const seeing = { ...saying(["A cat."], { images: true }).worker, id: "b" }
+    const failed = await look([blind.worker, seeing])
+    assert.strictEqual(failed.ending, "failed")
+    expect(failed.detail).toMatch(/it takes no pictures/)
+    const found = await look([blind.worker, seeing], { reassign: "next" })
+    assert.deepStrictEqual([found.answer, blind.asked.length, found.spend.calls], ["A cat.", 0, 1])
+  })
+
+  it("are left out with a notice where that was asked for", async () => {
+    const { asked, worker } = saying(["I see nothing."], {})
+    const { transcript } = await look([worker], { unsupported: "omit" })
+    expect(text(asked[0]!.messages[0])).toMatch(/A picture that you cannot see is left out here/)
+    assert.deepStrictEqual(transcript.rounds[0]!.steps[0]!.notices, ["It takes no pictures: they were left out."])
+  })
+
+  it("count in the worst case of a budget", async () => {
+    const { worker } = saying(["A cat."], { images: true })
+    const { ending } = await look([worker], { budget: { tokens: 2_000 }, worker: { maxOutputTokens: 100 } })
+    assert.strictEqual(ending, "budget")
+    const enough = await look([worker], { budget: { tokens: 10_000 }, worker: { maxOutputTokens: 100 } })
+    assert.strictEqual(enough.ending, "answered")
+  })
+})
+
+describe("instructions of a worker", () => {
+  it("come first, make two roles of one model, and count in budgets", async () => {
+    const seen: Array<ReadonlyArray<Message>> = []
+    const model = worker({ id: "model", answer: ({ messages }) => `seen ${seen.push(messages)}` })
+    const critic = { ...model, id: "critic", instructions: "You are strict." }
+    await conduct({ question: { question: "Why?", system: "Be brief." }, pool: [model, critic], policy: single(1) })
+    assert.deepStrictEqual(
+      seen[0]!.map(({ content, role }) => [role, content]),
+      [
+        ["system", "You are strict."],
+        ["system", "Be brief."],
+        ["user", "Why?"]
+      ]
+    )
+    const long = { ...model, id: "long", instructions: "x".repeat(5_000) }
+    const { ending } = await conduct({
+      question: "Why?",
+      pool: [long],
+      policy: single(0),
+      budget: { tokens: 6_000 },
+      worker: { maxOutputTokens: 1_500 }
+    })
+    assert.strictEqual(ending, "budget")
+  })
+})
+
+describe("a conversation with tools", () => {
+  it("is shown to a worker that knows of none as text", async () => {
+    const { asked, worker } = saying(["done"], {})
+    await conduct({
+      question: {
+        messages: [
+          { role: "user", content: "Weather?" },
+          { role: "assistant", content: "", toolCalls: [{ id: "1", name: "weather", arguments: '{"city":"Ulm"}' }] },
+          { role: "tool", callId: "1", name: "weather", content: "sunny" },
+          { role: "user", content: "And now?" }
+        ]
+      },
+      pool: [worker],
+      policy: single(0)
+    })
+    assert.deepStrictEqual(asked[0]!.messages, [
+      { role: "user", content: "Weather?" },
+      { role: "assistant", content: '[It asked for the tool weather: {"city":"Ulm"}]' },
+      { role: "user", content: "The tool weather gave:\nsunny" },
+      { role: "user", content: "And now?" }
+    ])
+  })
+})
