@@ -125,4 +125,29 @@ describe("A comparison of routers", () => {
     assert.deepStrictEqual(workers, ["a", "b"])
     assert.lengthOf(questions, 3)
   })
+
+  it("leaves out workers that have answered little, so that questions are left", () => {
+    const scored = (...workers: ReadonlyArray<string>) => ({ scores: new Map(workers.map((worker) => [worker, 1])) })
+    const sparse = [
+      ...Array.from({ length: 6 }, () => scored("a", "b")),
+      ...Array.from({ length: 6 }, () => scored("a", "b", "c")),
+      scored("a", "d")
+    ]
+    const found = RoutingBench.comparable(sparse)
+    assert.deepStrictEqual([found.workers, found.questions.length], [["a", "b"], 12])
+    const dense = [scored("a", "b", "c"), scored("a", "b", "c"), scored("a", "b")]
+    assert.deepStrictEqual(RoutingBench.comparable(dense).workers, ["a", "b", "c"])
+    assert.deepStrictEqual(RoutingBench.comparable([]), { questions: [], workers: [] })
+  })
+
+  it.effect("keeps only questions of a kind apart by kind", () =>
+    Effect.gen(function* () {
+      const all = yield* questions
+      const standings = yield* RoutingBench.run(
+        all.map((question, index) => (index % 7 === 0 ? { ...question, kind: undefined } : question)),
+        { split: "kind", routers: [], repeats: 2, only: ["best-single", "random"] }
+      )
+      assert.lengthOf(standings, 2)
+    })
+  )
 })

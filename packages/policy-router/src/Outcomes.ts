@@ -144,13 +144,35 @@ export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<
         }
   )
 
+/** How a file is read. */
+export interface ReadOptions {
+  /** Is told of a line that cannot be used, which is left out then. Without it, the first one is an error. */
+  readonly onUnusable?: ((problem: string) => void) | undefined
+}
+
 /** Reads a file: its questions in order, each once. */
-export const read = (file: string): Effect.Effect<ReadonlyArray<GradedQuestion>, OutcomesError> =>
+export const read = (
+  file: string,
+  { onUnusable }: ReadOptions = {}
+): Effect.Effect<ReadonlyArray<GradedQuestion>, OutcomesError> =>
   Effect.gen(function* () {
-    const lines = yield* Stream.runCollect(JsonLines.read(file, { isComplete: true, seal: "optional" }))
-    const questions = yield* Effect.forEach(lines, (line, index) =>
-      Effect.mapError(Effect.fromResult(parse(line)), (problem) => `${file}, outcome ${index + 1}: ${problem}`)
+    const lines = yield* Stream.runCollect(
+      JsonLines.read(file, {
+        isComplete: true,
+        seal: "optional",
+        onDamaged: onUnusable && (({ message }) => onUnusable(message))
+      })
     )
+    const questions: Array<GradedQuestion> = []
+    for (const [index, line] of lines.entries()) {
+      const parsed = parse(line)
+      if (Result.isSuccess(parsed)) questions.push(parsed.success)
+      else {
+        const problem = `${file}, outcome ${index + 1}: ${parsed.failure}`
+        if (onUnusable === undefined) return yield* Effect.fail(problem)
+        onUnusable(problem)
+      }
+    }
     if (questions.length === 0) return yield* Effect.fail(`${file} holds no outcomes.`)
     return merged(questions)
   }).pipe(Effect.mapError((error) => new OutcomesError({ detail: typeof error === "string" ? error : error.message })))

@@ -65,6 +65,16 @@ describe("Files of outcomes", () => {
     })
   )
 
+  it.effect("are read without the lines that cannot be used, where somebody is told of them", () =>
+    Effect.gen(function* () {
+      const problems: Array<string> = []
+      const file = yield* written("odd.jsonl", [row, { ...row, scores: { a: 7 } }, [], { question: "no scores" }])
+      fs.appendFileSync(file, '{"torn')
+      const read = yield* Outcomes.read(file, { onUnusable: (problem) => problems.push(problem) })
+      assert.deepStrictEqual([read.length, problems.length], [1, 4])
+    })
+  )
+
   it.effect("are refused with the place of what is wrong", () =>
     Effect.gen(function* () {
       const file = yield* written("bad.jsonl", [row, { ...row, scores: { a: 7 } }])

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { clean } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import type { RoutingInput } from "./flags.ts"
 
@@ -25,7 +26,12 @@ const routerAt = (dial: Table.Dial): RoutingBench.Contender => ({
 
 const readQuestions = (file: string) =>
   Effect.gen(function* () {
-    const read = yield* Outcomes.read(file)
+    const unusable: Array<string> = []
+    const read = yield* Outcomes.read(file, { onUnusable: (problem) => unusable.push(problem) })
+    if (unusable.length > 0) {
+      const lines = unusable.length === 1 ? "1 line is" : `${unusable.length} lines are`
+      process.stderr.write(`divisi: ${clean(`${lines} left out. ${unusable[0]}`)}\n`)
+    }
     const texts = read.filter(({ text }) => text !== undefined)
     const { questions, workers } = RoutingBench.comparable(texts)
     if (questions.length < read.length) {

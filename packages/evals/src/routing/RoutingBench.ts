@@ -69,12 +69,12 @@ const testShare = 0.3
 // Questions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The questions that all workers answered, where each worker has answered so large a share of all. */
+/** Workers that have a score for a smaller share of all questions are left out. */
 const leastAnswered = 0.5
 
 /**
  * The questions that can be compared on: those that all workers have a score for. Workers that have a score for less than
- * half of the questions are left out before.
+ * half of the questions are left out before; and then the rarest of the others, where that leaves more scores in all.
  */
 export const comparable = <A extends Pick<Question, "scores">>(
   questions: ReadonlyArray<A>
@@ -82,8 +82,20 @@ export const comparable = <A extends Pick<Question, "scores">>(
   const counts = new Map<string, number>()
   for (const { scores } of questions)
     for (const worker of scores.keys()) counts.set(worker, (counts.get(worker) ?? 0) + 1)
-  const workers = [...counts].flatMap(([worker, count]) => (count >= leastAnswered * questions.length ? [worker] : []))
-  return { workers, questions: questions.filter(({ scores }) => workers.every((worker) => scores.has(worker))) }
+  const order = [...counts].filter(([, count]) => count >= leastAnswered * questions.length)
+  const common = new Set(order.toSorted((left, right) => right[1] - left[1]).map(([worker]) => worker))
+  let best: { readonly questions: ReadonlyArray<A>; readonly workers: ReadonlyArray<string> } | undefined
+  const scoresIn = (one: typeof best) => (one === undefined ? -1 : one.questions.length * one.workers.length)
+  for (let left = common.size; left >= Math.min(2, common.size); left--) {
+    const kept = new Set([...common].slice(0, left))
+    const workers = order.flatMap(([worker]) => (kept.has(worker) ? [worker] : []))
+    const all = questions.filter(({ scores }) => workers.every((worker) => scores.has(worker)))
+    const found = { workers, questions: all }
+    if (scoresIn(found) > scoresIn(best)) best = found
+    // Fewer workers cannot make up for it where all have answered everything.
+    if (all.length === questions.length || left === 0) break
+  }
+  return best ?? { questions: [], workers: [] }
 }
 
 interface Parted {
@@ -102,7 +114,7 @@ const partedBy = (questions: ReadonlyArray<Question>, seed: number, keyOf: (ques
 
 /** The same question twice is one: it must not be on both sides. */
 const questionOf = ({ text }: Question): string => text
-const kindOf = ({ id, kind }: Question): string => kind ?? `\u0000${id}`
+const kindOf = ({ kind }: Question): string => kind!
 
 const bestOf = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string>): string => {
   const standings = workers.map((worker) => ({
@@ -151,8 +163,8 @@ const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string
   if (workers.length < 2) return fail("Routers are compared where at least two workers answered the same questions.")
   if (questions.length < 10) return fail(`Only ${questions.length} questions were answered by all workers.`)
   const kinds = new Set(questions.map(({ kind }) => kind))
-  return split === "kind" && (kinds.size < 2 || kinds.has(undefined))
-    ? fail("To keep kinds apart, every question needs a kind, and there have to be two kinds at least.")
+  return split === "kind" && kinds.size < 2
+    ? fail("To keep kinds apart, questions need a kind, and there have to be two kinds at least.")
     : Effect.void
 }
 
@@ -162,7 +174,8 @@ const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string
  * **Details**
  *
  * The best single worker is the one that was best on the training questions of a split. Routers come first, in their
- * order. Questions with the same text are never on both sides.
+ * order. Questions with the same text are never on both sides. Where kinds are kept apart, questions without one are left
+ * out.
  */
 export const run = (
   questions: ReadonlyArray<Question>,
@@ -170,7 +183,8 @@ export const run = (
 ): Effect.Effect<ReadonlyArray<Standing>, RoutingBenchError | Embedder.EmbedderError> =>
   Effect.gen(function* () {
     const { only, onProgress, repeats = 10, routers, seed = 0, split } = options
-    const { questions: all, workers } = comparable(questions)
+    const named = split === "kind" ? questions.filter(({ kind }) => kind !== undefined) : questions
+    const { questions: all, workers } = comparable(named)
     yield* check(all, workers, options)
     const keyOf = split === "kind" ? kindOf : questionOf
     const contenders = [

@@ -71,21 +71,35 @@ const knn: Contender = choosing("knn", (training) => {
 
 const penalties = [3, 10, 30, 100, 300]
 
+const pointsOf = (questions: ReadonlyArray<Question>): ReadonlyArray<Vector> => questions.map(({ point }) => point)
+
+/** The products of training questions, for every regression on them. */
+const products = new WeakMap<ReadonlyArray<Question>, Linear.Gram>()
+
+const productsOf = (questions: ReadonlyArray<Question>): Linear.Gram => {
+  const known = products.get(questions) ?? Linear.gram(pointsOf(questions))
+  products.set(questions, known)
+  return known
+}
+
 /** The worker with the best predicted score; the penalty that is best on a fifth of the training questions. */
 const ridge: Contender = choosing("ridge", ({ questions, workers }) => {
-  const fit = (some: ReadonlyArray<Question>, all: ReadonlyArray<number>) =>
+  const fit = (some: ReadonlyArray<Question>, all: ReadonlyArray<number>, gram: Linear.Gram) =>
     Linear.ridge(
-      some.map(({ point }) => point),
+      pointsOf(some),
       workers.map((worker) => scoresOf(some, worker)),
-      all
+      all,
+      gram
     )
   const choose = (predict: Linear.Predict) => (question: Question) => workers[argmax(predict(question.point))]!
   const held = questions.filter((_, index) => index % 5 === 0)
+  const all = productsOf(questions)
   const tried = fit(
     questions.filter((_, index) => index % 5 !== 0),
-    penalties
+    penalties,
+    Linear.without(all, Linear.gram(pointsOf(held)))
   ).map((predict) => mean(held.map((question) => question.scores.get(choose(predict)(question))!)))
-  return choose(fit(questions, [penalties[argmax(tried)]!])[0]!)
+  return choose(fit(questions, [penalties[argmax(tried)]!], all)[0]!)
 })
 
 /** The best worker of the nearest of at most 60 clusters of training questions (as Avengers does). */
@@ -120,9 +134,10 @@ const strongOrWeak: Contender = choosing("routellm", ({ best, questions, workers
   if (weak === undefined) return () => best
   const [strongScores, weakScores] = [scoresOf(questions, best), scoresOf(questions, weak)]
   const [predict] = Linear.ridge(
-    questions.map(({ point }) => point),
+    pointsOf(questions),
     [strongScores.map((score, index) => score - weakScores[index]!)],
-    [30]
+    [30],
+    productsOf(questions)
   )
   const gains = questions.map(({ point }) => predict!(point)[0]!).sort((left, right) => left - right)
   const threshold = gains[Math.floor(gains.length / 2)]!

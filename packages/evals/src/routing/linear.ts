@@ -2,8 +2,11 @@
 import type { Vector } from "../baselines/vectors.ts"
 import { dot } from "../baselines/vectors.ts"
 
-/** `Σ x xᵀ` of the points, as rows of which the lower triangle is filled. */
-export const gram = (points: ReadonlyArray<Vector>): ReadonlyArray<Float64Array> => {
+/** `Σ x xᵀ` of points, as rows of which the lower triangle is filled. */
+export type Gram = ReadonlyArray<Float64Array>
+
+/** What takes the time of a fit, and what several fits of the same points share. */
+export const gram = (points: ReadonlyArray<Vector>): Gram => {
   const dimensions = points[0]!.length
   const rows = Array.from({ length: dimensions }, () => new Float64Array(dimensions))
   for (const point of points) {
@@ -21,8 +24,12 @@ export const gram = (points: ReadonlyArray<Vector>): ReadonlyArray<Float64Array>
   return rows
 }
 
+/** That of the points of one that are not in the other. */
+export const without = (all: Gram, some: Gram): Gram =>
+  all.map((row, at) => row.map((value, column) => value - some[at]![column]!))
+
 /** The lower triangle `L` with `L Lᵀ = matrix + penalty × identity`. */
-const cholesky = (matrix: ReadonlyArray<Float64Array>, penalty: number): ReadonlyArray<Float64Array> => {
+const cholesky = (matrix: Gram, penalty: number): Gram => {
   const lower = matrix.map((row) => new Float64Array(row.length))
   for (let row = 0; row < matrix.length; row++) {
     for (let column = 0; column <= row; column++) {
@@ -35,7 +42,7 @@ const cholesky = (matrix: ReadonlyArray<Float64Array>, penalty: number): Readonl
   return lower
 }
 
-const solve = (lower: ReadonlyArray<Float64Array>, target: Float64Array): Float64Array => {
+const solve = (lower: Gram, target: Float64Array): Float64Array => {
   const size = lower.length
   const values = target.slice()
   for (let row = 0; row < size; row++) {
@@ -56,9 +63,9 @@ export type Predict = (point: Vector) => ReadonlyArray<number>
 export const ridge = (
   points: ReadonlyArray<Vector>,
   targets: ReadonlyArray<ReadonlyArray<number>>,
-  penalties: ReadonlyArray<number>
+  penalties: ReadonlyArray<number>,
+  products: Gram
 ): ReadonlyArray<Predict> => {
-  const products = gram(points)
   const means = targets.map((values) => values.reduce((sum, value) => sum + value, 0) / values.length)
   const right = targets.map((values, target) => {
     const sum = new Float64Array(products.length)
