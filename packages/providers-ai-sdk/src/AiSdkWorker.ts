@@ -7,8 +7,9 @@
 import type { LanguageModelV3, LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import type { HeaderNames } from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
-import type { Limits, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
+import type { Capabilities, Limits, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
 import { WorkerError, type WorkerPart } from "@divisi/core/Worker"
+import * as Json from "@divisi/provider-kit/VendorJson"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -32,6 +33,13 @@ export interface Options {
   /** `openai:gpt-5` by default for the model `gpt-5` of `openai.responses`. */
   readonly id?: string | undefined
   readonly description?: string | undefined
+  /** A system prompt of its own, sent before all others: two workers can be one model in two roles. */
+  readonly instructions?: string | undefined
+  /**
+   * What the model can do. The AI SDK does not know: tools, pictures, files and JSON Schemas are sent unless they are
+   * false here, and what the model cannot take fails.
+   */
+  readonly capabilities?: Capabilities | undefined
   /** The key under which rate limits are shared; the id when absent. */
   readonly provider?: string | undefined
   /** The AI SDK knows no prices: without one the worker's price is unknown. */
@@ -52,6 +60,11 @@ export interface Options {
    * but no budget in tokens; version 3 has none of them. `undefined` adds nothing.
    */
   readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
+  /**
+   * Maps `parallelToolCalls` to the vendor's `providerOptions`, as the AI SDK has no such setting. Without it a request
+   * for one tool at a time fails.
+   */
+  readonly parallelOptions?: ((parallelToolCalls: boolean) => SharedV4ProviderOptions | undefined) | undefined
   /** Sent with every call. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The headers that report what is left of the rate limits; those of OpenAI and Anthropic by default. */
@@ -83,6 +96,18 @@ const settingsOf = ({ maxOutputTokens, providerOptions, reasoning, temperature }
 })
 
 const idOf = ({ modelId, provider }: Model): string => `${provider.split(".")[0]}:${modelId}`
+
+/** Models of compatible servers say whether their server takes a schema. */
+const capabilitiesOf = (model: Model, { capabilities }: Options): Capabilities => ({
+  tools: true,
+  images: true,
+  files: true,
+  jsonSchema: Json.fields(model).supportsStructuredOutputs !== false,
+  ...capabilities
+})
+
+/** Whose turns a model can read again. */
+const ownerOf = ({ modelId, provider }: Model): string => `${provider}:${modelId}`
 
 /**
  * A worker from a model of the AI SDK.
@@ -131,7 +156,7 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
   const secrets = (options.secrets ?? []).map((secret) =>
     Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
   )
-  const { description, limits, maxOutputTokens, pricing, provider, takesSeed } = options
+  const { description, instructions, limits, maxOutputTokens, pricing, provider, takesSeed } = options
   const failure = (error: unknown, nowMillis: number) =>
     error instanceof WorkerError ? error : new WorkerError({ worker, reason: reasonOf(error, { secrets, nowMillis }) })
   return {
@@ -143,6 +168,8 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
     maxOutputTokens,
     isLanguageModel: true,
     takesSeed,
+    instructions,
+    capabilities: capabilitiesOf(model, options),
     settings: settingsOf(options),
     generate: (request) =>
       VendorStream.limitSilence(worker, options.timeoutMillis, call(model, worker, options, request, failure))
@@ -170,7 +197,8 @@ const call = (
   failure: (error: unknown, nowMillis: number) => WorkerError
 ): Stream.Stream<WorkerPart, WorkerError> =>
   Effect.gen(function* () {
-    const converted = callOptions(model.specificationVersion, options, request)
+    const target = { version: model.specificationVersion, model: ownerOf(model) }
+    const converted = callOptions(target, options, request)
     if (Result.isFailure(converted)) return yield* new WorkerError({ worker, reason: converted.failure })
     const abortSignal = yield* Effect.abortSignal
     const clock = yield* Clock.Clock
@@ -180,7 +208,11 @@ const call = (
       try: () => (model as LanguageModelV4).doStream({ ...converted.success, abortSignal }),
       catch: fail
     })
-    const reading: Parts.Reading = { messages: request.messages, ignoresUnsupported: options.unsupported === "ignore" }
+    const reading: Parts.Reading = {
+      model: target.model,
+      messages: request.messages,
+      ignoresUnsupported: options.unsupported === "ignore"
+    }
     const allowance = allowanceOf(response?.headers, options.rateLimitHeaders, clock.currentTimeMillisUnsafe())
     const left: ReadonlyArray<WorkerPart> = allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
     const parts = Stream.fromReadableStream({ evaluate: () => stream, onError: fail }).pipe(

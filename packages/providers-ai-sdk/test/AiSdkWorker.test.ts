@@ -6,6 +6,7 @@ import { type AiSdkWorker, aiSdk } from "@divisi/providers-ai-sdk"
 import { AnthropicMessages, OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
 import { assert, describe, it } from "@effect/vitest"
 import { defaultSettingsMiddleware, wrapLanguageModel } from "ai"
+import { MockLanguageModelV4, simulateReadableStream } from "ai/test"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
@@ -88,6 +89,56 @@ describe("aiSdk", () => {
       assert.match(message, /<hidden>/)
       assert.notMatch(message, /sesame/)
     }
+  })
+})
+
+const weather = { name: "weather", input: { type: "object", properties: { city: { type: "string" } } } } as const
+
+describe("what a model can do", () => {
+  it("is everything unless somebody says otherwise: its options, or a server without schemas", () => {
+    const able = { tools: true, images: true, files: true, jsonSchema: true }
+    assert.deepStrictEqual(aiSdk(claude("http://localhost")).capabilities, able)
+    // A compatible server's package says that it takes no schema unless it is told.
+    assert.deepStrictEqual(aiSdk(lab("http://localhost")).capabilities, { ...able, jsonSchema: false })
+    const { capabilities } = aiSdk(lab("http://localhost"), { capabilities: { images: false, jsonSchema: true } })
+    assert.deepStrictEqual(capabilities, { ...able, images: false })
+  })
+
+  it("does not hold for one tool at a time, which the AI SDK cannot say of all vendors", async () => {
+    await using server = await serveClaude()
+    const asked = { tools: [weather], parallelToolCalls: false }
+    const { message, reason } = await failure(aiSdk(claude(server.url)), asked)
+    assert.strictEqual(reason._tag, "InvalidRequest")
+    assert.match(message, /parallelToolCalls: .* "parallelOptions"/)
+    assert.strictEqual(server.exchanges.length, 0)
+    await generate(aiSdk(claude(server.url), { unsupported: "ignore" }), asked)
+    await generate(aiSdk(claude(server.url)), { ...asked, parallelToolCalls: true })
+    assert.strictEqual(server.exchanges.length, 2)
+  })
+})
+
+describe("tools that a vendor runs itself", () => {
+  it("are none of the caller's: they are not given, and their answer is one like any other", async () => {
+    const call = { toolCallId: "1", toolName: "web_search", providerExecuted: true } as const
+    const usage = { inputTokens: { total: 3 }, outputTokens: { total: 1 } }
+    const model = new MockLanguageModelV4({
+      doStream: async () => ({
+        stream: simulateReadableStream({
+          chunks: [
+            { type: "tool-input-start", id: "1", toolName: "web_search", providerExecuted: true },
+            { type: "tool-input-delta", id: "1", delta: "{}" },
+            { type: "tool-call", input: "{}", ...call },
+            { type: "tool-result", result: { pages: [] }, ...call },
+            { type: "text-delta", id: "2", delta: "Nothing found." },
+            { type: "finish", finishReason: { unified: "stop", raw: "end_turn" }, usage }
+          ] as never
+        })
+      })
+    })
+    assert.deepStrictEqual(await generate(aiSdk(model)), [
+      { type: "text", text: "Nothing found." },
+      { type: "finish", reason: "stop", usage: { inputTokens: 3, outputTokens: 1 } }
+    ])
   })
 })
 

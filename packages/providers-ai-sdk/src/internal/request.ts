@@ -1,10 +1,16 @@
 /** Turns a worker's request into call options of an AI SDK model. Pure: a setting that cannot be sent is a failure. */
 
-import type { LanguageModelV4CallOptions, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4ToolChoice,
+  SharedV4ProviderOptions
+} from "@ai-sdk/provider"
 import { defined } from "@divisi/core/Fields"
-import { type Message, plain } from "@divisi/core/Message"
+import type { OutputFormat, ToolDefinition } from "@divisi/core/Tool"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
+import { promptOf, type Target } from "./prompt.ts"
 
 /** What the worker adds to each request. */
 export interface Defaults {
@@ -13,13 +19,9 @@ export interface Defaults {
   readonly reasoning?: Reasoning | undefined
   readonly providerOptions?: SharedV4ProviderOptions | undefined
   readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
+  readonly parallelOptions?: ((parallelToolCalls: boolean) => SharedV4ProviderOptions | undefined) | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-}
-
-/** One turn, as the AI SDK writes it. */
-export const message = (said: Message): LanguageModelV4Message => {
-  const { content, role } = plain(said)
-  return role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }
+  readonly unsupported?: "fail" | "ignore" | undefined
 }
 
 /** Merges the options of each vendor. */
@@ -50,25 +52,60 @@ const reasoningOf = (
   return Result.fail({ _tag: "InvalidRequest", detail })
 }
 
+const toolOf = ({ description, input, name, strict }: ToolDefinition): LanguageModelV4FunctionTool =>
+  defined({ type: "function", name, description, inputSchema: input, strict })
+
+const choiceOf = (choice: WorkerRequest["toolChoice"]): LanguageModelV4ToolChoice | undefined => {
+  if (choice === undefined) return undefined
+  return typeof choice === "object" ? { type: "tool", toolName: choice.name } : { type: choice }
+}
+
+const formatOf = (output: OutputFormat | undefined): LanguageModelV4CallOptions["responseFormat"] => {
+  if (output === undefined || output.type === "text") return undefined
+  if (output.type === "json") return { type: "json" }
+  const { description, name, schema } = output
+  return defined({ type: "json", name, description, schema })
+}
+
+/** The switch is no part of the AI SDK's specification. */
+const parallelOf = (
+  { parallelOptions, unsupported }: Defaults,
+  { parallelToolCalls, tools = [] }: WorkerRequest
+): Result.Result<SharedV4ProviderOptions | undefined, WorkerErrorReason> => {
+  if (parallelToolCalls === undefined || tools.length === 0) return Result.succeed(undefined)
+  const own = parallelOptions?.(parallelToolCalls)
+  // Models may ask for several tools unless they are told otherwise.
+  if (own !== undefined || parallelToolCalls || unsupported === "ignore") return Result.succeed(own)
+  const detail =
+    "parallelToolCalls: the AI SDK's specification has no such setting; " +
+    'say with "parallelOptions" how this vendor writes it'
+  return Result.fail({ _tag: "InvalidRequest", detail })
+}
+
+const noUrl: WorkerErrorReason = { _tag: "InvalidRequest", detail: "the URL of a picture or a file is none" }
+
 /** The call options of a request: its settings, then the worker's defaults; what neither sets is not sent. */
 export const callOptions = (
-  version: "v3" | "v4",
+  target: Target,
   defaults: Defaults,
   request: WorkerRequest
-): Result.Result<LanguageModelV4CallOptions, WorkerErrorReason> => {
-  const maxOutputTokens = request.maxOutputTokens ?? defaults.maxOutputTokens
-  const temperature = request.temperature ?? defaults.temperature
-  const { seed, stopSequences } = request
-  const prompt = request.messages.map(message)
-  return Result.map(reasoningOf(version, defaults, request.reasoning ?? defaults.reasoning), (reasoning) =>
-    defined({
+): Result.Result<LanguageModelV4CallOptions, WorkerErrorReason> =>
+  Result.gen(function* () {
+    const parallel = yield* parallelOf(defaults, request)
+    const reasoning = yield* reasoningOf(target.version, defaults, request.reasoning ?? defaults.reasoning)
+    const { messages, output, seed, stopSequences, toolChoice, tools = [] } = request
+    const prompt = yield* Result.try({ try: () => promptOf(messages, target), catch: () => noUrl })
+    return defined({
       prompt,
       ...reasoning,
-      maxOutputTokens,
-      temperature,
+      providerOptions: merged(reasoning.providerOptions, parallel),
+      maxOutputTokens: request.maxOutputTokens ?? defaults.maxOutputTokens,
+      temperature: request.temperature ?? defaults.temperature,
       seed,
       stopSequences: stopSequences?.slice(),
+      tools: tools.length === 0 ? undefined : tools.map(toolOf),
+      toolChoice: tools.length === 0 ? undefined : choiceOf(toolChoice),
+      responseFormat: formatOf(output),
       headers: defaults.headers && { ...defaults.headers }
     })
-  )
-}
+  })

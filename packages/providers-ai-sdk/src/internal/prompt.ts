@@ -1,0 +1,144 @@
+/** A conversation as a prompt of the AI SDK. */
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolResultOutput
+} from "@ai-sdk/provider"
+import { defined } from "@divisi/core/Fields"
+import * as Message from "@divisi/core/Message"
+import * as Json from "@divisi/provider-kit/VendorJson"
+import * as Echo from "./echo.ts"
+
+/** The model that a conversation is converted for. */
+export interface Target {
+  readonly version: "v3" | "v4"
+  /** Whose turns it can read again. */
+  readonly model: string
+}
+
+type Said = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Pictures and files
+// -------------------------------------------------------------------------------------------------------------------
+
+type Seen = Message.ImagePart | Message.FilePart
+
+/** What is not said of a URL is its kind; a file is mostly a PDF. */
+const mediaTypeOf = (part: Seen): string => part.mediaType ?? (part.type === "image" ? "image/*" : "application/pdf")
+
+/** Version 3 has the data itself where version 4 says what it is. */
+const dataOf = (part: Seen, { version }: Target): LanguageModelV4FilePart["data"] => {
+  const data = "url" in part ? { type: "url", url: new URL(part.url) } : { type: "data", data: part.data }
+  const old = data.type === "url" ? data.url : data.data
+  return (version === "v3" ? old : data) as LanguageModelV4FilePart["data"]
+}
+
+const fileOf = (part: Seen, target: Target): LanguageModelV4FilePart =>
+  defined({
+    type: "file",
+    mediaType: mediaTypeOf(part),
+    filename: part.type === "file" ? part.name : undefined,
+    data: dataOf(part, target)
+  })
+
+const partsOf = (content: Message.Content, target: Target): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> =>
+  Message.parts(content).map((part) => (part.type === "text" ? part : fileOf(part, target)))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tools
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Arguments as the object that models take; what is none is kept under the name that the AI SDK has for it. */
+const inputOf = (text: string): unknown => {
+  if (text.trim() === "") return {}
+  try {
+    return Json.object(JSON.parse(text), "arguments")
+  } catch {
+    return { rawInvalidInput: text }
+  }
+}
+
+const callOf = ({ arguments: text, id, name }: Message.ToolCall): Said => ({
+  type: "tool-call",
+  toolCallId: id,
+  toolName: name,
+  input: inputOf(text)
+})
+
+const withOptions = (part: Said, { providerOptions }: Echo.Block): Said => defined({ ...part, providerOptions }) as Said
+
+/** A turn with its reasoning and metadata where they stood; `undefined` where the echo is another turn's. */
+const placed = (message: Message.AssistantMessage, blocks: ReadonlyArray<Echo.Block>): Array<Said> | undefined => {
+  const { content, toolCalls = [] } = message
+  let at = 0
+  let called = 0
+  const parts = blocks.flatMap((block): ReadonlyArray<Said> => {
+    if (block.type === "reasoning") return [withOptions({ type: "reasoning", text: block.text }, block)]
+    if (block.type === "tool-call") {
+      called += 1
+      return toolCalls.slice(called - 1, called).map((call) => withOptions(callOf(call), block))
+    }
+    const text = content.slice(at, at + block.length)
+    at += block.length
+    return text === "" ? [] : [withOptions({ type: "text", text }, block)]
+  })
+  return called === toolCalls.length && at === content.length ? parts : undefined
+}
+
+const said = (message: Message.AssistantMessage, { model }: Target): Array<Said> => {
+  const { content, echo, toolCalls = [] } = message
+  const text: ReadonlyArray<Said> = content === "" && toolCalls.length > 0 ? [] : [{ type: "text", text: content }]
+  return placed(message, Echo.read(echo, model)) ?? [...text, ...toolCalls.map(callOf)]
+}
+
+/** Pictures of results follow in a turn of the user: some models would write their bytes down as text. */
+const seenOf = ({ content }: Message.ToolMessage, target: Target): ReadonlyArray<LanguageModelV4FilePart> =>
+  partsOf(content, target).flatMap((part) => (part.type === "file" ? [part] : []))
+
+/** Of the forms that the AI SDK has for a failure, some models say nothing but the words. */
+const outputOf = ({ content, isError }: Message.ToolMessage): LanguageModelV4ToolResultOutput => {
+  const value = Message.text(content)
+  return isError === true ? { type: "error-json", value: { error: value } } : { type: "text", value }
+}
+
+/** The results of tools that follow each other are one turn. */
+const resultsOf = (results: ReadonlyArray<Message.ToolMessage>, target: Target): LanguageModelV4Prompt => {
+  const seen = results.flatMap((result) => seenOf(result, target))
+  const content = results.map((result) => ({
+    type: "tool-result" as const,
+    toolCallId: result.callId,
+    toolName: result.name,
+    output: outputOf(result)
+  }))
+  const turn: LanguageModelV4Message = { role: "tool", content }
+  return seen.length === 0 ? [turn] : [turn, { role: "user", content: seen }]
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Prompts
+// -------------------------------------------------------------------------------------------------------------------
+
+const turnOf = (message: Exclude<Message.Message, Message.ToolMessage>, target: Target): LanguageModelV4Message => {
+  if (message.role === "assistant") return { role: "assistant", content: said(message, target) }
+  if (message.role === "user") return { role: "user", content: partsOf(message.content, target) }
+  return { role: "system", content: message.content }
+}
+
+/** The turns of a conversation. */
+export const promptOf = (messages: ReadonlyArray<Message.Message>, target: Target): LanguageModelV4Prompt => {
+  const prompt: LanguageModelV4Prompt = []
+  let results: Array<Message.ToolMessage> = []
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== "tool") prompt.push(turnOf(message, target))
+    else {
+      results.push(message)
+      if (messages[index + 1]?.role === "tool") continue
+      prompt.push(...resultsOf(results, target))
+      results = []
+    }
+  }
+  return prompt
+}
