@@ -11,17 +11,24 @@ import * as calendar from "./families/calendar.ts"
 import * as logic from "./families/logic.ts"
 import * as program from "./families/program.ts"
 import * as statistics from "./families/statistics.ts"
+import * as stock from "./families/stock.ts"
 import * as text from "./families/text.ts"
 import * as units from "./families/units.ts"
 import type { Draw } from "./internal/draw.ts"
 
 export type { Draw } from "./internal/draw.ts"
 
-/** The names of the families. */
+/** The names of the families that need no tool: those of tasks that name no families. */
 export const names = ["arithmetic", "algebra", "units", "calendar", "text", "logic", "statistics", "program"] as const
 
 /** The name of a family. */
 export type FamilyName = (typeof names)[number]
+
+/** The families whose questions nobody can answer without a tool. Only tasks that ask for them have them. */
+export const toolNames = ["stock"] as const
+
+/** The name of a family, whether it needs a tool or not. */
+export type AnyFamilyName = FamilyName | (typeof toolNames)[number]
 
 /** How hard a question is: 1 is easy, 3 is hard. The workers' habits cause mistakes from 2 on. */
 export type Difficulty = 1 | 2 | 3
@@ -48,7 +55,7 @@ export interface Given {
 
 /** A kind of question. */
 export interface Family {
-  readonly name: FamilyName
+  readonly name: AnyFamilyName
   /** What it asks, in a few words. */
   readonly title: string
   /** A question that stands alone. */
@@ -57,7 +64,7 @@ export interface Family {
   readonly continueFrom: (draw: Draw, difficulty: Difficulty, given: Given) => Problem | undefined
 }
 
-const family = (name: FamilyName, title: string, generator: Pick<Family, "generate" | "continueFrom">): Family => ({
+const family = (name: AnyFamilyName, title: string, generator: Pick<Family, "generate" | "continueFrom">): Family => ({
   name,
   title,
   generate: generator.generate,
@@ -65,7 +72,7 @@ const family = (name: FamilyName, title: string, generator: Pick<Family, "genera
 })
 
 /** All families, by name. */
-export const families: { readonly [Name in FamilyName]: Family } = {
+export const families: { readonly [Name in AnyFamilyName]: Family } = {
   arithmetic: family("arithmetic", "Sums, products and what is left over", arithmetic),
   algebra: family("algebra", "Equations and unknown numbers", algebra),
   units: family("units", "Conversions between units of measure", units),
@@ -73,5 +80,6 @@ export const families: { readonly [Name in FamilyName]: Family } = {
   text: family("text", "Letters and words", text),
   logic: family("logic", "Orders, truth values, knights and knaves", logic),
   statistics: family("statistics", "Means, medians and spreads", statistics),
-  program: family("program", "What a JavaScript program prints", program)
+  program: family("program", "What a JavaScript program prints", program),
+  stock: family("stock", "What a warehouse has, which only a tool tells", stock)
 }

@@ -6,7 +6,7 @@
  */
 import * as Task from "@divisi/core/Task"
 import * as Hash from "effect/Hash"
-import { type Difficulty, type FamilyName, families, names } from "./Family.ts"
+import { type AnyFamilyName, type Difficulty, type FamilyName, families, names } from "./Family.ts"
 import * as Composite from "./internal/composite.ts"
 import * as Draw from "./internal/draw.ts"
 
@@ -35,14 +35,14 @@ const shares: { readonly [Name in Split]: { readonly from: number; readonly to: 
 }
 
 /** A part of a task's question: its family, its text, and the earlier parts whose answers it needs. */
-export type Part = Composite.PlannedPart
+export type Part<Name extends AnyFamilyName = FamilyName> = Composite.PlannedPart<Name>
 
 /** What the metadata of a task holds. No worker sees it. */
-export interface Metadata {
+export interface Metadata<Name extends AnyFamilyName = FamilyName> {
   /** The family of the question, or `"composite"`. */
-  readonly family: FamilyName | "composite"
+  readonly family: Name | "composite"
   readonly difficulty: Difficulty
-  readonly parts: ReadonlyArray<Part>
+  readonly parts: ReadonlyArray<Part<Name>>
   readonly split: Split
   readonly seed: number
 }
@@ -53,8 +53,10 @@ export interface Options {
   readonly count: number
   /** Where in the split to begin; other seeds give other tasks. 0 by default. */
   readonly seed?: number | undefined
-  /** The families to draw from; all by default. */
-  readonly families?: ReadonlyArray<FamilyName> | undefined
+  /** The families to draw from; by default all that need no tool, and the one of `having`. */
+  readonly families?: ReadonlyArray<AnyFamilyName> | undefined
+  /** Only tasks of this family, alone or as a part of a composite. */
+  readonly having?: AnyFamilyName | undefined
   /** One difficulty; all three, evenly, by default. */
   readonly difficulty?: Difficulty | undefined
   /** The share of composite questions, 0 to 1; 0.4 by default. */
@@ -72,21 +74,26 @@ const drawsPerSeed = 200
 
 const tenth = (question: string): number => Math.abs(Hash.string(question)) % 10
 
-type Drawn = Composite.Composite & Pick<Metadata, "family" | "difficulty">
+type Drawn = Composite.Composite & Pick<Metadata<AnyFamilyName>, "family" | "difficulty">
 
-const single = (draw: Draw.Draw, choice: ReadonlyArray<FamilyName>, difficulty: Difficulty): Drawn => {
+const single = (draw: Draw.Draw, choice: ReadonlyArray<AnyFamilyName>, difficulty: Difficulty): Drawn => {
   const family = draw.pick(choice)
   const { answer, question } = families[family].generate(draw, difficulty)
   return { family, difficulty, question, answer, parts: [{ family, question, needs: [] }] }
 }
 
+/** Where no families are named, the default ones and the one that is wanted. */
+const choiceOf = ({ families, having }: Options): ReadonlyArray<AnyFamilyName> =>
+  families ?? (having === undefined ? names : [...new Set([...names, having])])
+
 const drawOne = (draw: Draw.Draw, options: Options): Drawn => {
-  const { composites = defaultComposites } = options
-  const choice = options.families ?? names
+  const { composites = defaultComposites, having } = options
+  const choice = choiceOf(options)
+  const alone = having === undefined ? choice : [having]
   const difficulty = options.difficulty ?? draw.pick<Difficulty>([1, 2, 3])
-  if (choice.length < 2 || !draw.chance(composites)) return single(draw, choice, difficulty)
-  const composite = Composite.generate(draw, choice, difficulty)
-  return composite === undefined ? single(draw, choice, difficulty) : { family: "composite", difficulty, ...composite }
+  if (choice.length < 2 || !draw.chance(composites)) return single(draw, alone, difficulty)
+  const composite = Composite.generate(draw, choice, difficulty, having)
+  return composite === undefined ? single(draw, alone, difficulty) : { family: "composite", difficulty, ...composite }
 }
 
 const taskOf = (seed: number, options: Options): Task.Task | undefined => {
@@ -96,13 +103,13 @@ const taskOf = (seed: number, options: Options): Task.Task | undefined => {
     const { answer, difficulty, family, parts, question } = drawOne(draw, options)
     const place = tenth(question)
     if (place < share.from || place >= share.to) continue
-    const metadata: Metadata = { family, difficulty, parts, split: options.split, seed }
+    const metadata: Metadata<AnyFamilyName> = { family, difficulty, parts, split: options.split, seed }
     return Task.make({ id: `gym-${options.split}-${seed}`, question, reference: answer, metadata: { ...metadata } })
   }
   return undefined
 }
 
-const checkOptions = ({ composites = defaultComposites, count, families, seed = 0 }: Options): void => {
+const checkOptions = ({ composites = defaultComposites, count, families, having, seed = 0 }: Options): void => {
   if (!Number.isInteger(count) || count < 0) {
     throw new RangeError(`The count of tasks has to be a whole number from 0; it is ${count}.`)
   }
@@ -111,6 +118,9 @@ const checkOptions = ({ composites = defaultComposites, count, families, seed = 
     throw new RangeError(`The share of composites has to be between 0 and 1; it is ${composites}.`)
   }
   if (families !== undefined && families.length === 0) throw new RangeError("Name at least one family of tasks.")
+  if (families !== undefined && having !== undefined && !families.includes(having)) {
+    throw new RangeError(`The families have to include "${having}", of which every task is to have a part.`)
+  }
 }
 
 /** The first seed of a series of tasks: spread over the split, so that series with other seeds do not overlap. */
@@ -181,6 +191,9 @@ export const tasks = (options: Options): ReadonlyArray<Task.Task> => {
   )
 }
 
-/** The metadata of a task of the gym; `undefined` for other tasks. */
-export const metadata = (task: Task.Task): Metadata | undefined =>
-  Array.isArray(task.metadata?.parts) ? (task.metadata as unknown as Metadata) : undefined
+/**
+ * The metadata of a task of the gym; `undefined` for other tasks. Where tasks may have parts that need a tool, it is
+ * `metadata<AnyFamilyName>`.
+ */
+export const metadata = <Name extends AnyFamilyName = FamilyName>(task: Task.Task): Metadata<Name> | undefined =>
+  Array.isArray(task.metadata?.parts) ? (task.metadata as unknown as Metadata<Name>) : undefined

@@ -3,7 +3,7 @@
  * genius, a checker, and cheap and flaky workers. None is right on more than three quarters of the tasks.
  */
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import type { FamilyName } from "./Family.ts"
+import type { AnyFamilyName } from "./Family.ts"
 import * as GymWorker from "./GymWorker.ts"
 
 type Profile = GymWorker.Profile
@@ -37,8 +37,10 @@ const professor: Profile = {
     text: { habits: { wordsRead: 8 }, slips: 0.05 },
     logic: { habits: { cluesRead: 5 }, slips: 0.04 },
     statistics: { slips: 0.05 },
-    program: { habits: { linesRead: 9 }, slips: 0.05 }
-  }
+    program: { habits: { linesRead: 9 }, slips: 0.05 },
+    stock: { slips: 0.03 }
+  },
+  tools: true
 }
 
 const editor: Profile = {
@@ -78,8 +80,10 @@ const engineer: Profile = {
     text: { habits: { overlooksCapitals: true }, slips: 0.1 },
     logic: { habits: { impliesMeansAnd: true, cluesRead: 3 }, slips: 0.05 },
     statistics: { habits: { sampleDeviation: true }, slips: 0.04 },
-    program: { slips: 0.04 }
-  }
+    program: { slips: 0.04 },
+    stock: { slips: 0.04 }
+  },
+  tools: true
 }
 
 const student: Profile = {
@@ -97,8 +101,10 @@ const student: Profile = {
     text: { habits: { wordsRead: 6 }, slips: 0.1 },
     logic: { habits: { cluesRead: 3, exclusiveOr: true }, slips: 0.1 },
     statistics: { habits: { forgetsToSort: true, sampleDeviation: true }, slips: 0.1 },
-    program: { habits: { stopsLoopsEarly: true, linesRead: 9 }, slips: 0.1 }
-  }
+    program: { habits: { stopsLoopsEarly: true, linesRead: 9 }, slips: 0.1 },
+    stock: { habits: { articlesRead: 1 }, slips: 0.1 }
+  },
+  tools: true
 }
 
 const intern: Profile = {
@@ -215,11 +221,21 @@ const proofreader: Profile = {
   skills: { logic: {}, algebra: {} }
 }
 
+/** Only of pools that ask for it, so that the team of the questions that need no tool stays as it is. */
+const storekeeper: Profile = {
+  id: "storekeeper",
+  description:
+    "Storekeeper: looks up with a tool what the warehouse has in stock of articles, and their worth. Nothing else.",
+  pricing: price(0.3, 1.2),
+  skills: { stock: {} },
+  tools: true
+}
+
 // -------------------------------------------------------------------------------------------------------------------
 // Pool
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The profiles of all workers, in the order of the pool. */
+/** The profiles of the workers, in the order of the pool. */
 export const profiles: ReadonlyArray<Profile> = [
   professor,
   editor,
@@ -238,6 +254,18 @@ export const profiles: ReadonlyArray<Profile> = [
   courier,
   proofreader
 ]
+
+/** The profiles of the workers and of the storekeeper behind them. */
+export const profilesWithStorekeeper: ReadonlyArray<Profile> = [...profiles, storekeeper]
+
+/** How the pool is made. */
+export interface Options extends GymWorker.Options {
+  /**
+   * Whether the storekeeper is in it, who is exact in the family `stock` and needs the tool of `GymTools`; false by
+   * default.
+   */
+  readonly storekeeper?: boolean | undefined
+}
 
 /** How long an answer takes at a pace of 1, in milliseconds: long enough to watch a team at work. */
 export const defaultLatencyMillis = 250
@@ -259,16 +287,17 @@ export const defaultLatencyMillis = 250
  * WorkerPool.ids(pool)[0] // => "professor"
  * ```
  */
-export const make = (options: GymWorker.Options = {}): WorkerPool.WorkerPool => {
+export const make = (options: Options = {}): WorkerPool.WorkerPool => {
+  const team = options.storekeeper ? profilesWithStorekeeper : profiles
   const ofWorkers = { ...options, latencyMillis: options.latencyMillis ?? defaultLatencyMillis }
-  return WorkerPool.makeUnsafe(profiles.map((profile) => GymWorker.make(profile, ofWorkers)))
+  return WorkerPool.makeUnsafe(team.map((profile) => GymWorker.make(profile, ofWorkers)))
 }
 
 /**
  * The share of questions of a family that a worker is expected to get right, 0 to 1: 0 without the skill, 1 if it is
  * exact. Habits count for three in ten. It is a guess for planners, not a measurement.
  */
-export const expectedSkill = (profile: Profile, family: FamilyName): number => {
+export const expectedSkill = (profile: Profile, family: AnyFamilyName): number => {
   const skill = profile.skills[family]
   if (skill === undefined || profile.checksOnly) return 0
   return (1 - (skill.slips ?? 0)) * (skill.habits === undefined ? 1 : 0.7)

@@ -7,13 +7,14 @@
  */
 import { type Message, text } from "@divisi/core/Message"
 import type { Pricing } from "@divisi/core/Usage"
-import { type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
+import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { FamilyName } from "./Family.ts"
+import type { AnyFamilyName } from "./Family.ts"
 import type { Habits } from "./Habits.ts"
 import * as Assignment from "./internal/assignment.ts"
 import * as Draw from "./internal/draw.ts"
+import * as Lookups from "./internal/lookups.ts"
 import type { Reply } from "./internal/solve.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -33,7 +34,7 @@ export interface Profile {
   readonly description: string
   readonly pricing: Pricing
   /** The families it does; it declines the rest. */
-  readonly skills: { readonly [Name in FamilyName]?: Skill | undefined }
+  readonly skills: { readonly [Name in AnyFamilyName]?: Skill | undefined }
   /** Whether it compares answers of others and makes plans when asked to. */
   readonly generalist?: boolean | undefined
   /** Whether it only says which of the answers that it sees is right. */
@@ -46,6 +47,8 @@ export interface Profile {
   readonly failures?: number | undefined
   /** Whether it thinks aloud: more output tokens, for the same answer. */
   readonly thorough?: boolean | undefined
+  /** Whether it can call tools, which it says in its `capabilities`; false by default. */
+  readonly tools?: boolean | undefined
   /** How long it takes, as a multiple of the pool's latency; 1 by default. */
   readonly pace?: number | undefined
 }
@@ -70,8 +73,16 @@ const tokensOf = (text: string): number => Math.ceil(text.length / charactersPer
 /** The limits of every worker. Answers are short, so a budget reserves little for a call. */
 const limits = { contextTokens: 8_192, maxOutputTokens: 512 }
 
-const inputTokens = (messages: ReadonlyArray<Message>): number =>
-  messages.reduce((sum, message) => sum + tokensPerMessage + tokensOf(text(message)), 0)
+const written = (message: Message): string =>
+  message.role === "assistant" && message.toolCalls !== undefined
+    ? text(message) + JSON.stringify(message.toolCalls)
+    : text(message)
+
+const inputTokens = ({ messages, tools = [] }: WorkerRequest): number =>
+  messages.reduce(
+    (sum, message) => sum + tokensPerMessage + tokensOf(written(message)),
+    tools.length === 0 ? 0 : tokensOf(JSON.stringify(tools))
+  )
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
@@ -79,22 +90,35 @@ const inputTokens = (messages: ReadonlyArray<Message>): number =>
 
 const pieces = (text: string): ReadonlyArray<string> => text.match(/\S+\s*|\s+/g) ?? [text]
 
-const asParts = (request: WorkerRequest, reply: Reply, thorough: boolean): ReadonlyArray<WorkerPart> => {
+const reasonOf = ({ articles, isRefusal, text }: Reply, shown: string): FinishReason => {
+  if (articles.length > 0) return "tool-calls"
+  if (isRefusal) return "refusal"
+  return shown.length < text.length ? "length" : "stop"
+}
+
+const asParts = (
+  request: WorkerRequest,
+  reply: Reply,
+  lookups: Lookups.Lookups,
+  thorough: boolean
+): ReadonlyArray<WorkerPart> => {
   const limit = Math.min(request.maxOutputTokens ?? limits.maxOutputTokens, limits.maxOutputTokens)
   const thinks = thorough && request.reasoning?.type !== "off"
   const thoughts = thinks ? reply.thoughts.map((thought) => `${thought}\n`) : []
   const reasoningTokens = Math.min(limit, tokensOf(thoughts.join("")))
   const room = (limit - reasoningTokens) * charactersPerToken
   const text = reply.text.slice(0, room)
+  const calls = Lookups.calls(reply.articles, lookups)
   return [
     ...thoughts.map((thought): WorkerPart => ({ type: "reasoning", text: thought })),
     ...pieces(text).map((piece): WorkerPart => ({ type: "text", text: piece })),
+    ...calls,
     {
       type: "finish",
-      reason: reply.isRefusal ? "refusal" : text.length < reply.text.length ? "length" : "stop",
+      reason: reasonOf(reply, text),
       usage: {
-        inputTokens: inputTokens(request.messages),
-        outputTokens: reasoningTokens + tokensOf(text),
+        inputTokens: inputTokens(request),
+        outputTokens: reasoningTokens + tokensOf(text) + (calls.length === 0 ? 0 : tokensOf(JSON.stringify(calls))),
         ...(reasoningTokens > 0 ? { reasoningTokens } : {})
       }
     }
@@ -131,6 +155,9 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  * `refusal`) in a sentence that begins with "I cannot do this". Solvers, and the
  * libraries they need, are loaded on the first call.
  *
+ * A worker whose profile has `tools` calls the tool of `GymTools` for what it needs to know of a warehouse, all
+ * that it needs for a part at once. Without the tool it declines.
+ *
  * **Example**
  *
  * ```ts
@@ -159,28 +186,30 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
 
   const answer = Effect.fnUntraced(function* (request: WorkerRequest) {
     const seed = Draw.derive(id, request.seed ?? 0, JSON.stringify(request.messages))
-    const neededTokens = inputTokens(request.messages)
+    const neededTokens = inputTokens(request)
     const { contextTokens } = limits
     if (neededTokens > contextTokens) {
       return yield* new WorkerError({ worker: id, reason: { _tag: "ContextTooLong", contextTokens, neededTokens } })
     }
-    const reading = Assignment.read(request.messages)
+    const reading = Assignment.read(Lookups.without(request.messages))
     const isOut = outages > 0 && Draw.make(Draw.derive(id, reading.question, "outage")).chance(outages)
     if (isOut || fails(seed)) {
       return yield* new WorkerError({ worker: id, reason: { _tag: "Overloaded", retryAfterMillis: millis } })
     }
     const { reply } = yield* Effect.promise(() => import("./internal/solve.ts"))
-    const said = yield* Effect.promise(() => reply(profile, reading, seed))
-    return spread(asParts(request, said, profile.thorough ?? false), millis)
+    const lookups = Lookups.read(request)
+    const said = yield* Effect.promise(() => reply(profile, reading, seed, lookups))
+    return spread(asParts(request, said, lookups, profile.thorough ?? false), millis)
   })
 
   return {
     id,
     description: profile.description,
+    capabilities: { tools: profile.tools ?? false },
     provider: `gym:${id}`,
     pricing: profile.pricing,
     limits,
-    countInputTokens: ({ messages }) => inputTokens(messages),
+    countInputTokens: inputTokens,
     generate: (request) => Stream.unwrap(answer(request))
   }
 }

@@ -56,4 +56,8 @@ export interface Habits {
   readonly stopsLoopsEarly?: boolean | undefined
   /** Reads only this many lines of a program, and gives up on a longer one. */
   readonly linesRead?: number | undefined
+
+  // Stock
+  /** Looks up only this many of the articles that are asked about. */
+  readonly articlesRead?: number | undefined
 }

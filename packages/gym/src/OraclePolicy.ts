@@ -9,14 +9,14 @@ import * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Step, Workflow } from "@divisi/core/Workflow"
 import * as Effect from "effect/Effect"
-import type { FamilyName } from "./Family.ts"
+import { type AnyFamilyName, toolNames } from "./Family.ts"
 import * as Gym from "./Gym.ts"
 import * as GymPool from "./GymPool.ts"
 import type { Profile } from "./GymWorker.ts"
 
 /** What the oracle knows about the workers. */
 export interface Options {
-  /** The profiles of the pool's workers, by id; those of the gym by default. */
+  /** The profiles of the pool's workers, by id; those of the gym and its storekeeper by default. */
   readonly profiles?: ReadonlyArray<Profile> | undefined
 }
 
@@ -33,19 +33,22 @@ const known = (pool: WorkerPool, profiles: ReadonlyArray<Profile>): ReadonlyArra
   })
 
 /** The worker that is expected to be right most often; of equals, the cheaper one. */
-const best = (workers: ReadonlyArray<Known>, family: FamilyName): Known =>
+const best = (workers: ReadonlyArray<Known>, family: AnyFamilyName): Known =>
   workers.reduce((left, right) => {
     const gain = GymPool.expectedSkill(right.profile, family) - GymPool.expectedSkill(left.profile, family)
     const cheaper = right.profile.pricing.outputPerMillion < left.profile.pricing.outputPerMillion
     return gain > 0 || (gain === 0 && cheaper) ? right : left
   })
 
-const checkerFor = (workers: ReadonlyArray<Known>, family: FamilyName): Known | undefined =>
+/** Whether a part needs a tool, which a policy may give where that is left to it (`toolAccess: "policy"`). */
+const needsTool = ({ family }: Gym.Part<AnyFamilyName>): boolean => toolNames.some((name) => name === family)
+
+const checkerFor = (workers: ReadonlyArray<Known>, family: AnyFamilyName): Known | undefined =>
   workers.find(({ profile }) => profile.checksOnly && profile.skills[family] !== undefined)
 
 /** The steps for one part: an attempt, or attempts and a check if that helps and there is room. */
 const stepsFor = (
-  part: Gym.Part,
+  part: Gym.Part<AnyFamilyName>,
   workers: ReadonlyArray<Known>,
   access: ReadonlyArray<number>,
   position: number,
@@ -55,7 +58,9 @@ const stepsFor = (
   const subtask = `Do only this part of the question: ${part.question}`
   const checker = checkerFor(workers, part.family)
   const sure = GymPool.expectedSkill(profile, part.family) === 1
-  if (sure || checker === undefined || room < 3) return [{ worker: ordinal, subtask, access }]
+  if (sure || checker === undefined || room < 3) {
+    return [needsTool(part) ? { worker: ordinal, subtask, access, tools: true } : { worker: ordinal, subtask, access }]
+  }
   const attempts = Array.from(
     { length: Math.min(3, room - 1) },
     (_, index): Step => ({ worker: ordinal, subtask: `Attempt ${index + 1}. ${subtask}`, access })
@@ -68,7 +73,11 @@ const stepsFor = (
   return [...attempts, check]
 }
 
-const plan = (parts: ReadonlyArray<Gym.Part>, workers: ReadonlyArray<Known>, maxSteps: number): Workflow => {
+const plan = (
+  parts: ReadonlyArray<Gym.Part<AnyFamilyName>>,
+  workers: ReadonlyArray<Known>,
+  maxSteps: number
+): Workflow => {
   const steps: Array<Step> = []
   /** The step that answers each part. */
   const answeredBy: Array<number> = []
@@ -99,12 +108,12 @@ const plan = (parts: ReadonlyArray<Gym.Part>, workers: ReadonlyArray<Known>, max
  * ```
  */
 export const make = (options: Options = {}): Policy.Policy => {
-  const { profiles = GymPool.profiles } = options
+  const { profiles = GymPool.profilesWithStorekeeper } = options
   const fail = (detail: string) => Effect.fail(new Policy.PolicyError({ policy: "oracle", detail }))
   return {
     name: "oracle",
     propose: ({ maxSteps, pool, task }) => {
-      const metadata = Gym.metadata(task)
+      const metadata = Gym.metadata<AnyFamilyName>(task)
       const workers = known(pool, profiles)
       if (metadata === undefined) return fail("the task was not made by the gym, so its structure is not known.")
       if (workers.length === 0) return fail("it knows no worker of the pool.")

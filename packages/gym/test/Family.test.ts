@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type AnswerKind, type Difficulty, families, names } from "../src/Family.ts"
+import { type AnswerKind, type AnyFamilyName, type Difficulty, families, names, toolNames } from "../src/Family.ts"
 import * as Draw from "../src/internal/draw.ts"
+import * as Stock from "../src/internal/stock.ts"
 import { solvers } from "../src/solvers/index.ts"
 
 const difficulties: ReadonlyArray<Difficulty> = [1, 2, 3]
@@ -13,7 +14,9 @@ const earlier: ReadonlyArray<readonly [string, AnswerKind]> = [
   ["Tuesday", "word"]
 ]
 
-const problems = (name: (typeof names)[number]) =>
+const all: ReadonlyArray<AnyFamilyName> = [...names, ...toolNames]
+
+const problems = (name: AnyFamilyName) =>
   difficulties.flatMap((difficulty) =>
     seeds.flatMap((seed) => {
       const draw = Draw.make(seed * difficulty)
@@ -26,16 +29,16 @@ const problems = (name: (typeof names)[number]) =>
   )
 
 describe("Family", () => {
-  for (const name of names) {
+  for (const name of all) {
     it(`${name}: what the generator knows by construction is what the solver computes from the text`, async () => {
       for (const { answer, question } of problems(name)) {
-        assert.strictEqual(await solvers[name].solve(question, {}), answer, question)
+        assert.strictEqual(await solvers[name].solve(question, {}, Stock.of), answer, question)
       }
     })
 
     it(`${name}: no other family's solver takes its questions for its own`, () => {
       for (const { question } of problems(name)) {
-        const readers = names.filter((other) => solvers[other].reads(question))
+        const readers = all.filter((other) => solvers[other].reads(question))
         assert.deepStrictEqual(readers, [name], question)
       }
     })

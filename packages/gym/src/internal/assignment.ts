@@ -121,7 +121,8 @@ const kinds: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:letters?|words?|text|spell\w*)\b/i, "text"],
   [/\b(?:logic\w*|puzzle|truth|true or false)\b/i, "logic"],
   [/\b(?:statistic\w*|mean|median|average|deviation)\b/i, "statistics"],
-  [/\b(?:programs?|code|javascript)\b/i, "program"]
+  [/\b(?:programs?|code|javascript)\b/i, "program"],
+  [/\b(?:stock|warehouse)\b/i, "stock"]
 ]
 
 const byKind = (

@@ -1,12 +1,12 @@
 /** Composite questions: two or three problems of different families, where a later one needs an earlier answer. */
 
-import { type Difficulty, type FamilyName, families, type Given, type Problem } from "../Family.ts"
+import { type AnyFamilyName, type Difficulty, families, type Given, type Problem } from "../Family.ts"
 import { join } from "../families/arithmetic.ts"
 import type { Draw } from "./draw.ts"
 
 /** A part of a question: what it asks, of which family it is, and which earlier parts it needs. */
-export interface PlannedPart {
-  readonly family: FamilyName
+export interface PlannedPart<Name extends AnyFamilyName = AnyFamilyName> {
+  readonly family: Name
   readonly question: string
   readonly needs: ReadonlyArray<number>
 }
@@ -19,7 +19,7 @@ export interface Composite {
 }
 
 interface Link {
-  readonly family: FamilyName
+  readonly family: AnyFamilyName
   readonly problem: Problem
   readonly needs: ReadonlyArray<number>
 }
@@ -40,10 +40,10 @@ const given = (form: Form, { answer, kind }: Problem, index: number, joining: bo
   return { value: answer, kind, noun: kind === "word" ? "that word" : "that number", many: "that many" }
 }
 
-const others = (names: ReadonlyArray<FamilyName>, used: ReadonlyArray<FamilyName>) =>
+const others = (names: ReadonlyArray<AnyFamilyName>, used: ReadonlyArray<AnyFamilyName>) =>
   names.filter((name) => !used.includes(name))
 
-const first = (draw: Draw, names: ReadonlyArray<FamilyName>, difficulty: Difficulty): Link => {
+const first = (draw: Draw, names: ReadonlyArray<AnyFamilyName>, difficulty: Difficulty): Link => {
   const family = draw.pick(names)
   return { family, problem: families[family].generate(draw, difficulty), needs: [] }
 }
@@ -51,7 +51,7 @@ const first = (draw: Draw, names: ReadonlyArray<FamilyName>, difficulty: Difficu
 /** Each part continues from the one before it. */
 const chain = (
   draw: Draw,
-  names: ReadonlyArray<FamilyName>,
+  names: ReadonlyArray<AnyFamilyName>,
   difficulty: Difficulty,
   length: number,
   form: Form
@@ -75,7 +75,7 @@ const chain = (
 /** Two parts that do not need each other, and a third that joins them. */
 const tree = (
   draw: Draw,
-  names: ReadonlyArray<FamilyName>,
+  names: ReadonlyArray<AnyFamilyName>,
   difficulty: Difficulty,
   form: Form
 ): ReadonlyArray<Link> | undefined => {
@@ -118,11 +118,12 @@ const word = (form: Form, draw: Draw, texts: ReadonlyArray<string>): string => {
   }
 }
 
-/** A composite of the given families, or `undefined` when the tries found none. */
+/** A composite of the given families, with a part of one of them where that is named; `undefined` when the tries found none. */
 export const generate = (
   draw: Draw,
-  names: ReadonlyArray<FamilyName>,
-  difficulty: Difficulty
+  names: ReadonlyArray<AnyFamilyName>,
+  difficulty: Difficulty,
+  having?: AnyFamilyName
 ): Composite | undefined => {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const joining = draw.chance(0.25)
@@ -133,6 +134,7 @@ export const generate = (
       ? tree(draw, names, difficulty, form)
       : chain(draw, names, difficulty, draw.chance(difficulty === 1 ? 0 : 0.4) ? 3 : 2, form)
     if (links === undefined) continue
+    if (having !== undefined && links.every(({ family }) => family !== having)) continue
     return {
       question: word(
         form,

@@ -1,16 +1,21 @@
 /** How a worker with skills works on its assignment. */
-import type { FamilyName } from "../Family.ts"
+import type { AnyFamilyName } from "../Family.ts"
 import { normalise } from "../GymGrader.ts"
+import { stock } from "../GymTools.ts"
 import type { Profile } from "../GymWorker.ts"
 import { solvers } from "../solvers/index.ts"
+import type { LookUp } from "../solvers/reading.ts"
 import { type Assignment, assign, isDecline, type Reading, type Turn, valueOf } from "./assignment.ts"
 import * as Draw from "./draw.ts"
+import type { Lookups } from "./lookups.ts"
 import { namesIn, type Part, split, substitute } from "./parts.ts"
 import { slip } from "./slip.ts"
 
-/** A worker's reply: its answer, and its thoughts. */
+/** A worker's reply: its answer or what it looks up first, and its thoughts. */
 export interface Reply {
   readonly text: string
+  /** The articles that it asks the tool about; it answers once it is told. */
+  readonly articles: ReadonlyArray<string>
   /** Whether it declines: the text says why. */
   readonly isRefusal: boolean
   readonly thoughts: ReadonlyArray<string>
@@ -19,14 +24,14 @@ export interface Reply {
 /** A value, or why there is none. */
 type Found = { readonly value: string } | { readonly because: string }
 
-const entries = Object.entries(solvers) as ReadonlyArray<readonly [FamilyName, (typeof solvers)[FamilyName]]>
+const entries = Object.entries(solvers) as ReadonlyArray<readonly [AnyFamilyName, (typeof solvers)[AnyFamilyName]]>
 
 type Names = ReadonlyMap<string, number>
 
 /** The family of a question. A number or a word stands in for an earlier answer that the question mentions. */
 const familyOf =
   (names: Names) =>
-  (text: string): FamilyName | undefined => {
+  (text: string): AnyFamilyName | undefined => {
     for (const stand of ["7", "seven"]) {
       const filled = substitute(text, () => stand, names)
       const found = entries.find(([, solver]) => solver.reads(filled))
@@ -47,21 +52,41 @@ interface Call {
   readonly known: Map<number, string>
   /** Earlier turns with their assignments. */
   readonly seen: ReadonlyArray<{ readonly turn: Turn; readonly assignment: Assignment }>
+  readonly lookups: Lookups
+  /** The articles that it needs and was not told of. */
+  readonly wanted: Set<string>
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // One question
 // -------------------------------------------------------------------------------------------------------------------
 
+/** What the tool has told of an article, or a note that it is to be asked. */
+const lookUp =
+  ({ lookups: { told }, wanted }: Call): LookUp =>
+  (article) => {
+    const known = told.get(article)
+    if (known === undefined) wanted.add(article)
+    return known === undefined || "because" in known ? undefined : known
+  }
+
+/** Why a question has no answer that the worker would otherwise have solved. */
+const obstacle = ({ lookups: { told }, wanted }: Call): string => {
+  if (wanted.size > 0) return `I was not given the tool "${stock.name}", which knows ${[...wanted].join(" and ")}`
+  const [failure] = [...told.values()].flatMap((one) => ("because" in one ? [one.because] : []))
+  return failure === undefined ? "this is too hard for me" : failure.replace(/\.$/, "")
+}
+
 /** Answers a question that needs no earlier answer, as well as the worker can. */
-const solveText = async ({ names, profile, seed, thoughts }: Call, text: string): Promise<Found> => {
+const solveText = async (call: Call, text: string): Promise<Found> => {
+  const { names, profile, seed, thoughts } = call
   const family = familyOf(names)(text)
   if (family === undefined) return { because: "I do not understand the question" }
   const skill = profile.skills[family]
   if (skill === undefined)
     return { because: `this is ${family}, and I only do ${Object.keys(profile.skills).join(" and ")}` }
-  const exact = await solvers[family].solve(text, skill.habits ?? {})
-  if (exact === undefined) return { because: "this is too hard for me" }
+  const exact = await solvers[family].solve(text, skill.habits ?? {}, lookUp(call))
+  if (exact === undefined) return { because: obstacle(call) }
   const draw = Draw.make(Draw.derive(seed, text))
   const value = draw.chance(skill.slips ?? 0) ? slip(draw, exact, text) : exact
   thoughts.push(`${text.replace(/\s+/g, " ")} This is ${family}: ${value}.`)
@@ -168,7 +193,7 @@ const solveOwn = (call: Call, text: string): Promise<Found> => {
   return solveText(call, substitute(text, value, call.names))
 }
 
-const start = (profile: Profile, reading: Reading, seed: number): Call => {
+const start = (profile: Profile, reading: Reading, seed: number, lookups: Lookups): Call => {
   const parts = split(reading.question)
   const names = namesIn(reading.question)
   const known = new Map<number, string>()
@@ -178,7 +203,7 @@ const start = (profile: Profile, reading: Reading, seed: number): Call => {
     const single = only !== undefined && more === undefined && parts.length > 1
     if (single && !assignment.plan && !isDecline(turn.answer)) known.set(only, valueOf(turn.answer))
   }
-  return { profile, reading, parts, names, seed, thoughts: [], known, seen }
+  return { profile, reading, parts, names, seed, thoughts: [], known, seen, lookups, wanted: new Set() }
 }
 
 const work = async (call: Call, assignment: Assignment): Promise<Found> => {
@@ -198,12 +223,17 @@ export const understands = (question: string): boolean => {
 }
 
 /** A worker's reply to its messages. The same seed and messages give the same reply. */
-export const reply = async (profile: Profile, reading: Reading, seed: number): Promise<Reply> => {
-  const call = start(profile, reading, seed)
+export const reply = async (profile: Profile, reading: Reading, seed: number, lookups: Lookups): Promise<Reply> => {
+  const call = start(profile, reading, seed, lookups)
+  const { thoughts, wanted } = call
   const assignment = assign(call.parts, reading.subtask, familyOf(call.names))
-  if (assignment.plan && profile.generalist) return { text: planOf(call), isRefusal: false, thoughts: call.thoughts }
+  if (assignment.plan && profile.generalist) return { text: planOf(call), articles: [], isRefusal: false, thoughts }
   const found = await work(call, assignment)
+  if (lookups.canAsk && wanted.size > 0) {
+    thoughts.push(`I look up ${[...wanted].join(" and ")}.`)
+    return { text: "", articles: [...wanted], isRefusal: false, thoughts }
+  }
   const isRefusal = "because" in found
   const text = isRefusal ? `I cannot do this: ${found.because}.` : found.value
-  return { text, isRefusal, thoughts: call.thoughts }
+  return { text, articles: [], isRefusal, thoughts }
 }

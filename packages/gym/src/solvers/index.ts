@@ -1,5 +1,5 @@
 /** The solvers of all families. */
-import type { FamilyName } from "../Family.ts"
+import type { AnyFamilyName } from "../Family.ts"
 import { algebra } from "./algebra.ts"
 import { arithmetic } from "./arithmetic.ts"
 import { calendar } from "./calendar.ts"
@@ -7,12 +7,13 @@ import { logic } from "./logic.ts"
 import { program } from "./program.ts"
 import type { Solver } from "./reading.ts"
 import { statistics } from "./statistics.ts"
+import { stock } from "./stock.ts"
 import { text } from "./text.ts"
 import { units } from "./units.ts"
 
 export type { Solver } from "./reading.ts"
 
-export const solvers: { readonly [Name in FamilyName]: Solver } = {
+export const solvers: { readonly [Name in AnyFamilyName]: Solver } = {
   arithmetic,
   algebra,
   units,
@@ -20,5 +21,6 @@ export const solvers: { readonly [Name in FamilyName]: Solver } = {
   text,
   logic,
   statistics,
-  program
+  program,
+  stock
 }

@@ -1,12 +1,16 @@
 /** What all solvers do first: normalise the spelling of a text. */
 import type { Habits } from "../Habits.ts"
+import type { Stock } from "../internal/stock.ts"
+
+/** What a tool has told of an article of the warehouse; `undefined` where nothing is known of it (yet). */
+export type LookUp = (article: string) => Stock | undefined
 
 /** Reads the questions of one family and computes their answers. */
 export interface Solver {
   /** Whether this is a question of the family. Cheap: it loads nothing. */
   readonly reads: (question: string) => boolean
   /** The answer, or `undefined` when this is no question of the family, or the habits prevent an answer. */
-  readonly solve: (question: string, habits: Habits) => Promise<string | undefined>
+  readonly solve: (question: string, habits: Habits, lookUp?: LookUp) => Promise<string | undefined>
 }
 
 /**
@@ -21,14 +25,14 @@ const isDocument = (question: string): boolean =>
 /** A solver from a function that reads a question and one that computes the answer. */
 export const solver = <Read>(
   read: (question: string) => Read | undefined,
-  compute: (read: Read, habits: Habits) => Promise<string | undefined> | string | undefined
+  compute: (read: Read, habits: Habits, lookUp: LookUp) => Promise<string | undefined> | string | undefined
 ): Solver => {
   const readQuestion = (question: string) => (isDocument(question) ? undefined : read(question))
   return {
     reads: (question) => readQuestion(question) !== undefined,
-    solve: async (question, habits) => {
+    solve: async (question, habits, lookUp = () => undefined) => {
       const found = readQuestion(question)
-      return found === undefined ? undefined : compute(found, habits)
+      return found === undefined ? undefined : compute(found, habits, lookUp)
     }
   }
 }

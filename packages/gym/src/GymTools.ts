@@ -1,0 +1,49 @@
+/**
+ * The tools of the gym. Questions of the family `stock` are about a warehouse that no worker knows: who has the tool can
+ * look articles up, and who has not cannot answer.
+ */
+import type * as Tool from "@divisi/core/Tool"
+import * as Effect from "effect/Effect"
+import * as Stock from "./internal/stock.ts"
+
+/**
+ * Says how many pieces of an article are in the warehouse, and what one of them costs.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as GymPool from "@divisi/gym/GymPool"
+ * import * as GymTools from "@divisi/gym/GymTools"
+ * import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+ * import * as Effect from "effect/Effect"
+ *
+ * const conductor = Conductor.make({
+ *   policy: LexicalPolicy.make(),
+ *   pool: GymPool.make({ latencyMillis: 0, storekeeper: true }),
+ *   tools: [GymTools.stock]
+ * })
+ * const run = conductor.run("How many copper kettles are in stock?")
+ * const { answer } = await Effect.runPromise(run)
+ * answer // => "6199"
+ * ```
+ */
+export const stock: Tool.Tool<{ readonly article: string }> = {
+  name: "stock",
+  description: "What the warehouse has in stock of an article: how many pieces, and how many dollars one costs.",
+  input: {
+    type: "object",
+    properties: { article: { type: "string", description: "Its name in the plural, such as copper kettles" } },
+    required: ["article"],
+    additionalProperties: false
+  },
+  execute: ({ article }) => {
+    const found = Stock.of(article)
+    return found === undefined
+      ? Effect.fail(`The warehouse has no article "${article.slice(0, 100)}".`)
+      : Effect.succeed(found)
+  }
+}
+
+/** All of them. */
+export const all: ReadonlyArray<Tool.Tool> = [stock]

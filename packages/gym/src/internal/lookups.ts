@@ -1,0 +1,61 @@
+/** What a worker has asked a tool in the course of its step, what it was told, and whether it may ask more. */
+import { type Message, text } from "@divisi/core/Message"
+import type { WorkerPart, WorkerRequest } from "@divisi/core/Worker"
+import { stock } from "../GymTools.ts"
+import type { Stock } from "./stock.ts"
+
+/** What was told of an article: its stock, or why there is none. */
+export type Told = Stock | { readonly because: string }
+
+/** The tool as a worker finds it in its request. */
+export interface Lookups {
+  readonly told: ReadonlyMap<string, Told>
+  readonly canAsk: boolean
+}
+
+const parsed = (json: string): Readonly<Record<string, unknown>> => {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+  } catch {
+    return {}
+  }
+}
+
+const stockIn = (json: string): Told => {
+  const { dollars, pieces } = parsed(json)
+  return typeof pieces === "number" && typeof dollars === "number" ? { pieces, dollars } : { because: json }
+}
+
+/** The messages of a step without what came of tools in it, which stands behind them. */
+export const without = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
+  const end = messages.findLastIndex((message) => message.role !== "tool" && !isCall(message))
+  return messages.slice(0, end + 1)
+}
+
+const isCall = (message: Message): boolean => message.role === "assistant" && message.toolCalls !== undefined
+
+/** What a request says of the tool. */
+export const read = ({ messages, toolChoice, tools = [] }: WorkerRequest): Lookups => {
+  const told = new Map<string, Told>()
+  const asked = new Map<string, string>()
+  for (const message of messages) {
+    if (message.role === "assistant") {
+      for (const { arguments: json, id } of message.toolCalls ?? []) asked.set(id, String(parsed(json).article))
+    }
+    if (message.role !== "tool") continue
+    const article = asked.get(message.callId)
+    if (article !== undefined) told.set(article, stockIn(text(message)))
+  }
+  const isOther = typeof toolChoice === "object" && toolChoice.name !== stock.name
+  return { told, canAsk: tools.some(({ name }) => name === stock.name) && toolChoice !== "none" && !isOther }
+}
+
+/** The calls for articles. Their ids say how many were made before. */
+export const calls = (articles: ReadonlyArray<string>, { told }: Lookups): ReadonlyArray<WorkerPart> =>
+  articles.map((article, index) => ({
+    type: "tool-call",
+    id: `call-${told.size + index + 1}`,
+    name: stock.name,
+    arguments: JSON.stringify({ article })
+  }))

@@ -1,0 +1,53 @@
+/** Reads what is asked of a warehouse, looks its articles up, and reckons with what it is told. */
+import type { Stock } from "../internal/stock.ts"
+import { plain, type Solver, solver } from "./reading.ts"
+
+/** A way to ask: the articles that it names, then a number, and what is made of their stock. */
+interface Form {
+  readonly pattern: RegExp
+  readonly articles: number
+  readonly value: (stock: ReadonlyArray<Stock>, amount: number) => number
+}
+
+const form = (pattern: string, articles: number, value: Form["value"]): Form => ({
+  pattern: new RegExp(`^${pattern}$`, "i"),
+  articles,
+  value
+})
+
+const A = "([a-z]+ [a-z]+)"
+const N = "(\\d+)"
+const there = "(?:in stock|(?:there )?in the warehouse)"
+
+const pieces = (stock: ReadonlyArray<Stock>) => stock.reduce((sum, one) => sum + one.pieces, 0)
+
+const forms: ReadonlyArray<Form> = [
+  form(`how many ${A} (?:are ${there}|does the warehouse have)`, 1, pieces),
+  form(`how many ${A} and ${A} are ${there} together`, 2, pieces),
+  form(`how many more ${A} than ${A} are ${there}`, 2, ([more, less]) => more!.pieces - (less?.pieces ?? 0)),
+  form(`what are all ${A}(?: and ${A})? ${there} worth(?: together)?, in dollars`, 2, (stock) =>
+    stock.reduce((sum, one) => sum + one.pieces * one.dollars, 0)
+  ),
+  form(`how many ${A} are left ${there} after ${N} are sold`, 1, (stock, sold) => pieces(stock) - sold),
+  form(`how many ${A} are ${there} after ${N} more arrive`, 1, (stock, more) => pieces(stock) + more)
+]
+
+const read = (question: string) => {
+  const text = plain(question)
+    .replace(/\s+/g, " ")
+    .replace(/[?. ]+$/, "")
+    .trim()
+  for (const { articles, pattern, value } of forms) {
+    const match = pattern.exec(text)
+    if (match === null) continue
+    const names = match.slice(1, 1 + articles).filter((name) => name !== undefined)
+    return { names, value, amount: Number(match[1 + articles] ?? 0) }
+  }
+  return undefined
+}
+
+/** Every article is looked up before one of them is missed, so that all are asked for at once. */
+export const stock: Solver = solver(read, ({ amount, names, value }, { articlesRead = names.length }, lookUp) => {
+  const found = names.slice(0, articlesRead).map(lookUp)
+  return found.every((one) => one !== undefined) ? String(value(found, amount)) : undefined
+})
