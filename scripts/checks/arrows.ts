@@ -53,6 +53,7 @@ export const arrows: ReadonlyArray<Arrow> = [
   // What says whether an answer is right: trainers need it as much as evaluations do.
   { from: "graders", to: ["core"] },
   { from: "evals", to: ["core", "files", "graders"] },
+  { from: "tools-mcp", to: ["core"] },
   { from: "cluster", to: ["core"] },
   { from: "server", to: ["core"] },
   // Pages are drawn from data alone; tests hold them to the data that evaluations and trainings give.

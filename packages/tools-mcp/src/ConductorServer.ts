@@ -1,0 +1,150 @@
+/**
+ * A Conductor as an MCP server: any MCP client can ask it. It offers one tool, `ask`, tells its client how a run goes on
+ * (progress notifications), and stops a run that its client cancels.
+ */
+import type { Readable, Writable } from "node:stream"
+import type { Conductor, RunResult } from "@divisi/core/Conductor"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import { type CallToolResult, fromJsonSchema, McpServer, type ServerContext } from "@modelcontextprotocol/server"
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
+import * as Effect from "effect/Effect"
+import manifest from "../package.json" with { type: "json" }
+
+/** What is offered. */
+export interface Options {
+  readonly conductor: Conductor["Service"]
+  /** What the client's model is told that the tool is for. */
+  readonly description?: string | undefined
+}
+
+/** Where the messages of a client come from, and where answers go. Nothing else may be written there. */
+export interface Streams {
+  readonly input: Readable
+  readonly output: Writable
+}
+
+const defaultDescription =
+  "Answers a question with a team of models: plans the work, gives each step to the model that is good at it, and returns the answer. The question must hold all that is needed: nothing of the conversation is seen. It can take minutes."
+
+const question = fromJsonSchema<{ readonly question: string }>({
+  type: "object",
+  properties: {
+    question: { type: "string", minLength: 1, description: "The whole question, with all that is needed to answer it" }
+  },
+  required: ["question"],
+  additionalProperties: false
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// What a client is told
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What happens, in a few words; nothing where it is no news. */
+const news = (event: RunEvent): string | undefined => {
+  switch (event.type) {
+    case "workflow-proposed":
+      return `Plan by ${event.policy}: ${event.workflow.steps.map((_, step) => `step ${step}`).join(", ") || "no step"}`
+    case "step-started":
+      return `Step ${event.step}: ${event.worker} starts`
+    case "tool-started":
+      return `Step ${event.step}: the tool ${event.name} runs`
+    case "step-finished":
+      return `Step ${event.step}: ${event.worker} has answered`
+    case "step-failed":
+      return `Step ${event.step}: ${event.worker} failed`
+    default:
+      return undefined
+  }
+}
+
+/** Tells a client that wants to know how a run goes on. A client that is gone need not be told. */
+const teller = ({ mcpReq }: ServerContext): ((event: RunEvent) => void) => {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return () => {}
+  let progress = 0
+  return (event) => {
+    const message = news(event)
+    if (message === undefined) return
+    progress += 1
+    const params = { progressToken, progress, message }
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {})
+  }
+}
+
+const text = (of: string) => [{ type: "text" as const, text: of }]
+
+const waiting = ({ waitingFor }: RunResult): string => {
+  const calls = waitingFor.map(
+    (waits) =>
+      `${waits.call.name}(${waits.call.arguments}) waits for ${waits.for === "approval" ? "an approval" : "its result"}`
+  )
+  return `Nobody can be asked here, so the run was left: ${calls.join("; ")}. Allow tools beforehand, or leave them out.`
+}
+
+const why: { readonly [E in Exclude<RunResult["ending"], "answered">]: string } = {
+  budget: "The budget stopped the run",
+  refused: "The question was declined",
+  failed: "The run failed",
+  interrupted: "The run was stopped",
+  suspended: "The run is suspended"
+}
+
+/** A run without an answer is an error as MCP has them for tools: the client's model reads why. */
+const resultOf = (result: RunResult): CallToolResult => {
+  const { answer, detail, ending, runId, spend } = result
+  const _meta = { "divisi/run": { runId, ending, calls: spend.calls, costUsd: spend.costUsd } }
+  if (ending === "answered") return { content: text(answer ?? ""), _meta }
+  const said = ending === "suspended" ? waiting(result) : (detail ?? "")
+  const sofar = answer === undefined ? "" : `\nWhat it has until then:\n${answer}`
+  return { content: text(`${why[ending]}${said === "" ? "." : `: ${said}`}${sofar}`), isError: true, _meta }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+type Run = (question: string, context: ServerContext) => Promise<RunResult>
+
+const serverOf = (run: Run, description: string = defaultDescription): McpServer => {
+  const server = new McpServer({ name: "divisi", title: "Divisi", version: manifest.version })
+  const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: true }
+  server.registerTool(
+    "ask",
+    { title: "Ask a team of models", description, inputSchema: question, annotations },
+    async ({ question }, context) => resultOf(await run(question, context))
+  )
+  return server
+}
+
+/** How this server runs a question; runs have the services of the effect that this is made in. */
+const runner = ({ conductor }: Options): Effect.Effect<Run> =>
+  Effect.map(Effect.context<never>(), (services) => {
+    const run = Effect.runPromiseWith(services)
+    return (question, context) =>
+      run(conductor.run(question, { listener: teller(context) }), { signal: context.mcpReq.signal })
+  })
+
+/**
+ * The server, for a transport of the SDK: `server.connect(transport)`. Runs have the services of the effect that it is
+ * made in.
+ */
+export const make = (options: Options): Effect.Effect<McpServer> =>
+  Effect.map(runner(options), (run) => serverOf(run, options.description))
+
+/**
+ * Serves one client over the standard input and output of this process, or over other streams, until the client closes
+ * the input. Runs that are going on are stopped then. Interrupting it ends the connection.
+ */
+export const stdio = Effect.fnUntraced(function* (
+  options: Options,
+  { input, output }: Streams = { input: process.stdin, output: process.stdout }
+): Effect.fn.Return<void> {
+  const run = yield* runner(options)
+  const transport = new StdioServerTransport(input, output)
+  yield* Effect.callback<void>((resume) => {
+    const end = () => resume(Effect.void)
+    input.once("end", end).once("close", end)
+    const handle = serveStdio(() => serverOf(run, options.description), { transport })
+    return Effect.promise(() => handle.close())
+  })
+})

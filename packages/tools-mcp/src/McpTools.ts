@@ -1,0 +1,182 @@
+/**
+ * Tools of MCP servers, for the runs of a Conductor.
+ *
+ * A server is started, or reached, when its tools are listed, and ends with the scope. What becomes of it later is the
+ * result of a call and never the end of a run: one that dies fails the calls that it had, and is started anew by the
+ * next one.
+ */
+import * as Message from "@divisi/core/Message"
+import { nearest } from "@divisi/core/Nearest"
+import type { OptionsError } from "@divisi/core/Options"
+import type { JsonSchema, Tool } from "@divisi/core/Tool"
+import type { Tool as Definition } from "@modelcontextprotocol/client"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSchema"
+import * as Connection from "./connection.ts"
+import * as McpServer from "./McpServer.ts"
+import { contentOf } from "./toolResult.ts"
+
+/** What is wrong with a server, or with what is wanted of it. */
+export interface Problem {
+  readonly server: string
+  readonly detail: string
+}
+
+/**
+ * The tools of some servers.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as McpTools from "@divisi/tools-mcp/McpTools"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const { problems, tools } = yield* McpTools.make({ files: { command: "no-such-program" } })
+ *   return [tools.length, problems[0]?.server]
+ * })
+ * await Effect.runPromise(Effect.scoped(program)) // => [0, "files"]
+ * ```
+ */
+export class McpTools extends Context.Service<
+  McpTools,
+  {
+    /** For `tools` of a run. A name is the server's name, `__`, and the tool's own. */
+    readonly tools: ReadonlyArray<Tool>
+    /** The servers that did not start, and the tools that were asked for and are not there. */
+    readonly problems: ReadonlyArray<Problem>
+  }
+>()("@divisi/tools-mcp/McpTools") {}
+
+/** Servers by the names that stand before those of their tools: letters, digits, `_` and `-`, at most 32. */
+export type McpServers = Readonly<Record<string, McpServer.McpServer>>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tools
+// -------------------------------------------------------------------------------------------------------------------
+
+const mostOfName = 64
+
+/** A short text that differs where the given one does. */
+const digest = (text: string): string => {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return (hash >>> 0).toString(36)
+}
+
+/** A name that all vendors take; one that had to be changed ends in a digest, so that two do not become one. */
+const nameOf = (server: string, tool: string): string => {
+  const whole = `${server}__${tool}`
+  const allowed = whole.replace(/[^A-Za-z0-9_-]/g, "_")
+  if (allowed === whole && whole.length <= mostOfName) return whole
+  const end = `_${digest(tool)}`
+  return `${allowed.slice(0, mostOfName - end.length)}${end}`
+}
+
+/**
+ * The schema as the server gives it. Arguments are held to it by the server, which has to in any case, so that a schema
+ * that we cannot read costs nobody a tool.
+ */
+const inputOf = (schema: JsonSchema): StandardSchemaV1<unknown, Record<string, unknown>> & StandardJSONSchemaV1 => ({
+  "~standard": {
+    version: 1,
+    vendor: "mcp",
+    validate: (value) =>
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? { value: value as Record<string, unknown> }
+        : { issues: [{ message: "Expected an object" }] },
+    jsonSchema: { input: () => ({ ...schema }), output: () => ({ ...schema }) }
+  }
+})
+
+const isAsked = ({ needsApproval }: McpServer.McpServer, { annotations, name }: Definition): boolean => {
+  if (needsApproval === undefined) return annotations?.readOnlyHint !== true
+  return typeof needsApproval === "boolean" ? needsApproval : needsApproval.includes(name)
+}
+
+const toolOf = (
+  server: string,
+  options: McpServer.McpServer,
+  { call }: Connection.Connection,
+  definition: Definition
+): Tool => ({
+  name: nameOf(server, definition.name),
+  description: definition.description ?? definition.title,
+  input: inputOf(definition.inputSchema),
+  needsApproval: isAsked(options, definition),
+  timeoutMillis: options.timeoutMillis,
+  maxResultCharacters: options.maxResultCharacters,
+  execute: (input: Record<string, unknown>) =>
+    Effect.matchEffect(call(definition.name, input), {
+      onFailure: (detail) => Effect.fail(`the MCP server "${server}": ${detail}`),
+      onSuccess: (result) => {
+        const content = contentOf(result)
+        return result.isError === true ? Effect.fail(Message.text(content)) : Effect.succeed(content)
+      }
+    })
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+type Found = McpTools["Service"]
+
+const missing = (wanted: string, names: ReadonlyArray<string>): string => {
+  const meant = nearest(wanted, names)
+  return `it has no tool "${wanted}"${meant === undefined ? `; it has ${names.join(", ") || "none"}` : `: did you mean "${meant}"?`}`
+}
+
+const ofServer = Effect.fnUntraced(function* (
+  server: string,
+  options: McpServer.McpServer
+): Effect.fn.Return<Found, never, Scope.Scope> {
+  const connection = yield* Connection.make(options)
+  const listed = yield* Effect.result(connection.list)
+  if (Result.isFailure(listed)) return { tools: [], problems: [{ server, detail: listed.failure }] }
+  const definitions = new Map(listed.success.toReversed().map((definition) => [definition.name, definition]))
+  const names = [...definitions.keys()].reverse()
+  const wanted = options.tools ?? names
+  return {
+    tools: wanted.flatMap((name) => {
+      const definition = definitions.get(name)
+      return definition === undefined ? [] : [toolOf(server, options, connection, definition)]
+    }),
+    problems: wanted.flatMap((name) => (definitions.has(name) ? [] : [{ server, detail: missing(name, names) }]))
+  }
+})
+
+/**
+ * Starts or reaches servers, all at once, and lists their tools.
+ *
+ * **Details**
+ *
+ * A server that does not start has no tools, and `problems` says why. Those that do end with the scope: their input is
+ * closed, and one that goes on for two seconds is stopped. Which tools there are is asked once; a tool that goes away
+ * later fails. Fails with an `OptionsError` where a server is described wrongly.
+ */
+export const make = Effect.fnUntraced(function* (
+  servers: McpServers
+): Effect.fn.Return<Found, OptionsError, Scope.Scope> {
+  const entries = Object.entries(servers)
+  yield* Effect.try({
+    try: () => {
+      for (const [name, server] of entries) McpServer.check(name, server)
+    },
+    catch: (error) => error as OptionsError
+  })
+  const found = yield* Effect.forEach(entries, ([name, options]) => ofServer(name, options), {
+    concurrency: "unbounded"
+  })
+  return McpTools.of({
+    tools: found.flatMap(({ tools }) => tools),
+    problems: found.flatMap(({ problems }) => problems)
+  })
+})
+
+/** The tools of servers as a service, for as long as the layer lives. */
+export const layer = (servers: McpServers): Layer.Layer<McpTools, OptionsError> => Layer.effect(McpTools, make(servers))

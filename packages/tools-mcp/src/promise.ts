@@ -1,0 +1,43 @@
+/** Tools of MCP servers for `@divisi/core/promise`. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as McpTools from "./McpTools.ts"
+
+export type { HttpServer, McpServer, Secret, StdioServer } from "./McpServer.ts"
+export type { McpServers, Problem } from "./McpTools.ts"
+
+/** The tools of servers that are running. */
+export interface OpenTools extends AsyncDisposable {
+  /** For `tools` of a run. A name is the server's name, `__`, and the tool's own. */
+  readonly tools: McpTools.McpTools["Service"]["tools"]
+  /** The servers that did not start, and the tools that were asked for and are not there. */
+  readonly problems: McpTools.McpTools["Service"]["problems"]
+  /** Ends the servers. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Starts or reaches MCP servers and lists their tools. They end with `close`, or with the block of an `await using`.
+ *
+ * **Details**
+ *
+ * A server that does not start has no tools, and `problems` says why. One that dies later fails the calls that it had, and
+ * is started anew by the next call. The promise is rejected with an `OptionsError` where a server is described wrongly.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { openTools } from "@divisi/tools-mcp/promise"
+ *
+ * await using servers = await openTools({ files: { command: "no-such-program" } })
+ * servers.tools.length // => 0
+ * servers.problems[0]?.detail // => "it did not start: spawn no-such-program ENOENT"
+ * ```
+ */
+export const openTools = async (servers: McpTools.McpServers): Promise<OpenTools> => {
+  const scope = Scope.makeUnsafe()
+  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const found = await Effect.runPromise(Scope.provide(McpTools.make(servers), scope))
+  return { ...found, close, [Symbol.asyncDispose]: close }
+}
