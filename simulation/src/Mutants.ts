@@ -24,8 +24,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/WorkerCall.ts",
     edits: [
       {
-        from: "return Effect.flatMap(ledger.reserve(boundOn(ledger, call)), (own) => {",
-        to: "return Effect.flatMap(restore(ledger.reserve(boundOn(ledger, call))), (own) => {"
+        from: "return Effect.flatMap(ledger.reserve(boundOn(ledger, call), place && nameOf(place)), (own) => {",
+        to: "return Effect.flatMap(restore(ledger.reserve(boundOn(ledger, call), place && nameOf(place))), (own) => {"
       }
     ]
   },

@@ -21,11 +21,14 @@ export {
   type ConductOptions,
   type ConductResult,
   conduct,
+  type ResumeOptions,
+  type ResumeRunOptions,
   resume,
+  resumeRun,
   streamAnswer,
   streamRun
 } from "./promise/runs.ts"
-export { ledger, memoryCache, open } from "./promise/shared.ts"
+export { ledger, memoryCache, memoryJournal, open } from "./promise/shared.ts"
 export { type ToolOptions, tool } from "./promise/tools.ts"
 export { decodeTranscript, encodeTranscript } from "./promise/transcripts.ts"
 export { type Answer, type WorkerOptions, worker, workerError } from "./promise/workers.ts"

@@ -1,7 +1,9 @@
 /** What runs of `@divisi/core/promise` share on disk, for people who do not use Effect. */
+import { Journal } from "@divisi/core/Journal"
 import { open } from "@divisi/core/promise"
 import { ResponseCache } from "@divisi/core/ResponseCache"
 import * as DiskCache from "./DiskCache.ts"
+import * as DiskJournal from "./DiskJournal.ts"
 
 /**
  * Opens a file that keeps workers' answers, so that equal calls are paid for once: by this process, those beside it and
@@ -26,3 +28,33 @@ import * as DiskCache from "./DiskCache.ts"
  */
 export const openCache = (options: DiskCache.Options): Promise<ResponseCache & AsyncDisposable> =>
   open(ResponseCache, DiskCache.layer(options))
+
+/**
+ * Opens a file that keeps runs, so that they survive their process: by default one in this user's data folder. It is closed
+ * by `await using`, or never. The promise is rejected with a `JournalError` when the file cannot be used.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, resumeRun, single, worker } from "@divisi/core/promise"
+ * import { openJournal } from "@divisi/files/promise"
+ * import { mkdtempSync } from "node:fs"
+ * import { tmpdir } from "node:os"
+ * import { join } from "node:path"
+ *
+ * const file = join(mkdtempSync(join(tmpdir(), "divisi-")), "runs.sqlite")
+ * let calls = 0
+ * const pool = [worker({ id: "calculator", answer: () => `${(calls += 1) * 42}` })]
+ * const options = { pool, policy: single(0), runId: "run-1" }
+ * {
+ *   await using journal = await openJournal({ file })
+ *   await conduct({ ...options, journal, question: "What is 6 times 7?" })
+ * }
+ * await using journal = await openJournal({ file })
+ * const again = await resumeRun({ ...options, journal })
+ * again.answer // => "42"
+ * calls // => 1
+ * ```
+ */
+export const openJournal = (options: DiskJournal.Options = {}): Promise<Journal & AsyncDisposable> =>
+  open(Journal, DiskJournal.layer(options))

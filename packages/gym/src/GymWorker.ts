@@ -208,6 +208,7 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
     capabilities: { tools: profile.tools ?? false },
     provider: `gym:${id}`,
     pricing: profile.pricing,
+    recovery: "free",
     limits,
     countInputTokens: inputTokens,
     generate: (request) => Stream.unwrap(answer(request))

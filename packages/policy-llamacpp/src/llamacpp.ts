@@ -68,6 +68,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
     capabilities: { tools: grammar !== false, jsonSchema: grammar !== false },
     provider: `llamacpp:${source}`,
     pricing: free,
+    recovery: "free",
     limits: { maxOutputTokens: maxOutputTokens ?? 1024 },
     generate: (request) =>
       Stream.unwrap(

@@ -234,6 +234,7 @@ export const make = (model: DenseModel, options: Options): Worker => {
     description,
     settings: { version: fingerprint(model), template: template.toString(), maxOutputTokens, temperature },
     pricing: free,
+    recovery: "free",
     limits: { contextTokens: decoder.contextTokens, maxOutputTokens },
     generate: (request) =>
       Stream.callback<WorkerPart, WorkerError>((queue) =>

@@ -37,7 +37,8 @@ type Run = Transcript.Transcript
 const lost = (run: Run, calls: ReadonlyArray<Transcript.LostCall>, index: number): string => {
   const call = calls[index]!
   if (call.reason === undefined) {
-    return `${oneLine(call.worker)} stopped (${paidFacts(call, Records.isPlay(run, call.worker)).join(", ")})`
+    const what = call.isInDoubt === true ? "lost with its process, perhaps answered" : "stopped"
+    return `${oneLine(call.worker)} ${what} (${paidFacts(call, Records.isPlay(run, call.worker)).join(", ")})`
   }
   const again = call.retryInMillis === undefined ? "" : ` Again in ${Format.duration(call.retryInMillis)}.`
   const times = calls.slice(0, index + 1).filter(({ message }) => message === call.message).length

@@ -6,7 +6,7 @@ import type { Paid } from "@divisi/core/Usage"
 /** Whether a step's call was stopped in the middle, and no other began. */
 export const isStopped = ({ lost, state }: StepRecord): boolean => {
   const last = lost.at(-1)
-  return state === "running" && last !== undefined && last.reason === undefined
+  return state === "running" && last !== undefined && last.reason === undefined && last.isInDoubt !== true
 }
 
 /** Whether what a worker of a run costs is play money. */

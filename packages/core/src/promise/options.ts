@@ -44,6 +44,7 @@ const settings: Options.ShapeOf<RunSettings> = {
   worker,
   retry,
   reassign: Options.either(Options.oneOf("never", "next"), Options.aFunction),
+  onDoubt: Options.oneOf("again", "fail", "reassign"),
   onStepFailure: Options.oneOf("report", "end"),
   skipUnseen: Options.flag,
   critic: madeBy("a critic", "score"),
@@ -97,7 +98,8 @@ const shape = {
   runId: Options.name,
   ledger: madeBy("a ledger, as ledger({ costUsd })", "reserve"),
   payer: Options.anObject,
-  found: Options.oneOf("free", "as-made")
+  found: Options.oneOf("free", "as-made"),
+  journal: madeBy("a journal, as openJournal() gives", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 
 /** Throws an `OptionsError` where a run cannot be started with these options. */

@@ -4,10 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Policy } from "../policy/Policy.ts"
 import * as AnswerText from "../record/AnswerText.ts"
+import { type Journal, JournalError } from "../record/Journal.ts"
 import type { Ending, RunEvent } from "../record/RunEvent.ts"
 import type { SpanRecorder } from "../record/Telemetry.ts"
 import * as Transcript from "../record/Transcript.ts"
 import type * as Conductor from "../run/Conductor.ts"
+import { begunBefore } from "../run/Recording.ts"
 import { Gate } from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
 import { maxRounds, conduct as run } from "../run/Rounds.ts"
@@ -93,7 +95,8 @@ const both =
 const start = (what: string, options: ConductOptions, own: Listener): Started => {
   checkOptions(what, options)
   const { cache, gate, onEvent, policy, pool, question, signal, telemetry, ...rest } = options
-  const { approve, found, ledger, output, parallelToolCalls, payer, resume, runId, toolChoice, ...settings } = rest
+  const { approve, found, journal, ledger, output, parallelToolCalls, payer, resume, runId, toolChoice, ...settings } =
+    rest
   const spans = telemetry === undefined ? own : both(own, telemetry.listener)
   const listener = onEvent === undefined ? spans : both(spans, onEvent)
   const task = Task.make(question)
@@ -107,6 +110,7 @@ const start = (what: string, options: ConductOptions, own: Listener): Started =>
       ledger,
       payer,
       found,
+      journal,
       listener,
       output,
       parallelToolCalls,
@@ -217,13 +221,50 @@ export interface ResumeOptions extends Omit<ConductOptions, "question" | "runId"
 export const resume = async ({ results, transcript, ...options }: ResumeOptions): Promise<ConductResult> =>
   conduct({ ...options, question: transcript.task, runId: transcript.runId, resume: { transcript, results } })
 
+/** What a run of a journal is resumed with: what it was begun with, but for its question and its seed. */
+export interface ResumeRunOptions extends Omit<ConductOptions, "question" | "seed" | "resume"> {
+  readonly runId: string
+  readonly journal: Journal
+  /** What is given for the calls that it waits for, by their ids. */
+  readonly results?: Conductor.Resumption["results"] | undefined
+}
+
+/**
+ * Goes on with a run of a journal that was stopped, killed or suspended. What the journal has is not paid again; of a run
+ * that has ended, the result is given again.
+ *
+ * **Details**
+ *
+ * Pool, policy and settings are to be those with which it was begun: a run that asks something else than it did stops
+ * with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` where the journal does not know the
+ * run, or another process carries it on.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, memoryJournal, resumeRun, single, worker } from "@divisi/core/promise"
+ *
+ * let calls = 0
+ * const pool = [worker({ id: "calculator", answer: () => `${(calls += 1) * 42}` })]
+ * const options = { pool, policy: single(0), journal: memoryJournal(), runId: "run-1" }
+ * await conduct({ ...options, question: "What is 6 times 7?" })
+ * const again = await resumeRun(options)
+ * again.answer // => "42"
+ * calls // => 1
+ * ```
+ */
+export const resumeRun = async ({ results = {}, ...options }: ResumeRunOptions): Promise<ConductResult> => {
+  const { seed, transcript } = await Effect.runPromise(begunBefore(options.journal, options.runId))
+  return conduct({ ...options, question: transcript.task, seed, resume: { transcript, results } })
+}
+
 /**
  * Answers a question.
  *
  * **Details**
  *
- * The promise is rejected only for a mistake in the options: an `OptionsError` for one that does not exist, is missing or
- * is of another kind, a `WorkerPoolError` for an empty pool or two workers with one id. How a run ended is in `ending`.
+ * The promise is rejected for a `journal` that cannot be used, and else only for a mistake in the options: an
+ * `OptionsError` for one that does not exist, is missing or is of another kind, a `WorkerPoolError` for an empty pool or two workers with one id. How a run ended is in `ending`.
  * `answered` has an `answer`; of the others only a run that was cut short may have one.
  *
  * **Example**
@@ -242,7 +283,13 @@ export const resume = async ({ results, transcript, ...options }: ResumeOptions)
 export const conduct = async (options: ConductOptions): Promise<ConductResult> => {
   const { listener, transcript } = record()
   const { result } = start("conduct", options, listener)
-  return withTranscript(options, await result, transcript)
+  return withTranscript(options, usable(await result), transcript)
+}
+
+/** A run whose journal could not be used from the beginning has no transcript. */
+const usable = (result: Conductor.RunResult): Conductor.RunResult => {
+  if (result.error instanceof JournalError && result.spend.calls === 0 && result.rounds.length === 0) throw result.error
+  return result
 }
 
 /**

@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Options from "../Options.ts"
+import * as Journal from "../record/Journal.ts"
 import * as Budget from "../run/Budget.ts"
 import * as ResponseCache from "../run/ResponseCache.ts"
 
@@ -65,6 +66,12 @@ export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache
   Options.check("memoryCache", options, bounds, ["maxEntries"])
   return ResponseCache.makeMemory(options)
 }
+
+/**
+ * Keeps runs in memory: one that was stopped goes on with `resume`. `openJournal` of `@divisi/files/promise` keeps them in
+ * a file, for the process that comes after this one.
+ */
+export const memoryJournal = (): Journal.Journal => Journal.makeMemory()
 
 /**
  * Opens what a layer makes for as long as nobody closes it, for packages that give `conduct` something to share:

@@ -58,6 +58,7 @@ const shape = {
   isLanguageModel: Options.flag,
   takesSeed: Options.flag,
   isCacheable: Options.flag,
+  recovery: Options.oneOf("free", "none"),
   provider: Options.text,
   pricing: pricingShape,
   limits: limitsShape,

@@ -51,11 +51,17 @@ export type CallEntry =
   | (Attempt & { readonly type: "interrupted" } & Paid)
   /** Its process ended before its answer was known. */
   | (Attempt & { readonly type: "lost" } & Paid)
+  /** It was stopped before it was sent. */
+  | (Attempt & { readonly type: "withdrawn" })
   /** The response cache had the answer. */
   | (Attempt & { readonly type: "found"; readonly hash: string; readonly answer: unknown })
 
 /** A thing that happened in a run. Pieces of answers (`step-delta`, `completion-delta`) are never written. */
-export type Entry = { readonly type: "event"; readonly event: RunEvent } | CallEntry
+export type Entry =
+  | { readonly type: "event"; readonly event: RunEvent }
+  /** What `run-started` does not say: whether somebody gave the run its seed. */
+  | { readonly type: "begun"; readonly seed?: number | undefined }
+  | CallEntry
 
 /** What a list of runs says of each. */
 export interface Head {
@@ -210,7 +216,7 @@ export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent>
   entries.flatMap((entry) => (entry.type === "event" ? [entry.event] : []))
 
 /** Whether the entries of a run have its end. */
-const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean =>
+export const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean =>
   entries.some((entry) => entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run)
 
 /**

@@ -195,6 +195,16 @@ export type Body =
       readonly step?: number
       readonly worker: string
     } & Paid)
+  /**
+   * The process that had made a call ended before its answer came. It is charged at the most that it can have cost, as
+   * nobody knows whether it was answered.
+   */
+  | ({
+      readonly type: "call-lost"
+      readonly round: number
+      readonly step?: number
+      readonly worker: string
+    } & Paid)
   /** Another worker takes the step over. What was streamed of it so far is void. */
   | {
       readonly type: "step-reassigned"

@@ -28,13 +28,15 @@ export interface LostCall extends Paid {
   /** Which call of the step or the policy it was; 0 when absent. */
   readonly turn?: number
   readonly at: number
-  /** Absent when the call was interrupted. */
+  /** Absent when the call was interrupted, or its answer was lost. */
   readonly reason?: WorkerErrorReason
   readonly message?: string
   /** How long after the failure the same worker is tried again; absent when it is not. */
   readonly retryInMillis?: number
   /** Present when the worker was not asked: its provider's gate refused the call, which is counted nowhere. */
   readonly unasked?: true
+  /** Present when its process ended before its answer came: what it cost is the most that it can have cost. */
+  readonly isInDoubt?: true
 }
 
 /** A turn of a step's worker after which it went on: it asked for tools, or was asked for another shape. */

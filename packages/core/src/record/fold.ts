@@ -72,8 +72,9 @@ const waiting = (workflow: Workflow, pool: ReadonlyArray<PoolMember>): Array<Ope
 
 const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
 
-const lostCall = (event: Of<"call-failed"> | Of<"call-interrupted">): LostCall => {
+const lostCall = (event: Of<"call-failed" | "call-interrupted" | "call-lost">): LostCall => {
   const call: Mutable<LostCall> = { worker: event.worker, at: event.at, ...paidOf(event) }
+  if (event.type === "call-lost") call.isInDoubt = true
   if (event.type === "call-failed") {
     if (event.turn !== undefined) call.turn = event.turn
     call.reason = event.reason
@@ -152,7 +153,7 @@ const discard = (step: OpenStep) => {
   step.reasoning = ""
 }
 
-type StepEvent = Extract<RunEvent, { readonly step: number }> | Of<"call-failed"> | Of<"call-interrupted">
+type StepEvent = Extract<RunEvent, { readonly step: number }> | Of<"call-failed" | "call-interrupted" | "call-lost">
 
 const onStep = (step: OpenStep, event: StepEvent) => {
   switch (event.type) {
@@ -168,6 +169,7 @@ const onStep = (step: OpenStep, event: StepEvent) => {
       step.lost.push(lostCall(event))
       return
     case "call-interrupted":
+    case "call-lost":
       step.lost.push(lostCall(event))
       return
     case "step-reassigned":
@@ -240,7 +242,7 @@ const onRound = (round: OpenRound, event: RoundEvent, pool: ReadonlyArray<PoolMe
       round.confirmed = event.confirmed
       return
   }
-  const isCall = event.type === "call-failed" || event.type === "call-interrupted"
+  const isCall = event.type === "call-failed" || event.type === "call-interrupted" || event.type === "call-lost"
   if (isCall && event.step === undefined) {
     round.lost.push(lostCall(event))
     return

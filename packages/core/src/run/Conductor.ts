@@ -13,6 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Policy } from "../policy/Policy.ts"
+import * as Journal from "../record/Journal.ts"
 import type * as RunEvent from "../record/RunEvent.ts"
 import type { Transcript } from "../record/Transcript.ts"
 import type { Grade } from "../task/Grader.ts"
@@ -22,6 +23,7 @@ import type * as Usage from "../task/Usage.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type * as Budget from "./Budget.ts"
+import { begunBefore } from "./Recording.ts"
 import { conduct, maxRounds } from "./Rounds.ts"
 import type { RunSettings } from "./RunSettings.ts"
 import type { Approve } from "./StepTurns.ts"
@@ -57,6 +59,11 @@ export interface RunOptions {
    * it, its time counts, and the payer pays nothing.
    */
   readonly found?: "free" | "as-made" | undefined
+  /**
+   * Where the run is kept, so that it survives its process; `Journal` of the context by default. A run whose `runId` it
+   * knows is gone on with, or its result given again: it is never begun twice.
+   */
+  readonly journal?: Journal.Journal | undefined
   /** Instead of the Conductor's. */
   readonly pool?: WorkerPool | undefined
   /** Which tools are to be used; as the workers like by default. What is required is required of each step once. */
@@ -80,6 +87,12 @@ export interface Resumption {
   readonly transcript: Transcript
   /** By the ids of its waiting calls (`RunResult.waitingFor`). Those without a result go on waiting. */
   readonly results: Readonly<Record<string, Given>>
+}
+
+/** What may differ where a run of a journal is resumed. */
+export interface ResumeOptions extends Omit<RunOptions, "runId" | "seed" | "resume"> {
+  /** What is given for the calls that it waits for, by their ids. */
+  readonly results?: Resumption["results"] | undefined
 }
 
 /** A round that has ended. */
@@ -168,6 +181,11 @@ export class Conductor extends Context.Service<
     readonly resume: (resumption: Resumption, options?: RunOptions) => Effect.Effect<RunResult>
     /** Starts a run that can be stopped. It is interrupted when the scope closes. `RunStream` makes a stream of it. */
     readonly start: (task: Task.Input, options?: RunOptions) => Effect.Effect<Run, never, Scope.Scope>
+    /**
+     * Goes on with a run of a journal that was stopped, killed or suspended, with the task and the seed with which it was
+     * begun. What the journal has is not paid again; of a run that has ended, the result is given again.
+     */
+    readonly resumeRun: (runId: string, options?: ResumeOptions) => Effect.Effect<RunResult, Journal.JournalError>
   }
 >()("@divisi/core/Conductor") {}
 
@@ -192,11 +210,19 @@ export const make = (options: Options): Conductor["Service"] => {
     return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
   })
 
+  const resumeRun = Effect.fnUntraced(function* (runId: string, { results = {}, ...runOptions }: ResumeOptions = {}) {
+    const before = yield* begunBefore(runOptions.journal ?? (yield* Journal.Journal), runId)
+    const { seed, transcript } = before
+    const resume = { transcript, results }
+    return yield* conduct({ ...options, seed }, transcript.task, { ...runOptions, runId, resume })
+  })
+
   return Conductor.of({
     maxRounds: maxRounds(options),
     run,
     resume: (resumption, runOptions = {}) =>
       run(resumption.transcript.task, { ...runOptions, runId: resumption.transcript.runId, resume: resumption }),
+    resumeRun,
     start
   })
 }

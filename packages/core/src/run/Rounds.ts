@@ -27,6 +27,7 @@ import { millisSince, ticks } from "./elapsed.ts"
 import { finished } from "./ending.ts"
 import { equipmentOf, ready, recordedOf, type Unsupported } from "./equip.ts"
 import { hearing } from "./hearing.ts"
+import * as Journaled from "./journaled.ts"
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
@@ -95,23 +96,37 @@ export const conduct = (
       const runId = runOptions.runId ?? crypto.randomUUID()
       const pool = runOptions.pool ?? options.pool
       const heard = runOptions.listener && hearing(runId, runOptions.listener)
+      const journaled =
+        nesting === undefined
+          ? yield* Journaled.begin(runOptions, { runId, seed, listener: heard?.listener })
+          : undefined
+      if (journaled?._tag === "Over") {
+        onResult?.(journaled.result)
+        return journaled.result
+      }
+      const recording = nesting === undefined ? journaled?.recording : nesting.context.recording
+      const listener = journaled?.recording.listener ?? heard?.listener
+      const resume = runOptions.resume ?? (journaled?.before && { transcript: journaled.before, results: {} })
       const context: CallContext = {
         ledger: Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger),
         payer: runOptions.payer,
         found: runOptions.found ?? "free",
         clock,
-        emit: heard && RunEvent.emitter(runId, clock, heard.listener),
+        emit: listener && RunEvent.emitter(runId, clock, listener),
         retry: options.retry ?? Resilience.defaultRetry,
         salt: seed === undefined ? runId : "",
         gate: nesting?.context.gate ?? (yield* Resilience.Gate),
         cache: nesting?.context.cache ?? (yield* ResponseCache),
         timeoutMillis: options.worker?.timeoutMillis,
-        recorded: runOptions.resume && recordedOf(runOptions.resume.transcript, runId)
+        recorded: resume && recordedOf(resume.transcript, runId),
+        runId,
+        recording,
+        onDoubt: options.onDoubt
       }
       const state: State = {
         runId,
         options,
-        runOptions,
+        runOptions: journaled === undefined ? runOptions : { ...runOptions, listener, resume },
         task,
         pool,
         policy: options.policy ?? DefaultPolicy.of(pool),
@@ -121,7 +136,7 @@ export const conduct = (
         depth: nesting?.depth ?? 0,
         rounds: [],
         answers: [],
-        equipment: equipmentOf(runId, nesting?.path ?? "", options, runOptions, context.recorded),
+        equipment: equipmentOf(runId, nesting?.path ?? "", options, { ...runOptions, resume }, context.recorded),
         waitingFor: [],
         current: undefined,
         stopped: undefined
@@ -130,8 +145,11 @@ export const conduct = (
       const interruptible = onResult === undefined ? restore : Effect.interruptible
       const startedAt = ticks(clock)
       started(state, nesting?.parent)
-      const exit = yield* Effect.exit(interruptible(inTime(state, nesting, runRounds(state))))
-      const result = finished(state, startedAt, exit)
+      const rounds =
+        recording === undefined ? runRounds(state) : Effect.andThen(Journaled.stopped(recording), runRounds(state))
+      const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))
+      const ended = finished(state, startedAt, exit)
+      const result = journaled === undefined ? ended : yield* journaled.end(ended)
       onResult?.(result)
       if (heard !== undefined) yield* heard.end
       return result
@@ -191,7 +209,7 @@ const runRound = Effect.fnUntraced(function* (state: State, round: number): Effe
     previous,
     settings: {
       worker: state.options.worker ?? {},
-      reassign: state.options.reassign ?? "never",
+      reassign: Journaled.reassignOf(state.options),
       onStepFailure: state.options.onStepFailure ?? "report",
       skipUnseen: state.options.skipUnseen ?? true,
       toolAccess: state.options.toolAccess ?? "last-step"

@@ -49,6 +49,11 @@ export interface RunSettings {
   /** Which worker takes over a step whose worker failed for good; `"never"` by default. */
   readonly reassign?: Reassign | undefined
   /**
+   * What is done about a call whose process ended before its answer came, when the run is resumed: it is made again
+   * (default), it fails, or the next worker takes its step over. In each case it is charged at its worst case.
+   */
+  readonly onDoubt?: "again" | "fail" | "reassign" | undefined
+  /**
    * What happens when a step fails for good: the steps that see it are shown the failure (default), or the run ends.
    */
   readonly onStepFailure?: "report" | "end" | undefined
@@ -149,6 +154,7 @@ export const fields = {
       Schema.declare((value): value is Exclude<Reassign, string> => isFunction(value), { identifier: "a function" })
     ])
   ),
+  onDoubt: optional(Schema.Literals(["again", "fail", "reassign"])),
   onStepFailure: optional(Schema.Literals(["report", "end"])),
   skipUnseen: optional(Schema.Boolean),
   critic: optional(Schema.declare(isCritic, { identifier: "a critic" })),

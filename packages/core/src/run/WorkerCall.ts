@@ -23,11 +23,14 @@ import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
 import { estimateOf, likelyTokens, usageOf, worstCase } from "./bounds.ts"
 import { millisSince, ticks } from "./elapsed.ts"
 import { fitted } from "./fitted.ts"
+import type { Recording } from "./Recording.ts"
 import { delay, type Gate, type Retry } from "./Resilience.ts"
 import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
+import type { RunSettings } from "./RunSettings.ts"
 import { type AllowanceListener, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
 import { entryOfRecorded, failuresOf } from "./recorded.ts"
+import { type Beginning, intend, type Numbered, nameOf, note, replay, unpaid } from "./replayed.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
@@ -47,6 +50,12 @@ export interface CallContext {
   readonly timeoutMillis: number | undefined
   /** What the run has already got, where it is resumed. */
   readonly recorded: Recorded | undefined
+  /** The run, as the journal has it. */
+  readonly runId: string
+  /** Absent without a journal. */
+  readonly recording: Recording | undefined
+  /** What becomes of a call whose answer was lost with its process. */
+  readonly onDoubt: RunSettings["onDoubt"]
 }
 
 /**
@@ -83,8 +92,6 @@ export interface Answered extends Paid {
 
 const nothing: Amount = { costUsd: 0, tokens: 0 }
 
-const unpaid: Paid = { usage: noUsage, costUsd: 0 }
-
 const paidFor = ({ worker }: Call, usage: Usage): Paid => ({ usage, costUsd: cost(worker.pricing, usage) })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -106,12 +113,19 @@ const errorOf = (worker: Worker, cause: Cause.Cause<unknown>): WorkerError | und
 const boundOn = ({ isLimited }: Ledger, call: Call): Amount => (isLimited ? worstCase(call) : nothing)
 
 /** Reserves the worst case of a call on the payer's account. */
-const reserveAtPayer = (payer: Payer, call: Call): Effect.Effect<Reservation, BudgetExceeded> =>
-  Effect.mapError(payer.account.reserve(boundOn(payer.account, call)), ({ allowed, limit, needed, spent }) => {
-    const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer" })
-    payer.onRefused?.({ error, worker: call.worker.id, request: call.request })
-    return error
-  })
+const reserveAtPayer = (
+  payer: Payer,
+  call: Call,
+  place: Numbered | undefined
+): Effect.Effect<Reservation, BudgetExceeded> =>
+  Effect.mapError(
+    payer.account.reserve(boundOn(payer.account, call), place && nameOf(place)),
+    ({ allowed, limit, needed, spent }) => {
+      const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer" })
+      payer.onRefused?.({ error, worker: call.worker.id, request: call.request })
+      return error
+    }
+  )
 
 /** Settles what was reserved, or gives it back where the worker was not asked. */
 const closeAll = (
@@ -157,6 +171,7 @@ const limitTime = <A>(
 const attempt = (
   context: CallContext,
   call: Call,
+  place: Numbered | undefined,
   onEnd: (ended: Ended) => void
 ): Effect.Effect<ResponseCache.Answer, WorkerError | BudgetExceeded> => {
   const { gate, ledger, payer, timeoutMillis } = context
@@ -165,30 +180,31 @@ const attempt = (
     const use = (own: Reservation, payers?: Reservation) => {
       const received = nothingYet()
       let started = false
-      const open = (onAllowance: AllowanceListener) =>
-        limitTime(
-          Effect.suspend(() => {
-            started = true
-            return receive(call, received, context, onAllowance)
-          }),
-          worker,
-          timeoutMillis
-        )
+      const send = (onAllowance: AllowanceListener) =>
+        Effect.suspend(() => {
+          started = true
+          return receive(call, received, context, onAllowance)
+        })
+      const open = (onAllowance: AllowanceListener) => {
+        const sent = send(onAllowance)
+        return limitTime(place === undefined ? sent : Effect.andThen(intend(place, call), sent), worker, timeoutMillis)
+      }
       const entered =
         gate === undefined ? open(ignoreAllowance) : Effect.suspend(() => gate.enter(worker, likelyTokens(call), open))
       return Effect.onExit(restore(entered), (exit) =>
         Effect.suspend(() => {
           const answer = Exit.isSuccess(exit) ? exit.value : undefined
-          const error = Exit.isSuccess(exit) ? undefined : errorOf(worker, exit.cause)
+          const isBroken = context.recording?.broken() !== undefined
+          const error = Exit.isSuccess(exit) || (isBroken && !started) ? undefined : errorOf(worker, exit.cause)
           const paid = started ? paidFor(call, answer?.usage ?? usageOf(error, call, received)) : undefined
           return Effect.map(closeAll(context, own, payers, paid), () => onEnd({ answer, error, paid }))
         })
       )
     }
-    return Effect.flatMap(ledger.reserve(boundOn(ledger, call)), (own) => {
+    return Effect.flatMap(ledger.reserve(boundOn(ledger, call), place && nameOf(place)), (own) => {
       if (payer === undefined) return use(own)
       // Waiting here cannot deadlock: it waits only for calls under way, which hold all that they need.
-      const reserved = Effect.onError(reserveAtPayer(payer, call), () => ledger.release(own))
+      const reserved = Effect.onError(reserveAtPayer(payer, call, place), () => ledger.release(own))
       return Effect.flatMap(reserved, (payers) => use(own, payers))
     })
   })
@@ -222,6 +238,8 @@ const tellFailure = (
 const tellInterruption = ({ emit }: CallContext, { round, step, worker }: Call, paid: Paid) =>
   emit?.({ ...defined({ type: "call-interrupted", round, step, worker: worker.id }), ...paid })
 
+const fromTheStart: Beginning = { attempt: 0, failures: [] }
+
 /**
  * Calls a worker until it answers or no retry can help. The payer's `onPaid` is called for every attempt that was paid
  * for, and with the answer before anybody gets it.
@@ -229,24 +247,29 @@ const tellInterruption = ({ emit }: CallContext, { round, step, worker }: Call, 
 const make = (
   context: CallContext,
   call: Call,
-  key: string | undefined
+  key: string | undefined,
+  { attempt: first, failures: before, place }: Beginning = fromTheStart
 ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
   const { clock, payer } = context
   const since = key === undefined ? 0 : ticks(clock)
 
   const tryFrom = (
+    number: number,
     failures: ReadonlyArray<Failure>
   ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
+    const at = place && { ...place, attempt: number }
     let entry: ResponseCache.Entry | undefined
     let failed: { readonly error: WorkerError; readonly failure: Failure } | undefined
 
-    const onEnd = ({ answer, error, paid }: Ended) => {
+    const onEnd = (ended: Ended) => {
+      const { answer, error, paid } = ended
+      const failure = error && failureOf(context, call, failures.length, error, paid)
+      if (at !== undefined) note(at, ended, failure, paid !== undefined)
       if (answer !== undefined) {
         entry = key === undefined ? answer : entryOf(answer, millisSince(clock, since), failures)
         giveAnswer(context, call, key, entry, paid!)
         return
       }
-      const failure = error && failureOf(context, call, failures.length, error, paid)
       try {
         if (paid !== undefined) payer?.onPaid?.(paid)
       } finally {
@@ -256,18 +279,18 @@ const make = (
       if (failure !== undefined) failed = { error: error!, failure }
     }
 
-    return Effect.matchCauseEffect(attempt(context, call, onEnd), {
+    return Effect.matchCauseEffect(attempt(context, call, at, onEnd), {
       onSuccess: (answer) => Effect.succeed(entry ?? answer),
       onFailure: (cause) => {
         if (failed === undefined || Cause.hasInterrupts(cause)) return Effect.failCause(cause)
         const { error, failure } = failed
         return failure.retryInMillis === undefined
           ? Effect.fail(error)
-          : Effect.andThen(Effect.sleep(failure.retryInMillis), tryFrom([...failures, failure]))
+          : Effect.andThen(Effect.sleep(failure.retryInMillis), tryFrom(number + 1, [...failures, failure]))
       }
     })
   }
-  return tryFrom([])
+  return tryFrom(first, before)
 }
 
 const entryOf = (
@@ -323,6 +346,12 @@ const charge = (
     })
   )
 
+/** Shows a whole answer as if it were written now. */
+const show = ({ onDelta }: Call, { reasoning, text }: ResponseCache.Entry) => {
+  if (reasoning !== undefined) onDelta?.("reasoning", reasoning)
+  onDelta?.("text", text)
+}
+
 /** A cached answer for the run: free, or charged as made with the failures before it, with the time that it took added. */
 const take = (
   context: CallContext,
@@ -332,14 +361,10 @@ const take = (
   found = context.found
 ): Effect.Effect<void, BudgetExceeded> => {
   const { clock } = context
-  const { durationMillis, failures = [], reasoning, text } = entry
-  const show = () => {
-    if (reasoning !== undefined) call.onDelta?.("reasoning", reasoning)
-    call.onDelta?.("text", text)
-  }
+  const { durationMillis, failures = [], text } = entry
   if (found === "free") {
     return Effect.sync(() => {
-      show()
+      show(call, entry)
       call.onAnswer(answered({ ...entry, usage: noUsage }, 0, true, 0))
     })
   }
@@ -355,7 +380,7 @@ const take = (
   )
   const usage = credible(entry.usage)
   const answer = charge(context, call, usage, ({ costUsd }) => {
-    show()
+    show(call, entry)
     const addedMillis = durationMillis === undefined ? 0 : durationMillis - millisSince(clock, since)
     call.onAnswer(answered({ ...entry, usage }, costUsd, false, addedMillis))
   })
@@ -370,7 +395,7 @@ const take = (
  * Takes what was already got instead of asking again: the run is charged as it was, and tells the same. A call of which
  * only failures are known that were to be tried again is made now.
  */
-const replay = (
+const replayRecorded = (
   context: CallContext,
   call: Call,
   recorded: RecordedCall
@@ -408,23 +433,56 @@ const replay = (
  * `call-interrupted`, or the caller's own for the answer, which `onAnswer` emits.
  */
 export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
-  const { clock, payer } = context
+  const { recording } = context
   const call = fitted(asked, context)
   const { by, round, step, turn, worker } = asked
   const recorded = context.recorded?.call({ by, round, step, turn, worker: worker.id })
-  if (recorded !== undefined) return replay(context, call, recorded)
+  if (recording === undefined) {
+    return recorded === undefined ? look(context, call, fromTheStart) : replayRecorded(context, call, recorded)
+  }
+  return Effect.suspend(() => {
+    const key = ResponseCache.key(call.worker, call.request, call.sample)
+    const place = recording.place(context.runId, call.round, `${step ?? by}`, key)
+    // A transcript may be known that the journal has not seen.
+    if (place.past.length === 0 && recorded !== undefined) return replayRecorded(context, call, recorded)
+    return replay(context, call, place, {
+      make: (beginning) => look(context, call, beginning),
+      take: (entry) => take(context, call, entry, ticks(context.clock)),
+      answer: (entry, costUsd) => {
+        show(call, entry)
+        call.onAnswer(answered(entry, costUsd, false, 0))
+      },
+      tellFailure: (number, failure, paid) => tellFailure(context, call, number, failure, paid),
+      tellInterruption: (paid) => tellInterruption(context, call, paid)
+    })
+  })
+}
+
+/** Looks a call up in the response cache, or makes it. */
+const look = (
+  context: CallContext,
+  call: Call,
+  beginning: Beginning
+): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
+  const { clock, payer } = context
   const isKept = call.worker.isCacheable !== false
   const cache = isKept ? context.cache : undefined
   const key =
     isKept && (cache !== undefined || payer !== undefined)
       ? ResponseCache.key(call.worker, call.request, call.sample)
       : undefined
-  if (cache === undefined || key === undefined) return make(context, call, key)
+  if (cache === undefined || key === undefined) return make(context, call, key, beginning)
   const since = ticks(clock)
-  const compute = Effect.suspend(() => make(context, call, key))
-  return Effect.flatMap(cache.lookup(key, compute), ({ cached, value }) =>
-    cached ? take(context, call, value, since) : Effect.void
-  )
+  const compute = Effect.suspend(() => make(context, call, key, beginning))
+  return Effect.flatMap(cache.lookup(key, compute), ({ cached, value }) => {
+    if (!cached) return Effect.void
+    const { attempt, place } = beginning
+    if (place !== undefined) {
+      const { call: id, hash, recording } = place
+      recording.note({ type: "found", call: id, attempt, hash, answer: value })
+    }
+    return take(context, call, value, since)
+  })
 }
 
 const answered = (

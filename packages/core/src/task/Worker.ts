@@ -166,6 +166,12 @@ export interface Worker {
    * `ResponseCache` nor found there. True when absent.
    */
   readonly isCacheable?: boolean | undefined
+  /**
+   * What becomes of a call whose process ended before its answer came, in a run with a journal. `"free"`: it costs
+   * nothing, and is made again (a local model, a function). `"none"`, or absent: nobody knows whether it was answered; it
+   * is charged at its worst case, and the run's `onDoubt` says what is done.
+   */
+  readonly recovery?: "free" | "none" | undefined
   /** The key under which rate limits and circuit breakers are shared (a vendor and key). Its `id` when absent. */
   readonly provider?: string | undefined
   readonly pricing?: Pricing | undefined

@@ -107,6 +107,7 @@ const events = [
     ...paid
   }),
   event("call-interrupted", { ...inRound, step: Schema.optionalKey(Schema.Int), worker: Schema.String, ...paid }),
+  event("call-lost", { ...inRound, step: Schema.optionalKey(Schema.Int), worker: Schema.String, ...paid }),
   event("step-reassigned", { ...inStep, from: Schema.String, to: Schema.String }),
   event("step-finished", {
     ...inStep,

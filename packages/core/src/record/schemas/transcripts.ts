@@ -17,6 +17,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
     message: Schema.optionalKey(Schema.String),
     retryInMillis: Schema.optionalKey(Schema.Finite),
     unasked: Schema.optionalKey(Schema.Literal(true)),
+    isInDoubt: Schema.optionalKey(Schema.Literal(true)),
     ...paid
   })
 )

@@ -1,0 +1,356 @@
+/**
+ * What one run writes into its journal, and finds there when it is run again.
+ *
+ * Calls are found by their place in the run, events by what they are of. What is found is told as it was; what is new is
+ * written. An intent is waited for before its call is sent. All that a batch holds is older than the next intent, so an
+ * answer is there before anything that depends on it is asked.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Hash from "effect/Hash"
+import * as Journal from "../record/Journal.ts"
+import type { Listener, Of, RunEvent } from "../record/RunEvent.ts"
+import { fromEvents, type Transcript } from "../record/Transcript.ts"
+import { question } from "../task/Task.ts"
+import type { Paid } from "../task/Usage.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What became of an attempt. */
+export type Outcome = Exclude<Journal.CallEntry, { readonly type: "intent" | "withdrawn" }>
+
+/** What the journal knows of an attempt. */
+export interface Known {
+  /** Of what was asked; absent where the gate had refused the call. */
+  hash?: string | undefined
+  worst?: Paid | undefined
+  /** Absent where the process ended before it was known. */
+  outcome?: Outcome | undefined
+}
+
+/** A call in its journal. */
+export interface Place {
+  readonly recording: Recording
+  readonly call: string
+  readonly hash: string
+  readonly past: ReadonlyArray<Known>
+}
+
+/** Why a run cannot go on with its journal. */
+export type Broken = Journal.JournalError | Journal.JournalMismatch
+
+/** The journal of one run that goes on. */
+export interface Recording {
+  /** Finds the next call of somebody (a step, the policy, a critic) in a round of a run, by what is asked. */
+  readonly place: (run: string, round: number, by: string, asked: string) => Place
+  /** Writes an intent; when this returns, it is there after a crash. Dies with what breaks the journal. */
+  readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
+  /** Writes what nothing waits for; it is there before any later intent is. */
+  readonly note: (entry: Journal.CallEntry) => void
+  /** Stops the run, as it asks something else than it did. */
+  readonly mismatch: (call: string, detail: string) => Effect.Effect<never>
+  /** Takes the events of the run, and of those nested in it. */
+  readonly listener: Listener
+  /** Why it cannot go on. */
+  readonly broken: () => Broken | undefined
+  /**
+   * Writes all that waits, tells the end, and gives the run back. A run that has come to an end of its own is never begun
+   * again; one that was stopped, or whose journal is broken, can be resumed.
+   */
+  readonly end: Effect.Effect<void>
+}
+
+/** A run as its journal has it. */
+export type Opened =
+  | { readonly _tag: "Going"; readonly recording: Recording; readonly before: Transcript | undefined }
+  /** It has ended before. */
+  | { readonly _tag: "Ended"; readonly events: ReadonlyArray<RunEvent> }
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is known
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What an event is of: of those with one name, the first written is the first told. */
+const nameOf = (event: RunEvent): string => {
+  const { index, round, step, turn } = event as object as Readonly<Record<string, unknown>>
+  return [event.type, event.runId, round, step, turn, index].join(" ")
+}
+
+interface Past {
+  readonly calls: Map<string, Array<Known>>
+  /** By name, those that are told first at the end. */
+  readonly events: Map<string, Array<RunEvent>>
+  readonly seed: number | undefined
+}
+
+const learn = (known: Array<Known>, entry: Journal.CallEntry) => {
+  const { attempt } = entry
+  if (entry.type === "intent") known[attempt] = { hash: entry.hash, worst: entry.worst }
+  else if (entry.type === "withdrawn") known.length = Math.min(known.length, attempt)
+  else {
+    known[attempt] ??= { hash: entry.type === "found" ? entry.hash : undefined }
+    known[attempt].outcome ??= entry
+  }
+}
+
+const pastOf = (entries: ReadonlyArray<Journal.Entry>): Past => {
+  const calls = new Map<string, Array<Known>>()
+  const events = new Map<string, Array<RunEvent>>()
+  let seed: number | undefined
+  for (const entry of entries) {
+    if (entry.type === "begun") seed = entry.seed
+    else if (entry.type === "event") {
+      const name = nameOf(entry.event)
+      const named = events.get(name)
+      if (named === undefined) events.set(name, [entry.event])
+      else named.unshift(entry.event)
+    } else {
+      const known = calls.get(entry.call)
+      if (known !== undefined) learn(known, entry)
+      else {
+        const first: Array<Known> = []
+        learn(first, entry)
+        calls.set(entry.call, first)
+      }
+    }
+  }
+  return { calls, events, seed }
+}
+
+/** Tells requests apart: a run that asks something else must be found out, not kept from it. */
+const hashOf = (asked: string): string => `${asked.length.toString(36)}-${(Hash.string(asked) >>> 0).toString(36)}`
+
+/** What a run must be begun with, again. */
+const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
+  question: JSON.stringify(task.messages),
+  policy,
+  pool: pool.map(({ id }) => id).join(", "),
+  seed: `${seed}`
+})
+
+/** What a run is begun with that it was not begun with before, in words. */
+const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): string | undefined => {
+  const [then, again] = [beginningOf(before), beginningOf(now)]
+  const name = (["question", "policy", "pool", "seed"] as const).find((name) => then[name] !== again[name])
+  if (name === undefined) return undefined
+  return name === "question" ? "has another question" : `has the ${name} ${again[name]}, and had ${then[name]}`
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Heads
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How much of a question a list of runs can show. */
+const mostShown = 200
+
+/** Keeps the head of a run, as its entries are written. */
+const heading = () => {
+  let head: Journal.Head | undefined
+  let costUsd = 0
+  let calls = 0
+  const take = (entry: Journal.Entry, run: string) => {
+    if (entry.type === "event") {
+      const { event } = entry
+      if (event.runId !== run) return
+      if (event.type === "run-started") {
+        const { at, policy, pool, task } = event
+        const workers = pool.map(({ id }) => id)
+        head = { question: question(task).slice(0, mostShown), policy, workers, startedAt: at, costUsd, calls }
+      }
+      if (event.type === "run-finished" && head !== undefined) head = { ...head, ending: event.ending }
+      if (event.type === "step-waiting" && head !== undefined) {
+        const calls = event.calls.map(({ call, id }) => `${call.name} (${id})`)
+        head = { ...head, waitsFor: [...(head.waitsFor ?? []), ...calls] }
+      }
+      if (event.type === "tool-finished" && head?.waitsFor !== undefined) {
+        const { waitsFor: _, ...rest } = head
+        head = rest
+      }
+    } else if ("usage" in entry && !("unasked" in entry)) {
+      costUsd += entry.costUsd ?? 0
+      calls += 1
+    }
+  }
+  return { take, head: () => head && { ...head, costUsd, calls } }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Writing
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Writes the entries of a run, one batch after another: what comes while one is written goes with the next. */
+const writing = (
+  journal: Journal.Journal,
+  run: string,
+  claim: Journal.Claim,
+  fork: (effect: Effect.Effect<void>) => void
+) => {
+  const heads = heading()
+  let waiting: Array<Journal.Entry> = []
+  let next = claim.length
+  let current: Deferred.Deferred<void> | undefined
+  let broken: Broken | undefined
+  let isForked = false
+
+  const append: Effect.Effect<void> = Effect.suspend(() => {
+    const entries = waiting
+    const batch: Journal.Batch = { run, epoch: claim.epoch, seq: next, entries, head: heads.head() }
+    waiting = []
+    next += entries.length
+    const done = Deferred.makeUnsafe<void>()
+    current = done
+    return Effect.onExit(Effect.uninterruptible(journal.append(batch)), (exit) =>
+      Effect.sync(() => {
+        current = undefined
+        if (Exit.isFailure(exit)) broken ??= exit.cause.reasons.flatMap((one) => ("error" in one ? [one.error] : []))[0]
+        Deferred.doneUnsafe(done, Exit.void)
+      })
+    ).pipe(Effect.catch(() => Effect.void))
+  })
+
+  /** Writes all that waits now. */
+  const flush: Effect.Effect<void> = Effect.suspend(() => {
+    if (broken !== undefined) return Effect.void
+    if (current !== undefined) return Effect.andThen(Deferred.await(current), flush)
+    return waiting.length === 0 ? Effect.void : Effect.andThen(append, flush)
+  })
+
+  const add = (entry: Journal.Entry) => {
+    heads.take(entry, run)
+    waiting.push(entry)
+  }
+
+  /** Writes what waits in the next turn, if nobody has by then. */
+  const soon = () => {
+    if (isForked || broken !== undefined) return
+    isForked = true
+    const later = Effect.andThen(Effect.yieldNow, () => {
+      isForked = false
+      return flush
+    })
+    fork(later)
+  }
+
+  return {
+    /** What was written before. */
+    recall: (entries: ReadonlyArray<Journal.Entry>) => {
+      for (const entry of entries) heads.take(entry, run)
+    },
+    add,
+    soon,
+    flush,
+    broken: () => broken,
+    breakOff: (error: Broken) => {
+      broken ??= error
+    }
+  }
+}
+
+const isDelta = ({ type }: RunEvent): boolean => type === "step-delta" || type === "completion-delta"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Opens a run in a journal: claims it, and reads what is known of it. */
+export const open = Effect.fnUntraced(function* (
+  journal: Journal.Journal,
+  run: string,
+  options: { readonly seed: number | undefined; readonly listener: Listener | undefined }
+): Effect.fn.Return<Opened, Journal.JournalError> {
+  const claim = yield* journal.claim(run)
+  const entries = yield* Effect.onError(journal.read(run), () => journal.release(run, claim.epoch))
+  if (Journal.isEnded(run, entries)) {
+    yield* journal.release(run, claim.epoch)
+    return { _tag: "Ended", events: Journal.eventsOf(entries) }
+  }
+  const context = yield* Effect.context<never>()
+  const writer = writing(journal, run, claim, (effect) => Effect.runForkWith(context)(effect))
+  const past = pastOf(entries)
+  writer.recall(entries)
+  if (entries.length === 0) writer.add({ type: "begun", seed: options.seed })
+  const counts = new Map<string, number>()
+  let ending: RunEvent | undefined
+
+  /** An event that was told before is told as it was; a new one is written. */
+  const hear = (event: RunEvent): RunEvent => {
+    const before = past.events.get(nameOf(event))?.pop()
+    if (before === undefined) {
+      writer.add({ type: "event", event })
+      return event
+    }
+    if (event.type === "run-started" && before.type === "run-started" && event.runId === run) {
+      const other = otherBeginning(before, event)
+      if (other !== undefined) writer.breakOff(new Journal.JournalMismatch({ run, call: run, detail: other }))
+    }
+    return before
+  }
+
+  const tellEnd = (event: Of<"run-finished">) => {
+    const error = writer.broken()
+    if (error === undefined) return options.listener?.(event)
+    const { answer: _, ...rest } = event
+    return options.listener?.({ ...rest, ending: "failed", detail: error.message })
+  }
+
+  const recording: Recording = {
+    place: (runId, round, by, asked) => {
+      const slot = `${runId}/${round}/${by}`
+      const count = counts.get(slot) ?? 0
+      counts.set(slot, count + 1)
+      const call = `${slot}/${count}`
+      return { recording, call, hash: hashOf(asked), past: past.calls.get(call) ?? [] }
+    },
+    intend: (entry) =>
+      Effect.suspend(() => {
+        writer.add(entry)
+        return Effect.flatMap(writer.flush, () => {
+          const error = writer.broken()
+          return error === undefined ? Effect.void : Effect.die(error)
+        })
+      }),
+    note: (entry) => {
+      writer.add(entry)
+      writer.soon()
+    },
+    mismatch: (call, detail) =>
+      Effect.suspend(() => {
+        const error = new Journal.JournalMismatch({ run, call, detail })
+        writer.breakOff(error)
+        return Effect.die(error)
+      }),
+    listener: (event) => {
+      if (isDelta(event)) return options.listener?.(event)
+      if (event.type !== "run-finished" || event.runId !== run) {
+        const told = hear(event)
+        return options.listener?.(told)
+      }
+      // A run that was stopped has not ended: it goes on when it is resumed.
+      if (event.ending !== "interrupted" && event.ending !== "suspended" && writer.broken() === undefined)
+        writer.add({ type: "event", event })
+      ending = event
+    },
+    broken: writer.broken,
+    end: Effect.suspend(() => {
+      const told = Effect.sync(() => ending?.type === "run-finished" && tellEnd(ending))
+      return Effect.andThen(Effect.andThen(writer.flush, told), journal.release(run, claim.epoch))
+    })
+  }
+  return { _tag: "Going", recording, before: fromEvents(Journal.eventsOf(entries)) }
+})
+
+/** What a journal knows of a run. */
+export const begunBefore = (
+  journal: Journal.Journal | undefined,
+  run: string
+): Effect.Effect<{ readonly transcript: Transcript; readonly seed: number | undefined }, Journal.JournalError> => {
+  const missing = new Journal.JournalError({ journal: journal?.name ?? "(none)", reason: { _tag: "Missing", run } })
+  if (journal === undefined) return Effect.fail(missing)
+  return Effect.flatMap(journal.read(run), (entries) => {
+    const transcript = fromEvents(Journal.eventsOf(entries))
+    return transcript === undefined ? Effect.fail(missing) : Effect.succeed({ transcript, seed: pastOf(entries).seed })
+  })
+}

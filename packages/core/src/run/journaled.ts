@@ -1,0 +1,142 @@
+/** Runs that are kept in a journal: how they begin, are joined, and end. */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import * as Journal from "../record/Journal.ts"
+import type { Listener, RunEvent } from "../record/RunEvent.ts"
+import { fromEvents, type Transcript } from "../record/Transcript.ts"
+import { noSpend } from "../task/Usage.ts"
+import type { RunOptions, RunResult } from "./Conductor.ts"
+import * as Recording from "./Recording.ts"
+import * as Resilience from "./Resilience.ts"
+import type { RunSettings } from "./RunSettings.ts"
+import { lostDetail } from "./replayed.ts"
+
+/** A run with its journal. */
+export type Begun =
+  /** It is not run: it has ended before, goes on elsewhere in this process, or its journal cannot be used. */
+  | { readonly _tag: "Over"; readonly result: RunResult }
+  | {
+      readonly _tag: "Going"
+      readonly recording: Recording.Recording
+      /** What it did before. */
+      readonly before: Transcript | undefined
+      /** Ends it: what has not come into the journal has not happened. */
+      readonly end: (result: RunResult) => Effect.Effect<RunResult>
+    }
+
+/** The runs that go on in this process, by the journal that they are kept in. */
+const going = new WeakMap<Journal.Journal, Map<string, Deferred.Deferred<RunResult>>>()
+
+const goingIn = (journal: Journal.Journal): Map<string, Deferred.Deferred<RunResult>> => {
+  const known = going.get(journal)
+  if (known !== undefined) return known
+  const runs = new Map<string, Deferred.Deferred<RunResult>>()
+  going.set(journal, runs)
+  return runs
+}
+
+/** The result of a run that has ended, as its events tell it. */
+const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => {
+  const {
+    answer,
+    detail,
+    durationMillis = 0,
+    ending = "failed",
+    rounds = [],
+    spend = noSpend
+  } = fromEvents(events) ?? {}
+  return {
+    runId,
+    ending,
+    answer,
+    detail,
+    error: undefined,
+    spend,
+    durationMillis,
+    waitingFor: [],
+    value: undefined,
+    rounds: rounds.flatMap(({ answer, confirmed, grade, workflow }) =>
+      workflow === undefined ? [] : [{ workflow, answer, failed: [], confirmed, grade: grade?.grade }]
+    )
+  }
+}
+
+const unusable = (runId: string, error: Journal.JournalError): RunResult => ({
+  runId,
+  ending: "failed",
+  answer: undefined,
+  detail: error.message,
+  error,
+  spend: noSpend,
+  durationMillis: 0,
+  rounds: [],
+  waitingFor: [],
+  value: undefined
+})
+
+const heldTo = (recording: Recording.Recording, result: RunResult): RunResult => {
+  const error = recording.broken()
+  return error === undefined ? result : { ...result, ending: "failed", answer: undefined, detail: error.message, error }
+}
+
+/** Waits for the same run elsewhere in this process, and tells what it told. */
+const join = (
+  journal: Journal.Journal,
+  runId: string,
+  running: Deferred.Deferred<RunResult>,
+  listener: Listener | undefined
+): Effect.Effect<Begun> =>
+  Effect.gen(function* () {
+    const result = yield* Effect.interruptible(Deferred.await(running))
+    const entries = yield* Effect.orElseSucceed(journal.read(runId), () => [])
+    for (const event of Journal.eventsOf(entries)) listener?.(event)
+    return { _tag: "Over", result }
+  })
+
+/** Begins a run, or goes on with it, where there is a journal. */
+export const begin = Effect.fnUntraced(function* (
+  { journal: own }: RunOptions,
+  run: { readonly runId: string; readonly seed: number | undefined; readonly listener: Listener | undefined }
+): Effect.fn.Return<Begun | undefined> {
+  const journal = own ?? (yield* Journal.Journal)
+  if (journal === undefined) return undefined
+  const { listener, runId } = run
+  const runs = goingIn(journal)
+  const running = runs.get(runId)
+  if (running !== undefined) return yield* join(journal, runId, running, listener)
+  const done = Deferred.makeUnsafe<RunResult>()
+  runs.set(runId, done)
+  const finish = <A extends RunResult>(result: A) => {
+    runs.delete(runId)
+    Deferred.doneUnsafe(done, Exit.succeed(result))
+    return result
+  }
+  const opened = yield* Effect.result(Recording.open(journal, runId, run))
+  if (Result.isFailure(opened)) return { _tag: "Over", result: finish(unusable(runId, opened.failure)) }
+  if (opened.success._tag === "Ended") {
+    const { events } = opened.success
+    for (const event of events) listener?.(event)
+    return { _tag: "Over", result: finish(resultOf(runId, events)) }
+  }
+  const { before, recording } = opened.success
+  const end = (result: RunResult) => Effect.map(recording.end, () => finish(heldTo(recording, result)))
+  return { _tag: "Going", recording, before, end }
+})
+
+/** A run that its journal has stopped before it asked anything. */
+export const stopped = (recording: Recording.Recording | undefined): Effect.Effect<void> => {
+  const error = recording?.broken()
+  return error === undefined ? Effect.void : Effect.die(error)
+}
+
+/** With `onDoubt: "reassign"`, a step whose call was lost goes to the next worker, whatever is done of other failures. */
+export const reassignOf = ({ onDoubt, reassign = "never" }: RunSettings): Resilience.Reassign => {
+  if (onDoubt !== "reassign" || reassign !== "never") return reassign
+  return (failure) => {
+    const { reason } = failure.error
+    const isLost = reason._tag === "Timeout" && reason.detail === lostDetail
+    return isLost ? Resilience.reassign("next", failure) : undefined
+  }
+}

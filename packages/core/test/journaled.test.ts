@@ -1,0 +1,299 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import * as Policy from "../src/policy/Policy.ts"
+import * as Journal from "../src/record/Journal.ts"
+import type { RunEvent } from "../src/record/RunEvent.ts"
+import * as Transcript from "../src/record/Transcript.ts"
+import * as Conductor from "../src/run/Conductor.ts"
+import { type Worker, WorkerError, type WorkerRequest } from "../src/task/Worker.ts"
+import * as WorkerPool from "../src/task/WorkerPool.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// What runs
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A vendor with its own books: what each worker was asked, and what it has answered. */
+const vendor = () => {
+  const asked: Array<string> = []
+  const answered: Array<string> = []
+  const worker = (id: string, more: Partial<Worker> = {}, failures: ReadonlyArray<string> = []): Worker => {
+    const left = [...failures]
+    return {
+      id,
+      pricing: { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 },
+      maxOutputTokens: 100,
+      generate: ({ messages }: WorkerRequest) =>
+        Stream.unwrap(
+          Effect.suspend(() => {
+            const said = `${id}: ${messages.map(({ content }) => content).join(" | ")}`
+            asked.push(said)
+            return Effect.andThen(Effect.sleep(10), () => {
+              if (left.pop() !== undefined)
+                return Effect.fail(new WorkerError({ worker: id, reason: { _tag: "Overloaded" } }))
+              answered.push(said)
+              const text = `${id} of ${said.length}`
+              const usage = { inputTokens: 3, outputTokens: 4 }
+              return Effect.succeed(
+                Stream.fromArray([{ type: "text", text } as const, { type: "finish", reason: "stop", usage } as const])
+              )
+            })
+          })
+        ),
+      ...more
+    }
+  }
+  return { asked, answered, worker }
+}
+
+const policy = Policy.fixed("five steps", () => ({
+  steps: [
+    { worker: 0, subtask: "one", access: [] },
+    { worker: 1, subtask: "two", access: [] },
+    { worker: 0, subtask: "three", access: [] },
+    { worker: 1, subtask: "four", access: "all" },
+    { worker: 0, subtask: "", access: [3] }
+  ]
+}))
+
+const question = "What is it?"
+
+const poolOf = ({ worker }: ReturnType<typeof vendor>, failures: ReadonlyArray<string> = ["once"]) =>
+  WorkerPool.makeUnsafe([worker("a", {}, failures), worker("b")])
+
+/** A transcript without what depends on time, and without what was lost in doubt. */
+const timeless = (events: ReadonlyArray<RunEvent>): unknown =>
+  JSON.parse(JSON.stringify(Transcript.fromEvents(events)), (key, value) => {
+    if (/At$|^at$|Millis$/.test(key)) return undefined
+    if (key === "lost") return value.filter((call: Transcript.LostCall) => call.isInDoubt !== true)
+    return key === "spend" ? undefined : value
+  })
+
+const eventsIn = (memory: Journal.Memory, run = "r") =>
+  Effect.map(Journal.makeMemory(memory).read(run), Journal.eventsOf)
+
+type Options = Partial<Conductor.Options> & { readonly pool: WorkerPool.WorkerPool }
+
+const run = (journal: Journal.Journal, options: Options, runOptions: Conductor.RunOptions = {}) =>
+  Conductor.make({ policy, seed: 7, retry: { baseDelayMillis: 1, jitter: false }, ...options }).run(question, {
+    runId: "r",
+    journal,
+    ...runOptions
+  })
+
+/** A process that is killed before or after it has written so many batches: nothing of it goes on. */
+const killedAt = (memory: Journal.Memory, count: number, isAfter: boolean) =>
+  Effect.gen(function* () {
+    const process = Journal.makeMemory(memory)
+    const dead = yield* Deferred.make<void>()
+    let written = 0
+    const die = Effect.suspend(() => {
+      process.end()
+      return Effect.andThen(Deferred.succeed(dead, undefined), Effect.never)
+    })
+    const journal: Journal.Journal = {
+      ...process,
+      append: (batch) => {
+        written += 1
+        if (written < count) return process.append(batch)
+        if (written > count) return Effect.never
+        return isAfter ? Effect.andThen(process.append(batch), die) : die
+      }
+    }
+    return { journal, dead: Deferred.await(dead) }
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tests
+// -------------------------------------------------------------------------------------------------------------------
+
+describe("a run with a journal", () => {
+  it.live("that is killed at any write goes on where it was, and is the run that it would have been", () =>
+    Effect.gen(function* () {
+      const whole = Journal.memory()
+      yield* run(Journal.makeMemory(whole), { pool: poolOf(vendor(), []) })
+      const expected = timeless(yield* eventsIn(whole))
+      let kills = 0
+      for (const isAfter of [false, true]) {
+        for (let count = 1; ; count++) {
+          const memory = Journal.memory()
+          const books = vendor()
+          const pool = poolOf(books, [])
+          const { dead, journal } = yield* killedAt(memory, count, isAfter)
+          const first = yield* Effect.forkDetach(run(journal, { pool }))
+          const ended = yield* Effect.raceFirst(Effect.as(Fiber.join(first), true), Effect.as(dead, false))
+          if (ended) break
+          kills += 1
+          const known = Journal.makeMemory(memory)
+          const paid = (yield* known.read("r")).filter(({ type }) => type === "answered").length
+          // What it had in flight comes to nobody.
+          yield* Effect.sleep(15)
+          const before = books.answered.length
+          const result = yield* run(known, { pool })
+          assert.strictEqual(result.ending, "answered")
+          const events = yield* eventsIn(memory)
+          assert.deepStrictEqual(timeless(events), expected, `killed ${isAfter ? "after" : "before"} write ${count}`)
+          assert.strictEqual(events.filter(({ type }) => type === "run-finished").length, 1)
+          assert.strictEqual(books.answered.length - before, 5 - paid)
+          const lost = events.filter(({ type }) => type === "call-lost")
+          assert.strictEqual(result.spend.calls, 5 + lost.length)
+          // What the vendor has charged is never more than what the run says it may have cost.
+          assert.isAtMost(books.answered.length, result.spend.costUsd)
+        }
+      }
+      assert.isAbove(kills, 6)
+    })
+  )
+
+  it.live("that has ended gives its result and its events again, and pays nothing", () =>
+    Effect.gen(function* () {
+      const memory = Journal.memory()
+      const books = vendor()
+      const first = yield* run(Journal.makeMemory(memory), { pool: poolOf(books) })
+      const count = books.asked.length
+      const events: Array<RunEvent> = []
+      const again = yield* run(
+        Journal.makeMemory(memory),
+        { pool: poolOf(books) },
+        { listener: (event) => events.push(event) }
+      )
+      assert.strictEqual(books.asked.length, count)
+      assert.deepStrictEqual(again.answer, first.answer)
+      assert.deepStrictEqual(again.spend, first.spend)
+      assert.strictEqual(again.rounds[0]?.answer, first.rounds[0]?.answer)
+      assert.deepStrictEqual(events, [...(yield* eventsIn(memory))])
+      assert.strictEqual(events.at(-1)?.type, "run-finished")
+    })
+  )
+
+  it.live("that was interrupted is resumed with its task and its seed, and pays for no answer again", () =>
+    Effect.gen(function* () {
+      const memory = Journal.memory()
+      const books = vendor()
+      const pool = poolOf(books)
+      const fiber = yield* Effect.forkChild(run(Journal.makeMemory(memory), { pool }))
+      while (books.answered.length < 3) yield* Effect.sleep(1)
+      while (books.asked.length < 5) yield* Effect.sleep(1)
+      yield* Fiber.interrupt(fiber)
+      const [summary] = yield* Journal.makeMemory(memory).list
+      assert.strictEqual(Journal.stateOf(summary!), "stopped")
+      assert.isAbove(summary!.costUsd, 0)
+      const journal = Journal.makeMemory(memory)
+      const conductor = Conductor.make({ policy, pool, retry: { baseDelayMillis: 1, jitter: false } })
+      const result = yield* conductor.resumeRun("r", { journal })
+      assert.strictEqual(result.ending, "answered")
+      // The one call that was stopped is made again.
+      assert.strictEqual(books.asked.length, 7)
+      assert.strictEqual(new Set(books.answered).size, books.answered.length)
+      const transcript = Transcript.fromEvents(yield* eventsIn(memory))!
+      assert.deepStrictEqual(transcript.spend, result.spend)
+      assert.strictEqual(result.spend.calls, 7)
+      assert.strictEqual(Journal.stateOf((yield* journal.list)[0]!), "answered")
+    })
+  )
+
+  it.live("that is asked for twice at once is run once", () =>
+    Effect.gen(function* () {
+      const journal = Journal.makeMemory()
+      const books = vendor()
+      const pool = poolOf(books)
+      const [one, two] = yield* Effect.all([run(journal, { pool }), run(journal, { pool })], { concurrency: 2 })
+      assert.strictEqual(one.answer, two.answer)
+      assert.strictEqual(books.answered.length, 5)
+    })
+  )
+
+  it.live("that another process carries on is refused, and says by whom", () =>
+    Effect.gen(function* () {
+      const memory = Journal.memory()
+      yield* Journal.makeMemory(memory).claim("r")
+      const books = vendor()
+      const result = yield* run(Journal.makeMemory(memory), { pool: poolOf(books) })
+      assert.strictEqual(result.ending, "failed")
+      assert.match(result.detail!, /process \d+ carries on/)
+      assert.strictEqual(books.asked.length, 0)
+    })
+  )
+
+  it.live("that would ask something else than it did stops before it asks, and says where", () =>
+    Effect.gen(function* () {
+      const memory = Journal.memory()
+      const { dead, journal } = yield* killedAt(memory, 3, true)
+      const pool = poolOf(vendor())
+      yield* Effect.forkDetach(run(journal, { pool }))
+      yield* dead
+      const books = vendor()
+      const before = yield* Journal.makeMemory(memory).read("r")
+      const expectMismatch = (options: Partial<Conductor.Options>, words: RegExp) =>
+        Effect.gen(function* () {
+          const process = Journal.makeMemory(memory)
+          const result = yield* run(process, { pool: poolOf(books), ...options })
+          process.end()
+          assert.strictEqual(result.ending, "failed")
+          assert.instanceOf(result.error, Journal.JournalMismatch)
+          assert.match(result.detail!, words)
+        })
+      const settings = { worker: { temperature: 0.5 } }
+      yield* expectMismatch(settings, /call r\/0\/\d\/0 asks [ab] something else/)
+      yield* expectMismatch({ seed: 8 }, /has the seed 8, and had 7/)
+      yield* expectMismatch({ policy: Policy.fixed("another", () => ({ steps: [] })) }, /has the policy another/)
+      assert.deepStrictEqual(books.asked, [])
+      assert.deepStrictEqual(yield* Journal.makeMemory(memory).read("r"), before)
+      const result = yield* run(Journal.makeMemory(memory), { pool: poolOf(books) })
+      assert.strictEqual(result.ending, "answered")
+    })
+  )
+
+  it.live("whose journal breaks stops with its reason, and goes on when the journal is well", () =>
+    Effect.gen(function* () {
+      const memory = Journal.memory()
+      const process = Journal.makeMemory(memory)
+      const full = new Journal.JournalError({ journal: "j", reason: { _tag: "Full" } })
+      let writes = 0
+      const append: Journal.Journal["append"] = (batch) => (++writes > 2 ? Effect.fail(full) : process.append(batch))
+      const books = vendor()
+      const pool = poolOf(books)
+      const events: Array<RunEvent> = []
+      const stopped = yield* run({ ...process, append }, { pool }, { listener: (event) => events.push(event) })
+      assert.strictEqual(stopped.ending, "failed")
+      assert.strictEqual(stopped.error, full)
+      const last = events.at(-1)!
+      assert.deepStrictEqual(last.type === "run-finished" && last.ending, "failed")
+      const result = yield* run(process, { pool })
+      assert.strictEqual(result.ending, "answered")
+    })
+  )
+
+  it.live("charges a call in doubt at its worst case, tells it, and does with it what is asked for", () =>
+    Effect.gen(function* () {
+      const doubtful = Effect.fnUntraced(function* (
+        onDoubt: "again" | "fail" | "reassign",
+        more: Partial<Worker> = {}
+      ) {
+        const memory = Journal.memory()
+        const books = vendor()
+        const pool = WorkerPool.makeUnsafe([books.worker("a", more), books.worker("b")])
+        const single = Policy.fixed("one", () => ({ steps: [{ worker: 0, subtask: "", access: [] }] }))
+        const { dead, journal } = yield* killedAt(memory, 1, true)
+        yield* Effect.forkDetach(run(journal, { pool, policy: single }))
+        yield* dead
+        const result = yield* run(Journal.makeMemory(memory), { pool, policy: single, onDoubt })
+        return { result, lost: (yield* eventsIn(memory)).filter(({ type }) => type === "call-lost"), books }
+      })
+      const again = yield* doubtful("again")
+      assert.strictEqual(again.result.ending, "answered")
+      assert.strictEqual(again.lost.length, 1)
+      assert.strictEqual(again.result.spend.costUsd, 2)
+      assert.isAbove(again.result.spend.usage.outputTokens, 100)
+      const failed = yield* doubtful("fail")
+      assert.strictEqual(failed.result.ending, "failed")
+      assert.strictEqual(failed.books.asked.length, 0)
+      const taken = yield* doubtful("reassign")
+      assert.match(taken.result.answer!, /^b of/)
+      const free = yield* doubtful("fail", { recovery: "free" })
+      assert.strictEqual(free.result.spend.costUsd, 1)
+    })
+  )
+})
