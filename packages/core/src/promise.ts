@@ -22,9 +22,7 @@ export {
   type ConductResult,
   conduct,
   type ResumeOptions,
-  type ResumeRunOptions,
   resume,
-  resumeRun,
   streamAnswer,
   streamRun
 } from "./promise/runs.ts"

@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
@@ -10,6 +9,7 @@ import * as Transcript from "../src/record/Transcript.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import { type Worker, WorkerError, type WorkerRequest } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
+import { eventsIn, killedAt, timeless } from "./processes.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // What runs
@@ -63,17 +63,6 @@ const question = "What is it?"
 const poolOf = ({ worker }: ReturnType<typeof vendor>, failures: ReadonlyArray<string> = ["once"]) =>
   WorkerPool.makeUnsafe([worker("a", {}, failures), worker("b")])
 
-/** A transcript without what depends on time, and without what was lost in doubt. */
-const timeless = (events: ReadonlyArray<RunEvent>): unknown =>
-  JSON.parse(JSON.stringify(Transcript.fromEvents(events)), (key, value) => {
-    if (/At$|^at$|Millis$/.test(key)) return undefined
-    if (key === "lost") return value.filter((call: Transcript.LostCall) => call.isInDoubt !== true)
-    return key === "spend" ? undefined : value
-  })
-
-const eventsIn = (memory: Journal.Memory, run = "r") =>
-  Effect.map(Journal.makeMemory(memory).read(run), Journal.eventsOf)
-
 type Options = Partial<Conductor.Options> & { readonly pool: WorkerPool.WorkerPool }
 
 const run = (journal: Journal.Journal, options: Options, runOptions: Conductor.RunOptions = {}) =>
@@ -81,28 +70,6 @@ const run = (journal: Journal.Journal, options: Options, runOptions: Conductor.R
     runId: "r",
     journal,
     ...runOptions
-  })
-
-/** A process that is killed before or after it has written so many batches: nothing of it goes on. */
-const killedAt = (memory: Journal.Memory, count: number, isAfter: boolean) =>
-  Effect.gen(function* () {
-    const process = Journal.makeMemory(memory)
-    const dead = yield* Deferred.make<void>()
-    let written = 0
-    const die = Effect.suspend(() => {
-      process.end()
-      return Effect.andThen(Deferred.succeed(dead, undefined), Effect.never)
-    })
-    const journal: Journal.Journal = {
-      ...process,
-      append: (batch) => {
-        written += 1
-        if (written < count) return process.append(batch)
-        if (written > count) return Effect.never
-        return isAfter ? Effect.andThen(process.append(batch), die) : die
-      }
-    }
-    return { journal, dead: Deferred.await(dead) }
   })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -182,7 +149,7 @@ describe("a run with a journal", () => {
       assert.isAbove(summary!.costUsd, 0)
       const journal = Journal.makeMemory(memory)
       const conductor = Conductor.make({ policy, pool, retry: { baseDelayMillis: 1, jitter: false } })
-      const result = yield* conductor.resumeRun("r", { journal })
+      const result = yield* conductor.resume({ runId: "r" }, { journal })
       assert.strictEqual(result.ending, "answered")
       // The one call that was stopped is made again.
       assert.strictEqual(books.asked.length, 7)

@@ -36,7 +36,7 @@ export const openCache = (options: DiskCache.Options): Promise<ResponseCache & A
  * **Example**
  *
  * ```ts
- * import { conduct, resumeRun, single, worker } from "@divisi/core/promise"
+ * import { conduct, resume, single, worker } from "@divisi/core/promise"
  * import { openJournal } from "@divisi/files/promise"
  * import { mkdtempSync } from "node:fs"
  * import { tmpdir } from "node:os"
@@ -51,7 +51,7 @@ export const openCache = (options: DiskCache.Options): Promise<ResponseCache & A
  *   await conduct({ ...options, journal, question: "What is 6 times 7?" })
  * }
  * await using journal = await openJournal({ file })
- * const again = await resumeRun({ ...options, journal })
+ * const again = await resume({ ...options, journal })
  * again.answer // => "42"
  * calls // => 1
  * ```

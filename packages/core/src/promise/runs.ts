@@ -2,14 +2,15 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { OptionsError } from "../Options.ts"
 import type { Policy } from "../policy/Policy.ts"
 import * as AnswerText from "../record/AnswerText.ts"
-import { type Journal, JournalError } from "../record/Journal.ts"
+import { JournalError } from "../record/Journal.ts"
 import type { Ending, RunEvent } from "../record/RunEvent.ts"
 import type { SpanRecorder } from "../record/Telemetry.ts"
 import * as Transcript from "../record/Transcript.ts"
 import type * as Conductor from "../run/Conductor.ts"
-import { begunBefore } from "../run/Recording.ts"
+import { resumed } from "../run/journaled.ts"
 import { Gate } from "../run/Resilience.ts"
 import { ResponseCache } from "../run/ResponseCache.ts"
 import { maxRounds, conduct as run } from "../run/Rounds.ts"
@@ -61,7 +62,7 @@ export type ConductResult = Omit<Conductor.RunResult, "ending" | "answer"> & {
          * Goes on with what the run waits for (`waitingFor`), by the ids of the calls; those without a result go on
          * waiting. Nothing is asked or paid for twice, and the same results again are the same run.
          */
-        readonly resume: (results: Conductor.Resumption["results"]) => Promise<ConductResult>
+        readonly resume: (results: Conductor.Past["results"]) => Promise<ConductResult>
       }
     | { readonly ending: Exclude<Ending, "answered" | "suspended">; readonly answer: string | undefined }
   )
@@ -175,22 +176,33 @@ const withTranscript = (
 
 /** Goes on with a suspended run. The same results are the same run, also where they are given at once. */
 const resuming = (options: ConductOptions, transcript: () => Transcript.Transcript) => {
-  const resumed = new Map<string, Promise<ConductResult>>()
-  return (results: Conductor.Resumption["results"]): Promise<ConductResult> => {
+  const known = new Map<string, Promise<ConductResult>>()
+  return (results: Conductor.Past["results"]): Promise<ConductResult> => {
     const key = JSON.stringify(Object.entries(results).toSorted(([left], [right]) => (left < right ? -1 : 1)))
-    const known = resumed.get(key)
-    if (known !== undefined) return known
+    const same = known.get(key)
+    if (same !== undefined) return same
     const next = resume({ ...options, transcript: transcript(), results })
-    resumed.set(key, next)
+    known.set(key, next)
     return next
   }
 }
 
-/** What a suspended run needs to go on, in another process, too. */
-export interface ResumeOptions extends Omit<ConductOptions, "question" | "runId" | "resume">, Conductor.Resumption {}
+/**
+ * What a run is gone on with: its transcript, or its `runId` and the `journal` that keeps it; and the options that it had,
+ * its `seed` too where it goes on from its transcript.
+ */
+export type ResumeOptions = Omit<ConductOptions, "question" | "runId" | "resume"> & Conductor.Resumption
 
 /**
- * Goes on with a suspended run from its transcript, with the options that the run had, its `seed` too.
+ * Goes on with a run that was suspended, stopped or killed, from its transcript or from a journal, in another process,
+ * too. What it has already got is not paid again; of a run that its journal knows to have ended, the result is given
+ * again.
+ *
+ * **Details**
+ *
+ * Pool, policy, tools and settings are to be those with which it was begun. A run of a journal that asks something else
+ * than it did stops with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` where the journal
+ * does not know the run, or another process carries it on.
  *
  * **Example**
  *
@@ -217,45 +229,32 @@ export interface ResumeOptions extends Omit<ConductOptions, "question" | "runId"
  * result.answer // => "It is 12 EUR."
  * result.spend.calls // => 2
  * ```
- */
-export const resume = async ({ results, transcript, ...options }: ResumeOptions): Promise<ConductResult> =>
-  conduct({ ...options, question: transcript.task, runId: transcript.runId, resume: { transcript, results } })
-
-/** What a run of a journal is resumed with: what it was begun with, but for its question and its seed. */
-export interface ResumeRunOptions extends Omit<ConductOptions, "question" | "seed" | "resume"> {
-  readonly runId: string
-  readonly journal: Journal
-  /** What is given for the calls that it waits for, by their ids. */
-  readonly results?: Conductor.Resumption["results"] | undefined
-}
-
-/**
- * Goes on with a run of a journal that was stopped, killed or suspended. What the journal has is not paid again; of a run
- * that has ended, the result is given again.
  *
- * **Details**
- *
- * Pool, policy and settings are to be those with which it was begun: a run that asks something else than it did stops
- * with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` where the journal does not know the
- * run, or another process carries it on.
- *
- * **Example**
+ * **Example** (of a journal)
  *
  * ```ts
- * import { conduct, memoryJournal, resumeRun, single, worker } from "@divisi/core/promise"
+ * import { conduct, memoryJournal, resume, single, worker } from "@divisi/core/promise"
  *
  * let calls = 0
  * const pool = [worker({ id: "calculator", answer: () => `${(calls += 1) * 42}` })]
- * const options = { pool, policy: single(0), journal: memoryJournal(), runId: "run-1" }
- * await conduct({ ...options, question: "What is 6 times 7?" })
- * const again = await resumeRun(options)
+ * const options = { pool, policy: single(0), journal: memoryJournal() }
+ * await conduct({ ...options, question: "What is 6 times 7?", runId: "run-1" })
+ * const again = await resume({ ...options, runId: "run-1" })
  * again.answer // => "42"
  * calls // => 1
  * ```
  */
-export const resumeRun = async ({ results = {}, ...options }: ResumeRunOptions): Promise<ConductResult> => {
-  const { seed, transcript } = await Effect.runPromise(begunBefore(options.journal, options.runId))
-  return conduct({ ...options, question: transcript.task, seed, resume: { transcript, results } })
+export const resume = async ({ results, runId, transcript, ...options }: ResumeOptions): Promise<ConductResult> => {
+  if (transcript === undefined && (runId === undefined || options.journal === undefined)) {
+    throw new OptionsError({
+      what: "resume",
+      detail: `Give the "transcript" of the run, or its "runId" and "journal".`
+    })
+  }
+  const from = transcript === undefined ? { runId: runId!, results } : { transcript, results }
+  const { begun, past, runId: id } = await Effect.runPromise(resumed(from, options.journal))
+  const seed = options.seed ?? begun?.seed
+  return conduct({ ...options, seed, question: past.transcript.task, runId: id, resume: past })
 }
 
 /**

@@ -21,6 +21,7 @@ const shape = {
   strict: Options.flag,
   execute: Options.aFunction,
   needsApproval: Options.either(Options.flag, Options.aFunction),
+  isRepeatable: Options.flag,
   timeoutMillis: Options.limit,
   maxResultCharacters: Options.limit
 } satisfies Options.ShapeOf<ToolOptions<Shape>>

@@ -12,7 +12,6 @@
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import type { Paid } from "../task/Usage.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import type { Ending, RunEvent } from "./RunEvent.ts"
@@ -54,7 +53,7 @@ export type CallEntry =
   /** It was stopped before it was sent. */
   | (Attempt & { readonly type: "withdrawn" })
   /** The response cache had the answer. */
-  | (Attempt & { readonly type: "found"; readonly hash: string; readonly answer: unknown })
+  | (Attempt & { readonly type: "found"; readonly hash?: string | undefined; readonly answer: unknown })
 
 /** A thing that happened in a run. Pieces of answers (`step-delta`, `completion-delta`) are never written. */
 export type Entry =
@@ -219,37 +218,12 @@ export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent>
 export const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean =>
   entries.some((entry) => entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run)
 
-/**
- * The entries of a run from a sequence number on, as they are written, up to its end.
- *
- * **Details**
- *
- * It looks every 100 milliseconds, or as often as `everyMillis` says, so it follows runs of other processes, too.
- */
-export const follow = (
-  journal: Journal,
-  run: string,
-  options: { readonly from?: number | undefined; readonly everyMillis?: number | undefined } = {}
-): Stream.Stream<Entry, JournalError> => {
-  const { everyMillis = 100, from = 0 } = options
-  const look = (next: number): Stream.Stream<Entry, JournalError> =>
-    Stream.unwrap(
-      Effect.map(journal.read(run, next), (entries) => {
-        const read = Stream.fromIterable(entries)
-        if (isEnded(run, entries)) return read
-        const later = Stream.unwrap(Effect.map(Effect.sleep(everyMillis), () => look(next + entries.length)))
-        return Stream.concat(read, later)
-      })
-    )
-  return look(from)
-}
-
 /** How it stands with a run: how it ended, or whether it goes on, waits for somebody, or was stopped. */
 export type State = Ending | "running" | "waiting" | "stopped"
 
 /** How it stands with a run. */
 export const stateOf = ({ ending, owner, waitsFor }: Summary): State =>
-  ending ?? (waitsFor !== undefined ? "waiting" : owner === undefined ? "stopped" : "running")
+  ending ?? (owner !== undefined ? "running" : waitsFor !== undefined ? "waiting" : "stopped")
 
 /** What goes: runs that nobody has changed for so long, and the oldest ones until no more bytes than these are left. */
 export interface Bounds {

@@ -6,6 +6,7 @@ import type { ToolCall } from "../task/Message.ts"
 import type { ToolResult } from "../task/Tool.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
+import type { CallEntry } from "./Journal.ts"
 import type { LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.ts"
 
 /** Where a call stands in its run. */
@@ -18,8 +19,36 @@ export interface Address {
   readonly worker: string
 }
 
-/** An answer as it was given. */
-export interface RecordedAnswer {
+type WithoutPlace<E> = E extends unknown ? Omit<E, "call" | "attempt"> : never
+
+/** What became of an attempt. */
+export type Outcome = WithoutPlace<Exclude<CallEntry, { readonly type: "intent" | "withdrawn" }>>
+
+/** What is known of an attempt. */
+export interface Known {
+  /** Of what was asked; absent where only a transcript tells of it, or the gate had refused the call. */
+  hash?: string | undefined
+  worst?: Paid | undefined
+  /** Absent where the process ended before it was known. */
+  outcome?: Outcome | undefined
+}
+
+/** What is known of a tool call. */
+export type KnownTool =
+  | { readonly type: "finished"; readonly result: ToolResult }
+  /** It was begun, and its result is not known. */
+  | { readonly type: "in-doubt" }
+
+/** The record of one run. */
+export interface Recorded {
+  /** The attempts of a call, in their order; none of one that was not made. */
+  readonly attempts: (address: Address) => ReadonlyArray<Known>
+  /** By the id of the call (`WaitingCall.id`). */
+  readonly tool: (id: string) => KnownTool | undefined
+}
+
+/** An answer as a transcript has it. */
+interface RecordedAnswer {
   readonly text: string
   readonly reasoning?: string | undefined
   readonly finishReason: FinishReason
@@ -28,19 +57,6 @@ export interface RecordedAnswer {
   readonly paid: Paid
   readonly cached: boolean
   readonly durationMillis?: number | undefined
-}
-
-/** What became of a call: the attempts that failed, and the answer, if there was one. */
-export interface RecordedCall {
-  readonly failures: ReadonlyArray<LostCall>
-  readonly answer: RecordedAnswer | undefined
-}
-
-/** The record of one run. */
-export interface Recorded {
-  readonly call: (address: Address) => RecordedCall | undefined
-  /** The result of a tool, by the id of its call (`WaitingCall.id`). */
-  readonly result: (id: string) => ToolResult | undefined
 }
 
 const reasoningOf = (reasoning: string) => (reasoning === "" ? undefined : reasoning)
@@ -76,37 +92,52 @@ const answerIn = (round: RoundRecord, address: Address): RecordedAnswer | undefi
   return { text, reasoning: reasoningOf(reasoning), finishReason: "stop", paid, cached }
 }
 
-const failuresIn = (round: RoundRecord, { by, step, turn, worker }: Address): ReadonlyArray<LostCall> =>
-  (by === "step" ? (round.steps[step!]?.lost ?? []) : round.lost).filter(
-    (lost) => lost.worker === worker && (lost.turn ?? 0) === turn && lost.reason !== undefined
-  )
+const outcomeOf = (lost: LostCall): Outcome => {
+  const { costUsd, isInDoubt, message = "", reason, retryInMillis, unasked, usage } = lost
+  if (isInDoubt === true) return { type: "lost", usage, costUsd }
+  if (reason === undefined) return { type: "interrupted", usage, costUsd }
+  return { type: "failed", reason, message, retryInMillis, unasked, usage, costUsd }
+}
 
-const resultsOf = ({ rounds }: Transcript): ReadonlyMap<string, ToolResult> => {
-  const results = new Map<string, ToolResult>()
+const lostIn = (round: RoundRecord, { by, step, turn, worker }: Address): ReadonlyArray<Known> =>
+  (by === "step" ? (round.steps[step!]?.lost ?? []) : round.lost)
+    .filter((lost) => lost.worker === worker && (lost.turn ?? 0) === turn)
+    .map((lost) => ({ outcome: outcomeOf(lost) }))
+
+const attemptsIn = (round: RoundRecord, address: Address): ReadonlyArray<Known> => {
+  const lost = lostIn(round, address)
+  const answered = answerIn(round, address)
+  if (answered === undefined) return lost
+  const { cached, paid, ...rest } = answered
+  const answer = { ...rest, usage: paid.usage }
+  return [...lost, { outcome: cached ? { type: "found", answer } : { type: "answered", answer, ...paid } }]
+}
+
+const toolsOf = ({ rounds }: Transcript): ReadonlyMap<string, KnownTool> => {
+  const known = new Map<string, KnownTool>()
   for (const { round, steps } of rounds) {
     for (const { step, turns = [] } of steps) {
       for (const { tools, turn } of turns) {
-        for (const [index, { content, isError }] of tools.entries()) {
-          if (content === undefined) continue
-          results.set(`${round}.${step}.${turn}.${index}`, isError === true ? { content, isError } : { content })
+        for (const [index, { content, isError, startedAt }] of tools.entries()) {
+          const id = `${round}.${step}.${turn}.${index}`
+          if (content !== undefined) {
+            known.set(id, { type: "finished", result: isError === true ? { content, isError } : { content } })
+          } else if (startedAt !== undefined) known.set(id, { type: "in-doubt" })
         }
       }
     }
   }
-  return results
+  return known
 }
 
 /** The record of a transcript, without the runs nested in it. */
 export const fromTranscript = (transcript: Transcript): Recorded => {
-  const results = resultsOf(transcript)
+  const tools = toolsOf(transcript)
   return {
-    call: (address) => {
+    attempts: (address) => {
       const round = transcript.rounds[address.round]
-      if (round === undefined) return undefined
-      const answer = answerIn(round, address)
-      const failures = failuresIn(round, address)
-      return answer === undefined && failures.length === 0 ? undefined : { answer, failures }
+      return round === undefined ? [] : attemptsIn(round, address)
     },
-    result: (id) => results.get(id)
+    tool: (id) => tools.get(id)
   }
 }

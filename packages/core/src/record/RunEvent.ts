@@ -193,6 +193,8 @@ export type Body =
       readonly type: "call-interrupted"
       readonly round: number
       readonly step?: number
+      /** As in `call-failed`. */
+      readonly turn?: number
       readonly worker: string
     } & Paid)
   /**
@@ -203,6 +205,8 @@ export type Body =
       readonly type: "call-lost"
       readonly round: number
       readonly step?: number
+      /** As in `call-failed`. */
+      readonly turn?: number
       readonly worker: string
     } & Paid)
   /** Another worker takes the step over. What was streamed of it so far is void. */

@@ -74,9 +74,9 @@ const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
 
 const lostCall = (event: Of<"call-failed" | "call-interrupted" | "call-lost">): LostCall => {
   const call: Mutable<LostCall> = { worker: event.worker, at: event.at, ...paidOf(event) }
+  if (event.turn !== undefined) call.turn = event.turn
   if (event.type === "call-lost") call.isInDoubt = true
   if (event.type === "call-failed") {
-    if (event.turn !== undefined) call.turn = event.turn
     call.reason = event.reason
     call.message = event.message
     if (event.retryInMillis !== undefined) call.retryInMillis = event.retryInMillis
@@ -134,7 +134,15 @@ const finishTurn = (step: OpenStep, event: Of<"turn-finished">) => {
   discard(step)
 }
 
+/** A step that waited goes on once it is given something. */
+const goOn = (step: OpenStep) => {
+  if (step.state !== "suspended") return
+  step.state = "running"
+  delete step.waitingFor
+}
+
 const onTool = (step: OpenStep, event: Of<"tool-started"> | Of<"tool-finished">) => {
+  goOn(step)
   const tool = step.turns?.find(({ turn }) => turn === event.turn)?.tools[event.index]
   if (tool === undefined) return
   if (event.type === "tool-started") {

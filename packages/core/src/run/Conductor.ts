@@ -13,7 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Policy } from "../policy/Policy.ts"
-import * as Journal from "../record/Journal.ts"
+import type * as Journal from "../record/Journal.ts"
 import type * as RunEvent from "../record/RunEvent.ts"
 import type { Transcript } from "../record/Transcript.ts"
 import type { Grade } from "../task/Grader.ts"
@@ -23,7 +23,7 @@ import type * as Usage from "../task/Usage.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type * as Budget from "./Budget.ts"
-import { begunBefore } from "./Recording.ts"
+import { resumed, unusable } from "./journaled.ts"
 import { conduct, maxRounds } from "./Rounds.ts"
 import type { RunSettings } from "./RunSettings.ts"
 import type { Approve } from "./StepTurns.ts"
@@ -77,23 +77,25 @@ export interface RunOptions {
   /** Asked before a tool runs that needs approval. Without it the run is suspended there. */
   readonly approve?: Approve | undefined
   /** What the run has already got, and what was given for the calls that it waited for: see `Conductor.resume`. */
-  readonly resume?: Resumption | undefined
+  readonly resume?: Past | undefined
   /** Called with every event. What it throws does not stop the run: a warning is logged at its end. */
   readonly listener?: RunEvent.Listener | undefined
 }
 
-/** A suspended run, and what was given for the calls that it waits for. */
-export interface Resumption {
+/** What a run has already got: see {@link Resumption}. */
+export interface Past {
   readonly transcript: Transcript
-  /** By the ids of its waiting calls (`RunResult.waitingFor`). Those without a result go on waiting. */
   readonly results: Readonly<Record<string, Given>>
 }
 
-/** What may differ where a run of a journal is resumed. */
-export interface ResumeOptions extends Omit<RunOptions, "runId" | "seed" | "resume"> {
-  /** What is given for the calls that it waits for, by their ids. */
-  readonly results?: Resumption["results"] | undefined
-}
+/**
+ * A run to go on with: by its transcript, or by its id in a journal (`RunOptions.journal`, or that of the context). Calls
+ * that it waits for are given their results by their ids (`RunResult.waitingFor`); those without one go on waiting.
+ */
+export type Resumption = { readonly results?: Readonly<Record<string, Given>> | undefined } & (
+  | { readonly transcript: Transcript; readonly runId?: string | undefined }
+  | { readonly runId: string; readonly transcript?: undefined }
+)
 
 /** A round that has ended. */
 export interface Round {
@@ -174,18 +176,14 @@ export class Conductor extends Context.Service<
     /** Runs a question to its end. Never fails; when it is interrupted, the listener still gets `run-finished`. */
     readonly run: (task: Task.Input, options?: RunOptions) => Effect.Effect<RunResult>
     /**
-     * Goes on with a suspended run: runs it again with its transcript as the first source of answers, so that nothing is
-     * asked or paid for twice. The same options are to be given as to the run itself, its `seed` too. Giving the same
-     * results again gives the same.
+     * Goes on with a run that was suspended, stopped or killed: runs it again with its transcript or its journal as the
+     * first source of answers, so that nothing is asked or paid for twice. The same options are to be given as to the run
+     * itself; its task comes from the record, and with a journal its seed, too. Giving the same results again gives the
+     * same, and of a run that its journal knows to have ended, the result is given again.
      */
     readonly resume: (resumption: Resumption, options?: RunOptions) => Effect.Effect<RunResult>
     /** Starts a run that can be stopped. It is interrupted when the scope closes. `RunStream` makes a stream of it. */
     readonly start: (task: Task.Input, options?: RunOptions) => Effect.Effect<Run, never, Scope.Scope>
-    /**
-     * Goes on with a run of a journal that was stopped, killed or suspended, with the task and the seed with which it was
-     * begun. What the journal has is not paid again; of a run that has ended, the result is given again.
-     */
-    readonly resumeRun: (runId: string, options?: ResumeOptions) => Effect.Effect<RunResult, Journal.JournalError>
   }
 >()("@divisi/core/Conductor") {}
 
@@ -210,19 +208,19 @@ export const make = (options: Options): Conductor["Service"] => {
     return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
   })
 
-  const resumeRun = Effect.fnUntraced(function* (runId: string, { results = {}, ...runOptions }: ResumeOptions = {}) {
-    const before = yield* begunBefore(runOptions.journal ?? (yield* Journal.Journal), runId)
-    const { seed, transcript } = before
-    const resume = { transcript, results }
-    return yield* conduct({ ...options, seed }, transcript.task, { ...runOptions, runId, resume })
-  })
+  const resume = (resumption: Resumption, runOptions: RunOptions = {}) =>
+    Effect.matchEffect(resumed(resumption, runOptions.journal), {
+      onSuccess: ({ begun, past, runId }) => {
+        const withSeed = begun === undefined ? options : { ...options, seed: begun.seed }
+        return conduct(withSeed, past.transcript.task, { ...runOptions, runId, resume: past })
+      },
+      onFailure: (error) => Effect.succeed(unusable(resumption.runId!, error))
+    })
 
   return Conductor.of({
     maxRounds: maxRounds(options),
     run,
-    resume: (resumption, runOptions = {}) =>
-      run(resumption.transcript.task, { ...runOptions, runId: resumption.transcript.runId, resume: resumption }),
-    resumeRun,
+    resume,
     start
   })
 }

@@ -10,29 +10,17 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Hash from "effect/Hash"
 import * as Journal from "../record/Journal.ts"
-import type { Listener, Of, RunEvent } from "../record/RunEvent.ts"
+import type { Known } from "../record/Recorded.ts"
+import type { Listener, Of, RunEvent, WaitingCall } from "../record/RunEvent.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
 import { question } from "../task/Task.ts"
-import type { Paid } from "../task/Usage.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What became of an attempt. */
-export type Outcome = Exclude<Journal.CallEntry, { readonly type: "intent" | "withdrawn" }>
-
-/** What the journal knows of an attempt. */
-export interface Known {
-  /** Of what was asked; absent where the gate had refused the call. */
-  hash?: string | undefined
-  worst?: Paid | undefined
-  /** Absent where the process ended before it was known. */
-  outcome?: Outcome | undefined
-}
-
 /** A call in its journal. */
-export interface Place {
+export interface Slot {
   readonly recording: Recording
   readonly call: string
   readonly hash: string
@@ -45,9 +33,11 @@ export type Broken = Journal.JournalError | Journal.JournalMismatch
 /** The journal of one run that goes on. */
 export interface Recording {
   /** Finds the next call of somebody (a step, the policy, a critic) in a round of a run, by what is asked. */
-  readonly place: (run: string, round: number, by: string, asked: string) => Place
+  readonly slot: (run: string, round: number, by: string, asked: string) => Slot
   /** Writes an intent; when this returns, it is there after a crash. Dies with what breaks the journal. */
   readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
+  /** Waits until all that was told is there after a crash. Dies with what breaks the journal. */
+  readonly saved: Effect.Effect<void>
   /** Writes what nothing waits for; it is there before any later intent is. */
   readonly note: (entry: Journal.CallEntry) => void
   /** Stops the run, as it asks something else than it did. */
@@ -76,8 +66,13 @@ export type Opened =
 /** What an event is of: of those with one name, the first written is the first told. */
 const nameOf = (event: RunEvent): string => {
   const { index, round, step, turn } = event as object as Readonly<Record<string, unknown>>
-  return [event.type, event.runId, round, step, turn, index].join(" ")
+  // A step that was given some of what it waits for waits for less.
+  const waiting = event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
+  return [event.type, event.runId, round, step, turn, index, ...waiting].join(" ")
 }
+
+/** A run that was stopped or suspended has not ended: it goes on when it is resumed. */
+const isEnd = ({ ending }: Of<"run-finished">): boolean => ending !== "interrupted" && ending !== "suspended"
 
 interface Past {
   readonly calls: Map<string, Array<Known>>
@@ -146,14 +141,24 @@ const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): stri
 /** How much of a question a list of runs can show. */
 const mostShown = 200
 
+/** What a waiting call is called in a list of runs. */
+const waitsFor = ({ call, for: what, id }: WaitingCall): string =>
+  `${call.name} (${id}${what === "approval" ? ", to be allowed" : ""})`
+
 /** Keeps the head of a run, as its entries are written. */
 const heading = () => {
   let head: Journal.Head | undefined
   let costUsd = 0
   let calls = 0
+  /** What the steps wait for. */
+  const waiting = new Map<string, ReadonlyArray<string>>()
   const take = (entry: Journal.Entry, run: string) => {
     if (entry.type === "event") {
       const { event } = entry
+      if (event.type === "step-waiting") {
+        waiting.set(`${event.runId} ${event.round} ${event.step}`, event.calls.map(waitsFor))
+      }
+      if (event.type === "tool-finished") waiting.delete(`${event.runId} ${event.round} ${event.step}`)
       if (event.runId !== run) return
       if (event.type === "run-started") {
         const { at, policy, pool, task } = event
@@ -161,20 +166,13 @@ const heading = () => {
         head = { question: question(task).slice(0, mostShown), policy, workers, startedAt: at, costUsd, calls }
       }
       if (event.type === "run-finished" && head !== undefined) head = { ...head, ending: event.ending }
-      if (event.type === "step-waiting" && head !== undefined) {
-        const calls = event.calls.map(({ call, id }) => `${call.name} (${id})`)
-        head = { ...head, waitsFor: [...(head.waitsFor ?? []), ...calls] }
-      }
-      if (event.type === "tool-finished" && head?.waitsFor !== undefined) {
-        const { waitsFor: _, ...rest } = head
-        head = rest
-      }
     } else if ("usage" in entry && !("unasked" in entry)) {
       costUsd += entry.costUsd ?? 0
       calls += 1
     }
   }
-  return { take, head: () => head && { ...head, costUsd, calls } }
+  const all = () => (waiting.size === 0 ? undefined : [...waiting.values()].flat())
+  return { take, head: () => head && { ...head, costUsd, calls, waitsFor: all() } }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -296,22 +294,25 @@ export const open = Effect.fnUntraced(function* (
     return options.listener?.({ ...rest, ending: "failed", detail: error.message })
   }
 
+  const saved = Effect.flatMap(writer.flush, () => {
+    const error = writer.broken()
+    return error === undefined ? Effect.void : Effect.die(error)
+  })
+
   const recording: Recording = {
-    place: (runId, round, by, asked) => {
-      const slot = `${runId}/${round}/${by}`
-      const count = counts.get(slot) ?? 0
-      counts.set(slot, count + 1)
-      const call = `${slot}/${count}`
+    slot: (runId, round, by, asked) => {
+      const place = `${runId}/${round}/${by}`
+      const count = counts.get(place) ?? 0
+      counts.set(place, count + 1)
+      const call = `${place}/${count}`
       return { recording, call, hash: hashOf(asked), past: past.calls.get(call) ?? [] }
     },
     intend: (entry) =>
       Effect.suspend(() => {
         writer.add(entry)
-        return Effect.flatMap(writer.flush, () => {
-          const error = writer.broken()
-          return error === undefined ? Effect.void : Effect.die(error)
-        })
+        return saved
       }),
+    saved,
     note: (entry) => {
       writer.add(entry)
       writer.soon()
@@ -325,12 +326,10 @@ export const open = Effect.fnUntraced(function* (
     listener: (event) => {
       if (isDelta(event)) return options.listener?.(event)
       if (event.type !== "run-finished" || event.runId !== run) {
-        const told = hear(event)
+        const told = event.type !== "run-finished" || isEnd(event) ? hear(event) : event
         return options.listener?.(told)
       }
-      // A run that was stopped has not ended: it goes on when it is resumed.
-      if (event.ending !== "interrupted" && event.ending !== "suspended" && writer.broken() === undefined)
-        writer.add({ type: "event", event })
+      if (isEnd(event) && writer.broken() === undefined) writer.add({ type: "event", event })
       ending = event
     },
     broken: writer.broken,
@@ -341,16 +340,3 @@ export const open = Effect.fnUntraced(function* (
   }
   return { _tag: "Going", recording, before: fromEvents(Journal.eventsOf(entries)) }
 })
-
-/** What a journal knows of a run. */
-export const begunBefore = (
-  journal: Journal.Journal | undefined,
-  run: string
-): Effect.Effect<{ readonly transcript: Transcript; readonly seed: number | undefined }, Journal.JournalError> => {
-  const missing = new Journal.JournalError({ journal: journal?.name ?? "(none)", reason: { _tag: "Missing", run } })
-  if (journal === undefined) return Effect.fail(missing)
-  return Effect.flatMap(journal.read(run), (entries) => {
-    const transcript = fromEvents(Journal.eventsOf(entries))
-    return transcript === undefined ? Effect.fail(missing) : Effect.succeed({ transcript, seed: pastOf(entries).seed })
-  })
-}

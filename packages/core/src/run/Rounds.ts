@@ -8,6 +8,7 @@ import { defined } from "../Fields.ts"
 import * as DefaultPolicy from "../policy/DefaultPolicy.ts"
 import * as Policy from "../policy/Policy.ts"
 import * as RunEvent from "../record/RunEvent.ts"
+import type { Transcript } from "../record/Transcript.ts"
 import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
 import type { ShapeError } from "../task/compileShape.ts"
@@ -20,7 +21,7 @@ import { size, type WorkerPool } from "../task/WorkerPool.ts"
 import type { StepAnswer } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
 import * as Budget from "./Budget.ts"
-import type { Options, Round, RunOptions, RunResult } from "./Conductor.ts"
+import type { Options, Past, Round, RunOptions, RunResult } from "./Conductor.ts"
 import type * as Critic from "./Critic.ts"
 import * as Executor from "./Executor.ts"
 import { millisSince, ticks } from "./elapsed.ts"
@@ -106,7 +107,7 @@ export const conduct = (
       }
       const recording = nesting === undefined ? journaled?.recording : nesting.context.recording
       const listener = journaled?.recording.listener ?? heard?.listener
-      const resume = runOptions.resume ?? (journaled?.before && { transcript: journaled.before, results: {} })
+      const resume = pastOf(runOptions, journaled?.before)
       const context: CallContext = {
         ledger: Budget.make(nesting === undefined ? options.budget : undefined, runOptions.ledger),
         payer: runOptions.payer,
@@ -155,6 +156,12 @@ export const conduct = (
       return result
     })
   )
+
+/** What the run has already got: what its journal tells of it comes before what was given. */
+const pastOf = ({ resume }: RunOptions, before: Transcript | undefined): Past | undefined => {
+  if (before === undefined) return resume
+  return { transcript: before, results: resume?.results ?? {} }
+}
 
 /** Applies the time limit, which only the outermost run has: nested runs are stopped with it. */
 const inTime = (

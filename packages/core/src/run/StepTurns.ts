@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import { defined } from "../Fields.ts"
+import type { KnownTool } from "../record/Recorded.ts"
 import type { WaitingCall } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { Message, ToolCall } from "../task/Message.ts"
@@ -32,8 +33,10 @@ export interface Equipment {
   readonly maxToolRounds: number
   readonly unsupported: Unsupported
   readonly approve: Approve | undefined
-  /** What the caller, or an earlier segment of the run, has given for a call. */
-  readonly given: ((id: string) => Given | undefined) | undefined
+  /** What became of a call in an earlier segment of the run. */
+  readonly known: ((id: string) => KnownTool | undefined) | undefined
+  /** What the caller has given for calls that wait. */
+  readonly given: Readonly<Record<string, Given>>
 }
 
 /** The conversation of a step beyond its first messages. It goes on where another worker takes the step over. */
@@ -189,11 +192,12 @@ const useTool = (
   index: number
 ): Effect.Effect<ToolResult | WaitingCall> => {
   const { conversation, equipment, round, step, worker } = asking
-  const { approve, given, path, runId, tools } = equipment
+  const { approve, path, runId, tools } = equipment
   const { turn } = conversation
   const { name } = toolCall
   const id = `${path}${round}.${step}.${turn}.${index}`
-  const known = given?.(id)
+  const known = equipment.known?.(id)
+  const given = equipment.given[id]
   const place = { round, step, turn, index, name }
   const startedAt = ticks(context.clock)
   const tell = (result: ToolResult): ToolResult => {
@@ -210,19 +214,25 @@ const useTool = (
     for: what,
     call: toolCall
   })
-  if (typeof known === "string") return Effect.sync(() => tell({ content: known }))
-  if (known !== undefined && "content" in known) return Effect.sync(() => tell(known))
-  if (known?.approved === false) return Effect.sync(() => tell(Toolbox.declined(known.reason)))
+  if (known?.type === "finished") return Effect.sync(() => tell(known.result))
+  if (typeof given === "string") return Effect.sync(() => tell({ content: given }))
+  if (given !== undefined && "content" in given) return Effect.sync(() => tell(given))
+  if (given?.approved === false) return Effect.sync(() => tell(Toolbox.declined(given.reason)))
 
   const toolContext: ToolContext = { runId, round, step, worker: worker.id, call: toolCall }
   return Effect.flatMap(Toolbox.prepare(tools!, toolContext), (prepared): Effect.Effect<ToolResult | WaitingCall> => {
     if (prepared.type === "done") return Effect.sync(() => tell(prepared.result))
     if (prepared.type === "waiting") return Effect.succeed(wait(prepared.for))
+    const isInDoubt = known?.type === "in-doubt"
+    if (isInDoubt && !prepared.isRepeatable) return Effect.sync(() => tell(Toolbox.lost))
     const run = Effect.suspend(() => {
       context.emit?.({ type: "tool-started", ...place })
-      return Effect.map(prepared.run, tell)
+      const { recording } = context
+      const running = recording === undefined ? prepared.run : Effect.andThen(recording.saved, prepared.run)
+      return Effect.map(running, tell)
     })
-    if (!prepared.needsApproval || known?.approved === true) return run
+    // What was begun before was allowed.
+    if (!prepared.needsApproval || given?.approved === true || isInDoubt) return run
     if (approve === undefined) return Effect.succeed(wait("approval"))
     // Who cannot be asked has not allowed it.
     const asked = Effect.catchDefect(

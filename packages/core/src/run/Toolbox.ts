@@ -98,13 +98,23 @@ export const answerShape = Effect.fnUntraced(function* (
 export type Prepared =
   | { readonly type: "done"; readonly result: ToolResult }
   | { readonly type: "waiting"; readonly for: "result" }
-  | { readonly type: "ready"; readonly needsApproval: boolean; readonly run: Effect.Effect<ToolResult> }
+  | {
+      readonly type: "ready"
+      readonly needsApproval: boolean
+      readonly isRepeatable: boolean
+      readonly run: Effect.Effect<ToolResult>
+    }
 
 const failed = (why: string): ToolResult => ({ content: plain(why), isError: true })
 
 /** The answer of a person who did not allow it. */
 export const declined = (reason: string | undefined): ToolResult =>
   failed(`The user did not allow this call${reason === undefined ? "." : `: ${reason}`}`)
+
+/** What is told of a call whose result was lost with its process, or that was stopped. */
+export const lost: ToolResult = failed(
+  "The call was begun, and its result is lost: it may have had its effect. It was not made again."
+)
 
 const defaultTimeoutMillis = 60_000
 const defaultMaxCharacters = 100_000
@@ -130,9 +140,10 @@ export const prepare = Effect.fnUntraced(function* (box: Toolbox, context: ToolC
   }
   const { tool } = found
   if (tool.execute === undefined) return { type: "waiting", for: "result" }
-  const { needsApproval = false } = tool
+  const { isRepeatable = false, needsApproval = false } = tool
   return {
     type: "ready",
+    isRepeatable,
     needsApproval: typeof needsApproval === "boolean" ? needsApproval : isAsked(needsApproval, input.value),
     run: execute(tool, input.value, context)
   }

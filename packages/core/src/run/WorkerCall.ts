@@ -11,14 +11,14 @@ import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { defined } from "../Fields.ts"
-import type { Recorded, RecordedCall } from "../record/Recorded.ts"
+import type { Recorded } from "../record/Recorded.ts"
 import type { Emit } from "../record/RunEvent.ts"
 import * as Seed from "../Seed.ts"
 import type { ToolCall } from "../task/Message.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
 import type { Paid } from "../task/Usage.ts"
 import { BudgetExceeded, checked, cost, noUsage, type Usage } from "../task/Usage.ts"
-import { type FinishReason, type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
+import type { FinishReason, Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
 import { estimateOf, likelyTokens, usageOf, worstCase } from "./bounds.ts"
 import { millisSince, ticks } from "./elapsed.ts"
@@ -29,7 +29,6 @@ import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
 import { type AllowanceListener, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
-import { entryOfRecorded, failuresOf } from "./recorded.ts"
 import { type Beginning, intend, type Numbered, nameOf, note, replay, unpaid } from "./replayed.ts"
 
 /** What the calls of one run share. */
@@ -48,7 +47,7 @@ export interface CallContext {
   readonly gate: Gate | undefined
   readonly cache: ResponseCache.ResponseCache | undefined
   readonly timeoutMillis: number | undefined
-  /** What the run has already got, where it is resumed. */
+  /** What the run has already got, where a transcript tells of it: what the journal has comes first. */
   readonly recorded: Recorded | undefined
   /** The run, as the journal has it. */
   readonly runId: string
@@ -235,8 +234,11 @@ const tellFailure = (
     ...paid
   })
 
-const tellInterruption = ({ emit }: CallContext, { round, step, worker }: Call, paid: Paid) =>
-  emit?.({ ...defined({ type: "call-interrupted", round, step, worker: worker.id }), ...paid })
+const tellInterruption = ({ emit }: CallContext, { round, step, turn, worker }: Call, paid: Paid) =>
+  emit?.({
+    ...defined({ type: "call-interrupted", round, step, turn: turn === 0 ? undefined : turn, worker: worker.id }),
+    ...paid
+  })
 
 const fromTheStart: Beginning = { attempt: 0, failures: [] }
 
@@ -248,7 +250,7 @@ const make = (
   context: CallContext,
   call: Call,
   key: string | undefined,
-  { attempt: first, failures: before, place }: Beginning = fromTheStart
+  { attempt: first, failures: before, slot }: Beginning = fromTheStart
 ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
   const { clock, payer } = context
   const since = key === undefined ? 0 : ticks(clock)
@@ -257,7 +259,7 @@ const make = (
     number: number,
     failures: ReadonlyArray<Failure>
   ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
-    const at = place && { ...place, attempt: number }
+    const at = slot && { ...slot, attempt: number }
     let entry: ResponseCache.Entry | undefined
     let failed: { readonly error: WorkerError; readonly failure: Failure } | undefined
 
@@ -357,10 +359,9 @@ const take = (
   context: CallContext,
   call: Call,
   entry: ResponseCache.Entry,
-  since: number,
-  found = context.found
+  since: number
 ): Effect.Effect<void, BudgetExceeded> => {
-  const { clock } = context
+  const { clock, found } = context
   const { durationMillis, failures = [], text } = entry
   if (found === "free") {
     return Effect.sync(() => {
@@ -387,40 +388,18 @@ const take = (
   return Effect.andThen(again, answer)
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Answers that a run has already got
-// -------------------------------------------------------------------------------------------------------------------
-
-/**
- * Takes what was already got instead of asking again: the run is charged as it was, and tells the same. A call of which
- * only failures are known that were to be tried again is made now.
- */
-const replayRecorded = (
-  context: CallContext,
+/** Gives an answer that the run has paid for before, with the time that it took. */
+const giveAgain = (
+  { clock }: CallContext,
   call: Call,
-  recorded: RecordedCall
-): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
-  const { answer } = recorded
-  const failures = failuresOf(recorded)
-  if (answer !== undefined) {
-    const entry = { ...entryOfRecorded(answer), failures }
-    const found = answer.cached ? "free" : "as-made"
-    return Effect.suspend(() => take(context, call, entry, ticks(context.clock), found))
-  }
-  const again = Effect.forEach(
-    failures,
-    (failure, number) =>
-      charge(context, call, failure.usage, (paid) => tellFailure(context, call, number, failure, paid)),
-    { discard: true }
-  )
-  const last = failures.at(-1)
-  if (last === undefined || last.retryInMillis !== undefined) {
-    return Effect.andThen(
-      again,
-      Effect.suspend(() => make(context, call, undefined))
-    )
-  }
-  return Effect.andThen(again, Effect.fail(new WorkerError({ worker: call.worker.id, reason: last.reason })))
+  entry: ResponseCache.Entry,
+  costUsd: number | undefined,
+  since: number
+) => {
+  const { durationMillis } = entry
+  show(call, entry)
+  const addedMillis = durationMillis === undefined ? 0 : durationMillis - millisSince(clock, since)
+  call.onAnswer(answered(entry, costUsd, false, addedMillis))
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -433,25 +412,21 @@ const replayRecorded = (
  * `call-interrupted`, or the caller's own for the answer, which `onAnswer` emits.
  */
 export const call = (context: CallContext, asked: Call): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
-  const { recording } = context
+  const { recorded, recording } = context
   const call = fitted(asked, context)
-  const { by, round, step, turn, worker } = asked
-  const recorded = context.recorded?.call({ by, round, step, turn, worker: worker.id })
-  if (recording === undefined) {
-    return recorded === undefined ? look(context, call, fromTheStart) : replayRecorded(context, call, recorded)
-  }
+  if (recorded === undefined && recording === undefined) return look(context, call, fromTheStart)
   return Effect.suspend(() => {
-    const key = ResponseCache.key(call.worker, call.request, call.sample)
-    const place = recording.place(context.runId, call.round, `${step ?? by}`, key)
-    // A transcript may be known that the journal has not seen.
-    if (place.past.length === 0 && recorded !== undefined) return replayRecorded(context, call, recorded)
-    return replay(context, call, place, {
+    const { by, request, round, sample, step, turn, worker } = call
+    const key = recording && ResponseCache.key(worker, request, sample)
+    const slot = key === undefined ? undefined : recording!.slot(context.runId, round, `${step ?? by}`, key)
+    const written = slot?.past ?? []
+    const address = { by, round, step, turn, worker: worker.id }
+    const past = written.length === 0 ? (recorded?.attempts(address) ?? []) : written
+    const since = ticks(context.clock)
+    return replay(context, call, past, slot, {
       make: (beginning) => look(context, call, beginning),
-      take: (entry) => take(context, call, entry, ticks(context.clock)),
-      answer: (entry, costUsd) => {
-        show(call, entry)
-        call.onAnswer(answered(entry, costUsd, false, 0))
-      },
+      take: (entry) => take(context, call, entry, since),
+      answer: (entry, costUsd) => giveAgain(context, call, entry, costUsd, since),
       tellFailure: (number, failure, paid) => tellFailure(context, call, number, failure, paid),
       tellInterruption: (paid) => tellInterruption(context, call, paid)
     })
@@ -476,9 +451,9 @@ const look = (
   const compute = Effect.suspend(() => make(context, call, key, beginning))
   return Effect.flatMap(cache.lookup(key, compute), ({ cached, value }) => {
     if (!cached) return Effect.void
-    const { attempt, place } = beginning
-    if (place !== undefined) {
-      const { call: id, hash, recording } = place
+    const { attempt, slot } = beginning
+    if (slot !== undefined) {
+      const { call: id, hash, recording } = slot
       recording.note({ type: "found", call: id, attempt, hash, answer: value })
     }
     return take(context, call, value, since)

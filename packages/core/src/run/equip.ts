@@ -37,7 +37,8 @@ export const equipmentOf = (
   maxToolRounds,
   unsupported,
   approve,
-  given: resume && ((id) => recorded?.result(id.slice(path.length)) ?? resume.results[id])
+  known: recorded && ((id) => recorded.tool(id.slice(path.length))),
+  given: resume?.results ?? {}
 })
 
 /** The record of one run: that of the transcript, or of a run nested in it. */

@@ -7,7 +7,7 @@ import * as Journal from "../record/Journal.ts"
 import type { Listener, RunEvent } from "../record/RunEvent.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
 import { noSpend } from "../task/Usage.ts"
-import type { RunOptions, RunResult } from "./Conductor.ts"
+import type { Past, Resumption, RunOptions, RunResult } from "./Conductor.ts"
 import * as Recording from "./Recording.ts"
 import * as Resilience from "./Resilience.ts"
 import type { RunSettings } from "./RunSettings.ts"
@@ -63,7 +63,8 @@ const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => 
   }
 }
 
-const unusable = (runId: string, error: Journal.JournalError): RunResult => ({
+/** The result of a run whose journal cannot be used. */
+export const unusable = (runId: string, error: Journal.JournalError): RunResult => ({
   runId,
   ending: "failed",
   answer: undefined,
@@ -123,6 +124,31 @@ export const begin = Effect.fnUntraced(function* (
   const { before, recording } = opened.success
   const end = (result: RunResult) => Effect.map(recording.end, () => finish(heldTo(recording, result)))
   return { _tag: "Going", recording, before, end }
+})
+
+/** A run that is gone on with. */
+export interface Resumed {
+  readonly runId: string
+  readonly past: Past
+  /** That of a run in a journal, which says also that there was none. */
+  readonly begun: { readonly seed: number | undefined } | undefined
+}
+
+/** Finds what a run is gone on with. */
+export const resumed = Effect.fnUntraced(function* (
+  { results = {}, runId, transcript }: Resumption,
+  given: Journal.Journal | undefined
+): Effect.fn.Return<Resumed, Journal.JournalError> {
+  if (transcript !== undefined) return { runId: transcript.runId, past: { transcript, results }, begun: undefined }
+  const journal = given ?? (yield* Journal.Journal)
+  const entries = journal === undefined ? [] : yield* journal.read(runId)
+  const known = fromEvents(Journal.eventsOf(entries))
+  if (known === undefined) {
+    const reason = { _tag: "Missing", run: runId } as const
+    return yield* new Journal.JournalError({ journal: journal?.name ?? "(none)", reason })
+  }
+  const seed = entries.find((entry) => entry.type === "begun")?.seed
+  return { runId, past: { transcript: known, results }, begun: { seed } }
 })
 
 /** A run that its journal has stopped before it asked anything. */

@@ -1,29 +1,32 @@
 /**
- * Calls and their journal: what is written of an attempt, and how a call that the journal knows is told again.
+ * Calls that a run has made before: what its journal is told of an attempt, and how a call of which a journal or a
+ * transcript knows is told again instead of being made and paid again.
  */
 import * as Effect from "effect/Effect"
 import { defined } from "../Fields.ts"
+import type { Known, Outcome } from "../record/Recorded.ts"
 import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import { noUsage } from "../task/Usage.ts"
 import { WorkerError } from "../task/Worker.ts"
 import { outputBound, worstCase } from "./bounds.ts"
-import type { Known, Place } from "./Recording.ts"
+import type { Slot } from "./Recording.ts"
 import type { Answer, Entry, Failure } from "./ResponseCache.ts"
 import type { Call, CallContext } from "./WorkerCall.ts"
 
 /** What costs nothing. */
 export const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 
-/** Where making a call begins: after what the journal knows of it. */
+/** Where making a call begins: after what is known of it. */
 export interface Beginning {
-  readonly place?: Place | undefined
+  /** Absent without a journal. */
+  readonly slot?: Slot | undefined
   /** How many attempts there were. */
   readonly attempt: number
   readonly failures: ReadonlyArray<Failure>
 }
 
 /** An attempt in the journal. */
-export interface Numbered extends Place {
+export interface Numbered extends Slot {
   readonly attempt: number
 }
 
@@ -70,24 +73,29 @@ export const note = (
   else recording.note({ ...at, type: "withdrawn" })
 }
 
-/** Books what was paid before on the run's account, and tells it in the same turn. Nobody pays it again. */
+/**
+ * Books what was paid before on the run's account, and tells it in the same turn. Nobody pays it again.
+ */
 const repay = (
   { ledger }: CallContext,
-  at: Numbered,
+  at: Numbered | undefined,
   { costUsd, usage }: Paid,
   tell: (paid: Paid) => void
 ): Effect.Effect<void, BudgetExceeded> => {
   const paid: Paid = { usage, costUsd }
   const amount = { costUsd, tokens: usage.inputTokens + usage.outputTokens }
   return Effect.uninterruptible(
-    Effect.flatMap(ledger.reserve(amount, nameOf(at)), (reservation) =>
+    Effect.flatMap(ledger.reserve(amount, at && nameOf(at)), (reservation) =>
       Effect.map(ledger.settle(reservation, paid), () => tell(paid))
     )
   )
 }
 
-const tellLost = ({ emit }: CallContext, { round, step, worker }: Call, paid: Paid) =>
-  emit?.({ ...defined({ type: "call-lost", round, step, worker: worker.id }), ...paid })
+const tellLost = ({ emit }: CallContext, { round, step, turn, worker }: Call, paid: Paid) =>
+  emit?.({
+    ...defined({ type: "call-lost", round, step, turn: turn === 0 ? undefined : turn, worker: worker.id }),
+    ...paid
+  })
 
 /** Why a call failed whose answer was lost with its process, and that was not to be made again. */
 export const lostDetail = "the process that had asked it ended before its answer came"
@@ -101,56 +109,81 @@ interface Ways {
   readonly tellInterruption: (paid: Paid) => void
 }
 
-/** A call that the journal knows: what is known of it is told as it was, and the rest is made. */
+/** A call of which something is known: that is told as it was, and the rest is made. */
 export const replay = (
   context: CallContext,
   call: Call,
-  place: Place,
+  past: ReadonlyArray<Known>,
+  slot: Slot | undefined,
   ways: Ways
 ): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
-  const { recording } = place
+  type Replayed = Effect.Effect<unknown, WorkerError | BudgetExceeded>
 
-  const from = (
+  const from = (attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
+    const known = past[attempt]
+    if (known === undefined) return ways.make({ slot, attempt, failures })
+    if (slot !== undefined && known.hash !== undefined && known.hash !== slot.hash) {
+      return slot.recording.mismatch(slot.call, `asks ${call.worker.id} something else than it did before`)
+    }
+    const { outcome = { type: "lost" as const, ...(known.worst ?? unpaid) } } = known
+    const at = slot && { ...slot, attempt }
+    // The journal of a run that goes on from a transcript is whole, too.
+    if (at !== undefined && at.past[attempt]?.outcome === undefined) {
+      at.recording.note({ ...outcome, call: at.call, attempt })
+    }
+    return tell(outcome, at, attempt, failures)
+  }
+
+  const tell = (
+    outcome: Outcome,
+    at: Numbered | undefined,
     attempt: number,
     failures: ReadonlyArray<Failure>
-  ): Effect.Effect<unknown, WorkerError | BudgetExceeded> => {
-    const known: Known | undefined = place.past[attempt]
-    if (known === undefined) return ways.make({ place, attempt, failures })
-    if (known.hash !== undefined && known.hash !== place.hash) {
-      return recording.mismatch(place.call, `asks ${call.worker.id} something else than it did before`)
+  ): Replayed => {
+    switch (outcome.type) {
+      case "lost":
+        return lost(outcome, at, attempt, failures)
+      case "interrupted":
+        return Effect.andThen(
+          repay(context, at, outcome, ways.tellInterruption),
+          Effect.suspend(() => from(attempt + 1, failures))
+        )
+      case "failed":
+        return failed(outcome, at, attempt, failures)
+      // What this package wrote, under the version and the checksum of its journal or its transcript.
+      case "found":
+        return Effect.suspend(() => ways.take(outcome.answer as Entry))
+      case "answered":
+        return repay(context, at, outcome, ({ costUsd }) => ways.answer(outcome.answer as Entry, costUsd))
     }
-    const at = { ...place, attempt }
-    const { outcome } = known
-    if (outcome === undefined || outcome.type === "lost") return lost(at, known, failures)
-    if (outcome.type === "interrupted") {
-      const again = repay(context, at, outcome, ways.tellInterruption)
-      return Effect.andThen(again, from(attempt + 1, failures))
+  }
+
+  const failed = (
+    outcome: Extract<Outcome, { readonly type: "failed" }>,
+    at: Numbered | undefined,
+    attempt: number,
+    failures: ReadonlyArray<Failure>
+  ): Replayed => {
+    const { message, reason, retryInMillis, unasked, usage } = outcome
+    const failure: Failure = { reason, message, usage, retryInMillis, unasked }
+    const told = (paid: Paid) => ways.tellFailure(failures.length, failure, paid)
+    const again = unasked === true ? Effect.sync(() => told(unpaid)) : repay(context, at, outcome, told)
+    if (retryInMillis === undefined) {
+      return Effect.andThen(again, Effect.fail(new WorkerError({ worker: call.worker.id, reason, usage })))
     }
-    if (outcome.type === "failed") {
-      const { message, reason, retryInMillis, unasked, usage } = outcome
-      const failure: Failure = { reason, message, usage, retryInMillis, unasked }
-      const tell = (paid: Paid) => ways.tellFailure(failures.length, failure, paid)
-      const again = unasked === true ? Effect.sync(() => tell(unpaid)) : repay(context, at, outcome, tell)
-      if (retryInMillis === undefined) {
-        return Effect.andThen(again, Effect.fail(new WorkerError({ worker: call.worker.id, reason, usage })))
-      }
-      const wait = place.past[attempt + 1] === undefined ? Effect.sleep(retryInMillis) : Effect.void
-      return Effect.andThen(Effect.andThen(again, wait), from(attempt + 1, [...failures, failure]))
-    }
-    // What this package wrote, under the version and the checksum of its journal.
-    const entry = outcome.answer as Entry
-    if (outcome.type === "found") return ways.take(entry)
-    return repay(context, at, outcome, ({ costUsd }) => ways.answer(entry, costUsd))
+    const wait = past[attempt + 1] === undefined ? Effect.sleep(retryInMillis) : Effect.void
+    const next = Effect.suspend(() => from(attempt + 1, [...failures, failure]))
+    return Effect.andThen(Effect.andThen(again, wait), next)
   }
 
   /** Nobody knows whether it was answered: it is charged at its worst case, and told. */
-  const lost = (at: Numbered, known: Known, failures: ReadonlyArray<Failure>) => {
-    const { worst = unpaid } = known
-    const { attempt, call: id } = at
-    if (known.outcome === undefined) recording.note({ type: "lost", call: id, attempt, ...worst })
+  const lost = (worst: Paid, at: Numbered | undefined, attempt: number, failures: ReadonlyArray<Failure>): Replayed => {
     const told = repay(context, at, worst, (paid) => tellLost(context, call, paid))
     if ((context.onDoubt ?? "again") === "again" || call.worker.recovery === "free") {
-      return Effect.andThen(told, from(attempt + 1, failures))
+      return Effect.andThen(
+        told,
+        Effect.suspend(() => from(attempt + 1, failures))
+      )
     }
     const reason = { _tag: "Timeout", detail: lostDetail } as const
     return Effect.andThen(told, Effect.fail(new WorkerError({ worker: call.worker.id, reason })))

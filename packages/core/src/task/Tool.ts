@@ -89,6 +89,11 @@ export interface Tool<A = any> {
    * say.
    */
   readonly needsApproval?: boolean | ((input: A) => boolean) | undefined
+  /**
+   * Whether the same call may be made twice, as one that only reads; false by default. It matters where a run was stopped
+   * or killed in the middle of it: a call that may not be repeated is told to its worker as one that failed.
+   */
+  readonly isRepeatable?: boolean | undefined
   /** How long it may take, in milliseconds; 60,000 by default. */
   readonly timeoutMillis?: number | undefined
   /** How long its result may be, in characters; 100,000 by default. What is longer is cut, which the worker is told. */

@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict"
 import * as Journal from "@divisi/core/Journal"
+import * as JournalStream from "@divisi/core/JournalStream"
 import type { RunEvent } from "@divisi/core/RunEvent"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -315,7 +316,7 @@ export const cases: ReadonlyArray<Case> = [
       const second = yield* open
       const { epoch } = yield* first.claim("r")
       yield* first.append({ run: "r", epoch, seq: 0, entries: [event("r", 0), event("r", 1)] })
-      const followed = Stream.runCollect(Journal.follow(second, "r", { from: 1, everyMillis: 5 }))
+      const followed = Stream.runCollect(JournalStream.follow(second, "r", { from: 1, everyMillis: 5 }))
       const fiber = yield* Effect.forkChild(followed)
       yield* Effect.sleep(20)
       yield* first.append({ run: "r", epoch, seq: 2, entries: [event("r", 2)] })

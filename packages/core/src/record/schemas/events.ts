@@ -42,6 +42,12 @@ const event = <Type extends string, Fields extends Schema.Struct.Fields>(type: T
 const inRound = { round: Schema.Int }
 const inStep = { round: Schema.Int, step: Schema.Int }
 const inTurn = { ...inStep, turn: Schema.Int }
+const ofCall = {
+  ...inRound,
+  step: Schema.optionalKey(Schema.Int),
+  turn: Schema.optionalKey(Schema.Int),
+  worker: Schema.String
+}
 const delta = { kind: Schema.Literals(["text", "reasoning"]), text: Schema.String }
 
 const events = [
@@ -95,10 +101,7 @@ const events = [
   event("step-waiting", { ...inStep, worker: Schema.String, calls: Schema.Array(WaitingCall) }),
   event("step-notice", { ...inStep, worker: Schema.String, notice: Schema.String }),
   event("call-failed", {
-    ...inRound,
-    step: Schema.optionalKey(Schema.Int),
-    turn: Schema.optionalKey(Schema.Int),
-    worker: Schema.String,
+    ...ofCall,
     attempt: Schema.Int,
     reason: WorkerErrorReason,
     message: Schema.String,
@@ -106,8 +109,8 @@ const events = [
     unasked: Schema.optionalKey(Schema.Literal(true)),
     ...paid
   }),
-  event("call-interrupted", { ...inRound, step: Schema.optionalKey(Schema.Int), worker: Schema.String, ...paid }),
-  event("call-lost", { ...inRound, step: Schema.optionalKey(Schema.Int), worker: Schema.String, ...paid }),
+  event("call-interrupted", { ...ofCall, ...paid }),
+  event("call-lost", { ...ofCall, ...paid }),
   event("step-reassigned", { ...inStep, from: Schema.String, to: Schema.String }),
   event("step-finished", {
     ...inStep,

@@ -1,0 +1,29 @@
+/** The entries of a run as a stream. It stands beside `Journal`, so that a program that streams nothing loads no streams. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Journal from "./Journal.ts"
+
+/**
+ * The entries of a run from a sequence number on, as they are written, up to its end.
+ *
+ * **Details**
+ *
+ * It looks every 100 milliseconds, or as often as `everyMillis` says, so it follows runs of other processes, too.
+ */
+export const follow = (
+  journal: Journal.Journal,
+  run: string,
+  options: { readonly from?: number | undefined; readonly everyMillis?: number | undefined } = {}
+): Stream.Stream<Journal.Entry, Journal.JournalError> => {
+  const { everyMillis = 100, from = 0 } = options
+  const look = (next: number): Stream.Stream<Journal.Entry, Journal.JournalError> =>
+    Stream.unwrap(
+      Effect.map(journal.read(run, next), (entries) => {
+        const read = Stream.fromIterable(entries)
+        if (Journal.isEnded(run, entries)) return read
+        const later = Stream.unwrap(Effect.map(Effect.sleep(everyMillis), () => look(next + entries.length)))
+        return Stream.concat(read, later)
+      })
+    )
+  return look(from)
+}

@@ -1,0 +1,39 @@
+/** Processes that are killed at a write of their journal, and what they leave. */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Journal from "../src/record/Journal.ts"
+import type { RunEvent } from "../src/record/RunEvent.ts"
+import * as Transcript from "../src/record/Transcript.ts"
+
+/** A transcript without what depends on time, and without what was lost in doubt. */
+export const timeless = (events: ReadonlyArray<RunEvent>): unknown =>
+  JSON.parse(JSON.stringify(Transcript.fromEvents(events)), (key, value) => {
+    if (/At$|^at$|Millis$/.test(key)) return undefined
+    if (key === "lost") return value.filter((call: Transcript.LostCall) => call.isInDoubt !== true)
+    return key === "spend" ? undefined : value
+  })
+
+export const eventsIn = (memory: Journal.Memory, run = "r") =>
+  Effect.map(Journal.makeMemory(memory).read(run), Journal.eventsOf)
+
+/** A process that is killed before or after it has written so many batches: nothing of it goes on. */
+export const killedAt = (memory: Journal.Memory, count: number, isAfter: boolean) =>
+  Effect.gen(function* () {
+    const process = Journal.makeMemory(memory)
+    const dead = yield* Deferred.make<void>()
+    let written = 0
+    const die = Effect.suspend(() => {
+      process.end()
+      return Effect.andThen(Deferred.succeed(dead, undefined), Effect.never)
+    })
+    const journal: Journal.Journal = {
+      ...process,
+      append: (batch) => {
+        written += 1
+        if (written < count) return process.append(batch)
+        if (written > count) return Effect.never
+        return isAfter ? Effect.andThen(process.append(batch), die) : die
+      }
+    }
+    return { journal, dead: Deferred.await(dead) }
+  })
