@@ -61,11 +61,38 @@ const whole = (parts: ReadonlyArray<Part>): Workflow => {
   return { steps: [...steps, { worker: parts.at(-1)!.worker, subtask, access: open }] }
 }
 
+/** Joins the first part that goes to the worker of the next one, where nobody else needs its answer. */
+const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
+  const at = parts.findIndex(({ checker, worker }, index) => {
+    const next = parts[index + 1]
+    return (
+      next?.worker === worker &&
+      next.checker === checker &&
+      next.needs.includes(index) &&
+      !parts.some(({ needs }, later) => later > index + 1 && needs.includes(index))
+    )
+  })
+  if (at < 0) return parts
+  const [left, right] = [parts[at]!, parts[at + 1]!]
+  const one: Part = {
+    ...right,
+    text: `${left.text} ${right.text}`,
+    needs: ascending([...left.needs, ...right.needs.filter((need) => need !== at)])
+  }
+  const later = parts.slice(at + 2).map((part) => ({
+    ...part,
+    needs: ascending(part.needs.map((need) => (need > at ? need - 1 : need)))
+  }))
+  return joined([...parts.slice(0, at), one, ...later])
+}
+
 /**
- * The workflow. Where it is longer than allowed, the checks of the first parts are left out, then all of them, and then
- * the worker of the last part is asked the whole question.
+ * The workflow. Parts that follow on each other and go to the same worker are one step. Where it is longer than allowed,
+ * the checks of the first parts are left out, then all of them, and then the worker of the last part is asked the whole
+ * question.
  */
-export const make = (parts: ReadonlyArray<Part>, maxSteps: number): Workflow => {
+export const make = (all: ReadonlyArray<Part>, maxSteps: number): Workflow => {
+  const parts = joined(all)
   if (parts.length === 1 && parts[0]!.checker === undefined) {
     return { steps: [{ worker: parts[0]!.worker, subtask: "", access: [] }] }
   }

@@ -1,8 +1,11 @@
 /** The tiny Conductor: a model of less than a million weights that was trained in the gym. */
+
+export * as ChoiceHead from "./ChoiceHead.ts"
 export * from "./knownWorkers.ts"
 export * as ModelCard from "./ModelCard.ts"
 export * as ModelWorker from "./ModelWorker.ts"
 export * as PartsPlan from "./PartsPlan.ts"
+export * as ReadingPolicy from "./ReadingPolicy.ts"
 export * as TinyConductor from "./TinyConductor.ts"
 export * as TinyPrompt from "./TinyPrompt.ts"
 export * from "./tiny.ts"

@@ -44,6 +44,17 @@ describe("PartsPlan", () => {
     ])
   })
 
+  it("what follows on a part and goes to the same worker is asked together with it", () => {
+    const parts = [part("a", [], 0), part("b", [0], 0), part("c", [1], 1)]
+    assert.deepStrictEqual(accessOf(parts), [
+      [0, []],
+      [1, [0]]
+    ])
+    assert.include(PartsPlan.make(parts, 9).steps[0]!.subtask, "a b")
+    // The third needs the first alone, so it stays by itself.
+    assert.lengthOf(accessOf([part("a", [], 0), part("b", [0], 0), part("c", [0, 1], 1)]), 3)
+  })
+
   it("without room, checks of earlier parts are left out, then all, then parts", () => {
     const parts = [part("a", [], 0, 4), part("b", [0], 1, 5)]
     assert.deepStrictEqual(

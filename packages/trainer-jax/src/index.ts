@@ -2,3 +2,4 @@
 export * as ChatTemplate from "./ChatTemplate.ts"
 export * as Induction from "./Induction.ts"
 export * as JaxEngine from "./JaxEngine.ts"
+export * as ReaderTrainer from "./ReaderTrainer.ts"

@@ -232,5 +232,15 @@ export const knownWords: ReadonlyMap<FamilyName, ReadonlyArray<string>> = new Ma
 /** How training descriptions say that somebody is weak at something, careless, or only checks. */
 export const knownCues = Describe.cues
 
+/** Words, phrases, descriptions and questions that no training may use. */
+export const heldOutTexts: ReadonlyArray<string> = [
+  ...Lexicon.single.flatMap(({ known, related, unrelated }) =>
+    [...related, ...unrelated].filter((word) => !known.includes(word))
+  ),
+  ...Describe.heldOut,
+  ...HandWritten.descriptions.map(({ text }) => text),
+  ...Object.values(HandWritten.questions).flat()
+]
+
 /** What records call a kind of question. */
 export const recordName = Lexicon.recordName

@@ -15,7 +15,12 @@ export interface Piece {
   readonly text: string
   readonly kinds?: ReadonlyArray<FamilyName> | undefined
   readonly mark?: Mark | undefined
+  /** What it says of all that the worker does. */
+  readonly flag?: Flag | undefined
 }
+
+/** What a description says of a worker as a whole. */
+export type Flag = "careless" | "exact" | "general"
 
 /** What a description is to say. */
 export interface Facts {
@@ -113,6 +118,12 @@ export const cues = {
   general: general.known
 }
 
+/** What no training description says. */
+export const heldOut: ReadonlyArray<string> = [
+  ...[good, weak, check, careless, exact, general],
+  ...[cheap, dear, boasts, noise, vague]
+].flatMap((of) => of.heldOut)
+
 /** Held-out phrases, or one of those for training. */
 const pick = (draw: Draw, { heldOut, known }: Phrases, { isHeldOut }: Style): string =>
   draw.pick(isHeldOut ? heldOut : known)
@@ -178,7 +189,7 @@ const joined = (draw: Draw, statements: ReadonlyArray<ReadonlyArray<Piece>>): Re
   })
 }
 
-const plain = (text: string): ReadonlyArray<Piece> => [{ text }]
+const plain = (text: string, flag?: Flag): ReadonlyArray<Piece> => [{ text, flag }]
 
 /** The statements of a description, in any order. */
 const statements = (draw: Draw, facts: Facts, style: Style): ReadonlyArray<ReadonlyArray<Piece>> => {
@@ -188,9 +199,9 @@ const statements = (draw: Draw, facts: Facts, style: Style): ReadonlyArray<Reado
   for (const half of halves) if (half.length > 0) found.push(said(draw, half, good, "good", style))
   if (facts.weak.length > 0) found.push(said(draw, facts.weak, weak, "weak", style))
   if (facts.checks.length > 0) found.push(said(draw, facts.checks, check, "check", style))
-  if (facts.isGeneral && draw.chance(0.7)) found.push(plain(pick(draw, general, style)))
-  if (facts.isCareless) found.push(plain(pick(draw, careless, style)))
-  if (facts.isExact && draw.chance(0.6)) found.push(plain(pick(draw, exact, style)))
+  if (facts.isGeneral && draw.chance(0.7)) found.push(plain(pick(draw, general, style), "general"))
+  if (facts.isCareless) found.push(plain(pick(draw, careless, style), "careless"))
+  if (facts.isExact && draw.chance(0.6)) found.push(plain(pick(draw, exact, style), "exact"))
   if (facts.price !== undefined && draw.chance(0.5)) {
     found.push(plain(pick(draw, facts.price === "cheap" ? cheap : dear, style)))
   }
@@ -222,7 +233,7 @@ const fields = (draw: Draw, facts: Facts, style: Style): ReadonlyArray<Piece> =>
   const rows = [
     ...(facts.good.length > 0 ? [field(strong!, facts.good, "good")] : []),
     ...(facts.weak.length > 0 ? [field(poor!, facts.weak, "weak")] : []),
-    ...(facts.isCareless ? [plain(`Care: ${pick(draw, careless, style)}`)] : [])
+    ...(facts.isCareless ? [plain(`Care: ${pick(draw, careless, style)}`, "careless")] : [])
   ]
   const between = draw.pick([". ", " | ", "\n", "; "])
   return draw.some(rows, rows.length).flatMap((row, index) => (index === 0 ? row : [{ text: between }, ...row]))

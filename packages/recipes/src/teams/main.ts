@@ -1,75 +1,79 @@
 /**
- * Measures how much there is to gain with drawn teams, and what a reading Conductor gains of it. One JSON line for each
+ * Measures policies on teams that are drawn anew for each question, setting by setting. Prints a line of JSON for each
  * policy and setting; with `--table`, a table in Markdown; with `--write FILE`, the same table in its place there.
  *
- *   pnpm --filter @divisi/recipes teams [--tasks 200] [--seed 1] [--settings "new teams,24 workers"]
- *     [--policies "lexical,best single"] [--reader] [--table] [--write FILE]
+ *   pnpm --filter @divisi/recipes teams [--tasks 200] [--seeds 1] [--split test] [--settings "new teams,24 workers"]
+ *     [--policies "lexical,best single"] [--reader FILE] [--gym] [--table] [--write FILE] [--name headroom]
+ *
+ * `--tasks` counts questions of each seed; `--seeds date` draws five by today's date. With `--reader`, a reading
+ * Conductor is measured beside the others and paired with them; with `--gym`, on the fixed teams of the gym instead.
  */
 import fs from "node:fs"
 import path from "node:path"
 import { parseArgs } from "node:util"
-import * as Teams from "@divisi/gym/Teams"
+import type * as Gym from "@divisi/gym/Gym"
+import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Effect from "effect/Effect"
 import * as Markdown from "../tiny/Markdown.ts"
-import * as Sample from "../tiny/Sample.ts"
+import { seedsOfDate } from "../tiny/seedsOfDate.ts"
+import * as GymTeams from "../tiny/Teams.ts"
 import * as Kinds from "./Kinds.ts"
-import * as Rules from "./Rules.ts"
 import { settings } from "./Settings.ts"
-import * as TeamRuns from "./TeamRuns.ts"
+import * as Splits from "./Splits.ts"
 
 const { values } = parseArgs({
   options: {
     tasks: { type: "string", default: "200" },
-    seed: { type: "string", default: "1" },
+    seeds: { type: "string", default: "1" },
+    split: { type: "string", default: "test" },
     settings: { type: "string" },
     policies: { type: "string" },
+    reader: { type: "string" },
+    gym: { type: "boolean", default: false },
+    name: { type: "string", default: "headroom" },
     table: { type: "boolean", default: false },
     write: { type: "string" }
   }
 })
 
-const [count, seed] = [Number(values.tasks), Number(values.seed)]
-const guess = Kinds.learn(1500)
+const count = Number(values.tasks)
+const seeds = values.seeds === "date" ? seedsOfDate() : values.seeds.split(",").map(Number)
+const say = (text: string) => void process.stderr.write(`${text}\n`)
+
+/** Files are named from where the command was given, which a package manager changes. */
+const at = (file: string) => path.resolve(process.env.INIT_CWD ?? ".", file)
 
 const isNamed = (list: string | undefined, name: string): boolean => list?.split(",").includes(name) ?? true
 
-const mean = (runs: ReadonlyArray<TeamRuns.Run>, value: (run: TeamRuns.Run) => number) =>
-  Sample.estimate(runs.map(value))
+const model = values.reader === undefined ? undefined : await Effect.runPromise(ReadingPolicy.load(at(values.reader)))
+const reading = model && ReadingPolicy.make(model)
 
-const measureSetting = Effect.fnUntraced(function* ({ name, options }: (typeof settings)[number]) {
-  const teams = Teams.draw({ ...options, split: "test", count, seed })
-  const policies = Rules.policies(teams, guess).filter((policy) => isNamed(values.policies, policy.name))
-  return yield* Effect.forEach(
-    policies,
-    Effect.fnUntraced(function* (policy) {
-      const runs = yield* TeamRuns.measure(policy, teams)
-      const independent = runs.filter(({ hasIndependent }) => hasIndependent)
-      const record = {
-        setting: name,
-        policy: policy.name,
-        tasks: runs.length,
-        right: mean(runs, ({ right }) => right),
-        usdPerThousand: mean(runs, ({ costUsd }) => 1000 * costUsd),
-        calls: mean(runs, ({ calls }) => calls),
-        parallelOfIndependent: mean(independent, ({ isParallel }) => (isParallel ? 1 : 0))
-      }
-      if (!values.table) console.log(JSON.stringify(record))
-      return record
-    })
-  )
+const onDrawnTeams = Effect.gen(function* () {
+  const measured = yield* Splits.measure({
+    settings: settings.filter(({ name }) => isNamed(values.settings, name)),
+    split: values.split as Gym.Split,
+    seeds,
+    count,
+    guess: Kinds.learn(1500),
+    models: reading === undefined ? [] : [reading],
+    isWanted: (name) => isNamed(values.policies, name),
+    say
+  })
+  if (!values.table) for (const row of measured.flat()) console.log(JSON.stringify(Splits.figures(row)))
+  const isWhole = reading !== undefined && values.policies === undefined
+  return isWhole ? Splits.comparison(measured, reading.name) : Splits.table(measured)
 })
 
-const measured: Array<Effect.Success<ReturnType<typeof measureSetting>>> = []
-for (const setting of settings.filter(({ name }) => isNamed(values.settings, name))) {
-  process.stderr.write(`${setting.name}\n`)
-  measured.push(await Effect.runPromise(measureSetting(setting)))
-}
+const onGym = (policy: NonNullable<typeof reading>) =>
+  Effect.map(GymTeams.run({ tiny: { name: policy.name, policy }, seeds, count, say }), ({ markdown, records }) => {
+    if (!values.table) for (const record of records) console.log(JSON.stringify(record))
+    return markdown
+  })
 
-const columns = ["teams", ...(measured[0] ?? []).map(({ policy }) => `${policy}, right, %`)]
-const rows = measured.map((records) => [records[0]!.setting, ...records.map(({ right }) => Markdown.percent(right))])
-const table = Markdown.table(columns, rows)
+if (values.gym && reading === undefined) throw new Error("On the gym's teams a reader is measured: give --reader FILE.")
+const table = await Effect.runPromise(values.gym ? onGym(reading!) : onDrawnTeams)
 if (values.table) console.log(table)
 if (values.write !== undefined) {
-  const file = path.resolve(process.env.INIT_CWD ?? ".", values.write)
-  fs.writeFileSync(file, Markdown.fill(fs.readFileSync(file, "utf8"), "headroom", table))
+  const file = at(values.write)
+  fs.writeFileSync(file, Markdown.fill(fs.readFileSync(file, "utf8"), values.name, table))
 }

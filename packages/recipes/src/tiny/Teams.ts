@@ -150,14 +150,14 @@ export const run = Effect.fnUntraced(function* (options: {
   ])
   const columns = [
     "team",
-    "tiny, right, %",
+    `${tiny.name}, right, %`,
     "lexical, %",
     "best single, %",
     "ahead of lexical, points",
     "ahead of the best single, points",
-    "tiny, USD per 1,000 tasks",
+    `${tiny.name}, USD per 1,000 tasks`,
     "lexical, USD",
-    "tiny's plans that run steps at once, %"
+    `${tiny.name}: plans that run steps at once, %`
   ]
   return { records, markdown: Markdown.table(columns, rows) }
 })

@@ -14,7 +14,6 @@
 import fs from "node:fs"
 import path from "node:path"
 import { parseArgs } from "node:util"
-import * as Seed from "@divisi/core/Seed"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as Effect from "effect/Effect"
@@ -30,6 +29,7 @@ import * as Pools from "./Pools.ts"
 import * as Recursion from "./Recursion.ts"
 import * as Runs from "./Runs.ts"
 import * as Sample from "./Sample.ts"
+import { seedsOfDate } from "./seedsOfDate.ts"
 import * as Teams from "./Teams.ts"
 
 const { values } = parseArgs({
@@ -107,13 +107,9 @@ const measureModel = Effect.fnUntraced(function* (file: string) {
   }
 })
 
-/** Five seeds that follow from the date, so that nobody has chosen them. */
-const seedsOfToday = () =>
-  Array.from({ length: 5 }, (_, index) => Seed.derive(0, new Date().toISOString().slice(0, 10), index))
-
 const measureTeams = Effect.fnUntraced(function* (file: string) {
   if (!wanted("teams")) return
-  const seeds = values.seeds?.split(",").map(Number) ?? seedsOfToday()
+  const seeds = values.seeds?.split(",").map(Number) ?? seedsOfDate()
   const count = Math.ceil(tasks.length / seeds.length)
   report("teams", yield* Teams.run({ tiny: yield* Model.served("tiny", at(file)), seeds, count, say }))
 })

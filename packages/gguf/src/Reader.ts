@@ -1,0 +1,310 @@
+/**
+ * A small network that reads short texts: of each word, what it speaks of and what is said of that, and of the whole,
+ * what it is about. Its forward pass in plain code; `@divisi/trainer-jax` trains it.
+ *
+ * Words are sums of hashed pieces of three to five letters, so that words that it has not seen are near to their
+ * relatives. Two layers of attention, in which distance counts and place does not, read each text by itself.
+ */
+import * as Effect from "effect/Effect"
+import * as Errors from "./GgufError.ts"
+import * as GgufReader from "./GgufReader.ts"
+import * as GgufWriter from "./GgufWriter.ts"
+import * as Metadata from "./Metadata.ts"
+import * as Tensor from "./Tensor.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Sizes: all readers have the same. */
+export const sizes = { rows: 4096, width: 64, heads: 4, inner: 128, layers: 2, distance: 12 } as const
+
+/** What is said of a word's subject. */
+export const marks = ["none", "good", "weak", "check"] as const
+
+/** What is said of whom a text describes. */
+export const flags = ["careless", "exact", "general"] as const
+
+/** How many subjects there are. */
+export const subjects = 8
+
+/** Tensors by name. */
+export type Weights = Readonly<Record<string, Float32Array>>
+
+/** What has been read. */
+export interface Reading {
+  readonly words: ReadonlyArray<string>
+  /** For each word, a probability for each of {@link marks}. */
+  readonly marks: ReadonlyArray<ReadonlyArray<number>>
+  /** For each word and each subject, the probability that it speaks of that. */
+  readonly subjects: ReadonlyArray<ReadonlyArray<number>>
+  /** A probability for each of {@link flags}. */
+  readonly flags: ReadonlyArray<number>
+  /** A probability for each subject that a question is about it. */
+  readonly about: ReadonlyArray<number>
+}
+
+const { distance, heads, inner, layers, rows, width } = sizes
+const headSize = width / heads
+const buckets = 2 * distance + 1
+
+/** The shapes of all tensors, by name. */
+export const shapes: Readonly<Record<string, ReadonlyArray<number>>> = {
+  embedding: [rows, width],
+  ...Object.fromEntries(
+    Array.from({ length: layers }, (_, layer) => [
+      [`${layer}.norm`, [width]],
+      [`${layer}.query`, [width, width]],
+      [`${layer}.key`, [width, width]],
+      [`${layer}.value`, [width, width]],
+      [`${layer}.distance`, [heads, buckets]],
+      [`${layer}.output`, [width, width]],
+      [`${layer}.innerNorm`, [width]],
+      [`${layer}.up`, [inner, width]],
+      [`${layer}.down`, [width, inner]]
+    ]).flat()
+  ),
+  norm: [width],
+  mark: [marks.length, width],
+  subject: [subjects, width],
+  flag: [flags.length, width],
+  about: [subjects, width],
+  "mark.bias": [marks.length],
+  "subject.bias": [subjects],
+  "flag.bias": [flags.length],
+  "about.bias": [subjects]
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Words
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A share of all, as it stands in a text: `3/4`, `0.75`, `75 %`. Undefined for any other number. */
+const shareOf = (word: string): number | undefined => {
+  const [, above, below, percent] = /^(\d+(?:\.\d+)?)(?:\/(\d+))?( ?%)?$/.exec(word) ?? []
+  if (above === undefined) return undefined
+  const isShare = below !== undefined || percent !== undefined || above.includes(".")
+  const value = Number(above) / (below !== undefined ? Number(below) : percent !== undefined ? 100 : 1)
+  return isShare && value <= 1 ? value : undefined
+}
+
+/** From this share of right answers on, somebody is good; up to that, weak. */
+const [high, low] = [0.7, 0.4]
+
+const numberWord = (word: string): string => {
+  const share = shareOf(word)
+  return share === undefined ? "0" : share >= high ? "%high" : share <= low ? "%low" : "%middling"
+}
+
+/** The words of a text in small letters. A number is one word, `0`; a share of all says whether it is a high one. */
+export const wordsOf = (text: string): ReadonlyArray<string> =>
+  (text.toLowerCase().match(/[a-z]+|\d+(?:[.,/]\d+)*(?: ?%)?|\n|[^\sa-z\d]/g) ?? []).map((word) =>
+    /\d/.test(word) ? numberWord(word) : word
+  )
+
+const hash = (text: string): number => {
+  let value = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
+  return (value >>> 0) % rows
+}
+
+const known = new Map<string, ReadonlyArray<number>>()
+
+/** The rows of the embedding whose mean a word is: its own and those of its pieces. */
+export const piecesOf = (word: string): ReadonlyArray<number> => {
+  const found = known.get(word)
+  if (found !== undefined) return found
+  const bounded = `<${word}>`
+  const pieces = new Set([hash(`=${word}`)])
+  for (let length = 3; length <= 5; length++) {
+    for (let start = 0; start + length <= bounded.length; start++)
+      pieces.add(hash(bounded.slice(start, start + length)))
+  }
+  const own = [...pieces]
+  if (known.size < 100_000) known.set(word, own)
+  return own
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Forward pass
+// -------------------------------------------------------------------------------------------------------------------
+
+const epsilon = 1e-5
+
+/** Rows of `input`, each times a matrix `[outputs, inputs]`. */
+const linear = (input: Float32Array, weight: Float32Array, inputs: number, outputs: number): Float32Array => {
+  const count = input.length / inputs
+  const output = new Float32Array(count * outputs)
+  for (let row = 0; row < count; row++) {
+    for (let at = 0; at < outputs; at++) {
+      let sum = 0
+      for (let index = 0; index < inputs; index++) sum += input[row * inputs + index]! * weight[at * inputs + index]!
+      output[row * outputs + at] = sum
+    }
+  }
+  return output
+}
+
+const normed = (input: Float32Array, weight: Float32Array): Float32Array => {
+  const output = new Float32Array(input.length)
+  for (let start = 0; start < input.length; start += width) {
+    let squares = 0
+    for (let index = 0; index < width; index++) squares += input[start + index]! ** 2
+    const scale = 1 / Math.sqrt(squares / width + epsilon)
+    for (let index = 0; index < width; index++) output[start + index] = input[start + index]! * scale * weight[index]!
+  }
+  return output
+}
+
+const softmax = (scores: ReadonlyArray<number>): Array<number> => {
+  const largest = Math.max(...scores)
+  const values = scores.map((score) => Math.exp(score - largest))
+  const sum = values.reduce((left, right) => left + right, 0)
+  return values.map((value) => value / sum)
+}
+
+const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value))
+
+const add = (left: Float32Array, right: Float32Array): Float32Array => left.map((value, index) => value + right[index]!)
+
+/** The row of the distances' table for a word and one that it looks at. */
+export const bucket = (from: number, to: number): number =>
+  Math.max(-distance, Math.min(distance, to - from)) + distance
+
+const attend = (states: Float32Array, layer: number, weights: Weights): Float32Array => {
+  const of = (name: string) => linear(states, weights[`${layer}.${name}`]!, width, width)
+  const [queries, keys, values] = [of("query"), of("key"), of("value")]
+  const count = states.length / width
+  const table = weights[`${layer}.distance`]!
+  const found = new Float32Array(states.length)
+  for (let head = 0; head < heads; head++) {
+    for (let row = 0; row < count; row++) {
+      const from = row * width + head * headSize
+      const shares = softmax(
+        Array.from({ length: count }, (_, other) => {
+          const to = other * width + head * headSize
+          let sum = 0
+          for (let index = 0; index < headSize; index++) sum += queries[from + index]! * keys[to + index]!
+          return sum / Math.sqrt(headSize) + table[head * buckets + bucket(row, other)]!
+        })
+      )
+      for (const [other, share] of shares.entries()) {
+        const to = other * width + head * headSize
+        for (let index = 0; index < headSize; index++) found[from + index]! += share * values[to + index]!
+      }
+    }
+  }
+  return linear(found, weights[`${layer}.output`]!, width, width)
+}
+
+/** The words of a text as vectors. */
+const embedded = (words: ReadonlyArray<string>, table: Float32Array): Float32Array => {
+  const states = new Float32Array(words.length * width)
+  for (const [row, word] of words.entries()) {
+    const pieces = piecesOf(word)
+    for (const piece of pieces) {
+      for (let index = 0; index < width; index++) {
+        states[row * width + index]! += table[piece * width + index]! / pieces.length
+      }
+    }
+  }
+  return states
+}
+
+const head = (states: Float32Array, weights: Weights, name: string, outputs: number): ReadonlyArray<Array<number>> => {
+  const found = linear(states, weights[name]!, width, outputs)
+  const bias = weights[`${name}.bias`]!
+  return Array.from({ length: states.length / width }, (_, row) =>
+    Array.from({ length: outputs }, (_, at) => found[row * outputs + at]! + bias[at]!)
+  )
+}
+
+/** More words than this are not read. */
+const longest = 160
+
+/** Reads a text. */
+export const read = (weights: Weights, text: string): Reading => {
+  const words = wordsOf(text).slice(0, longest)
+  // An empty text is one empty line.
+  const all = words.length === 0 ? ["\n"] : words
+  let states = embedded(all, weights.embedding!)
+  for (let layer = 0; layer < layers; layer++) {
+    states = add(states, attend(normed(states, weights[`${layer}.norm`]!), layer, weights))
+    const opened = linear(normed(states, weights[`${layer}.innerNorm`]!), weights[`${layer}.up`]!, width, inner)
+    const active = opened.map((value) => value * sigmoid(value))
+    states = add(states, linear(active, weights[`${layer}.down`]!, inner, width))
+  }
+  const last = normed(states, weights.norm!)
+  const mean = new Float32Array(width)
+  for (let at = 0; at < last.length; at++) mean[at % width]! += last[at]! / all.length
+  return {
+    words: all,
+    marks: head(last, weights, "mark", marks.length).map(softmax),
+    subjects: head(last, weights, "subject", subjects).map((row) => row.map(sigmoid)),
+    flags: head(mean, weights, "flag", flags.length)[0]!.map(sigmoid),
+    about: softmax(head(mean, weights, "about", subjects)[0]!)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a file of a reader says in `general.architecture`. */
+export const architecture = "divisi-reader"
+
+/** A reader's file. */
+export interface File {
+  readonly weights: Weights
+  /** What else is said of it, by key: the seed of its training, and such. */
+  readonly metadata: Readonly<Record<string, string>>
+  /** Other parts of the same model, by the names of their tensors: each a list of numbers. */
+  readonly parts?: Weights | undefined
+}
+
+const corrupt = (path: string, detail: string) => Errors.make({ _tag: "Corrupt", detail }, path)
+
+/** Reads a reader from a GGUF file. One of another architecture, or without all of its tensors, is corrupt. */
+export const load = Effect.fnUntraced(function* (path: string) {
+  const file = yield* GgufReader.read(path)
+  if (GgufReader.architecture(file) !== architecture) return yield* corrupt(path, "it holds no reader.")
+  const numbersOf = Effect.fnUntraced(function* (name: string) {
+    const found = yield* Effect.fromResult(GgufReader.tensor(file, name))
+    return yield* Effect.promise(() => Tensor.collect(found))
+  })
+  const weights: Record<string, Float32Array> = {}
+  const parts: Record<string, Float32Array> = {}
+  for (const [name, shape] of Object.entries(shapes)) {
+    weights[name] = yield* numbersOf(name)
+    if (weights[name].length !== Tensor.size(shape)) return yield* corrupt(path, `its ${name} is of another size.`)
+  }
+  for (const { name } of file.tensors) {
+    if (shapes[name] === undefined) parts[name] = yield* numbersOf(name)
+  }
+  const metadata = Object.fromEntries(
+    Object.entries(file.metadata).flatMap(([key, { type, value }]) =>
+      type === "string" && key !== "general.architecture" ? [[key, value]] : []
+    )
+  )
+  return { weights, metadata, parts } satisfies File
+})
+
+/**
+ * Writes a reader as a GGUF file.
+ *
+ * **Details**
+ *
+ * Weights are written with 32 bits each, or with 16 where `type` says so; other parts always with 32.
+ */
+export const save = (
+  path: string,
+  { metadata, parts = {}, weights }: File,
+  type: GgufWriter.TensorType = "F32"
+): Effect.Effect<GgufWriter.Written, Errors.GgufError> =>
+  GgufWriter.write(path, {
+    metadata: { "general.architecture": Metadata.string(architecture), ...Metadata.texts(metadata) },
+    tensors: [
+      ...Object.entries(shapes).map(([name, shape]) => ({ name, shape, type, data: weights[name]! })),
+      ...Object.entries(parts).map(([name, data]) => ({ name, shape: [data.length], data }))
+    ]
+  })

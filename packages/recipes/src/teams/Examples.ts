@@ -1,0 +1,56 @@
+/** What a reader learns from: descriptions and questions of drawn teams, with labels that the grammar gives. */
+import * as Task from "@divisi/core/Task"
+import * as Reader from "@divisi/gguf/Reader"
+import { names } from "@divisi/gym/Family"
+import * as Gym from "@divisi/gym/Gym"
+import * as Teams from "@divisi/gym/Teams"
+import type { Example, Shape } from "@divisi/trainer-jax/ReaderTrainer"
+import * as Breadth from "./Breadth.ts"
+
+/** The sizes of a batch: half of it from teams of the gym, half in other words and shapes. */
+export const shape = { texts: 56, words: 48 } as const
+
+const [broadDescriptions, broadQuestions] = [22, 6] as const
+const teamsInBatch = 4
+const workersInTeam = 5
+const partsOfTeam = 2
+
+/** Teams of a training: with true descriptions, with doubtful ones and records, with careless workers. */
+const mixture: ReadonlyArray<Partial<Teams.Options>> = [{}, {}, { truth: "doubtful", record: 20 }, { careless: true }]
+
+/** A description and, by itself, the record that it ends with: each is read alone. */
+const description = ({ pieces }: Teams.Member): ReadonlyArray<Example> => {
+  const record = pieces.findIndex(({ text }) => text.startsWith("\nRecord:"))
+  return record < 0
+    ? [Breadth.labelled(pieces)]
+    : [Breadth.labelled(pieces.slice(0, record)), Breadth.labelled(pieces.slice(record))]
+}
+
+/** Of a long question its beginning and its end. */
+const shortened = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  words.length <= shape.words ? words : [...words.slice(0, shape.words - 12), ...words.slice(-12)]
+
+const questionsOf = ({ task }: Teams.Team): ReadonlyArray<Example> => {
+  const { parts } = Gym.metadata(task)!
+  // A question of one part comes with the noise around it.
+  const texts = parts.length === 1 ? [Task.question(task)] : parts.map(({ question }) => question)
+  return parts.slice(0, partsOfTeam).map(({ family }, index) => ({
+    words: shortened(Reader.wordsOf(texts[index]!)),
+    about: names.indexOf(family)
+  }))
+}
+
+/** The batch of a step: the same seed and step give the same batch. */
+export const batch = (seed: number, step: number, { texts }: Shape = shape): ReadonlyArray<Example> => {
+  const options = mixture[step % mixture.length]!
+  const teams = Teams.draw({
+    ...options,
+    split: "train",
+    seed: 1 + seed * 1_000_003 + step,
+    count: teamsInBatch,
+    workers: [workersInTeam, workersInTeam]
+  })
+  const broad = Breadth.draw(7 + seed * 1_000_003 + step, broadDescriptions, broadQuestions)
+  const own = teams.flatMap((team) => [...questionsOf(team), ...team.members.flatMap(description)])
+  return [...broad, ...own].slice(0, texts)
+}

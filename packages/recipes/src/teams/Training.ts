@@ -1,0 +1,133 @@
+/**
+ * Trains a Conductor that reads, in two parts: the reader from labelled texts, and then its head, which chooses, from
+ * the oracle of drawn teams and from whole runs. Both begin from a seed; the reader goes on where it stopped.
+ */
+import fs from "node:fs"
+import path from "node:path"
+import * as Reader from "@divisi/gguf/Reader"
+import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
+import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
+import * as ReaderTrainer from "@divisi/trainer-jax/ReaderTrainer"
+import * as Effect from "effect/Effect"
+import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
+import * as Choices from "./Choices.ts"
+import * as Examples from "./Examples.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// The reader
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a training of the reader is told. */
+export interface ReaderOptions {
+  /** Where checkpoints lie. */
+  readonly folder: string
+  readonly seed: number
+  readonly steps: number
+  /** Stops after as many steps, to go on later; `steps` by default. */
+  readonly until?: number | undefined
+  /** The sizes of a batch; those of the examples by default. */
+  readonly shape?: ReaderTrainer.Shape | undefined
+  /** Steps between checkpoints; 200 by default. */
+  readonly everySteps?: number | undefined
+  /** Called at each checkpoint with the mean loss since the last. */
+  readonly onCheckpoint?: ((step: number, loss: number) => void) | undefined
+}
+
+const [rate, warmUp, steady] = [3e-3, 40, 0.4]
+
+/** Rises to its height, stays there, and falls to nothing. */
+const rateAt = (step: number, steps: number): number => {
+  if (step < warmUp) return (rate * (step + 1)) / warmUp
+  return rate * Math.min(1, (steps - step) / (steps * (1 - steady)))
+}
+
+const fileOf = (folder: string, name: string) => path.join(folder, `${name}.gguf`)
+
+/** The weights are written last: they say how far the training is. */
+const parts = ["first", "second", "weights"] as const
+
+/** The training in the folder, or one that has not begun. */
+const resume = Effect.fnUntraced(function* (folder: string, seed: number) {
+  if (!fs.existsSync(fileOf(folder, "weights"))) return ReaderTrainer.begin(seed)
+  const [first, second, weights] = yield* Effect.forEach(parts, (name) => Reader.load(fileOf(folder, name)))
+  const done = [first, second, weights].map((one) => one!.metadata["divisi.steps"])
+  if (new Set(done).size > 1) throw new Error(`The files of ${folder} are of different steps: ${done.join(", ")}.`)
+  const training: ReaderTrainer.Training = {
+    weights: weights!.weights,
+    first: first!.weights,
+    second: second!.weights,
+    steps: Number(done[0])
+  }
+  return training
+})
+
+/** Trains a reader, or goes on with the training in the folder. The same seed gives the same weights. */
+export const trainReader = Effect.fnUntraced(function* (options: ReaderOptions) {
+  const { everySteps = 200, folder, onCheckpoint, seed, shape = Examples.shape, steps, until = steps } = options
+  fs.mkdirSync(folder, { recursive: true })
+  const training = yield* resume(folder, seed)
+  if (training.steps >= until) return training.weights
+  const step = yield* Effect.promise(() => ReaderTrainer.make(training, shape))
+  let losses: Array<number> = []
+  while (training.steps < until) {
+    const at = training.steps
+    losses.push(yield* Effect.promise(() => step(Examples.batch(seed, at, shape), rateAt(at, steps))))
+    if (training.steps % everySteps !== 0 && training.steps < until) continue
+    const metadata = { "divisi.seed": String(seed), "divisi.steps": String(training.steps) }
+    for (const name of parts) yield* Reader.save(fileOf(folder, name), { weights: training[name], metadata })
+    onCheckpoint?.(training.steps, losses.reduce((sum, one) => sum + one, 0) / losses.length)
+    losses = []
+  }
+  return training.weights
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// The head
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a training of the head is told. */
+export interface HeadOptions {
+  readonly seed: number
+  /** Teams whose oracle it learns from. */
+  readonly teams: number
+  /** Steps of the oracle's lessons; 1,500 by default. */
+  readonly steps?: number | undefined
+  /** Steps of whole runs; 0 by default. */
+  readonly rollouts?: number | undefined
+  /** Called after each step of whole runs with the mean reward. */
+  readonly onRollouts?: ((step: number, reward: number) => void) | undefined
+}
+
+const batch = 64
+const headRate = 0.02
+const [teamsInStep, group] = [8, 8]
+/** How much the oracle's lessons count in a step of whole runs. */
+const lessonShare = 0.1
+const rolloutRate = 0.003
+
+/** Trains the head of a reader. */
+export const trainHead = Effect.fnUntraced(function* (reader: Reader.Weights, options: HeadOptions) {
+  const { onRollouts, rollouts = 0, seed, steps = 1500 } = options
+  const generator = xoroshiro128plus(seed)
+  const uniform = () => (generator.next() >>> 0) / 2 ** 32
+  const head = Float64Array.from({ length: ChoiceHead.size }, () => uniform() - 0.5)
+  const all = Choices.lessons(Choices.teamsOf(seed, options.teams), ReadingPolicy.read(reader))
+  const some = () => Array.from({ length: batch }, () => all[Math.floor(uniform() * all.length)]!)
+  const climb = Choices.ascent(head)
+  for (let step = 0; step < steps; step++) {
+    const sums = new Float64Array(ChoiceHead.size)
+    Choices.addLessons(sums, head, some())
+    climb(sums, headRate * (1 - step / steps))
+  }
+  const again = Choices.ascent(head)
+  const teams = rollouts === 0 ? [] : Choices.teamsOf(seed + 1, rollouts * teamsInStep)
+  for (let step = 0; step < rollouts; step++) {
+    const sums = new Float64Array(ChoiceHead.size)
+    Choices.addLessons(sums, head, some(), lessonShare)
+    const own = Array.from({ length: teamsInStep }, () => teams[Math.floor(uniform() * teams.length)]!)
+    const reward = yield* Choices.addRollouts(sums, { reader, head }, own, group)
+    again(sums, rolloutRate)
+    onRollouts?.(step + 1, reward)
+  }
+  return head
+})

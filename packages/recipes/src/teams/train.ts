@@ -1,0 +1,57 @@
+/**
+ * Trains a Conductor that reads, from a seed, and goes on where a training stopped. The model is `reader.gguf` in the
+ * folder.
+ *
+ *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--steps 3000] [--teams 1200] [--rollouts 0]
+ */
+import path from "node:path"
+import { parseArgs } from "node:util"
+import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
+import * as Effect from "effect/Effect"
+import * as Training from "./Training.ts"
+
+const { values } = parseArgs({
+  options: {
+    out: { type: "string", default: "runs/reader" },
+    seed: { type: "string", default: "1" },
+    steps: { type: "string", default: "3000" },
+    teams: { type: "string", default: "1200" },
+    rollouts: { type: "string", default: "0" }
+  }
+})
+
+/** Files are named from where the command was given, which a package manager changes. */
+const folder = path.resolve(process.env.INIT_CWD ?? ".", values.out)
+const [seed, steps, teams, rollouts] = [values.seed, values.steps, values.teams, values.rollouts].map(Number) as [
+  number,
+  number,
+  number,
+  number
+]
+
+const say = (line: object) => {
+  const { system, user } = process.cpuUsage()
+  console.log(JSON.stringify({ ...line, cpuSeconds: Math.round((user + system) / 1e6) }))
+}
+
+const program = Effect.gen(function* () {
+  const onCheckpoint = (step: number, loss: number) => say({ step, loss: Number(loss.toFixed(4)) })
+  const reader = yield* Training.trainReader({ folder, seed, steps, onCheckpoint })
+  const onRollouts = (step: number, reward: number) => say({ rollouts: step, reward: Number(reward.toFixed(3)) })
+  const head = yield* Training.trainHead(reader, { seed, teams, rollouts, onRollouts })
+  const file = path.join(folder, "reader.gguf")
+  yield* ReadingPolicy.save(
+    file,
+    { reader, head },
+    {
+      "general.name": "divisi-reader",
+      "divisi.seed": String(seed),
+      "divisi.steps": String(steps),
+      "divisi.teams": String(teams),
+      "divisi.rollouts": String(rollouts)
+    }
+  )
+  say({ file })
+})
+
+await Effect.runPromise(program)

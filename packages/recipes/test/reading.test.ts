@@ -1,0 +1,78 @@
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import * as Reader from "@divisi/gguf/Reader"
+import * as Teams from "@divisi/gym/Teams"
+import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { afterAll } from "vitest"
+import * as Breadth from "../src/teams/Breadth.ts"
+import * as Examples from "../src/teams/Examples.ts"
+import * as TeamRuns from "../src/teams/TeamRuns.ts"
+import * as Training from "../src/teams/Training.ts"
+import * as Words from "../src/teams/wordsOfBreadth.ts"
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-reading-"))
+afterAll(() => fs.rmSync(folder, { recursive: true }))
+
+describe("what a reader learns from", () => {
+  it("has a label for every word, and the same seed and step give the same batch", () => {
+    const batch = Examples.batch(3, 5)
+    assert.deepStrictEqual(Examples.batch(3, 5), batch)
+    assert.notDeepEqual(Examples.batch(3, 6), batch)
+    assert.isAtMost(batch.length, Examples.shape.texts)
+    for (const { about, said, words } of batch) {
+      assert.isTrue((said === undefined) !== (about === undefined))
+      if (said !== undefined) assert.lengthOf(said, words.length)
+    }
+  })
+
+  it("words of its own vocabulary carry the mark of the phrase around them", () => {
+    const marked = Breadth.draw(1, 300, 0).flatMap(({ said = [] }) => said.filter(({ mark }) => mark > 0))
+    assert.isAbove(marked.filter(({ mark }) => Reader.marks[mark] === "weak").length, 100)
+    for (const { subjects } of marked) assert.lengthOf(subjects, 1)
+  })
+
+  it("nothing of it is held out by the gym, in its lexicon or by hand", () => {
+    const ours = [...Object.values(Words.topics), Words.good, Words.weak, Words.check, Words.contrasts, Words.filler]
+    const texts = [...ours.flat(), ...Object.values(Words.flags).flat()].map((text) => text.toLowerCase())
+    const asked = Object.values(Words.questions).flat()
+    const held = new Set(Teams.heldOutTexts.map((text) => text.toLowerCase()))
+    assert.isAbove(held.size, 500)
+    assert.deepStrictEqual(
+      [...texts, ...asked.map((text) => text.toLowerCase())].filter((text) => held.has(text)),
+      []
+    )
+  })
+})
+
+describe("a training of a reading Conductor", () => {
+  it.live(
+    "goes on where it stopped with the weights of one that was not stopped, and its model plans",
+    () =>
+      Effect.gen(function* () {
+        const train = (name: string, until: number) =>
+          Training.trainReader({
+            folder: path.join(folder, name),
+            seed: 2,
+            steps: 4,
+            until,
+            shape: { texts: 12, words: 16 }
+          })
+        const whole = yield* train("whole", 4)
+        yield* train("stopped", 2)
+        const resumed = yield* train("stopped", 4)
+        assert.deepStrictEqual(resumed, whole)
+        const head = yield* Training.trainHead(whole, { seed: 2, teams: 6, steps: 5, rollouts: 0 })
+        const file = path.join(folder, "model.gguf")
+        yield* ReadingPolicy.save(file, { reader: whole, head }, { "divisi.seed": "2" })
+        const model = yield* ReadingPolicy.load(file)
+        assert.strictEqual(model.metadata["divisi.seed"], "2")
+        const teams = Teams.draw({ split: "validation", count: 3, workers: [2, 4] })
+        const runs = yield* TeamRuns.measure(ReadingPolicy.make(model), teams)
+        assert.lengthOf(runs, 3)
+      }),
+    60_000
+  )
+})
