@@ -48,6 +48,18 @@ describe.concurrent("divisi run", () => {
     assert.notInclude(errors, "\u001b")
   })
 
+  it("gives the gym's team the tool that a question needs", async () => {
+    const { code, output } = await divisi(["run", "--json", "How many copper kettles are in stock?"])
+    assert.strictEqual(code, 0)
+    const events = output
+      .trimEnd()
+      .split("\n")
+      .map((text) => JSON.parse(text))
+    const told = events.find(({ type }) => type === "tool-finished")
+    assert.strictEqual(JSON.parse(told.content).pieces, 6199)
+    assert.deepInclude(events.at(-1), { type: "run-finished", answer: "6199" })
+  })
+
   it("declines what nobody in the gym understands before it asks, and says who can help", async () => {
     const what = ["run", "What is the capital of France?", "--config", "none"]
     const [{ code, errors, output }, json] = await Promise.all([divisi(what), divisi([...what, "--json"])])
@@ -386,6 +398,25 @@ describe.concurrent("divisi gym", () => {
     ])
     assert.strictEqual(report.tasks, 20)
     assert.isAbove(report.accuracy, 0.8)
+  })
+
+  it("compares policies on tasks that need a tool, by who is given it", async () => {
+    const accuracy = async (access: string) => {
+      const args = ["gym", "solve", "--tasks", "20", "--family", "stock", "--policy", "oracle", "--tool-access", access]
+      const { code, output } = await divisi([...args, "--json"])
+      assert.strictEqual(code, 0)
+      return JSON.parse(output).accuracy as number
+    }
+    const [none, last, every] = await Promise.all([accuracy("none"), accuracy("last-step"), accuracy("every-step")])
+    assert.strictEqual(none, 0)
+    assert.isTrue(last > 0 && last < every && every > 0.9, `${last}, ${every}`)
+  })
+
+  it("finds the best single worker for tasks that need a tool among those that can call it", async () => {
+    const args = ["gym", "solve", "--tasks", "10", "--family", "stock", "--policy", "best-single", "--json"]
+    const { code, output } = await divisi(args)
+    assert.strictEqual(code, 0)
+    assert.isAbove(JSON.parse(output).accuracy, 0.3)
   })
 
   it("gives the same figures for the same seed, however many runs go on at once", async () => {

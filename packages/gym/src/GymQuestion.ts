@@ -21,6 +21,20 @@ import * as Solve from "./internal/solve.ts"
  */
 export const isUnderstood: (question: string) => boolean = Solve.understands
 
+/**
+ * Whether a part of a question is about what only a tool of `GymTools` knows.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as GymQuestion from "@divisi/gym/GymQuestion"
+ *
+ * GymQuestion.needsTool("How many copper kettles are in stock?") // => true
+ * GymQuestion.needsTool("What is 17% of 2,350?") // => false
+ * ```
+ */
+export const needsTool: (question: string) => boolean = Solve.needsTool
+
 /** Why a question is declined that {@link isUnderstood} does not know. */
 export const notUnderstood =
   "The workers of the offline gym cannot answer this kind of question: they compute (arithmetic, equations, units, dates, letters and words, logic puzzles, statistics, small programs), and know nothing of the world."

@@ -3,19 +3,45 @@
 import * as Baselines from "@divisi/core/Baselines"
 import * as Conductor from "@divisi/core/Conductor"
 import type * as Resilience from "@divisi/core/Resilience"
+import type { RunSettings } from "@divisi/core/RunSettings"
 import type { Task } from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import { names } from "@divisi/gym/Family"
+import { names, toolNames } from "@divisi/gym/Family"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymGrader from "@divisi/gym/GymGrader"
 import * as GymPool from "@divisi/gym/GymPool"
+import * as GymQuestion from "@divisi/gym/GymQuestion"
+import * as GymTools from "@divisi/gym/GymTools"
 import * as OraclePolicy from "@divisi/gym/OraclePolicy"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type { Config } from "../config.ts"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 
 /** The families that `--family` knows. */
-export const families: ReadonlyArray<string> = [...names, "composite"]
+export const families: ReadonlyArray<string> = [...names, ...toolNames, "composite"]
+
+/** The family that `--family` names; fails when there is none of this name. */
+export const familyOf = (named: Option.Option<string>): Effect.Effect<string | undefined, Failure> => {
+  const family = Option.getOrUndefined(named)
+  return family === undefined || families.includes(family)
+    ? Effect.succeed(family)
+    : Effect.fail(usage(`The gym has no family "${family}". It has: ${families.join(", ")}.`))
+}
+
+/** The family of a name, if its questions need a tool. */
+const toolFamily = (family: string | undefined) => toolNames.find((name) => name === family)
+
+/** Whether the questions of a family need a tool. */
+export const needsTool = (family: string | undefined): boolean => toolFamily(family) !== undefined
+
+/** The settings of runs whose questions need a tool: who cannot call tools works without. */
+const withTools = (run: RunSettings): RunSettings => ({
+  ...run,
+  unsupported: run.unsupported ?? "omit",
+  tools: [...GymTools.all, ...(run.tools ?? [])]
+})
 
 /** The pool to watch at work: its workers take their time. */
 export const pool = (): WorkerPool.WorkerPool => GymPool.make()
@@ -23,8 +49,18 @@ export const pool = (): WorkerPool.WorkerPool => GymPool.make()
 /** The oracle, which knows the tasks of the gym and its workers. */
 export const oracle = OraclePolicy.make()
 
-/** The same pool for measuring: its workers answer at once. */
-export const fastPool = (): WorkerPool.WorkerPool => GymPool.make({ latencyMillis: 0 })
+/** The same pool for measuring: its workers answer at once. The storekeeper is there for tasks that need a tool. */
+export const fastPool = (storekeeper = false): WorkerPool.WorkerPool => GymPool.make({ latencyMillis: 0, storekeeper })
+
+/** A config for tasks of a family, with the tool that they may need. */
+export const configFor = (config: Config, family: string | undefined): Config =>
+  needsTool(family) ? { ...config, ...withTools(config) } : config
+
+/** A config for one question to the gym's own team: where it needs a tool, every step has it, and somebody can use it. */
+export const configOf = (config: Config, question: string): Config =>
+  GymQuestion.needsTool(question)
+    ? { toolAccess: "every-step", ...config, ...withTools(config), pool: GymPool.make({ storekeeper: true }) }
+    : config
 
 /** Which tasks to make. */
 export interface TaskOptions {
@@ -42,8 +78,9 @@ export const tasks = ({ count, family, seed, split }: TaskOptions): Effect.Effec
         split,
         count,
         seed,
+        having: toolFamily(family),
         composites: family === "composite" ? 1 : undefined,
-        families: family === undefined || family === "composite" ? undefined : names.filter((name) => name === family)
+        families: names.some((name) => name === family) ? names.filter((name) => name === family) : undefined
       }),
     catch: (error) => usage(messageOf(error))
   })
@@ -55,8 +92,8 @@ export const { grader } = GymGrader
 export const atOnce: Resilience.Retry = { baseDelayMillis: 0, jitter: false }
 
 /** How many of the tasks a worker gets right alone. */
-const scoreOf = (pool: WorkerPool.WorkerPool, worker: string, trials: ReadonlyArray<Task>) => {
-  const conductor = Conductor.make({ policy: Baselines.single(worker), pool, retry: atOnce, seed: 0 })
+const scoreOf = (pool: WorkerPool.WorkerPool, run: RunSettings, worker: string, trials: ReadonlyArray<Task>) => {
+  const conductor = Conductor.make({ ...run, policy: Baselines.single(worker), pool, retry: atOnce, seed: 0 })
   const isCorrect = (task: Task) =>
     Effect.gen(function* () {
       const { answer } = yield* conductor.run(task)
@@ -71,13 +108,16 @@ const top = (scores: ReadonlyMap<string, number>, count: number): ReadonlyArray<
 
 const findBest = (ids: ReadonlyArray<string>): Effect.Effect<string | undefined, Failure> =>
   Effect.gen(function* () {
-    const pool = WorkerPool.subset(fastPool(), ids)
+    // The storekeeper is only in teams for tasks that need a tool.
+    const isEquipped = ids.includes("storekeeper")
+    const pool = WorkerPool.subset(fastPool(isEquipped), ids)
     if (Result.isFailure(pool)) return undefined
     const scores = new Map(ids.map((id) => [id, 0]))
-    const trials = yield* tasks({ split: "validation", count: 200, seed: 0 })
+    const run = isEquipped ? withTools({}) : {}
+    const trials = yield* tasks({ split: "validation", count: 200, seed: 0, family: isEquipped ? "stock" : undefined })
     const tryAll = (some: ReadonlyArray<string>, trials: ReadonlyArray<Task>) =>
       Effect.forEach(some, (id) =>
-        Effect.map(scoreOf(pool.success, id, trials), (score) => scores.set(id, scores.get(id)! + score))
+        Effect.map(scoreOf(pool.success, run, id, trials), (score) => scores.set(id, scores.get(id)! + score))
       )
     yield* tryAll(ids, trials.slice(0, 40))
     yield* tryAll(top(scores, 4), trials.slice(40))

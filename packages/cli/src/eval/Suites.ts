@@ -35,6 +35,8 @@ export interface Options {
   readonly sandbox?: Sandbox | undefined
   /** The part of a benchmark that has several, e.g. of MMLU, RLPR and the gym; for testing by default. */
   readonly split?: string | undefined
+  /** A family of the gym's tasks; all that need no tool by default. */
+  readonly family?: string | undefined
   /** How answers are asked for; each benchmark's own way by default. */
   readonly format?: Benchmarks.Format | undefined
   /** Whether they are asked for as the paper does, where a benchmark can be. */
@@ -76,11 +78,11 @@ const instead = ({ grader, isGraderForAll = false, sandbox }: Options) =>
 /** Tasks of the gym have no list: a limit makes as many, and ids choose from them. */
 const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
   Effect.gen(function* () {
-    const { ids, limit = gymTasks, seed } = options
+    const { family, ids, limit = gymTasks, seed } = options
     const splits = Object.keys(Gym.seedRanges) as ReadonlyArray<Gym.Split>
     const split = splits.find((one) => one === (options.split ?? "test"))
     if (split === undefined) return yield* usage(`gym has no split "${options.split}"; it has ${splits.join(", ")}.`)
-    const made = yield* OfflineGym.tasks({ split, count: limit, seed })
+    const made = yield* OfflineGym.tasks({ split, count: limit, seed, family })
     const wanted = ids === undefined ? undefined : new Set(ids)
     const tasks = wanted === undefined ? made : made.filter(({ id }) => wanted.has(id))
     if (wanted !== undefined && tasks.length < wanted.size) {
@@ -89,7 +91,7 @@ const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
     const suite = Evaluation.madeSuite({
       id: "gym",
       title: "Gym",
-      prompt: `gym/${Gym.version}/${split}`,
+      prompt: ["gym", Gym.version, split, family].filter((part) => part !== undefined).join("/"),
       licence: "MIT",
       tasks,
       grader: (yield* instead(options)) ?? gymGrader,

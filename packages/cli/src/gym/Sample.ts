@@ -3,7 +3,7 @@ import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as OfflineGym from "../conductor/OfflineGym.ts"
-import { type Failure, usage } from "../invocation/Failure.ts"
+import type { Failure } from "../invocation/Failure.ts"
 import { clean } from "../view/Line.ts"
 import type { SampleInput } from "./flags.ts"
 
@@ -14,10 +14,7 @@ const show = (task: Task.Task): string => {
 
 /** Prints tasks. */
 export const sample = Effect.fnUntraced(function* (input: SampleInput): Effect.fn.Return<void, Failure> {
-  const family = Option.getOrUndefined(input.family)
-  if (family !== undefined && !OfflineGym.families.includes(family)) {
-    return yield* usage(`The gym has no family "${family}". It has: ${OfflineGym.families.join(", ")}.`)
-  }
+  const family = yield* OfflineGym.familyOf(input.family)
   const tasks = yield* OfflineGym.tasks({
     split: input.split,
     count: input.count,

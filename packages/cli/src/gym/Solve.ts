@@ -76,12 +76,21 @@ const print = (
 export const solve = (input: SolveInput): Effect.Effect<void, Failure> => Effect.scoped(measure(input))
 
 const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure, Scope.Scope> {
-  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const found = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const family = yield* OfflineGym.familyOf(input.family)
+  const config = OfflineGym.configFor(found.config, family)
   const isOurs = RunOptions.isGym(config, input)
-  const pool = yield* RunOptions.resolvePool(isOurs ? { ...config, pool: OfflineGym.fastPool() } : config, input)
-  const settings = { retry: isOurs ? OfflineGym.atOnce : undefined, ...RunOptions.settings(config, input) }
+  const pool = yield* RunOptions.resolvePool(
+    isOurs ? { ...config, pool: OfflineGym.fastPool(OfflineGym.needsTool(family)) } : config,
+    input
+  )
+  const settings = {
+    retry: isOurs ? OfflineGym.atOnce : undefined,
+    ...RunOptions.settings(config, input),
+    toolAccess: Option.getOrElse(input.toolAccess, () => config.toolAccess)
+  }
   const seed = Option.getOrElse(input.seed, () => 0)
-  const suite = yield* Suites.one("gym", { limit: input.tasks, seed, split: input.split })
+  const suite = yield* Suites.one("gym", { limit: input.tasks, seed, split: input.split, family })
   const policies = yield* contenders(input, config, pool)
   if (Option.isNone(input.policy) && config.policy !== undefined && config.policy !== "all") {
     process.stderr.write(

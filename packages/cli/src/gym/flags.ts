@@ -8,11 +8,16 @@ const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
   Flag.withDefault("test")
 )
 
+const family = Flag.String("family").pipe(
+  Flag.withDescription("Only tasks of this family; stock, alone and in composites, needs a tool"),
+  Flag.optional
+)
+
 export const sampleFlags = {
   count: whole("count", 1).pipe(Flag.withDescription("How many tasks (default 5)"), Flag.withDefault(5)),
   split,
   seed,
-  family: Flag.String("family").pipe(Flag.withDescription("Only tasks of this family"), Flag.optional),
+  family,
   json: toggle("json", "Print each task as a line of JSON")
 }
 
@@ -30,6 +35,11 @@ export const solveFlags = {
   ),
   tasks: whole("tasks", 1).pipe(Flag.withDescription("How many tasks (default 100)"), Flag.withDefault(100)),
   split,
+  family,
+  toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
+    Flag.withDescription("Which steps are given the tool of --family stock, or the config's tools (default last-step)"),
+    Flag.optional
+  ),
   seed,
   concurrency: whole("concurrency", 1).pipe(
     Flag.withDescription("How many runs at once (default 16)"),

@@ -10,6 +10,7 @@ import type { Profiles } from "../conductor/Profiles.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import * as TranscriptFile from "../conductor/TranscriptFile.ts"
+import type { Config } from "../config.ts"
 import { exitCodes, type Failure, silent } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
 import * as View from "../view/View.ts"
@@ -57,6 +58,13 @@ const profilesOf = ({ profiles }: Input): Effect.Effect<Profiles | undefined, Fa
       )
   })
 
+/** The config with what the question needs of the gym. */
+const equipped = (config: Config, question: string): Effect.Effect<Config> =>
+  Effect.map(
+    Effect.promise(() => import("../conductor/OfflineGym.ts")),
+    (OfflineGym) => OfflineGym.configOf(config, question)
+  )
+
 /**
  * Runs a question to its end. An interruption stops its calls; what was done and paid is shown and written all the
  * same.
@@ -66,7 +74,11 @@ export const run = (input: Input): Effect.Effect<void, Failure> => Effect.scoped
 const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const question = yield* Question.resolve(input)
-  const options = yield* RunOptions.resolve(config, input, { profiles: yield* profilesOf(input), areNotesShown: true })
+  const isGym = RunOptions.isGym(config, input)
+  const options = yield* RunOptions.resolve(isGym ? yield* equipped(config, question) : config, input, {
+    profiles: yield* profilesOf(input),
+    areNotesShown: true
+  })
   const file = Option.getOrUndefined(input.transcript)
   if (file !== undefined) yield* TranscriptFile.prepare(file)
   const recorder = Transcript.recorder()
@@ -80,7 +92,6 @@ const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void
     const transcript = recorder.transcript()
     return file === undefined || transcript === undefined ? Effect.void : TranscriptFile.write(file, transcript)
   })
-  const isGym = RunOptions.isGym(config, input)
   const result = yield* Effect.onExit(
     Services.provide(Conductor.make(options).run(question, { listener }), { ...Services.of(config, input), isGym }),
     () => finish

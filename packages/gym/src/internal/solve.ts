@@ -1,5 +1,5 @@
 /** How a worker with skills works on its assignment. */
-import type { AnyFamilyName } from "../Family.ts"
+import { type AnyFamilyName, toolNames } from "../Family.ts"
 import { normalise } from "../GymGrader.ts"
 import { stock } from "../GymTools.ts"
 import type { Profile } from "../GymWorker.ts"
@@ -220,6 +220,12 @@ const work = async (call: Call, assignment: Assignment): Promise<Found> => {
 export const understands = (question: string): boolean => {
   const family = familyOf(namesIn(question))
   return split(question).every(({ text }) => family(text) !== undefined)
+}
+
+/** Whether a part of a question needs a tool. Loads nothing. */
+export const needsTool = (question: string): boolean => {
+  const family = familyOf(namesIn(question))
+  return split(question).some(({ text }) => toolNames.some((name) => name === family(text)))
 }
 
 /** A worker's reply to its messages. The same seed and messages give the same reply. */
