@@ -9,6 +9,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "first-answer",
       { slug: "own-pool", label: "My own pool" },
       { slug: "providers", label: "Real models" },
+      { slug: "tools", label: "Tools, pictures, shapes" },
       "budgets"
     ]
   },

@@ -1,6 +1,10 @@
 import { type ConductOptions, conduct, policy, single, worker } from "@divisi/core/promise"
 import { assert, describe, expect, it } from "@effect/vitest"
+import { toStandardJsonSchema } from "@valibot/to-json-schema"
+import { type } from "arktype"
 import * as Schema from "effect/Schema"
+import * as valibot from "valibot"
+import { z } from "zod"
 import { type Message, text } from "../src/task/Message.ts"
 import type { Capabilities, WorkerRequest } from "../src/task/Worker.ts"
 
@@ -29,7 +33,10 @@ describe("an answer of a shape", () => {
     const shapes = [
       schema,
       Schema.Struct({ name: Schema.String }),
-      Schema.toStandardSchemaV1(Schema.Struct({ name: Schema.String }))
+      Schema.toStandardSchemaV1(Schema.Struct({ name: Schema.String })),
+      z.object({ name: z.string() }),
+      type({ name: "string" }),
+      toStandardJsonSchema(valibot.object({ name: valibot.string() }))
     ]
     for (const shape of shapes) {
       const { asked, worker } = saying(['{"name":"Ulm"}'])
@@ -37,8 +44,26 @@ describe("an answer of a shape", () => {
       assert.deepStrictEqual([answer, value], ['{"name":"Ulm"}', { name: "Ulm" }])
       const sent = asked[0]!.output
       assert.strictEqual(sent?.type, "json-schema")
-      if (sent?.type === "json-schema") assert.deepInclude(sent.schema, { type: "object", required: ["name"] })
+      if (sent?.type === "json-schema") {
+        assert.deepInclude(sent.schema, { type: "object", required: ["name"] })
+        assert.notProperty(sent.schema, "$schema")
+      }
     }
+  })
+
+  it("of a library that gives no JSON Schema names what does", async () => {
+    const { asked, worker } = saying(["{}"])
+    const { detail } = await ask([worker], { ...city, schema: valibot.object({ name: valibot.string() }) })
+    expect(detail).toMatch(/toStandardJsonSchema/)
+    assert.strictEqual(asked.length, 0)
+  })
+
+  it("is what a refinement of zod lets through", async () => {
+    const capital = z.object({ name: z.string().refine((name) => /^[A-Z]/.test(name), "begins with a capital") })
+    const { asked, worker } = saying(['{"name":"ulm"}', '{"name":"Ulm"}'])
+    const { spend, value } = await ask([worker], { ...city, schema: capital })
+    assert.deepStrictEqual([value, spend.calls], [{ name: "Ulm" }, 2])
+    expect(text(asked[1]!.messages.at(-1)!.content)).toMatch(/begins with a capital/)
   })
 
   it("is decoded, where its schema decodes", async () => {

@@ -10,6 +10,7 @@ import {
 } from "@divisi/core/promise"
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
+import { z } from "zod"
 import type { ToolMessage } from "../src/task/Message.ts"
 import type { WorkerRequest } from "../src/task/Worker.ts"
 
@@ -125,7 +126,8 @@ describe("a tool with a handler", () => {
     const schemas = {
       "an Effect schema": Schema.Struct({ city: Schema.String }),
       "JSON Schema": city,
-      "a Standard Schema": Schema.toStandardSchemaV1(Schema.Struct({ city: Schema.String }))
+      "a Standard Schema": Schema.toStandardSchemaV1(Schema.Struct({ city: Schema.String })),
+      zod: z.object({ city: z.string("Missing key: city") })
     }
     for (const [what, input] of Object.entries(schemas)) {
       const strict = tool({ name: "weather", input, execute: () => `sunny ${++calls}` })
@@ -145,7 +147,7 @@ describe("a tool with a handler", () => {
       expect(said[2]).toMatch(/no tool "nothing"\. Tools: weather/)
       expect(said[3]).toMatch(/^sunny/)
     }
-    assert.strictEqual(calls, 3)
+    assert.strictEqual(calls, 4)
   })
 
   it("gives pictures as bytes", async () => {

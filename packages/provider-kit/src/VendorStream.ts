@@ -304,6 +304,7 @@ class Reader<Event, State> {
  * import * as VendorError from "@divisi/provider-kit/VendorError"
  * import * as VendorStream from "@divisi/provider-kit/VendorStream"
  * import type { Worker } from "@divisi/core/Worker"
+ * import * as WorkerStream from "@divisi/core/WorkerStream"
  * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"
  *
@@ -335,7 +336,7 @@ class Reader<Event, State> {
  *     })
  * }
  *
- * const parts = worker.generate({ messages: [{ role: "user", content: "6 times 7?" }] })
+ * const parts = WorkerStream.generate(worker, { messages: [{ role: "user", content: "6 times 7?" }] })
  * const texts = Stream.map(parts, (part) => (part.type === "text" ? part.text : part.type))
  * await Effect.runPromise(Stream.runCollect(texts)) // => ["For", "ty-two", "finish"]
  * ```

@@ -41,28 +41,36 @@ const ofEffect = (schema: Schema.Codec<unknown, unknown>): Compiled => ({
   check: checkWith(schema)
 })
 
+/** Vendors read one dialect, and some refuse its name. */
+const withoutDialect = ({ $schema: _, ...schema }: JsonSchema): JsonSchema => schema
+
+const wrapOf: Readonly<Record<string, string>> = {
+  valibot: "toStandardJsonSchema(schema) of @valibot/to-json-schema gives one"
+}
+
 /** The first way of a library to give its JSON Schema: that of the standard, or a method that zod and arktype have. */
 const jsonSchemaOf = (what: string, shape: StandardSchemaV1): JsonSchema => {
   const standard: Partial<StandardJSONSchemaV1["~standard"]> = shape["~standard"]
   const { toJSONSchema, toJsonSchema } = shape as { toJSONSchema?: unknown; toJsonSchema?: unknown }
   const convert = toJSONSchema ?? toJsonSchema
-  if (standard.jsonSchema !== undefined) return standard.jsonSchema.input({ target: "draft-2020-12" })
+  const { jsonSchema, vendor = "its library" } = standard
+  if (jsonSchema !== undefined) return jsonSchema.input({ target: "draft-2020-12" })
   if (typeof convert === "function") return convert.call(shape) as JsonSchema
-  throw new ShapeError({
-    what,
-    detail: `${standard.vendor ?? "its library"} gives no JSON Schema of it; give a JSON Schema, or a library that does`
-  })
+  const hint = wrapOf[vendor] ?? "give a JSON Schema, or a library that does"
+  throw new ShapeError({ what, detail: `${vendor} gives no JSON Schema of it; ${hint}` })
 }
 
+const verdictOf = (result: StandardSchemaV1.Result<unknown>): Effect.Effect<unknown, string> =>
+  result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(result.issues.map(issueText).join("\n"))
+
+/** What checks at once is asked at once, as an answer is checked in the turn in which it is charged. */
 const ofStandard = (what: string, shape: StandardSchemaV1): Compiled => ({
-  schema: jsonSchemaOf(what, shape),
+  schema: withoutDialect(jsonSchemaOf(what, shape)),
   check: (value) =>
-    Effect.flatMap(
-      Effect.tryPromise({ try: async () => shape["~standard"].validate(value), catch: messageOf }),
-      (result) =>
-        result.issues === undefined
-          ? Effect.succeed(result.value)
-          : Effect.fail(result.issues.map(issueText).join("\n"))
+    Effect.flatMap(Effect.try({ try: () => shape["~standard"].validate(value), catch: messageOf }), (result) =>
+      result instanceof Promise
+        ? Effect.flatMap(Effect.tryPromise({ try: () => result, catch: messageOf }), verdictOf)
+        : verdictOf(result)
     )
 })
 

@@ -199,7 +199,7 @@ const drawTeam = (seed: number, task: Task.Task, options: Options): Team => {
  * import * as Teams from "@divisi/gym/Teams"
  *
  * const [team] = Teams.draw({ split: "test", count: 1, workers: [3, 3] })
- * WorkerPool.size(team.pool) // => 3
+ * WorkerPool.size(team!.pool) // => 3
  * ```
  */
 export const draw = (options: Options): ReadonlyArray<Team> => {

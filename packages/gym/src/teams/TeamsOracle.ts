@@ -87,7 +87,7 @@ const plan = (team: Team): Workflow | undefined => {
  * import * as TeamsOracle from "@divisi/gym/TeamsOracle"
  *
  * const teams = Teams.draw({ split: "test", count: 3 })
- * const conductor = Conductor.make({ policy: TeamsOracle.make(teams), pool: teams[0].pool })
+ * const conductor = Conductor.make({ policy: TeamsOracle.make(teams), pool: teams[0]!.pool })
  * ```
  */
 export const make = (teams: ReadonlyArray<Team>): Policy.Policy => {
