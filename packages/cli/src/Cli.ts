@@ -23,9 +23,11 @@ import { init } from "./init/command.ts"
 import { exitCodes } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
 import { drawing } from "./invocation/Output.ts"
+import { learn } from "./learn/command.ts"
 import { models } from "./models/command.ts"
 import { pool } from "./pool/command.ts"
 import { provider } from "./provider/command.ts"
+import { rate } from "./rate/command.ts"
 import { replay } from "./replay/command.ts"
 import { run as runCommand } from "./run/command.ts"
 import { train } from "./train/command.ts"
@@ -68,6 +70,8 @@ const divisi = Command.make("divisi").pipe(
     evaluate,
     grade,
     bench,
+    rate,
+    learn,
     provider,
     models,
     doctor,

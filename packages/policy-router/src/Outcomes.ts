@@ -95,7 +95,7 @@ const fromRow = (row: typeof Row.Type): GradedQuestion => ({
   at: 0
 })
 
-const fromOutcome = (one: typeof OneOutcome.Type): GradedQuestion => ({
+const fromOutcome = (one: Outcome.Outcome): GradedQuestion => ({
   id: one.question,
   kind: one.kind,
   text: one.text,
@@ -127,21 +127,26 @@ const meanBy = (maps: ReadonlyArray<ReadonlyMap<string, number>>): ReadonlyMap<s
   return new Map([...sums].map(([key, { count, sum }]) => [key, sum / count]))
 }
 
+/** Outcomes as graded questions, each once. */
+export const fromOutcomes = (outcomes: ReadonlyArray<Outcome.Outcome>): ReadonlyArray<GradedQuestion> =>
+  merged(outcomes.map(fromOutcome))
+
 /** Questions of which several lines speak become one each; where a worker answered one several times, means count. */
 export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<GradedQuestion> =>
-  [...Map.groupBy(questions, ({ id, text }) => text ?? id).values()].map((group) =>
-    group.length === 1
-      ? group[0]!
-      : {
-          id: group[0]!.id,
-          kind: group.find(({ kind }) => kind !== undefined)?.kind,
-          text: group[0]!.text,
-          place: group.find(({ place }) => place !== undefined)?.place,
-          scores: meanBy(group.map(({ scores }) => scores)),
-          costUsd: meanBy(group.map(({ costUsd }) => costUsd)),
-          answers: new Map(group.flatMap(({ answers }) => [...answers])),
-          at: Math.min(...group.map(({ at }) => at))
-        }
+  [...Map.groupBy(questions, ({ id, text }) => (text === undefined ? id : Outcome.nameOf(text))).values()].map(
+    (group) =>
+      group.length === 1
+        ? group[0]!
+        : {
+            id: group[0]!.id,
+            kind: group.find(({ kind }) => kind !== undefined)?.kind,
+            text: group[0]!.text,
+            place: group.find(({ place }) => place !== undefined)?.place,
+            scores: meanBy(group.map(({ scores }) => scores)),
+            costUsd: meanBy(group.map(({ costUsd }) => costUsd)),
+            answers: new Map(group.flatMap(({ answers }) => [...answers])),
+            at: Math.min(...group.map(({ at }) => at))
+          }
   )
 
 /** How a file is read. */

@@ -1,4 +1,7 @@
 /** A policy that asks one worker, chosen by who was right on questions like this one. */
+export * as Learned from "./Learned.ts"
+export * as OutcomeLog from "./OutcomeLog.ts"
 export * as Outcomes from "./Outcomes.ts"
+export * as Replay from "./Replay.ts"
 export * as Router from "./Router.ts"
 export * as Table from "./Table.ts"

@@ -2,5 +2,6 @@
 export * as CurvePicture from "./CurvePicture.ts"
 export * as EvaluationPage from "./EvaluationPage.ts"
 export * as EvaluationTables from "./EvaluationTables.ts"
+export * as RouterPicture from "./RouterPicture.ts"
 export * as TrainingPage from "./TrainingPage.ts"
 export * as WorkflowPicture from "./WorkflowPicture.ts"

@@ -65,6 +65,15 @@ const equipped = (config: Config, question: string): Effect.Effect<Config> =>
     (OfflineGym) => OfflineGym.configOf(config, question)
   )
 
+/** Notes a run in the log of outcomes, so that it can be rated. */
+const noted = (transcript: Transcript.Transcript | undefined): Effect.Effect<void> =>
+  transcript === undefined
+    ? Effect.void
+    : Effect.flatMap(
+        Effect.promise(() => import("../conductor/OwnOutcomes.ts")),
+        (OwnOutcomes) => OwnOutcomes.note(transcript)
+      )
+
 /**
  * Runs a question to its end. An interruption stops its calls; what was done and paid is shown and written all the
  * same.
@@ -96,6 +105,7 @@ const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void
     Services.provide(Conductor.make(options).run(question, { listener }), { ...Services.of(config, input), isGym }),
     () => finish
   )
+  if (!isGym) yield* noted(recorder.transcript())
   if (result.ending === "refused" && isGym) process.stderr.write(realModels)
   const code = codes[result.ending]
   if (code !== exitCodes.answered) return yield* silent(code)

@@ -1,0 +1,70 @@
+/** The user's own outcomes, and what was learned from them: where they are kept, and how runs get there. */
+import type { Policy } from "@divisi/core/Policy"
+import type { Transcript } from "@divisi/core/Transcript"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { Learned, OutcomeLog, Router, Table } from "@divisi/policy-router"
+import { read } from "@divisi/recipes/Environment"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+
+const off = "none"
+
+/** The file of the log; `undefined` where the user wants none. */
+export const file: Effect.Effect<string | undefined> = Effect.flatMap(
+  read(["DIVISI_OUTCOMES"]),
+  ({ DIVISI_OUTCOMES }) => (DIVISI_OUTCOMES === off ? Effect.succeed(undefined) : OutcomeLog.defaultFile)
+)
+
+/** Notes a run, so that it can be rated. Where that cannot be done, the run is worth no less. */
+export const note = (transcript: Transcript): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const log = yield* file
+    if (log === undefined) return
+    const entry = yield* OutcomeLog.runOf(transcript, { at: yield* Clock.currentTimeMillis })
+    if (entry !== undefined) yield* OutcomeLog.append(log, entry)
+  }).pipe(Effect.ignore)
+
+const tableInForce: Effect.Effect<Table.Table | undefined, Failure> = Effect.flatMap(Learned.defaultFile, (place) =>
+  Effect.mapBoth(Learned.read(place), {
+    onSuccess: (learned) => Learned.current(learned)?.table,
+    onFailure: ({ message }) => failed(message)
+  })
+)
+
+const knownIn = (pool: WorkerPool.WorkerPool, { workers }: Table.Table): ReadonlyArray<string> => {
+  const ids = new Set(WorkerPool.ids(pool))
+  return workers.flatMap(({ worker }) => (ids.has(worker) ? [worker] : []))
+}
+
+const isDial = (name: string): name is Table.Dial => (Table.dials as ReadonlyArray<string>).includes(name)
+
+/** The policy `learned`, or `learned:<dial>`. */
+export const policy = (pool: WorkerPool.WorkerPool, dial = "best"): Effect.Effect<Policy, Failure> =>
+  Effect.gen(function* () {
+    if (!isDial(dial)) {
+      return yield* usage(`The policy learned takes one of ${Table.dials.join(", ")} behind its colon; got "${dial}".`)
+    }
+    const table = yield* tableInForce
+    if (table === undefined) {
+      return yield* usage("Nothing is learned yet. Rate runs with `divisi rate`, and then run `divisi learn`.")
+    }
+    const known = knownIn(pool, table)
+    if (known.length === 0) {
+      const workers = table.workers.map(({ worker }) => worker).join(", ")
+      return yield* usage(`What was learned is of ${workers}, and none of them is in the pool.`)
+    }
+    return Router.make(table, { dial, name: dial === "best" ? "learned" : `learned:${dial}` })
+  })
+
+/**
+ * The policy of a pool that nobody gave one, where something was learned of at least two of its workers. A file that
+ * cannot be used is told, and stops nobody.
+ */
+export const byDefault = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined> =>
+  Effect.map(
+    Effect.catch(tableInForce, ({ message }) =>
+      Effect.sync(() => void process.stderr.write(`divisi: ${message}. It is left alone.\n`))
+    ),
+    (table) => (table === undefined || knownIn(pool, table).length < 2 ? undefined : "learned")
+  )

@@ -1,0 +1,150 @@
+/** Learns from the log of outcomes, and shows what was learned. */
+
+import * as WholeFile from "@divisi/files/WholeFile"
+import { Learned, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-router"
+import * as RouterPicture from "@divisi/report/RouterPicture"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { clean } from "../view/Line.ts"
+import { table as rows } from "../view/Table.ts"
+import type { LearnInput } from "./command.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// What there is
+// -------------------------------------------------------------------------------------------------------------------
+
+const tell = (problem: string): void => void process.stderr.write(`divisi: ${clean(problem)}\n`)
+
+const ownQuestions = Effect.gen(function* () {
+  const file = yield* OwnOutcomes.file
+  if (file === undefined) return []
+  return Outcomes.fromOutcomes(OutcomeLog.outcomes(yield* OutcomeLog.read(file, { onUnusable: tell })))
+})
+
+/** All graded questions, each at its place. */
+const examplesOf = ({ from }: LearnInput) =>
+  Effect.gen(function* () {
+    const files = Option.getOrElse(from, () => "")
+      .split(",")
+      .filter((file) => file !== "")
+    const read = yield* Effect.forEach(files, (file) => Outcomes.read(file, { onUnusable: tell }))
+    return yield* Outcomes.examples(Outcomes.merged([...read.flat(), ...(yield* ownQuestions)]))
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Showing
+// -------------------------------------------------------------------------------------------------------------------
+
+const standingsOf = (workers: ReadonlyArray<string>, standings: ReadonlyArray<Table.Standing>, chosen: string) =>
+  workers.map((worker) => {
+    const { mean = null, questions = 0 } = standings.find((one) => one.worker === worker) ?? {}
+    return { mean, questions, isChosen: worker === chosen }
+  })
+
+/** Who is good at what: all questions first, then kind by kind. */
+const shown = ({ best, kinds, workers }: Table.Table): RouterPicture.Standings => {
+  const ids = workers.map(({ worker }) => worker)
+  return {
+    workers: ids,
+    rows: [
+      { name: "all questions", cells: standingsOf(ids, workers, best) },
+      ...kinds.map(({ choices, name, workers }) => ({ name, cells: standingsOf(ids, workers, choices.best) }))
+    ]
+  }
+}
+
+const cellText = ({ isChosen, mean, questions }: RouterPicture.Cell): string => {
+  if (mean === null || questions === 0) return "-"
+  const error = Math.sqrt((mean * (1 - mean)) / questions)
+  return `${isChosen ? "* " : ""}${(100 * mean).toFixed(0)} ± ${(100 * error).toFixed(0)} (${questions})`
+}
+
+const textOf = ({ rows: kinds, workers }: RouterPicture.Standings): string =>
+  [
+    rows([["kind", ...workers], ...kinds.map(({ cells, name }) => [name, ...cells.map(cellText)])]),
+    "Right answers in per cent, ± standard error (questions); * is asked."
+  ].join("\n")
+
+const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const picture = Option.getOrUndefined(input.picture)
+    if (promoted === undefined) {
+      if (picture !== undefined) return yield* usage("Nothing is in force: there is nothing to draw.")
+      process.stdout.write(input.json ? "null\n" : "Nothing is in force yet.\n")
+      return
+    }
+    const { at, table, why } = promoted
+    if (picture !== undefined) {
+      const drawn = RouterPicture.render("Who is good at what", shown(table))
+      yield* Effect.mapError(WholeFile.write(picture, drawn), ({ message }) => failed(message))
+    }
+    const head = `In force since ${dateOf(at)}, from ${table.questions} questions: ${why}.`
+    process.stdout.write(
+      input.json ? `${JSON.stringify({ at, why, ...shown(table) })}\n` : `${clean(head)}\n\n${textOf(shown(table))}\n`
+    )
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Learning
+// -------------------------------------------------------------------------------------------------------------------
+
+const refit = (input: LearnInput, file: string) =>
+  Effect.gen(function* () {
+    const examples = yield* examplesOf(input)
+    const fitted = Table.fit(examples)
+    if (Result.isFailure(fitted)) {
+      return yield* usage(
+        "No run is rated yet. Rate one with `divisi rate up` or `divisi rate down`, or name files with --from."
+      )
+    }
+    const old = Learned.current(yield* Learned.read(file))
+    const verdict = Replay.compare(examples, old?.table)
+    const { isPromoted, why } = verdict
+    const promoted = { at: yield* Clock.currentTimeMillis, why, table: fitted.success }
+    if (isPromoted) yield* Learned.promote(file, promoted)
+    if (input.json) {
+      process.stdout.write(`${JSON.stringify({ ...verdict, ...shown(fitted.success) })}\n`)
+      return
+    }
+    const said = isPromoted
+      ? "It is in force now"
+      : old === undefined
+        ? "It is not put in force"
+        : "What was in force stays"
+    process.stdout.write(
+      `${clean(`Learned from ${examples.length} questions. ${said}: ${why}.`)}\n\n${textOf(shown(fitted.success))}\n`
+    )
+  })
+
+const revert = (input: LearnInput, file: string) =>
+  Effect.gen(function* () {
+    const taken = yield* Learned.revert(file)
+    if (taken === undefined) return yield* usage("Nothing is in force: there is nothing to take back.")
+    const { at, table } = taken
+    if (!input.json)
+      process.stdout.write(`Took back what was learned on ${dateOf(at)} from ${table.questions} questions.\n\n`)
+    yield* show(input, Learned.current(yield* Learned.read(file)))
+  })
+
+/** Learns, shows, or goes back. */
+export const learn = (input: LearnInput): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    if (input.show && input.revert) return yield* usage("Give --show or --revert, not both.")
+    const file = yield* Learned.defaultFile
+    if (input.revert) return yield* revert(input, file)
+    if (!input.show) {
+      yield* refit(input, file)
+      if (Option.isNone(input.picture)) return
+    }
+    if (input.show || Option.isSome(input.picture)) yield* show(input, Learned.current(yield* Learned.read(file)))
+  }).pipe(
+    Effect.mapError((error) =>
+      error._tag === "Failure" ? error : error._tag === "OutcomesError" ? usage(error.message) : failed(error.message)
+    )
+  )

@@ -1,0 +1,50 @@
+/** `divisi learn`: its flags and help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import { paragraphs, toggle } from "../invocation/flags.ts"
+
+const learnFlags = {
+  from: Flag.String("from").pipe(
+    Flag.withMetavar("<files>"),
+    Flag.withDescription(
+      'Learn from graded answers in files, too: a,b.jsonl.gz with lines {"question":"…","kind":"…","scores":{"worker":1}}'
+    ),
+    Flag.optional
+  ),
+  show: toggle("show", "Show what is learned and in force, and learn nothing"),
+  revert: toggle("revert", "Put the table before the one in force back"),
+  picture: Flag.String("picture").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("Draw what is in force, as an SVG"),
+    Flag.optional
+  ),
+  json: toggle("json", "Print JSON")
+}
+
+/** What `divisi learn` is asked for. */
+export type LearnInput = Command.Command.Config.Infer<typeof learnFlags>
+
+export const learn = Command.make("learn", learnFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Learn.ts")),
+    (Learn) => Learn.learn(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Learns from rated runs who is good at which kind of question. What it learns is judged on the runs on record before",
+      "it counts: it must not be worse than what is in force, by the lower bound of a doubly robust estimate, and better on",
+      "the last fifth of the runs. Then a pool of workers that it knows is routed by it where no policy is given, and",
+      "--policy learned, learned:within-2 and learned:half name it.",
+      "",
+      "Nothing leaves this machine. The same outcomes give the same table. DIVISI_ROUTER names the file it is kept in."
+    )
+  ),
+  Command.withShortDescription("Learn from rated runs who is good at what"),
+  Command.withExamples([
+    { command: "divisi learn", description: "Learn, judge, and put it in force where it is better" },
+    { command: "divisi learn --show --picture who.svg", description: "Who is good at what, as a table and a picture" },
+    { command: "divisi learn --revert", description: "Take the last table back" }
+  ])
+)

@@ -1,0 +1,56 @@
+/** Appends a rating to the log of outcomes. */
+import { OutcomeLog } from "@divisi/policy-router"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { clean } from "../view/Line.ts"
+import type { RateInput } from "./command.ts"
+
+/** The run that is meant: the newest, or the one whose id begins so. */
+const found = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string | undefined): OutcomeLog.Run | string => {
+  if (wanted === undefined) return runs[0] ?? "No run is noted yet. Runs of `divisi run` with workers of your own are."
+  const exact = runs.find(({ run }) => run === wanted)
+  if (exact !== undefined) return exact
+  const ids = [...new Set(runs.filter(({ run }) => run.startsWith(wanted)).map(({ run }) => run))]
+  if (ids.length === 1) return runs.find(({ run }) => run === ids[0])!
+  return ids.length === 0
+    ? `No run whose id begins with "${wanted}" is noted.`
+    : `"${wanted}" begins the ids of ${ids.length} runs: write more of it.`
+}
+
+const stepOf = (text: string) => {
+  const [round, step] = text.split(".").map(Number)
+  return { round: round!, step: step! }
+}
+
+/** Rates a run, or one of its steps. */
+export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const file = yield* OwnOutcomes.file
+    if (file === undefined) return yield* usage("DIVISI_OUTCOMES says none: no run is noted, and none can be rated.")
+    const entries = yield* OutcomeLog.read(file, {
+      onUnusable: (problem) => void process.stderr.write(`divisi: ${clean(problem)}\n`)
+    })
+    const run = found(OutcomeLog.runs(entries), Option.getOrUndefined(input.run))
+    if (typeof run === "string") return yield* usage(run)
+    const step = Option.getOrUndefined(Option.map(input.step, stepOf))
+    const answer = OutcomeLog.rated(run, step)
+    if (answer === undefined)
+      return yield* usage(`The run ${run.run} has no answered step ${Option.getOrThrow(input.step)}.`)
+    const at = yield* Clock.currentTimeMillis
+    const { score, source } = input
+    yield* OutcomeLog.append(file, {
+      type: "rating",
+      version: OutcomeLog.version,
+      at,
+      run: run.run,
+      ...step,
+      score,
+      source
+    })
+    const said = { run: run.run, ...step, worker: answer.worker, score, source }
+    const text = `Rated ${step === undefined ? "" : `step ${step.round}.${step.step} of `}${run.run}, by ${answer.worker}: ${score}`
+    process.stdout.write(`${input.json ? JSON.stringify(said) : clean(text)}\n`)
+  }).pipe(Effect.catchTag("OutcomeLogError", ({ message }) => Effect.fail(failed(message))))

@@ -1,0 +1,86 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "vitest"
+import { divisi, inFolder, valuesOf } from "./process.ts"
+
+const config = `
+import { worker } from "@divisi/core/promise"
+export default { pool: [
+  worker({ id: "calculator", description: "Sums", answer: () => "42" }),
+  worker({ id: "poet", description: "Poems", answer: () => "The moon!" })
+] }
+`
+
+/** Runs \`divisi\` in a folder with files of its own. */
+const inOwn = (
+  use: (ask: (...args: ReadonlyArray<string>) => ReturnType<typeof divisi>, folder: string) => Promise<void>
+) =>
+  inFolder((folder) => {
+    writeFileSync(path.join(folder, "divisi.config.mjs"), config)
+    const environment = {
+      DIVISI_OUTCOMES: path.join(folder, "outcomes.jsonl"),
+      DIVISI_ROUTER: path.join(folder, "router.json"),
+      DIVISI_CONFIG: path.join(folder, "divisi.config.mjs")
+    }
+    return use((...args) => divisi(args, { environment }), folder)
+  })
+
+const forms = ["sonnet", "haiku", "ballad", "limerick", "poem"]
+const topics = ["moon", "sea", "rain", "wind", "forest", "city", "river", "snow", "desert", "garden", "road", "star"]
+const times = ["night", "dawn", "noon", "dusk", "midnight", "Christmas", "harvest"]
+
+const graded = ["sums", "poems"].flatMap((kind) =>
+  Array.from({ length: 60 }, (_, index) =>
+    JSON.stringify({
+      kind,
+      question:
+        kind === "sums"
+          ? `Add the number ${index} to ${index * 3}.`
+          : `Write a ${forms[index % 5]} on the ${topics[index % 12]} at ${times[index % 7]}.`,
+      scores: kind === "sums" ? { calculator: 1, poet: 0 } : { calculator: index % 5 === 0 ? 1 : 0, poet: 1 }
+    })
+  )
+)
+
+describe.concurrent("divisi rate and divisi learn", () => {
+  it("notes a run without its text, and rates the last one or the one that is named", () =>
+    inOwn(async (ask, folder) => {
+      assert.strictEqual((await ask("rate", "up")).code, 2)
+      await ask("run", "What is six times seven?", "--policy", "single:calculator")
+      const rated = valuesOf((await ask("rate", "down", "--json")).output)[0]
+      assert.deepInclude(rated, { worker: "calculator", score: 0, source: "user" })
+      const again = await ask("rate", "0.75", rated.run.slice(0, 8))
+      assert.include(again.output, "calculator: 0.75")
+      assert.notInclude(readFileSync(path.join(folder, "outcomes.jsonl"), "utf8"), "six")
+      const { errors } = await ask("rate", "up", "no-such-run")
+      assert.include(errors, "no-such-run")
+      assert.strictEqual((await ask("rate", "7")).code, 2)
+    }))
+
+  it("keeps nothing of the gym", () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "outcomes.jsonl")
+      await divisi(["run", "What is 2 + 2?", "--config", "none"], { environment: { DIVISI_OUTCOMES: file } })
+      assert.isFalse(existsSync(file))
+    }))
+
+  it("learns who is good at what, routes by it where nobody says anything else, and goes back", () =>
+    inOwn(async (ask, folder) => {
+      const file = path.join(folder, "graded.jsonl")
+      writeFileSync(file, `${graded.join("\n")}\n`)
+      const before = await ask("run", "Write a sonnet on the sea at night.", "--policy", "learned")
+      assert.strictEqual(before.code, 2)
+      assert.include(before.errors, "divisi learn")
+      const { output } = await ask("learn", "--from", file)
+      assert.include(output, "It is in force now")
+      const picture = path.join(folder, "who.svg")
+      const shown = await ask("learn", "--show", "--picture", picture)
+      assert.match(shown.output, /sums +\* 100 ± 0 \(\d+\)/)
+      assert.include(readFileSync(picture, "utf8"), "calculator")
+      const events = valuesOf((await ask("run", "Write a sonnet on the sea at night.", "--json")).output)
+      assert.strictEqual(events[0].policy, "learned")
+      assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
+      assert.include((await ask("learn", "--from", file)).output, "What was in force stays")
+      assert.include((await ask("learn", "--revert")).output, "Nothing is in force")
+    }))
+})

@@ -1,0 +1,90 @@
+/**
+ * What was learned from one's own outcomes: the table in force and those before it, in one file that is always whole.
+ */
+import fs from "node:fs"
+import path from "node:path"
+import * as Sealed from "@divisi/files/Sealed"
+import * as UserFolders from "@divisi/files/UserFolders"
+import * as WholeFile from "@divisi/files/WholeFile"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Table from "./Table.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The version of the file. */
+export const version = 1
+
+/** A table, and when and why it was promoted. */
+export interface Promoted {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly why: string
+  readonly table: Table.Table
+}
+
+/** The tables, the one in force last. */
+export type Learned = ReadonlyArray<Promoted>
+
+/** So many tables are kept, to go back to. */
+export const mostKept = 5
+
+/** The file cannot be used. */
+export class LearnedError extends Data.TaggedError("LearnedError")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The file where nobody names one: what `DIVISI_ROUTER` names, or `router.json` in the user's data folder. */
+export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("router.json", "DIVISI_ROUTER")
+
+const fail = (file: string, problem: string) => new LearnedError({ detail: `${file} ${problem}` })
+
+const promotedOf = (value: unknown): Promoted => {
+  const { at, table, why } = (value ?? {}) as Partial<Promoted>
+  if (typeof at !== "number" || typeof why !== "string") throw new Error("a table has no date or no reason")
+  return { at, why, table: Result.getOrThrow(Table.read(table)) }
+}
+
+const parse = (text: string): Learned => {
+  const value = Sealed.parse(text) as { readonly version?: unknown; readonly tables?: unknown }
+  if (value.version !== version) throw new Error(`it is of version ${value.version}, and ${version} is known`)
+  if (!Array.isArray(value.tables)) throw new Error("it holds no tables")
+  return value.tables.map(promotedOf)
+}
+
+/** The tables of a file; none where there is no file. */
+export const read = (file: string): Effect.Effect<Learned, LearnedError> =>
+  Effect.try({
+    try: () => (fs.existsSync(file) ? parse(fs.readFileSync(file, "utf8")) : []),
+    catch: (error) => fail(file, `cannot be used: ${error instanceof Error ? error.message : String(error)}`)
+  })
+
+const write = (file: string, tables: Learned): Effect.Effect<void, LearnedError> =>
+  Effect.gen(function* () {
+    yield* WholeFile.makeFolder(path.dirname(file))
+    yield* WholeFile.write(file, `${Sealed.stringify({ version, tables: tables.slice(-mostKept) })}\n`)
+  }).pipe(Effect.mapError(({ message }) => new LearnedError({ detail: message })))
+
+/** The table in force, if there is one. */
+export const current = (learned: Learned): Promoted | undefined => learned.at(-1)
+
+/** Puts a table in force. */
+export const promote = (file: string, promoted: Promoted): Effect.Effect<void, LearnedError> =>
+  Effect.flatMap(read(file), (tables) => write(file, [...tables, promoted]))
+
+/** Puts the table before it in force again, or none where it was the first; gives the one that was taken back. */
+export const revert = (file: string): Effect.Effect<Promoted | undefined, LearnedError> =>
+  Effect.gen(function* () {
+    const tables = yield* read(file)
+    if (tables.length > 0) yield* write(file, tables.slice(0, -1))
+    return current(tables)
+  })

@@ -1,0 +1,220 @@
+/**
+ * The log of one's own outcomes: who answered in which run, and how good people, checks and graders found it.
+ *
+ * It is a file of lines that is only ever appended to. A run is noted when it ends, and rated whenever somebody knows
+ * more, from another process or weeks later; {@link outcomes} puts the two together. What was appended is on the disk
+ * when the effect ends. A line that a crash or a full disk has torn is left out, and so is one that somebody has changed.
+ * The text of a question is not kept, only where an embedder puts it.
+ */
+import fs from "node:fs"
+import path from "node:path"
+import * as Embedder from "@divisi/core/Embedder"
+import { defined } from "@divisi/core/Fields"
+import * as Outcome from "@divisi/core/Outcome"
+import * as Task from "@divisi/core/Task"
+import type { Transcript } from "@divisi/core/Transcript"
+import * as JsonLines from "@divisi/files/JsonLines"
+import * as Lock from "@divisi/files/Lock"
+import * as UserFolders from "@divisi/files/UserFolders"
+import * as WholeFile from "@divisi/files/WholeFile"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { placeOf } from "./Outcomes.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The version of lines on disk. */
+export const version = 1
+
+const optional = Schema.optionalKey
+
+const Answer = Schema.Struct({
+  /** Where the answer is one step's; absent where it is the whole run's. */
+  round: optional(Schema.Int),
+  step: optional(Schema.Int),
+  /** The worker, or the team: `policy:<name>`. */
+  worker: Schema.NonEmptyString,
+  costUsd: optional(Schema.Finite),
+  millis: optional(Schema.Finite)
+})
+
+const Run = Schema.Struct({
+  type: Schema.Literal("run"),
+  version: Schema.Literal(version),
+  /** When it ended, in milliseconds since 1970. */
+  at: Schema.Finite,
+  run: Schema.NonEmptyString,
+  policy: Schema.String,
+  question: Schema.NonEmptyString,
+  kind: optional(Schema.String),
+  place: Schema.Struct({ embedder: Schema.String, point: Schema.String }),
+  /** What may be rated: the whole run first, then its steps. */
+  answers: Schema.Array(Answer).check(Schema.isMinLength(1))
+})
+
+const Rating = Schema.Struct({
+  type: Schema.Literal("rating"),
+  version: Schema.Literal(version),
+  at: Schema.Finite,
+  run: Schema.NonEmptyString,
+  /** The step that is rated; absent for the whole run. */
+  round: optional(Schema.Int),
+  step: optional(Schema.Int),
+  score: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
+  source: Schema.Literals(Outcome.sources)
+})
+
+/** A run that was noted. */
+export type Run = typeof Run.Type
+/** What somebody says of a run or of a step. */
+export type Rating = typeof Rating.Type
+/** A line of the log. */
+export type Entry = Run | Rating
+
+/** The log cannot be read or written. */
+export class OutcomeLogError extends Data.TaggedError("OutcomeLogError")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The log where nobody names one: what `DIVISI_OUTCOMES` names, or `outcomes.jsonl` in the user's data folder. */
+export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("outcomes.jsonl", "DIVISI_OUTCOMES")
+
+const toError = ({ message }: { readonly message: string }) => new OutcomeLogError({ detail: message })
+
+/** Appends an entry, after those of other processes. */
+export const append = (file: string, entry: Entry): Effect.Effect<void, OutcomeLogError> =>
+  Effect.gen(function* () {
+    yield* WholeFile.makeFolder(path.dirname(file))
+    yield* Lock.hold(`${file}.lock`, { wait: true })
+    const writer = yield* JsonLines.open(file, { isSealed: true })
+    yield* JsonLines.attempt(() => writer.append(entry))
+  }).pipe(Effect.scoped, Effect.mapError(toError))
+
+const decode = Schema.decodeUnknownResult(Schema.Union([Run, Rating]))
+
+/** How a log is read. */
+export interface ReadOptions {
+  /** Is told of a line that is damaged or not of this version, which is left out. */
+  readonly onUnusable?: ((problem: string) => void) | undefined
+}
+
+/** The entries of a log, oldest first; none where there is no file. */
+export const read = (
+  file: string,
+  { onUnusable = () => {} }: ReadOptions = {}
+): Effect.Effect<ReadonlyArray<Entry>, OutcomeLogError> =>
+  Effect.gen(function* () {
+    if (!fs.existsSync(file)) return []
+    const lines = JsonLines.read(file, { seal: "required", onDamaged: ({ message }) => onUnusable(message) })
+    const entries: Array<Entry> = []
+    for (const line of yield* Stream.runCollect(lines)) {
+      const decoded = decode(line)
+      if (Result.isSuccess(decoded)) entries.push(decoded.success)
+      else onUnusable(`${file} holds an entry of another version: ${decoded.failure.message}`)
+    }
+    return entries
+  }).pipe(Effect.mapError(toError))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Entries
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The entry of a run; `undefined` where nobody answered. */
+export const runOf = (
+  transcript: Transcript,
+  options: { readonly at: number; readonly embedder?: Embedder.Embedder | undefined }
+): Effect.Effect<Run | undefined, Embedder.EmbedderError> =>
+  Effect.gen(function* () {
+    const { at, embedder = Embedder.hashed() } = options
+    const outcomeOf = (step?: { readonly round: number; readonly step: number }) =>
+      Outcome.fromTranscript(transcript, { at, score: 0, source: "user", step })
+    const whole = transcript.answer === undefined ? undefined : outcomeOf()
+    if (whole === undefined) return undefined
+    const steps = transcript.rounds.flatMap(({ round, steps }) =>
+      steps.flatMap(({ step }) => {
+        const one = outcomeOf({ round, step })
+        return one === undefined ? [] : [answerOf(one, { round, step })]
+      })
+    )
+    return defined({
+      type: "run",
+      version,
+      at,
+      run: transcript.runId,
+      policy: transcript.policy,
+      question: whole.question,
+      kind: whole.kind,
+      place: yield* placeOf(Task.question(transcript.task), embedder),
+      answers: [answerOf(whole), ...steps]
+    } as const)
+  })
+
+const answerOf = (
+  { costUsd, millis, worker }: Outcome.Outcome,
+  place?: { readonly round: number; readonly step: number }
+): typeof Answer.Type => defined({ ...place, worker, costUsd, millis })
+
+/** The runs of a log, the newest first. */
+export const runs = (entries: ReadonlyArray<Entry>): ReadonlyArray<Run> =>
+  entries.filter((entry) => entry.type === "run").reverse()
+
+const sameStep = (
+  left: { readonly round?: number; readonly step?: number },
+  right: { readonly round?: number; readonly step?: number }
+): boolean => left.round === right.round && left.step === right.step
+
+/** The answer that a rating is of. */
+export const rated = (
+  run: Run,
+  step?: { readonly round: number; readonly step: number }
+): typeof Answer.Type | undefined => run.answers.find((answer) => sameStep(answer, step ?? {}))
+
+const trust = ({ source }: Rating): number => Outcome.sources.indexOf(source)
+
+/** What counts of several ratings: the newest of the most trustworthy source. */
+const counting = (ratings: ReadonlyArray<Rating>): Rating =>
+  ratings.reduce((best, one) => (trust(one) <= trust(best) ? one : best))
+
+/** Runs and their ratings as outcomes, in the order of the runs. Ratings of runs that are not in the log say nothing. */
+export const outcomes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Outcome.Outcome> => {
+  const ratings = Map.groupBy(
+    entries.filter((entry) => entry.type === "rating"),
+    ({ run }) => run
+  )
+  const known = new Map(entries.flatMap((entry) => (entry.type === "run" ? [[entry.run, entry] as const] : [])))
+  return [...known.values()].flatMap((run) => {
+    const { answers, kind, place, question } = run
+    return answers.flatMap((answer): ReadonlyArray<Outcome.Outcome> => {
+      const own = ratings.get(run.run)?.filter((rating) => sameStep(rating, answer)) ?? []
+      if (own.length === 0) return []
+      const { at, score, source } = counting(own)
+      const { costUsd, millis, worker } = answer
+      return [
+        defined({
+          version: Outcome.version,
+          at,
+          run: run.run,
+          question,
+          kind,
+          place,
+          worker,
+          score,
+          source,
+          costUsd,
+          millis
+        })
+      ]
+    })
+  })
+}

@@ -1,0 +1,205 @@
+/**
+ * Judging a table by what is on record, before anybody relies on it.
+ *
+ * Of most questions only the answer of the worker that was asked is known. What another worker would have come to is then
+ * a prediction, from a table learned on other questions; where its answer is known, the prediction is corrected by how far
+ * it was off ("doubly robust"). A new table is promoted only where it is no worse by the lower bound of that estimate, and
+ * better on the last fifth of the questions in time, which it has not seen.
+ */
+import * as Seed from "@divisi/core/Seed"
+import * as Result from "effect/Result"
+import type { Example } from "./Outcomes.ts"
+import * as Router from "./Router.ts"
+import * as Table from "./Table.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The new less the old, in score per question. */
+export interface Estimate {
+  readonly questions: number
+  readonly difference: number
+  /** `null` for fewer than two questions. */
+  readonly standardError: number | null
+  /** Questions that the two send to different workers. */
+  readonly differing: number
+  /** Those of them of which the new one's answer, or the old one's, is known. */
+  readonly known: number
+}
+
+/** Whether a table is promoted, and why. */
+export interface Verdict {
+  readonly isPromoted: boolean
+  /** A sentence for people. */
+  readonly why: string
+  /** Over all questions, each judged by a table that was learned without it. */
+  readonly all: Estimate
+  /** Over the last fifth, by a table that was learned on what came before. */
+  readonly last: Estimate
+}
+
+/** With fewer graded questions nothing is promoted. */
+export const leastQuestions = 30
+/** Of the questions that go elsewhere, so large a share has to be on record. */
+export const leastKnown = 0.2
+/** The lower bound: so many standard errors below the mean. */
+const errors = 1.64
+/** What the lower bound may be below nothing, in score. */
+const tolerance = 0.005
+const folds = 5
+
+// -------------------------------------------------------------------------------------------------------------------
+// Estimating
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A correction counts so often at most, however rarely a worker was asked at a kind. */
+const mostWeight = 20
+/** How many questions the mean over all kinds weighs as much as, in what is predicted at one. */
+const priorQuestions = 10
+
+/** What is known of a worker over some questions. */
+interface Seen {
+  count: number
+  sum: number
+}
+
+/** What is predicted of answers, and how often each worker's was on record, by kind; learned from other questions. */
+const modelOf = (table: Table.Table, training: ReadonlyArray<Example>) => {
+  const decide = Router.decider(table)
+  const cellOf = ({ point }: Example) => decide(point).kind ?? ""
+  const cells = new Map<string, { questions: number; readonly workers: Map<string, Seen> }>()
+  const all = new Map<string, Seen>()
+  const add = (into: Map<string, Seen>, worker: string, score: number) => {
+    const seen = into.get(worker) ?? { count: 0, sum: 0 }
+    into.set(worker, { count: seen.count + 1, sum: seen.sum + score })
+  }
+  for (const example of training) {
+    const key = cellOf(example)
+    const cell = cells.get(key) ?? { questions: 0, workers: new Map() }
+    cells.set(key, cell)
+    cell.questions += 1
+    for (const [worker, score] of example.scores) {
+      add(cell.workers, worker, score)
+      add(all, worker, score)
+    }
+  }
+  return (example: Example, worker: string): number => {
+    const cell = cells.get(cellOf(example))
+    const [overall, here] = [all.get(worker), cell?.workers.get(worker)]
+    const mean = overall === undefined ? 0 : overall.sum / overall.count
+    const predicted = here === undefined ? mean : (here.sum + priorQuestions * mean) / (here.count + priorQuestions)
+    const score = example.scores.get(worker)
+    if (score === undefined) return predicted
+    const share = here === undefined || cell === undefined ? 1 : here.count / cell.questions
+    return predicted + Math.min(mostWeight, 1 / share) * (score - predicted)
+  }
+}
+
+interface Judged {
+  readonly difference: number
+  readonly isDiffering: boolean
+  readonly isKnown: boolean
+}
+
+/** What a table learned on some questions, put in the place of an old one, comes to on others. */
+const judge = (
+  training: ReadonlyArray<Example>,
+  test: ReadonlyArray<Example>,
+  old: Table.Table | undefined,
+  options: Options
+): ReadonlyArray<Judged> => {
+  const fitted = Result.getOrUndefined(Table.fit(training, options))
+  if (fitted === undefined) return []
+  const valueOf = modelOf(fitted, training)
+  const decide = Router.decider(fitted)
+  const known = new Set(fitted.workers.map(({ worker }) => worker))
+  const among = old?.workers.flatMap(({ worker }) => (known.has(worker) ? [worker] : [])) ?? []
+  const before = old === undefined || among.length === 0 ? undefined : Router.decider(old, { among })
+  return test.map((example) => {
+    const next = decide(example.point).worker
+    const last = before?.(example.point).worker ?? fitted.best
+    const isDiffering = next !== last
+    return {
+      difference: isDiffering ? valueOf(example, next) - valueOf(example, last) : 0,
+      isDiffering,
+      isKnown: isDiffering && example.scores.has(next)
+    }
+  })
+}
+
+const estimate = (judged: ReadonlyArray<Judged>): Estimate => {
+  const count = judged.length
+  const difference = count === 0 ? 0 : judged.reduce((sum, one) => sum + one.difference, 0) / count
+  const squares = judged.reduce((sum, one) => sum + (one.difference - difference) ** 2, 0)
+  return {
+    questions: count,
+    difference,
+    standardError: count < 2 ? null : Math.sqrt(squares / (count - 1) / count),
+    differing: judged.filter(({ isDiffering }) => isDiffering).length,
+    known: judged.filter(({ isKnown }) => isKnown).length
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Judging
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a table is judged. */
+export interface Options {
+  /** The name of the embedder that put the questions where they are; that of `Embedder.hashed()` by default. */
+  readonly embedder?: string | undefined
+}
+
+const points = (value: number): string => `${value < 0 ? "" : "+"}${(100 * value).toFixed(1)}`
+
+/** What speaks against it; `undefined` where nothing does. */
+const objectionTo = (all: Estimate, last: Estimate, isFirst: boolean): string | undefined => {
+  if (all.questions < leastQuestions) {
+    return `there are ${all.questions} rated questions, and ${leastQuestions} are needed`
+  }
+  if (all.differing === 0) return isFirst ? undefined : "it would ask the same workers"
+  if (all.known < leastKnown * all.differing) {
+    return `it would send ${all.differing} questions elsewhere, and of ${all.known} of them alone it is known what that comes to`
+  }
+  const lower = all.difference - errors * (all.standardError ?? Number.POSITIVE_INFINITY)
+  if (lower < -tolerance) {
+    return `it may be worse: ${points(all.difference)} points by replay, and ${points(lower)} by the lower bound`
+  }
+  const isBetter = last.difference > 0 || (isFirst && last.difference === 0)
+  return isBetter ? undefined : `on the last fifth of the questions it is no better (${points(last.difference)} points)`
+}
+
+/**
+ * Judges what would be learned from these questions against the table in force; without one, against always asking the
+ * worker that is best on what was learned from.
+ */
+export const compare = (
+  examples: ReadonlyArray<Example>,
+  old: Table.Table | undefined,
+  options: Options = {}
+): Verdict => {
+  // Questions of no date, or of one, are in no order: those of a kind often stand together in a file.
+  const inTime = Seed.shuffled(Seed.draw(0), examples).toSorted((left, right) => left.at - right.at)
+  const isIn = (index: number, fold: number) => index % folds === fold
+  const all = estimate(
+    Array.from({ length: folds }, (_, fold) =>
+      judge(
+        inTime.filter((_, index) => !isIn(index, fold)),
+        inTime.filter((_, index) => isIn(index, fold)),
+        old,
+        options
+      )
+    ).flat()
+  )
+  const end = Math.ceil(0.8 * inTime.length)
+  const last = estimate(judge(inTime.slice(0, end), inTime.slice(end), old, options))
+  const objection = objectionTo(all, last, old === undefined)
+  const gain = `${points(all.difference)} points by replay, ${points(last.difference)} on the last fifth`
+  return {
+    isPromoted: objection === undefined,
+    why: objection ?? (all.differing === 0 ? "it asks the best worker, as before" : gain),
+    all,
+    last
+  }
+}

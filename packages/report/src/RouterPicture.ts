@@ -1,0 +1,63 @@
+/** Router pictures: who is good at what, on how much evidence, as an SVG file of its own, by day and by night. */
+import { html, raw } from "./page/Html.ts"
+import { pictureStyle } from "./page/Style.ts"
+
+/** How a worker did on the questions of a row. */
+export interface Cell {
+  /** 0 to 1; `null` without questions. */
+  readonly mean: number | null
+  readonly questions: number
+  /** Whether it is the one that is asked. */
+  readonly isChosen: boolean
+}
+
+/** A kind of question. */
+export interface Row {
+  readonly name: string
+  /** One for each worker. */
+  readonly cells: ReadonlyArray<Cell>
+}
+
+/** What is shown. */
+export interface Standings {
+  readonly workers: ReadonlyArray<string>
+  readonly rows: ReadonlyArray<Row>
+}
+
+const left = 190
+const column = 120
+const rowHeight = 30
+const top = 44
+/** The characters of a name that fit. */
+const longest = { kind: 26, worker: 17 }
+
+const short = (name: string, most: number): string => (name.length > most ? `${name.slice(0, most - 1)}…` : name)
+
+/** With so many questions a cell is as strong as it gets. */
+const sure = 60
+
+const cellOf = ({ isChosen, mean, questions }: Cell, x: number, y: number) => {
+  if (mean === null) return html`<text x="${x + column / 2}" y="${y + 19}" text-anchor="middle">–</text>`
+  const strength = (0.15 + 0.85 * mean) * Math.min(1, 0.35 + (0.65 * questions) / sure)
+  return html`<rect class="c0" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="${strength.toFixed(2)}"/>${isChosen && html`<rect class="box last" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="0"/>`}<text class="inside" x="${x + column / 2}" y="${y + 19}" text-anchor="middle">${(100 * mean).toFixed(0)} % of ${questions}</text>`
+}
+
+/** The picture, as the text of an SVG file; `title` is its name for a screen reader. */
+export const render = (title: string, { rows, workers }: Standings): string => {
+  const [width, height] = [left + workers.length * column + 10, top + rows.length * rowHeight + 10]
+  const heads = workers.map(
+    (worker, at) =>
+      html`<text x="${left + at * column + column / 2}" y="${top - 12}" text-anchor="middle"><title>${worker}</title>${short(worker, longest.worker)}</text>
+`
+  )
+  const lines = rows.map(({ cells, name }, at) => {
+    const y = top + at * rowHeight
+    return html`<text x="${left - 10}" y="${y + 19}" text-anchor="end"><title>${name}</title>${short(name, longest.kind)}</text>${cells.map((cell, worker) => cellOf(cell, left + worker * column, y))}
+`
+  })
+  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="name">
+<title id="name">${title}</title>
+<style>${raw(pictureStyle)}svg text.inside{fill:var(--text)}</style>
+${heads}${lines}</svg>
+`)
+}
