@@ -2,6 +2,7 @@
 export * as ApiKey from "./ApiKey.ts"
 export * as Endpoint from "./Endpoint.ts"
 export * as Gemini from "./gemini/Gemini.ts"
+export * as ModelTurn from "./ModelTurn.ts"
 export * as ProviderGate from "./ProviderGate.ts"
 export * as ProviderOptions from "./ProviderOptions.ts"
 export * as VendorError from "./VendorError.ts"

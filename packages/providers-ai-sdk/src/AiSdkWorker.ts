@@ -9,6 +9,7 @@ import type { HeaderNames } from "@divisi/core/Allowance"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Capabilities, Limits, Reasoning, Worker, WorkerRequest } from "@divisi/core/Worker"
 import { WorkerError, type WorkerPart } from "@divisi/core/Worker"
+import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
 import * as Json from "@divisi/provider-kit/VendorJson"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import * as Clock from "effect/Clock"
@@ -180,15 +181,6 @@ export const aiSdk = (model: Model, options: Options = {}): Worker => {
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One part. A model of another specification may give anything. */
-const read = (state: Parts.State, part: Parameters<typeof Parts.next>[1], reading: Parts.Reading) => {
-  try {
-    return Parts.next(state, part, reading)
-  } catch (error) {
-    return Result.fail(error)
-  }
-}
-
 const call = (
   model: Model,
   worker: string,
@@ -218,8 +210,9 @@ const call = (
     const parts = Stream.fromReadableStream({ evaluate: () => stream, onError: fail }).pipe(
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(
-        () => Parts.start,
-        (state, part) => Effect.mapError(Effect.fromResult(read(state, part, reading)), fail)
+        () => ModelTurn.start,
+        // A model of another specification may give anything.
+        (turn, part) => Effect.try({ try: () => Parts.next(turn, part, reading), catch: fail })
       )
     )
     return Stream.concat(Stream.fromArray(left), parts)

@@ -7,6 +7,7 @@
 
 import type { Pricing } from "@divisi/core/Usage"
 import {
+  type Capabilities,
   type Limits,
   type Worker,
   WorkerError,
@@ -14,32 +15,37 @@ import {
   type WorkerRequest,
   withDefaults
 } from "@divisi/core/Worker"
+import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
 import * as VendorStream from "@divisi/provider-kit/VendorStream"
 import type * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
-import type * as Response from "effect/ai/Response"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { reasonOf } from "./internal/errors.ts"
 import * as Parts from "./internal/parts.ts"
-import { messageOf, settingsOf } from "./internal/request.ts"
+import * as Request from "./internal/request.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The settings of a request. */
-export type Settings = Omit<WorkerRequest, "messages" | "format">
+/**
+ * The settings of a request. What a `LanguageModel` takes itself is none of them: messages, tools and their choice. Nor
+ * is what models do unless they are told otherwise: `parallelToolCalls` is false where it is there, `output` no text.
+ */
+export type Settings = Request.Settings
 
 /** The stream of a model's answer. */
-export type Answer = Stream.Stream<Response.StreamPart<Record<never, never>>, AiError.AiError>
+export type Answer = Stream.Stream<Parts.Part, AiError.AiError>
 
 /** Passes settings on to a model. */
 export interface SettingsAdapter {
-  /** The settings that `apply` knows; a request that sets another one fails. Without `seed` runs ask without one. */
+  /**
+   * The settings that `apply` knows; a request that sets another one fails. Without `seed` runs ask without one, and
+   * without `output` the worker is asked in words for JSON of a schema.
+   */
   readonly names: ReadonlyArray<keyof Settings>
   /** Runs an answer with settings, e.g. by providing the configuration of the model's package to it. */
   readonly apply: (settings: Settings, answer: Answer) => Answer
@@ -49,6 +55,13 @@ export interface SettingsAdapter {
 export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature" | "reasoning"> {
   readonly id: string
   readonly description?: string | undefined
+  /** A system prompt of its own, sent before all others: two workers can be one model in two roles. */
+  readonly instructions?: string | undefined
+  /**
+   * What the model can do. A `LanguageModel` does not say: tools, pictures and files are sent unless they are false here,
+   * and JSON Schemas where `settings` names `output`. What the model cannot take fails.
+   */
+  readonly capabilities?: Capabilities | undefined
   /** The key under which rate limits are shared; the id when absent. */
   readonly provider?: string | undefined
   /** Unknown when absent, which does not mean free. */
@@ -65,6 +78,8 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
+
+const passes = ({ settings }: Options, name: keyof Settings): boolean => settings?.names.includes(name) === true
 
 /**
  * A worker from a given `LanguageModel`.
@@ -102,7 +117,7 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
  * ```
  */
 export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: Options): Worker => {
-  const { description, id, limits, pricing, provider } = options
+  const { description, id, instructions, limits, pricing, provider } = options
   const secrets = (options.secrets ?? []).map((secret) =>
     Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
   )
@@ -120,7 +135,15 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
     limits,
     maxOutputTokens,
     isLanguageModel: true,
-    takesSeed: options.settings?.names.includes("seed") === true,
+    takesSeed: passes(options, "seed"),
+    instructions,
+    capabilities: {
+      tools: true,
+      images: true,
+      files: true,
+      jsonSchema: passes(options, "output"),
+      ...options.capabilities
+    },
     settings: defaults,
     generate: (request) =>
       VendorStream.limitSilence(
@@ -160,32 +183,44 @@ export const make = (options: Options): Effect.Effect<Worker, never, LanguageMod
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One part. A model that is made by hand may give anything. */
-const read: typeof Parts.next = (state, part, messages) => {
-  try {
-    return Parts.next(state, part, messages)
-  } catch (error) {
-    return Result.fail(error)
-  }
-}
+const noUrl = { _tag: "InvalidRequest", detail: "the URL of a picture or a file is none" } as const
+
+/** Calls of tools come as the model wrote them: the executor holds them to their schemas, and runs them. */
+const answerOf = (
+  model: LanguageModel.LanguageModel,
+  prompt: ReturnType<typeof Request.promptOf>,
+  request: WorkerRequest
+): Answer =>
+  model.streamText({
+    prompt,
+    ...Request.toolsOf(request),
+    disableToolCallResolution: true,
+    toolCallValidation: "deferred"
+  })
 
 const call = (
   model: LanguageModel.LanguageModel,
-  { id: worker, settings: passing }: Options,
+  options: Options,
   secrets: ReadonlyArray<string>,
   request: WorkerRequest
 ): Stream.Stream<WorkerPart, WorkerError> =>
   Effect.gen(function* () {
+    const { id: worker, settings: passing } = options
     const clock = yield* Clock.Clock
     const fail = (error: unknown) =>
       new WorkerError({ worker, reason: reasonOf(error, { secrets, nowMillis: clock.currentTimeMillisUnsafe() }) })
-    const settings = settingsOf(request)
-    const lost = Object.keys(settings).find((name) => passing?.names.includes(name as keyof Settings) !== true)
+    const settings = Request.settingsOf(request)
+    const lost = Object.keys(settings).find((name) => !passes(options, name as keyof Settings))
     if (lost !== undefined) {
       const detail = `${lost}: nobody said how to pass it to this LanguageModel; name it in "settings"`
       return yield* new WorkerError({ worker, reason: { _tag: "InvalidRequest", detail } })
     }
-    const plain: Answer = model.streamText({ prompt: request.messages.map(messageOf) })
+    const reading: Parts.Reading = { model: worker, messages: request.messages }
+    const prompt = yield* Effect.try({
+      try: () => Request.promptOf(request.messages, worker),
+      catch: () => new WorkerError({ worker, reason: noUrl })
+    })
+    const plain = answerOf(model, prompt, request)
     const answer = passing === undefined ? plain : passing.apply(settings, plain)
     return answer.pipe(
       // A model that dies of its vendor's events must not end the run.
@@ -193,8 +228,9 @@ const call = (
       Stream.mapError(fail),
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(
-        () => Parts.start,
-        (state, part) => Effect.mapError(Effect.fromResult(read(state, part, request.messages)), fail)
+        () => ModelTurn.start,
+        // A model that is made by hand may give anything.
+        (turn, part) => Effect.try({ try: () => Parts.next(turn, part, reading), catch: fail })
       )
     )
   }).pipe(Stream.unwrap)

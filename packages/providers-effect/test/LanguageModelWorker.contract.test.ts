@@ -15,8 +15,8 @@ ProviderContract.contract({
       timeoutMillis,
       secrets: [apiKey],
       settings: {
-        names: ["maxOutputTokens", "temperature", "seed", "stopSequences", "reasoning"],
-        apply: ({ maxOutputTokens, reasoning, seed, stopSequences, temperature }, answer) =>
+        names: ["maxOutputTokens", "temperature", "seed", "stopSequences", "reasoning", "parallelToolCalls", "output"],
+        apply: ({ maxOutputTokens, output, parallelToolCalls, reasoning, seed, stopSequences, temperature }, answer) =>
           reasoning?.type === "budget"
             ? Stream.fail(ChatLanguageModel.unsupported("reasoning"))
             : Stream.provideService(answer, ChatLanguageModel.Config, {
@@ -24,11 +24,14 @@ ProviderContract.contract({
                 temperature,
                 seed,
                 stop: stopSequences,
+                parallel_tool_calls: parallelToolCalls,
+                response_format: ChatLanguageModel.formatOf(output),
                 reasoning_effort: reasoning?.type === "off" ? "none" : reasoning?.effort
               })
       }
     }),
   settings: {
+    fileUrl: { type: "rejected", reason: "Chat Completions take no file by its URL" },
     reasoningBudget: { type: "rejected", reason: "Chat Completions have no budget for reasoning" }
   },
   describe,

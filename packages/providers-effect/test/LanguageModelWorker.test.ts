@@ -53,6 +53,79 @@ describe("LanguageModelWorker", () => {
   )
 })
 
+const weather = { name: "weather", input: { type: "object", properties: { city: { type: "string" } } } } as const
+
+describe("a LanguageModel with tools", () => {
+  it.effect("gets what it signed back with the turn that called them, and runs none of them", () =>
+    Effect.gen(function* () {
+      const asked: Array<LanguageModel.ProviderOptions> = []
+      const thinking: ReadonlyArray<Response.StreamPartEncoded> = [
+        { type: "reasoning-start", id: "1" },
+        { type: "reasoning-delta", id: "1", delta: "I must look." },
+        { type: "reasoning-end", id: "1", metadata: { lab: { signature: "s1" } } },
+        { type: "tool-call", id: "a", name: "weather", params: { city: "Ulm" } },
+        { type: "tool-call", id: "b", name: "web_search", params: {}, providerExecuted: true },
+        { type: "finish", reason: "tool-calls", usage }
+      ]
+      const layer = Layer.effect(
+        LanguageModel.LanguageModel,
+        LanguageModel.make({
+          generateText: () => Effect.succeed([]),
+          streamText: (options) => {
+            asked.push(options)
+            return Stream.fromArray(thinking)
+          }
+        })
+      )
+      const worker = yield* Effect.provide(LanguageModelWorker.make({ id: "lab" }), layer)
+      const first = yield* Stream.runCollect(WorkerStream.generate(worker, { ...question, tools: [weather] }))
+      assert.deepStrictEqual(
+        first.map(({ type }) => type),
+        ["reasoning", "tool-call", "finish"]
+      )
+      const finish = first.at(-1)
+      const echo: unknown = finish?.type === "finish" ? JSON.parse(JSON.stringify(finish.echo)) : undefined
+      const call = { id: "a", name: "weather", arguments: '{"city":"Ulm"}' }
+      const map = { type: "image", data: "iVBORw0KGgo=", mediaType: "image/png" } as const
+      const messages: WorkerRequest["messages"] = [
+        ...question.messages,
+        { role: "assistant", content: "", toolCalls: [call], echo },
+        { role: "tool", callId: "a", name: "weather", content: [{ type: "text", text: "sunny" }, map] }
+      ]
+      yield* Stream.runDrain(WorkerStream.generate(worker, { messages }))
+      const [, said, results, seen] = asked[1]?.prompt.content ?? []
+      assert.deepInclude(said?.content[0], {
+        type: "reasoning",
+        text: "I must look.",
+        options: { lab: { signature: "s1" } }
+      })
+      assert.deepInclude(said?.content[1], { type: "tool-call", id: "a", params: { city: "Ulm" } })
+      assert.deepInclude(results?.content[0], { type: "tool-result", id: "a", result: "sunny", isFailure: false })
+      assert.deepInclude(seen?.content[0], { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" })
+    })
+  )
+
+  it.effect("fails on one tool at a time, and on a shape, where nobody said how to pass them on", () =>
+    Effect.gen(function* () {
+      const worker = yield* LanguageModelWorker.make({ id: "lab", capabilities: { files: false } })
+      assert.deepStrictEqual(worker.capabilities, { tools: true, images: true, files: false, jsonSchema: false })
+      const failure = (request: Partial<WorkerRequest>) =>
+        Effect.flip(Stream.runDrain(WorkerStream.generate(worker, { ...question, ...request })))
+      const alone = yield* failure({ tools: [weather], parallelToolCalls: false })
+      assert.match(alone.message, /parallelToolCalls: nobody said how/)
+      const shaped = yield* failure({ output: { type: "json" } })
+      assert.match(shaped.message, /output: nobody said how/)
+      const nowhere = yield* failure({
+        messages: [{ role: "user", content: [{ type: "image", url: "cat.png" }] }]
+      })
+      assert.strictEqual(nowhere.reason._tag, "InvalidRequest")
+      // What models do anyway needs nobody to pass it on.
+      const text = { output: { type: "text" }, tools: [weather], parallelToolCalls: true } as const
+      yield* Stream.runDrain(WorkerStream.generate(worker, { ...question, ...text }))
+    }).pipe(Effect.provide(model({ type: "finish", reason: "stop", usage })))
+  )
+})
+
 describe("reasons", () => {
   const at: VendorError.Surroundings = { nowMillis: 0 }
   const wrapped = (reason: AiError.AiErrorReason) => AiError.make({ module: "m", method: "n", reason })

@@ -1,7 +1,6 @@
 /** Turns the parts of a model's stream into those of a worker's answer: one step of a fold, without side effects. */
 
 import {
-  InvalidResponseDataError,
   type LanguageModelV4StreamPart,
   type LanguageModelV4Usage,
   type SharedV4Warning,
@@ -9,24 +8,11 @@ import {
   UnsupportedFunctionalityError
 } from "@ai-sdk/provider"
 import { defined } from "@divisi/core/Fields"
-import type { Message, ToolCall } from "@divisi/core/Message"
-import { estimateUsage, type Usage } from "@divisi/core/Usage"
+import type { Message } from "@divisi/core/Message"
+import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
+import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
 import * as Json from "@divisi/provider-kit/VendorJson"
-import * as Result from "effect/Result"
-import * as Echo from "./echo.ts"
-
-/** How far a stream has been read. */
-export interface State {
-  /** Everything written so far, to estimate usage that nobody reports. */
-  readonly written: string
-  readonly isFinished: boolean
-  /** The calls that come in pieces, as much as has come of them; none of tools that the vendor runs itself. */
-  readonly calling: Readonly<Record<string, ToolCall>>
-  /** Whole calls. They are given once the answer is complete: some models call what was cut off. */
-  readonly calls: ReadonlyArray<ToolCall>
-  readonly blocks: Echo.Blocks
-}
 
 /** What is known about the call whose stream is read. */
 export interface Reading {
@@ -36,43 +22,46 @@ export interface Reading {
   readonly ignoresUnsupported: boolean
 }
 
-/** The state before the first part. */
-export const start: State = { written: "", isFinished: false, calling: {}, calls: [], blocks: [] }
-
 /** The end of a stream, as an event. */
 export const end = { type: "end" } as const
 
 const noParts: ReadonlyArray<WorkerPart> = []
 
-type Next = Result.Result<readonly [State, ReadonlyArray<WorkerPart>], unknown>
-
-/** Takes one part; fails with what the model, or this reading of it, reports as an error. */
-export const next = (state: State, part: LanguageModelV4StreamPart | typeof end, reading: Reading): Next => {
+/** Takes one part; throws what the model, or this reading of it, reports as an error. */
+export const next = (
+  turn: ModelTurn.ModelTurn,
+  part: LanguageModelV4StreamPart | typeof end,
+  reading: Reading
+): ModelTurn.Next => {
   switch (part.type) {
     case "stream-start":
-      return warned(state, part.warnings, reading)
+      warn(part.warnings, reading)
+      return [turn, noParts]
     case "text-start":
     case "text-end":
     case "text-delta":
-      return written(state, "text", part)
+      return written(turn, "text", part)
     case "reasoning-start":
     case "reasoning-end":
     case "reasoning-delta":
-      return written(state, "reasoning", part)
+      return written(turn, "reasoning", part)
     case "tool-input-start":
-      return Result.succeed([part.providerExecuted === true ? state : begun(state, part), noParts])
+      return part.providerExecuted === true
+        ? [turn, noParts]
+        : ModelTurn.begin(turn, { id: part.id, name: part.toolName })
     case "tool-input-delta":
-      return piece(state, part)
+      return ModelTurn.piece(turn, part.id, part.delta)
     case "tool-call":
-      return part.providerExecuted === true ? Result.succeed([state, noParts]) : called(state, part)
+      return part.providerExecuted === true ? [turn, noParts] : called(turn, part)
     case "error":
-      return isUnknownEvent(part.error) ? Result.succeed([state, noParts]) : Result.fail(part.error)
+      if (isUnknownEvent(part.error)) return [turn, noParts]
+      throw part.error
     case "finish":
-      return finished(state, part, reading)
+      return finished(turn, part, reading)
     case "end":
-      return state.isFinished ? Result.succeed([state, noParts]) : cut("Its stream ended before its answer did.")
+      return ModelTurn.end(turn)
     default:
-      return Result.succeed([state, noParts])
+      return [turn, noParts]
   }
 }
 
@@ -90,74 +79,38 @@ type Kind = "text" | "reasoning"
 
 type Piece = Extract<LanguageModelV4StreamPart, { type: `${Kind}-${"start" | "delta" | "end"}` }>
 
-const written = (state: State, type: Kind, part: Piece): Next => {
-  const { id, providerMetadata } = part
-  const text = "delta" in part ? part.delta : ""
-  // Not every model checks what its vendor sends.
-  if (typeof text !== "string") return cut(`Its ${type} is no text.`)
-  const blocks = Echo.extend(state.blocks, type, id, text, providerMetadata)
-  if (text === "") return Result.succeed([{ ...state, blocks }, noParts])
-  return Result.succeed([{ ...state, blocks, written: state.written + text }, [{ type, text }]])
-}
+const written = (turn: ModelTurn.ModelTurn, type: Kind, part: Piece): ModelTurn.Next =>
+  ModelTurn.write(turn, type, {
+    id: part.id,
+    delta: "delta" in part ? part.delta : "",
+    metadata: part.providerMetadata
+  })
 
 type Part<Type> = Extract<LanguageModelV4StreamPart, { type: Type }>
 
-const begun = (state: State, { id, toolName }: Part<"tool-input-start">): State => ({
-  ...state,
-  calling: { ...state.calling, [id]: { id, name: toolName, arguments: "" } }
-})
-
-const callOf = ({ calling }: State, id: string): ToolCall | undefined =>
-  Object.hasOwn(calling, id) ? calling[id] : undefined
-
-const piece = (state: State, { delta, id }: Part<"tool-input-delta">): Next => {
-  const call = callOf(state, id)
-  if (typeof delta !== "string") return cut("A piece of its call of a tool is no text.")
-  if (call === undefined || delta === "") return Result.succeed([state, noParts])
-  const calling = { ...state.calling, [id]: { ...call, arguments: call.arguments + delta } }
-  return Result.succeed([{ ...state, calling }, [{ type: "tool-call-delta", ...call, arguments: delta }]])
+const called = (turn: ModelTurn.ModelTurn, part: Part<"tool-call">): ModelTurn.Next => {
+  const { input, providerMetadata: metadata, toolCallId: id, toolName: name } = part
+  return ModelTurn.call(turn, { id, name, input, metadata })
 }
 
-/** What came in pieces is what the model wrote. */
-const called = (state: State, part: Part<"tool-call">): Next => {
-  const { input, providerMetadata, toolCallId: id, toolName: name } = part
-  if ([id, name].some((word) => typeof word !== "string" || word === "") || typeof input !== "string") {
-    return cut("Its call of a tool is not as it must be.")
-  }
-  const text = callOf(state, id)?.arguments || input
-  const blocks = Echo.extend(state.blocks, "tool-call", id, "", providerMetadata)
-  const calls = [...state.calls, { id, name, arguments: text === "" ? "{}" : text }]
-  return Result.succeed([{ ...state, blocks, calls, written: `${state.written}${name}${text}` }, noParts])
-}
-
-const cut = (message: string): Next => Result.fail(new InvalidResponseDataError({ data: undefined, message }))
-
-const warned = (state: State, warnings: ReadonlyArray<SharedV4Warning>, { ignoresUnsupported }: Reading): Next => {
+const warn = (warnings: ReadonlyArray<SharedV4Warning>, { ignoresUnsupported }: Reading): void => {
   const refused = warnings.find((warning) => warning.type === "unsupported")
-  if (refused === undefined || ignoresUnsupported) return Result.succeed([state, noParts])
+  if (refused === undefined || ignoresUnsupported) return
   const { details, feature: functionality } = refused
   const message = `The model does not support ${functionality}${details === undefined ? "" : `: ${details}`}`
-  return Result.fail(new UnsupportedFunctionalityError({ functionality, message }))
+  throw new UnsupportedFunctionalityError({ functionality, message })
 }
 
-type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>
-
-const finished = (state: State, { finishReason, usage }: Finish, { messages, model }: Reading): Next => {
-  const { raw, unified } = Json.fields(finishReason)
+const finished = (turn: ModelTurn.ModelTurn, part: Part<"finish">, { messages, model }: Reading): ModelTurn.Next => {
+  const { raw, unified } = Json.fields(part.finishReason)
   // Providers report this at the end of a stream whose vendor never said that the answer was complete.
   const isCut = unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined)
-  if (isCut) return cut("Its stream ended before its answer did.")
-  const calls = state.calls.map((call): WorkerPart => ({ type: "tool-call", ...call }))
-  const reason = Json.meaning(reasons, unified) ?? "other"
-  if (reason === "tool-calls" && calls.length === 0) return cut("It waits for tools, and has called none.")
-  const finish: WorkerPart = defined({
-    type: "finish",
-    // Some vendors say of an answer that calls tools that it is over.
-    reason: reason === "stop" && calls.length > 0 ? "tool-calls" : reason,
-    usage: usageOf(usage, state.written !== "") ?? estimateUsage(messages, state.written),
-    echo: Echo.echoOf(state.blocks, model)
+  return ModelTurn.finish(turn, {
+    reason: isCut ? "cut" : (Json.meaning(reasons, unified) ?? "other"),
+    usage: usageOf(part.usage, turn.written !== ""),
+    messages,
+    model
   })
-  return Result.succeed([{ ...state, isFinished: true }, [...calls, finish]])
 }
 
 const reasons: Readonly<Record<string, FinishReason>> = {

@@ -4,12 +4,12 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   LanguageModelV4TextPart,
-  LanguageModelV4ToolResultOutput
+  LanguageModelV4ToolResultOutput,
+  SharedV4ProviderOptions
 } from "@ai-sdk/provider"
 import { defined } from "@divisi/core/Fields"
 import * as Message from "@divisi/core/Message"
-import * as Json from "@divisi/provider-kit/VendorJson"
-import * as Echo from "./echo.ts"
+import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
 
 /** The model that a conversation is converted for. */
 export interface Target {
@@ -51,47 +51,13 @@ const partsOf = (content: Message.Content, target: Target): Array<LanguageModelV
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Arguments as the object that models take; what is none is kept under the name that the AI SDK has for it. */
-const inputOf = (text: string): unknown => {
-  if (text.trim() === "") return {}
-  try {
-    return Json.object(JSON.parse(text), "arguments")
-  } catch {
-    return { rawInvalidInput: text }
-  }
-}
-
-const callOf = ({ arguments: text, id, name }: Message.ToolCall): Said => ({
-  type: "tool-call",
-  toolCallId: id,
-  toolName: name,
-  input: inputOf(text)
-})
-
-const withOptions = (part: Said, { providerOptions }: Echo.Block): Said => defined({ ...part, providerOptions }) as Said
-
-/** A turn with its reasoning and metadata where they stood; `undefined` where the echo is another turn's. */
-const placed = (message: Message.AssistantMessage, blocks: ReadonlyArray<Echo.Block>): Array<Said> | undefined => {
-  const { content, toolCalls = [] } = message
-  let at = 0
-  let called = 0
-  const parts = blocks.flatMap((block): ReadonlyArray<Said> => {
-    if (block.type === "reasoning") return [withOptions({ type: "reasoning", text: block.text }, block)]
-    if (block.type === "tool-call") {
-      called += 1
-      return toolCalls.slice(called - 1, called).map((call) => withOptions(callOf(call), block))
-    }
-    const text = content.slice(at, at + block.length)
-    at += block.length
-    return text === "" ? [] : [withOptions({ type: "text", text }, block)]
-  })
-  return called === toolCalls.length && at === content.length ? parts : undefined
-}
-
-const said = (message: Message.AssistantMessage, { model }: Target): Array<Said> => {
-  const { content, echo, toolCalls = [] } = message
-  const text: ReadonlyArray<Said> = content === "" && toolCalls.length > 0 ? [] : [{ type: "text", text: content }]
-  return placed(message, Echo.read(echo, model)) ?? [...text, ...toolCalls.map(callOf)]
+/** What is no object is kept under the name that the AI SDK has for it. */
+const saidOf = (part: ModelTurn.Said): Said => {
+  const providerOptions = part.metadata as SharedV4ProviderOptions | undefined
+  if (part.type !== "tool-call") return defined({ type: part.type, text: part.text, providerOptions })
+  const { call } = part
+  const input = ModelTurn.inputOf(call, "rawInvalidInput")
+  return defined({ type: "tool-call", toolCallId: call.id, toolName: call.name, input, providerOptions })
 }
 
 /** Pictures of results follow in a turn of the user: some models would write their bytes down as text. */
@@ -122,23 +88,12 @@ const resultsOf = (results: ReadonlyArray<Message.ToolMessage>, target: Target):
 // -------------------------------------------------------------------------------------------------------------------
 
 const turnOf = (message: Exclude<Message.Message, Message.ToolMessage>, target: Target): LanguageModelV4Message => {
-  if (message.role === "assistant") return { role: "assistant", content: said(message, target) }
+  if (message.role === "assistant")
+    return { role: "assistant", content: ModelTurn.said(message, target.model).map(saidOf) }
   if (message.role === "user") return { role: "user", content: partsOf(message.content, target) }
   return { role: "system", content: message.content }
 }
 
 /** The turns of a conversation. */
-export const promptOf = (messages: ReadonlyArray<Message.Message>, target: Target): LanguageModelV4Prompt => {
-  const prompt: LanguageModelV4Prompt = []
-  let results: Array<Message.ToolMessage> = []
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== "tool") prompt.push(turnOf(message, target))
-    else {
-      results.push(message)
-      if (messages[index + 1]?.role === "tool") continue
-      prompt.push(...resultsOf(results, target))
-      results = []
-    }
-  }
-  return prompt
-}
+export const promptOf = (messages: ReadonlyArray<Message.Message>, target: Target): LanguageModelV4Prompt =>
+  ModelTurn.turns(messages).flatMap((turn) => ("role" in turn ? [turnOf(turn, target)] : resultsOf(turn, target)))

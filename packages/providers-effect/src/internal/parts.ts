@@ -1,81 +1,79 @@
 /** Turns the parts of a `LanguageModel`'s stream into those of a worker's answer: one step of a fold. */
 import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
-import { estimateUsage, type Usage } from "@divisi/core/Usage"
+import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
+import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
 import * as Json from "@divisi/provider-kit/VendorJson"
-import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
-import * as Result from "effect/Result"
+import type { Tools } from "./request.ts"
 
-/** How far a stream has been read. */
-export interface State {
-  /** Everything written so far, to estimate usage that nobody reports. */
-  readonly written: string
-  readonly isFinished: boolean
+/** What is known about the call whose stream is read. */
+export interface Reading {
+  /** Whose turns the model can read again. */
+  readonly model: string
+  readonly messages: ReadonlyArray<Message>
 }
 
-/** The state before the first part. */
-export const start: State = { written: "", isFinished: false }
+/** A part of a model's stream. Calls of tools have their parameters as the model's package read them. */
+export type Part = Response.StreamPart<Tools, "deferred">
 
 /** The end of a stream, as an event. */
 export const end = { type: "end" } as const
 
-type Next = Result.Result<readonly [State, ReadonlyArray<WorkerPart>], unknown>
+const noParts: ReadonlyArray<WorkerPart> = []
 
-/** Takes one part; fails when the model reports an error or the stream ends too early. */
-export const next = (
-  state: State,
-  part: Response.StreamPart<Record<never, never>> | typeof end,
-  messages: ReadonlyArray<Message>
-): Next => {
+/** Takes one part; throws when the model reports an error or the stream ends too early. */
+export const next = (turn: ModelTurn.ModelTurn, part: Part | typeof end, reading: Reading): ModelTurn.Next => {
   switch (part.type) {
+    case "text-start":
+    case "text-end":
     case "text-delta":
-      return written(state, "text", part.delta)
+      return written(turn, "text", part)
+    case "reasoning-start":
+    case "reasoning-end":
     case "reasoning-delta":
-      return written(state, "reasoning", part.delta)
+      return written(turn, "reasoning", part)
+    case "tool-params-start":
+      return part.providerExecuted ? [turn, noParts] : ModelTurn.begin(turn, part)
+    case "tool-params-delta":
+      return ModelTurn.piece(turn, part.id, part.delta)
+    case "tool-call":
+      return part.providerExecuted ? [turn, noParts] : ModelTurn.call(turn, { ...part, input: part.params })
     case "error":
-      return Result.fail(part.error)
+      throw part.error
     case "finish":
-      return part.reason === "error" ? cut : finished(state, part, messages)
+      return finished(turn, part, reading)
     case "end":
-      return state.isFinished ? Result.succeed([state, []]) : cut
+      return ModelTurn.end(turn)
     default:
-      return Result.succeed([state, []])
+      return [turn, noParts]
   }
 }
 
-const malformed = (description: string): Next =>
-  Result.fail(
-    AiError.make({
-      module: "LanguageModel",
-      method: "streamText",
-      reason: new AiError.InvalidResponseError({ description })
-    })
-  )
+type Kind = "text" | "reasoning"
 
-const cut: Next = malformed("its stream ended before its answer did")
+type Piece = Extract<Part, { type: `${Kind}-${"start" | "delta" | "end"}` }>
 
-const written = (state: State, type: "text" | "reasoning", text: string): Next => {
-  // Not every model checks what its vendor sends.
-  if (typeof text !== "string") return malformed(`its ${type} is no text`)
-  return Result.succeed(text === "" ? [state, []] : [{ ...state, written: state.written + text }, [{ type, text }]])
+const written = (turn: ModelTurn.ModelTurn, type: Kind, part: Piece): ModelTurn.Next => {
+  const { id, metadata } = part
+  return ModelTurn.write(turn, type, { id, metadata, delta: "delta" in part ? part.delta : "" })
 }
 
-const reasons: Readonly<Record<string, FinishReason>> = {
+const reasons: Readonly<Record<string, FinishReason | "cut">> = {
   stop: "stop",
   length: "length",
-  "content-filter": "refusal"
+  "content-filter": "refusal",
+  "tool-calls": "tool-calls",
+  error: "cut"
 }
 
-const finished = (state: State, { reason, usage }: Response.FinishPart, messages: ReadonlyArray<Message>): Next => {
-  const finish: WorkerPart = {
-    type: "finish",
-    reason: Json.meaning(reasons, reason) ?? "other",
-    usage: usageOf(usage) ?? estimateUsage(messages, state.written)
-  }
-  return Result.succeed([{ ...state, isFinished: true }, [finish]])
-}
+const finished = (
+  turn: ModelTurn.ModelTurn,
+  { reason, usage }: Response.FinishPart,
+  reading: Reading
+): ModelTurn.Next =>
+  ModelTurn.finish(turn, { ...reading, reason: Json.meaning(reasons, reason) ?? "other", usage: usageOf(usage) })
 
 /** `undefined` if the model did not report it. */
 const usageOf = (usage: Response.Usage): Usage | undefined => {

@@ -1,18 +1,111 @@
-/** Turns a worker's request into a prompt of Effect. */
-import { type Message, plain } from "@divisi/core/Message"
+/** Turns a worker's request into what a `LanguageModel` is asked: a prompt, a toolkit, and settings for its adapter. */
+import { defined } from "@divisi/core/Fields"
+import * as Message from "@divisi/core/Message"
+import type { ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerRequest } from "@divisi/core/Worker"
+import * as ModelTurn from "@divisi/provider-kit/ModelTurn"
 import type * as Prompt from "effect/ai/Prompt"
+import * as Tool from "effect/ai/Tool"
+import type * as Toolkit from "effect/ai/Toolkit"
+import * as Effect from "effect/Effect"
 
-/** One turn. */
-export const messageOf = (said: Message): Prompt.MessageEncoded => {
-  const { content, role } = plain(said)
-  return role === "system" ? { role, content } : { role, content: [{ type: "text", text: content }] }
+// -------------------------------------------------------------------------------------------------------------------
+// Prompts
+// -------------------------------------------------------------------------------------------------------------------
+
+type Seen = Message.ImagePart | Message.FilePart
+
+/** What is not said of a URL is its kind; a file is mostly a PDF. */
+const mediaTypeOf = (part: Seen): string => part.mediaType ?? (part.type === "image" ? "image/*" : "application/pdf")
+
+const fileOf = (part: Seen): Prompt.FilePartEncoded =>
+  defined({
+    type: "file",
+    mediaType: mediaTypeOf(part),
+    fileName: part.type === "file" ? part.name : undefined,
+    data: "url" in part ? new URL(part.url) : part.data
+  })
+
+const partsOf = (content: Message.Content): ReadonlyArray<Prompt.UserMessagePartEncoded> =>
+  Message.parts(content).map((part) => (part.type === "text" ? part : fileOf(part)))
+
+/** What is no object goes back under a name of its own: not every model takes anything else. */
+const saidOf = (part: ModelTurn.Said): Prompt.AssistantMessagePartEncoded => {
+  const options = part.metadata as Prompt.ProviderOptions | undefined
+  if (part.type !== "tool-call") return defined({ type: part.type, text: part.text, options })
+  const { id, name } = part.call
+  return defined({ type: "tool-call", id, name, params: ModelTurn.inputOf(part.call, "INVALID_JSON"), options })
 }
 
-/** The settings that a request sets. */
-export const settingsOf = ({
-  format: _,
-  messages: __,
-  ...settings
-}: WorkerRequest): Omit<WorkerRequest, "messages" | "format"> =>
-  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+/** A failure is said in the result, too, as not every model's package passes `isFailure` on. */
+const resultOf = (result: Message.ToolMessage): Prompt.ToolResultPartEncoded => {
+  const text = Message.text(result.content)
+  const isFailure = result.isError === true
+  const said: ReadonlyArray<Prompt.TextPartEncoded> = [{ type: "text", text }]
+  return defined({
+    type: "tool-result",
+    id: result.callId,
+    name: result.name,
+    isFailure,
+    result: isFailure ? { error: text } : text,
+    // Without it the text would be written as JSON.
+    modelOutput: isFailure || text === "" ? undefined : said
+  })
+}
+
+/** The results of tools that follow each other are one turn. Their pictures follow: mostly a result is text alone. */
+const resultsOf = (results: ReadonlyArray<Message.ToolMessage>): ReadonlyArray<Prompt.MessageEncoded> => {
+  const seen = results.flatMap(({ content }) => partsOf(content).filter(({ type }) => type === "file"))
+  const turn: Prompt.MessageEncoded = { role: "tool", content: results.map(resultOf) }
+  return seen.length === 0 ? [turn] : [turn, { role: "user", content: seen }]
+}
+
+const turnOf = (message: Exclude<Message.Message, Message.ToolMessage>, model: string): Prompt.MessageEncoded => {
+  if (message.role === "assistant") return { role: "assistant", content: ModelTurn.said(message, model).map(saidOf) }
+  if (message.role === "user") return { role: "user", content: partsOf(message.content) }
+  return { role: "system", content: message.content }
+}
+
+/** The turns of a conversation; throws where the URL of a picture or of a file is none. */
+export const promptOf = (messages: ReadonlyArray<Message.Message>, model: string): Array<Prompt.MessageEncoded> =>
+  ModelTurn.turns(messages).flatMap((turn) => ("role" in turn ? [turnOf(turn, model)] : resultsOf(turn)))
+
+// -------------------------------------------------------------------------------------------------------------------
+// Tools
+// -------------------------------------------------------------------------------------------------------------------
+
+const toolOf = ({ description, input, name, strict }: ToolDefinition) =>
+  Tool.dynamic(name, { description, parameters: { ...input } }).annotate(Tool.Strict, strict)
+
+/** Tools as a model is told of them. */
+export type Tools = Record<string, ReturnType<typeof toolOf>>
+
+/** Tools as a toolkit that runs none of them: the executor does. */
+const toolkitOf = (tools: ReadonlyArray<ToolDefinition>): Toolkit.WithHandler<Tools> => ({
+  tools: Object.fromEntries(tools.map((tool) => [tool.name, toolOf(tool)])),
+  handle: () => Effect.die("The executor runs the tools.")
+})
+
+/** The tools of a request, and which of them the model is to use. */
+export const toolsOf = ({ toolChoice = "auto", tools = [] }: WorkerRequest) => ({
+  toolkit: toolkitOf(tools),
+  toolChoice: typeof toolChoice === "object" ? { tool: toolChoice.name } : toolChoice
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Settings
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What an adapter passes on: the request without what a `LanguageModel` has itself. */
+export type Settings = Omit<WorkerRequest, "messages" | "format" | "tools" | "toolChoice">
+
+/** The settings that a request sets. What models do anyway is none: to answer in text, and to ask for several tools. */
+export const settingsOf = (request: WorkerRequest): Settings => {
+  const { format: _, messages: __, output, parallelToolCalls, toolChoice: ___, tools = [], ...settings } = request
+  const isOneAtATime = tools.length > 0 && parallelToolCalls === false
+  return defined({
+    ...settings,
+    output: output?.type === "text" ? undefined : output,
+    parallelToolCalls: isOneAtATime ? false : undefined
+  })
+}

@@ -1,0 +1,251 @@
+/**
+ * A model's turn, as frameworks for many vendors give it (the AI SDK, Effect): reasoning, texts and calls of tools as
+ * parts, each with metadata of the vendor's that goes back with it. For authors of providers.
+ *
+ * Reading is a fold: each function takes the turn so far, and gives the next one with the parts that a worker gives. What
+ * cannot be read throws a `VendorError.Failure`. {@link said} is the way back: the parts of a turn of the conversation.
+ */
+import { defined } from "@divisi/core/Fields"
+import type { AssistantMessage, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
+import { estimateUsage, type Usage } from "@divisi/core/Usage"
+import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
+import { unreadable } from "./VendorError.ts"
+import * as Json from "./VendorJson.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a vendor adds to a part, by the vendor's name: signatures, ids. */
+export type Metadata = Readonly<Record<string, Json.Fields>>
+
+/** A part as it is kept for the way back: reasoning whole, of a text its length, of a call its place. */
+type Block =
+  | { readonly type: "reasoning"; readonly text: string; readonly metadata?: Metadata | undefined }
+  | { readonly type: "text"; readonly length: number; readonly metadata?: Metadata | undefined }
+  | { readonly type: "tool-call"; readonly metadata?: Metadata | undefined }
+
+/** How far a turn has been read. */
+export interface ModelTurn {
+  /** Everything written so far, to estimate usage that nobody reports. */
+  readonly written: string
+  readonly isFinished: boolean
+  /** Calls that come in pieces, as much as has come of them. */
+  readonly calling: Readonly<Record<string, ToolCall>>
+  /** Whole calls. They are given once the answer is complete: some models call what was cut off. */
+  readonly calls: ReadonlyArray<ToolCall>
+  /** Each part under the id that the framework gives it. */
+  readonly blocks: ReadonlyArray<{ readonly id: string; readonly block: Block }>
+}
+
+/** The next turn, and what a worker gives. */
+export type Next = readonly [ModelTurn, ReadonlyArray<WorkerPart>]
+
+/** The turn before its first part. */
+export const start: ModelTurn = { written: "", isFinished: false, calling: {}, calls: [], blocks: [] }
+
+const noParts: ReadonlyArray<WorkerPart> = []
+
+// -------------------------------------------------------------------------------------------------------------------
+// Metadata
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The metadata of all pieces of a part: of each vendor, what came last of each field. */
+const merged = (left: Metadata | undefined, right: unknown): Metadata | undefined => {
+  const vendors = Object.entries(Json.fields(right)).filter(([, more]) => typeof more === "object" && more !== null)
+  if (vendors.length === 0) return left
+  const own = vendors.map(([vendor, more]) => [vendor, { ...left?.[vendor], ...Json.fields(more) }])
+  return { ...left, ...Object.fromEntries(own) }
+}
+
+const grown = (block: Block, delta: string): Block => {
+  if (block.type === "reasoning") return { ...block, text: block.text + delta }
+  return block.type === "text" ? { ...block, length: block.length + delta.length } : block
+}
+
+const begun = (type: Block["type"]): Block => {
+  if (type === "reasoning") return { type, text: "" }
+  return type === "text" ? { type, length: 0 } : { type }
+}
+
+const extended = (
+  blocks: ModelTurn["blocks"],
+  type: Block["type"],
+  id: string,
+  delta: string,
+  metadata: unknown
+): ModelTurn["blocks"] => {
+  const at = blocks.findLastIndex((one) => one.id === id && one.block.type === type)
+  const block = grown(blocks[at]?.block ?? begun(type), delta)
+  const next = { id, block: defined({ ...block, metadata: merged(block.metadata, metadata) }) as Block }
+  return at === -1 ? [...blocks, next] : blocks.with(at, next)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A piece of a text or of reasoning; its start and its end are pieces without a text. */
+export const write = (
+  turn: ModelTurn,
+  type: "text" | "reasoning",
+  { delta, id, metadata }: { readonly id: string; readonly delta: unknown; readonly metadata?: unknown }
+): Next => {
+  // Not every model checks what its vendor sends.
+  if (typeof delta !== "string") throw unreadable(`its ${type} is no text`)
+  const blocks = extended(turn.blocks, type, id, delta, metadata)
+  if (delta === "") return [{ ...turn, blocks }, noParts]
+  return [{ ...turn, blocks, written: turn.written + delta }, [{ type, text: delta }]]
+}
+
+/** The start of a call that comes in pieces. */
+export const begin = (turn: ModelTurn, { id, name }: Pick<ToolCall, "id" | "name">): Next => [
+  { ...turn, calling: { ...turn.calling, [id]: { id, name, arguments: "" } } },
+  noParts
+]
+
+const callOf = ({ calling }: ModelTurn, id: string): ToolCall | undefined =>
+  Object.hasOwn(calling, id) ? calling[id] : undefined
+
+/** A piece of the arguments of a call that has begun; one of another call, such as a tool of the vendor's own, is none. */
+export const piece = (turn: ModelTurn, id: string, delta: unknown): Next => {
+  const call = callOf(turn, id)
+  if (typeof delta !== "string") throw unreadable("a piece of its call of a tool is no text")
+  if (call === undefined || delta === "") return [turn, noParts]
+  const calling = { ...turn.calling, [id]: { ...call, arguments: call.arguments + delta } }
+  return [{ ...turn, calling }, [{ type: "tool-call-delta", ...call, arguments: delta }]]
+}
+
+/** A whole call. What came in pieces is what the model wrote; `input` is its text, or what was read from it. */
+export const call = (
+  turn: ModelTurn,
+  {
+    id,
+    input,
+    metadata,
+    name
+  }: Pick<ToolCall, "id" | "name"> & { readonly input: unknown; readonly metadata?: unknown }
+): Next => {
+  if ([id, name].some((word) => typeof word !== "string" || word === "")) {
+    throw unreadable("its call of a tool has no id or no name")
+  }
+  const text = callOf(turn, id)?.arguments || (typeof input === "string" ? input : JSON.stringify(input ?? {}))
+  const blocks = extended(turn.blocks, "tool-call", id, "", metadata)
+  const calls = [...turn.calls, { id, name, arguments: text === "" ? "{}" : text }]
+  return [{ ...turn, blocks, calls, written: `${turn.written}${name}${text}` }, noParts]
+}
+
+const cut = "its stream ended before its answer did"
+
+/** The end of a stream: an answer that did not say that it is complete is none. */
+export const end = (turn: ModelTurn): Next => {
+  if (!turn.isFinished) throw unreadable(cut)
+  return [turn, noParts]
+}
+
+/** How an answer ended. */
+export interface Finish {
+  /** `"cut"` where the framework says that there was an error, or does not know. */
+  readonly reason: FinishReason | "cut"
+  /** Estimated from the messages and what was written, when absent. */
+  readonly usage: Usage | undefined
+  readonly messages: ReadonlyArray<Message>
+  /** Who can read the turn again. */
+  readonly model: string
+}
+
+/** The vendor's word that the answer is complete. */
+export const finish = (turn: ModelTurn, { messages, model, reason, usage }: Finish): Next => {
+  if (reason === "cut") throw unreadable(cut)
+  const calls = turn.calls.map((one): WorkerPart => ({ type: "tool-call", ...one }))
+  if (reason === "tool-calls" && calls.length === 0) throw unreadable("it waits for tools, and has called none")
+  const last: WorkerPart = defined({
+    type: "finish",
+    // Some vendors say of an answer that calls tools that it is over.
+    reason: reason === "stop" && calls.length > 0 ? "tool-calls" : reason,
+    usage: usage ?? estimateUsage(messages, turn.written),
+    echo: echoOf(turn, model)
+  })
+  return [{ ...turn, isFinished: true }, [...calls, last]]
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The way back
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Nothing where no tool was called, or there is nothing but texts and calls. */
+const echoOf = ({ blocks, calls }: ModelTurn, model: string): unknown => {
+  const kept = blocks.map(({ block }) => block)
+  const more = kept.some(({ metadata, type }) => type === "reasoning" || metadata !== undefined)
+  return calls.length > 0 && more ? { model, blocks: kept } : undefined
+}
+
+const blockOf = (value: unknown): Block | undefined => {
+  const { length, metadata, text, type } = Json.fields(value)
+  const own = { metadata: merged(undefined, metadata) }
+  if (type === "reasoning" && typeof text === "string") return { type, text, ...own }
+  if (type === "text" && typeof length === "number") return { type, length, ...own }
+  return type === "tool-call" ? { type, ...own } : undefined
+}
+
+/** The parts of an echo; none where it is another model's. */
+const read = (echo: unknown, model: string): ReadonlyArray<Block> => {
+  const fields = Json.fields(echo)
+  return fields.model === model ? Json.items(fields.blocks).flatMap((block) => blockOf(block) ?? []) : []
+}
+
+/** A part of a turn that goes back. */
+export type Said =
+  | { readonly type: "text" | "reasoning"; readonly text: string; readonly metadata?: Metadata | undefined }
+  | { readonly type: "tool-call"; readonly call: ToolCall; readonly metadata?: Metadata | undefined }
+
+/** A turn with its reasoning and metadata where they stood; `undefined` where the echo is another turn's. */
+const placed = ({ content, toolCalls = [] }: AssistantMessage, blocks: ReadonlyArray<Block>) => {
+  let at = 0
+  let called = 0
+  const parts = blocks.flatMap((block): ReadonlyArray<Said> => {
+    const { metadata, type } = block
+    if (type === "reasoning") return [{ type, text: block.text, metadata }]
+    if (type === "tool-call") {
+      called += 1
+      return toolCalls.slice(called - 1, called).map((call) => ({ type, call, metadata }))
+    }
+    const text = content.slice(at, at + block.length)
+    at += block.length
+    return text === "" ? [] : [{ type, text, metadata }]
+  })
+  return called === toolCalls.length && at === content.length ? parts : undefined
+}
+
+/** The parts of a turn of the conversation: with what the vendor wants back where `model` gave it, else text and calls. */
+export const said = (message: AssistantMessage, model: string): ReadonlyArray<Said> => {
+  const { content, echo, toolCalls = [] } = message
+  const text: ReadonlyArray<Said> = content === "" && toolCalls.length > 0 ? [] : [{ type: "text", text: content }]
+  const calls = toolCalls.map((call): Said => ({ type: "tool-call", call }))
+  return placed(message, read(echo, model)) ?? [...text, ...calls]
+}
+
+/** A turn of a conversation: the results of tools that follow each other are one. */
+export type Turn = Exclude<Message, ToolMessage> | ReadonlyArray<ToolMessage>
+
+/** The turns of a conversation. */
+export const turns = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn> => {
+  const all: Array<Exclude<Message, ToolMessage> | Array<ToolMessage>> = []
+  for (const message of messages) {
+    const last = all.at(-1)
+    if (message.role !== "tool") all.push(message)
+    else if (Array.isArray(last)) last.push(message)
+    else all.push([message])
+  }
+  return all
+}
+
+/** Arguments as the object that models take; what is none is kept as a text under a name. */
+export const inputOf = ({ arguments: text }: ToolCall, name: string): Json.Fields => {
+  if (text.trim() === "") return {}
+  try {
+    return Json.object(JSON.parse(text), "arguments")
+  } catch {
+    return { [name]: text }
+  }
+}
