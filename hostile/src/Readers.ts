@@ -103,9 +103,12 @@ const speaker = (id: string, text: string) => ScriptedWorker.make({ id, replies:
 const pool = (reply: string, count = 1) =>
   WorkerPool.makeUnsafe(Array.from({ length: count }, (_, index) => speaker(`w${index}`, reply)))
 
+/** What is refused is not asked for again: to wait between attempts would take longer than to read. */
+const retry = { maxAttempts: 1 }
+
 /** A run whose steps vote, each with the text. */
 const vote = (text: string) =>
-  run(Conductor.make({ policy: Baselines.selfConsistency({ n: 3 }), pool: pool(text) }).run("?"))
+  run(Conductor.make({ policy: Baselines.selfConsistency({ n: 3 }), pool: pool(text), retry }).run("?"))
 
 /** An answer in small pieces, a call that fails near its end, and the same pieces again. */
 const repeatedAnswer = (text: string) => {
@@ -140,12 +143,12 @@ const judged = (text: string) => {
 
 const criticised = (text: string) => {
   const critic = Critic.fromWorker(speaker("c", text))
-  const conductor = Conductor.make({ policy: Baselines.single(0), pool: pool("a"), critic, recursion: 1 })
+  const conductor = Conductor.make({ policy: Baselines.single(0), pool: pool("a"), critic, recursion: 1, retry })
   return run(conductor.run("?"))
 }
 
 const byWords = (text: string) =>
-  run(Conductor.make({ policy: LexicalPolicy.make(), pool: GymPool.make({ latencyMillis: 0 }) }).run(text))
+  run(Conductor.make({ policy: LexicalPolicy.make(), pool: GymPool.make({ latencyMillis: 0 }), retry }).run(text))
 
 const solved = (text: string) => {
   const { workers } = GymPool.make({ latencyMillis: 0 })
@@ -177,7 +180,7 @@ const screen: BlockView.Screen = { width: 80, height: 24, now: 0 }
 const shown = async (text: string) => {
   const plan = Policy.fixed("told", () => ({ steps: [{ worker: 0, subtask: text, access: [] }] }))
   const { listener, transcript: told } = Transcript.recorder()
-  await Effect.runPromise(Conductor.make({ policy: plan, pool: pool(text) }).run(text, { listener }))
+  await Effect.runPromise(Conductor.make({ policy: plan, pool: pool(text), retry }).run(text, { listener }))
   const transcript = told()!
   return [
     BlockView.toPlainText(BlockView.live(transcript, screen)),
