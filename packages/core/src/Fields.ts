@@ -29,6 +29,8 @@ export const defined = <const A extends object>(record: A): Defined<A> => {
 
 const copied = (record: object): object => {
   const copy: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(record)) if (value !== undefined) copy[key] = value
+  // Each run copies some fifteen records: pairs of their keys and values would be a fifteenth of what it allocates.
+  const values = record as Readonly<Record<string, unknown>>
+  for (const key of Object.keys(values)) if (values[key] !== undefined) copy[key] = values[key]
   return copy
 }

@@ -273,17 +273,16 @@ export const make = (context: CallContext, plan: Plan): Execution => {
   }
 }
 
+const mayCall = (access: ToolAccess, isLast: boolean, { tools }: Step): boolean => {
+  if (access === "policy") return tools === true
+  return access === "every-step" || (access === "last-step" && isLast)
+}
+
 /** What a step is given: the answer's shape where its answer may be the run's, and the tools where it may call them. */
 const offeredTo = ({ equipment, settings, workflow }: Plan, step: number): Offered => {
   const isLast = step === workflow.steps.length - 1
-  const byAccess = {
-    "last-step": isLast,
-    "every-step": true,
-    policy: workflow.steps[step]!.tools === true,
-    none: false
-  }
   return {
-    hasTools: equipment.tools !== undefined && byAccess[settings.toolAccess],
+    hasTools: equipment.tools !== undefined && mayCall(settings.toolAccess, isLast, workflow.steps[step]!),
     isShaped: equipment.shape !== undefined && (isLast || workflow.answer === "majority")
   }
 }
@@ -350,6 +349,7 @@ const ask = (
     })
   }
 
+  const { hasTools, isShaped } = offered
   const sample = Seed.derive(seed, step)
   const { maxOutputTokens, reasoning, temperature } = settings.worker
   const request: WorkerRequest = {
@@ -376,7 +376,8 @@ const ask = (
       round,
       step,
       equipment,
-      ...offered,
+      hasTools,
+      isShaped,
       conversation,
       onDelta,
       onAnswer

@@ -94,6 +94,7 @@ const choiceOf = ({ conversation, equipment }: Asking): ToolChoice | undefined =
 
 const requestOf = (asking: Asking): WorkerRequest => {
   const { conversation, equipment, hasTools, isShaped, request } = asking
+  if (!hasTools && !isShaped) return request
   const { parallelToolCalls, shape, tools } = equipment
   const messages =
     conversation.messages.length === 0 ? request.messages : [...request.messages, ...conversation.messages]
@@ -142,17 +143,37 @@ const tellTurn = (
 /** Whether an answer is one to hold to its shape: a refusal, or one that was cut off, is none. */
 const isWhole = ({ finishReason }: Answered): boolean => finishReason === "stop" || finishReason === "other"
 
+/** The request as its worker can take it. What is left out of the first is told. */
+const fitRequest = (context: CallContext, asking: Asking): WorkerRequest | WorkerError => {
+  const { conversation, equipment, round, step, worker } = asking
+  const fitted = fit(worker, requestOf(asking), equipment.unsupported)
+  if (fitted instanceof WorkerError) return fitted
+  if (conversation.turn === 0) {
+    for (const notice of fitted.notices) context.emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
+  }
+  return fitted.request
+}
+
+const noCalls: ReadonlyArray<WaitingCall> = []
+
+/** Asks a worker that is given no tools and held to no shape, as most are: whatever it says is its answer. */
+const askOnce = (
+  context: CallContext,
+  asking: Asking
+): Effect.Effect<ReadonlyArray<WaitingCall>, WorkerError | BudgetExceeded> => {
+  const { onAnswer, onDelta, round, sample, step, worker } = asking
+  const request = fitRequest(context, asking)
+  if (request instanceof WorkerError) return Effect.fail(request)
+  return Effect.as(call(context, { worker, request, sample, round, step, by: "step", turn: 0, onDelta, onAnswer }), noCalls)
+}
+
 /** Asks for one turn. What it led to is known in the turn in which it is charged. */
 const takeTurn = (context: CallContext, asking: Asking): Effect.Effect<Outcome, WorkerError | BudgetExceeded> =>
   Effect.suspend(() => {
     const { conversation, equipment, isShaped, onAnswer, onDelta, round, step, worker } = asking
     const { shape } = equipment
-    const fitted = fit(worker, requestOf(asking), equipment.unsupported)
-    if (fitted instanceof WorkerError) return Effect.fail(fitted)
-    if (conversation.turn === 0) {
-      for (const notice of fitted.notices)
-        context.emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
-    }
+    const request = fitRequest(context, asking)
+    if (request instanceof WorkerError) return Effect.fail(request)
     const startedAt = ticks(context.clock)
     let outcome: Outcome = { type: "answered" }
     const take = (answer: Answered) => {
@@ -172,7 +193,7 @@ const takeTurn = (context: CallContext, asking: Asking): Effect.Effect<Outcome, 
     }
     const asked = call(context, {
       worker,
-      request: fitted.request,
+      request,
       sample: sampleOf(asking),
       round,
       step,
@@ -263,7 +284,8 @@ export const converse = (
   context: CallContext,
   asking: Asking
 ): Effect.Effect<ReadonlyArray<WaitingCall>, WorkerError | BudgetExceeded> => {
-  const { conversation, equipment, worker } = asking
+  const { conversation, equipment, hasTools, isShaped, worker } = asking
+  if (!hasTools && !isShaped) return askOnce(context, asking)
   const next = (outcome: Outcome): Effect.Effect<ReadonlyArray<WaitingCall>, WorkerError | BudgetExceeded> => {
     if (outcome.type === "answered") return Effect.succeed([])
     if (outcome.type === "corrected") return correct(outcome)

@@ -179,31 +179,35 @@ export const receive = (
   onAllowance: AllowanceListener
 ): Effect.Effect<ResponseCache.Answer, WorkerError> => {
   const startedAt = ticks(context.clock)
-  const takeAll = (parts: ReadonlyArray<WorkerPart>): Effect.Effect<void, WorkerError> =>
-    Effect.suspend(() => {
-      for (const part of parts) {
-        if (part.type === "allowance") {
-          onAllowance(part)
-          continue
-        }
-        const error = take(call, received, part)
-        if (error !== undefined) return Effect.fail(error)
+  const takeAll = (parts: ReadonlyArray<WorkerPart>): WorkerError | undefined => {
+    for (const part of parts) {
+      if (part.type === "allowance") {
+        onAllowance(part)
+        continue
       }
-      const { clock, timeoutMillis = defaultTimeoutMillis } = context
-      return received.finish === undefined && millisSince(clock, startedAt) > timeoutMillis
-        ? Effect.fail(timeout(call.worker, timeoutMillis))
-        : Effect.void
-    })
-  const end = () => answerOf(call.worker, received)
+      const error = take(call, received, part)
+      if (error !== undefined) return error
+    }
+    const { clock, timeoutMillis = defaultTimeoutMillis } = context
+    return received.finish === undefined && millisSince(clock, startedAt) > timeoutMillis
+      ? timeout(call.worker, timeoutMillis)
+      : undefined
+  }
+  const takeSome = (parts: ReadonlyArray<WorkerPart>): Effect.Effect<void, WorkerError> => {
+    const error = takeAll(parts)
+    return error === undefined ? Effect.void : Effect.fail(error)
+  }
   const takeEach = (parts: unknown) =>
     withStreams((Stream) =>
       Stream.isStream(parts)
-        ? Effect.flatMap(Stream.runForEachArray(parts as PartStream, takeAll), end)
+        ? Effect.flatMap(Stream.runForEachArray(parts as PartStream, takeSome), () => answerOf(call.worker, received))
         : Effect.fail(noStream(call.worker))
     )
   const given = call.worker.generate(call.request)
   if (!Effect.isEffect(given)) return takeEach(given)
-  return Effect.flatMap(given, (parts) =>
-    Array.isArray(parts) ? Effect.flatMap(takeAll(parts), end) : takeEach(parts)
-  )
+  return Effect.flatMap(given, (parts) => {
+    if (!Array.isArray(parts)) return takeEach(parts)
+    const error = takeAll(parts)
+    return error === undefined ? answerOf(call.worker, received) : Effect.fail(error)
+  })
 }

@@ -2,7 +2,7 @@
  * What a worker sees of a step. It stands apart from `Prompt` so that the executor does not load the workflow reader
  * that `Prompt` needs.
  */
-import * as Arr from "effect/Array"
+import type * as Arr from "effect/Array"
 import { between, type Message, type PlainMessage } from "../task/Message.ts"
 import * as Task from "../task/Task.ts"
 import * as Workflow from "./Workflow.ts"
@@ -84,7 +84,7 @@ export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Mess
   const { answers, previous, step, task, workflow } = view
   const { access, subtask } = workflow.steps[step]!
   const question = Task.question(task)
-  const messages: Array<Message> = [...background(task)]
+  const messages: Array<Message> = task.messages.slice(0, questionIndex(task))
   if (previous !== undefined && access === "all") {
     messages.push(user("Previous answer:"), assistant(said(previous.answer)))
   }
@@ -93,5 +93,6 @@ export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Mess
   }
   const asked = Task.content(task)
   const content = subtask === "" ? asked : between("Question:\n", asked, `\n\nSubtask:\n${subtask}`)
-  return Arr.appendAll(Arr.append(messages, { role: "user", content } satisfies Message), aftermath(task))
+  messages.push({ role: "user", content }, ...aftermath(task))
+  return messages as Arr.NonEmptyArray<Message>
 }
