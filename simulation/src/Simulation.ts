@@ -3,6 +3,7 @@
  * does not hold of them.
  */
 
+import * as Baselines from "@divisi/core/Baselines"
 import * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import { Gate } from "@divisi/core/Resilience"
@@ -29,6 +30,21 @@ import * as SeededScheduler from "./SeededScheduler.ts"
 import * as SimulatedPolicy from "./SimulatedPolicy.ts"
 import * as SimulatedWorker from "./SimulatedWorker.ts"
 import * as Witness from "./Witness.ts"
+
+/** Says one word, in a stream. */
+const herald: Worker = {
+  id: "herald",
+  generate: () =>
+    Stream.make(
+      { type: "text", text: "Begin." },
+      { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } }
+    )
+}
+
+// Streams are loaded with the first answer in pieces. A drawn order knows of no disk that it would have to wait for.
+await Effect.runPromise(
+  Conductor.make({ pool: WorkerPool.makeUnsafe([herald]), policy: Baselines.single(0) }).run("Begin.")
+)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

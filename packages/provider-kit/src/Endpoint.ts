@@ -61,11 +61,11 @@ const read = (options: Options): URL | undefined => {
 const shortestValue = 6
 
 /** A part of a path that is as long as this, and has a digit, may be a key. */
-const keyInPath = /^(?=.*\d)[\w.~%-]{20,}$/
+const mayBeKey = (part: string): boolean => part.length >= 20 && /\d/.test(part) && !/[^\w.~%-]/.test(part)
 
 const secretsOf = ({ headers = {}, key = "" }: Options, url: URL | undefined): ReadonlyArray<string> => {
   const query = [...(url?.searchParams.values() ?? [])].filter((value) => value.length >= shortestValue)
-  const path = (url?.pathname.split("/") ?? []).filter((part) => keyInPath.test(part))
+  const path = (url?.pathname.split("/") ?? []).filter(mayBeKey)
   // "Bearer …" is repeated without its first word, too.
   const own = Object.values(headers).flatMap((value) => [value, ...value.split(" ").slice(1)])
   return [key, ...query, ...path, ...own.filter((value) => value.length >= shortestValue)]

@@ -164,7 +164,10 @@ const askOnce = (
   const { onAnswer, onDelta, round, sample, step, worker } = asking
   const request = fitRequest(context, asking)
   if (request instanceof WorkerError) return Effect.fail(request)
-  return Effect.as(call(context, { worker, request, sample, round, step, by: "step", turn: 0, onDelta, onAnswer }), noCalls)
+  return Effect.as(
+    call(context, { worker, request, sample, round, step, by: "step", turn: 0, onDelta, onAnswer }),
+    noCalls
+  )
 }
 
 /** Asks for one turn. What it led to is known in the turn in which it is charged. */
