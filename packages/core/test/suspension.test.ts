@@ -212,6 +212,22 @@ describe("a tool without a handler", () => {
   })
 })
 
+describe("results that nothing waits for", () => {
+  it("are refused by name, and the run waits on", async () => {
+    const asked: Array<string> = []
+    const options = { pool: [asker("a", asked)], policy: single(0), tools: [lookup] }
+    const first = await conduct({ ...options, question: "What?" })
+    if (first.ending !== "suspended") return assert.fail(first.detail)
+    const [waiting] = first.waitingFor
+    await expect(first.resume({ [waiting!.call.id]: "one", extra: "two" })).rejects.toThrow(
+      /resume: No call of this run has the id ".*"\. It waits for "0\.0\.0\.0" \(lookup\)/
+    )
+    assert.strictEqual((await first.resume({ [waiting!.id]: "one" })).ending, "answered")
+    const again = await resume({ ...options, transcript: first.transcript, results: { [waiting!.id]: "one" } })
+    assert.strictEqual(again.ending, "answered")
+  })
+})
+
 describe("the text of an answer", () => {
   it("has what its worker said before it called a tool, and the answer after it", async () => {
     const talking = worker({

@@ -141,3 +141,14 @@ export const fromTranscript = (transcript: Transcript): Recorded => {
     tool: (id) => tools.get(id)
   }
 }
+
+/** The ids of all calls of tools of a run, with those of the runs nested in it. */
+export const toolCallIds = function* ({ rounds }: Transcript, path = ""): Generator<string> {
+  for (const { round, steps } of rounds) {
+    for (const { nested, step, turns = [] } of steps) {
+      for (const { tools, turn } of turns)
+        for (const index of tools.keys()) yield `${path}${round}.${step}.${turn}.${index}`
+      if (nested !== undefined) yield* toolCallIds(nested, `${path}${round}.${step}/`)
+    }
+  }
+}

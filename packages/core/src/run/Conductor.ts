@@ -214,7 +214,7 @@ export const make = (options: Options): Conductor["Service"] => {
         const withSeed = begun === undefined ? options : { ...options, seed: begun.seed }
         return conduct(withSeed, past.transcript.task, { ...runOptions, runId, resume: past })
       },
-      onFailure: (error) => Effect.succeed(unusable(resumption.runId!, error))
+      onFailure: (error) => Effect.succeed(unusable(resumption.runId ?? resumption.transcript!.runId, error))
     })
 
   return Conductor.of({

@@ -3,7 +3,9 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
+import { OptionsError } from "../Options.ts"
 import * as Journal from "../record/Journal.ts"
+import { toolCallIds } from "../record/Recorded.ts"
 import type { Listener, RunEvent } from "../record/RunEvent.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
 import { noSpend } from "../task/Usage.ts"
@@ -63,8 +65,8 @@ const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => 
   }
 }
 
-/** The result of a run whose journal cannot be used. */
-export const unusable = (runId: string, error: Journal.JournalError): RunResult => ({
+/** The result of a run that cannot be gone on with: of its journal, or for what it was given. */
+export const unusable = (runId: string, error: Journal.JournalError | OptionsError): RunResult => ({
   runId,
   ending: "failed",
   answer: undefined,
@@ -138,8 +140,11 @@ export interface Resumed {
 export const resumed = Effect.fnUntraced(function* (
   { results = {}, runId, transcript }: Resumption,
   given: Journal.Journal | undefined
-): Effect.fn.Return<Resumed, Journal.JournalError> {
-  if (transcript !== undefined) return { runId: transcript.runId, past: { transcript, results }, begun: undefined }
+): Effect.fn.Return<Resumed, Journal.JournalError | OptionsError> {
+  if (transcript !== undefined) {
+    yield* knownTo(transcript, results)
+    return { runId: transcript.runId, past: { transcript, results }, begun: undefined }
+  }
   const journal = given ?? (yield* Journal.Journal)
   const entries = journal === undefined ? [] : yield* journal.read(runId)
   const known = fromEvents(Journal.eventsOf(entries))
@@ -147,9 +152,25 @@ export const resumed = Effect.fnUntraced(function* (
     const reason = { _tag: "Missing", run: runId } as const
     return yield* new Journal.JournalError({ journal: journal?.name ?? "(none)", reason })
   }
+  yield* knownTo(known, results)
   const seed = entries.find((entry) => entry.type === "begun")?.seed
   return { runId, past: { transcript: known, results }, begun: { seed } }
 })
+
+/** A result that nothing waits for is a mistake, which would leave the run waiting. */
+const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effect<void, OptionsError> => {
+  const ids = new Set(toolCallIds(transcript))
+  const stranger = Object.keys(results).find((id) => !ids.has(id))
+  if (stranger === undefined) return Effect.void
+  const waiting = transcript.rounds.flatMap(({ steps }) => steps.flatMap(({ waitingFor = [] }) => waitingFor))
+  const names = waiting.map(({ call, id }) => `"${id}" (${call.name})`).join(", ")
+  return Effect.fail(
+    new OptionsError({
+      what: "resume",
+      detail: `No call of this run has the id "${stranger}". It waits for ${names || "nothing"}: give results by these ids, which stand in waitingFor.`
+    })
+  )
+}
 
 /** A run that its journal has stopped before it asked anything. */
 export const stopped = (recording: Recording.Recording | undefined): Effect.Effect<void> => {
