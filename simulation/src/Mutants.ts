@@ -10,6 +10,8 @@ export interface Mutant {
   /** The file, in `packages`. */
   readonly file: string
   readonly edits: ReadonlyArray<{ readonly from: string; readonly to: string }>
+  /** Whether it is found in runs that survive their processes (`--survival`). */
+  readonly survival?: true
 }
 
 /** The mistakes by name. */
@@ -88,6 +90,82 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "sees-all": {
     file: "core/src/workflow/StepMessages.ts",
     edits: [{ from: "of Workflow.visible(workflow, step)", to: "of answers.slice(0, step).keys()" }]
+  },
+  // A call is sent before it stands in the journal.
+  "intent-late": {
+    survival: true,
+    file: "core/src/run/WorkerCall.ts",
+    edits: [
+      {
+        from: "place === undefined ? sent : Effect.andThen(intend(place, call), sent)",
+        to: "place === undefined ? sent : Effect.tap(sent, () => intend(place, call))"
+      }
+    ]
+  },
+  // Two who write at once: the second says that all is written before the first is done.
+  "written-beside": {
+    survival: true,
+    file: "core/src/run/Recording.ts",
+    edits: [
+      { from: "if (current !== undefined) return Effect.andThen(restore(Deferred.await(current)), flush)", to: "" }
+    ]
+  },
+  // An answer is used and not written.
+  "answer-unwritten": {
+    survival: true,
+    file: "core/src/run/replayed.ts",
+    edits: [{ from: "if (answer !== undefined) recording.note(", to: "if (answer !== undefined) void (" }]
+  },
+  // A call in doubt costs nothing.
+  "lost-uncharged": {
+    survival: true,
+    file: "core/src/run/replayed.ts",
+    edits: [
+      {
+        from: "const told = repay(context, at, worst, (paid) => tellLost(context, call, paid))",
+        to: "const told = Effect.sync(() => tellLost(context, call, worst))"
+      }
+    ]
+  },
+  // A process that was taken over writes on.
+  unfenced: {
+    survival: true,
+    file: "core/src/record/Journal.ts",
+    edits: [
+      {
+        from: "if (isOver || kept?.epoch !== epoch || kept.owner !== self || kept.entries.length !== seq)",
+        to: "if (kept === undefined)"
+      }
+    ]
+  },
+  // A handler begins before its call stands in the journal.
+  "tool-unsaved": {
+    survival: true,
+    file: "core/src/run/StepTurns.ts",
+    edits: [{ from: "Effect.andThen(recording.saved, prepared.run)", to: "prepared.run" }]
+  },
+  // A tool in doubt is called again, whatever it does.
+  "tool-again": {
+    survival: true,
+    file: "core/src/run/StepTurns.ts",
+    edits: [{ from: "if (isInDoubt && !prepared.isRepeatable)", to: "if (isInDoubt && prepared.isRepeatable)" }]
+  },
+  // A run that waits keeps what its calls had reserved.
+  "suspended-reserved": {
+    survival: true,
+    file: "core/src/run/accounts.ts",
+    edits: [
+      {
+        from: "paid === undefined ? account.release(reservation) : account.settle(reservation, paid)",
+        to: "paid === undefined ? account.release(reservation) : account.charge(0)"
+      }
+    ]
+  },
+  // A step that was given some of what it waits for is told as it was before.
+  "waits-for-all": {
+    survival: true,
+    file: "core/src/run/Recording.ts",
+    edits: [{ from: "event.calls.map(({ id }) => id) : []", to: "[] : []" }]
   }
 }
 

@@ -59,7 +59,7 @@ const patience = [0, 0, 60, 15, 5]
 const nanosPerMilli = 1_000_000n
 
 /** What promises have to do is done when Node comes to its next tick: not before all microtasks are. */
-const turn = () => new Promise<void>((resolve) => process.nextTick(resolve))
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const makeClock = (
   elapsed: () => number,

@@ -39,7 +39,7 @@ const stepOf = (draw: Seed.Draw, { pool, round, self, task }: View, step: number
 })
 
 /** Draws a workflow; in a recursive round it may let the previous answer stand. */
-const workflowOf = (draw: Seed.Draw, view: View, isTight: boolean): Workflow => {
+export const workflowOf = (draw: Seed.Draw, view: View, isTight: boolean): Workflow => {
   if (Policy.canStand(view.previous) && Seed.chance(draw, 0.2)) return { steps: [] }
   const steps = Array.from({ length: 1 + Seed.below(draw, view.maxSteps) }, (_, step) =>
     stepOf(draw, view, step, isTight)
@@ -48,7 +48,7 @@ const workflowOf = (draw: Seed.Draw, view: View, isTight: boolean): Workflow => 
 }
 
 /** A workflow in the text form of the paper. */
-const written = ({ steps }: Workflow): string => {
+export const written = ({ steps }: Workflow): string => {
   const access = steps.map(({ access }) => (access === "all" ? '["all"]' : `[${access.join(", ")}]`))
   return [
     `model_id = [${steps.map(({ worker }) => worker).join(", ")}]`,

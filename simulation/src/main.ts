@@ -30,8 +30,10 @@ interface Findings {
   readonly failures: ReadonlyArray<Pick<Found, "seed" | "problems">>
 }
 
-/** What a thread is told when it starts. */
-interface ThreadData {
+/** What is simulated. */
+interface Subject {
+  /** A run that survives its processes, instead of some runs at once in one. */
+  readonly survival: boolean
   readonly mutant: string | undefined
 }
 
@@ -44,9 +46,9 @@ const batchSize = 250
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Loads what is tested, with the mutant planted where one is named. */
-const load = async (mutant: string | undefined) => {
+const load = async ({ mutant, survival }: Subject) => {
   if (mutant !== undefined) Mutants.plant(mutant)
-  return import("./Simulation.ts")
+  return survival ? import("./Survival.ts") : import("./Simulation.ts")
 }
 
 const add = (sum: Findings, { calls, events, problems, runs, seed, tasks }: Found): Findings => ({
@@ -69,8 +71,7 @@ const join = (left: Findings, right: Findings): Findings => ({
 
 /** A thread: simulates the batches that it is sent. */
 const serve = async () => {
-  const { mutant } = workerData as ThreadData
-  const { simulate } = await load(mutant)
+  const { simulate } = await load(workerData as Subject)
   // Who plays a seed again sees where errors come from; to write that down costs a search a tenth of its time.
   Error.stackTraceLimit = 0
   parentPort!.on("message", async ({ count, from }: Batch) => {
@@ -86,14 +87,14 @@ const serve = async () => {
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-const replayCommand = (seed: number, mutant: string | undefined) =>
-  `pnpm simulate --seed ${seed}${mutant === undefined ? "" : ` --mutant ${mutant}`}`
+const replayCommand = (seed: number, { mutant, survival }: Subject) =>
+  `pnpm simulate${survival ? " --survival" : ""} --seed ${seed}${mutant === undefined ? "" : ` --mutant ${mutant}`}`
 
 const isSame = (one: Found, other: Found): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Runs one seed twice, and prints its events and what does not hold. */
-const replay = async (seed: number, mutant: string | undefined): Promise<boolean> => {
-  const { simulate } = await load(mutant)
+const replay = async (seed: number, subject: Subject): Promise<boolean> => {
+  const { simulate } = await load(subject)
   const found = await simulate(seed)
   for (const event of found.events) print(JSON.stringify(event))
   const { calls, problems, runs, tasks } = found
@@ -126,11 +127,11 @@ interface Search {
   /** How many failures end it. */
   readonly most: number
   readonly threads: number
-  readonly mutant: string | undefined
+  readonly subject: Subject
 }
 
 /** Runs many seeds on many threads, until all are done, enough of them have failed, or somebody stops it. */
-const search = async ({ most, mutant, seeds, threads }: Search): Promise<boolean> => {
+const search = async ({ most, seeds, subject, threads }: Search): Promise<boolean> => {
   const since = performance.now()
   const show = makeProgress()
   let found = nothing
@@ -144,7 +145,7 @@ const search = async ({ most, mutant, seeds, threads }: Search): Promise<boolean
   process.once("SIGINT", stop).once("SIGTERM", stop)
   const one = () =>
     new Promise<void>((resolve, reject) => {
-      const thread = new Worker(new URL(import.meta.url), { workerData: { mutant } satisfies ThreadData })
+      const thread = new Worker(new URL(import.meta.url), { workerData: subject })
       let from = next
       const feed = () => {
         if (next >= end || found.failures.length >= most) {
@@ -175,7 +176,7 @@ const search = async ({ most, mutant, seeds, threads }: Search): Promise<boolean
   const { system, user } = process.cpuUsage(before)
   show("")
   for (const { problems, seed } of found.failures.slice(0, most)) {
-    print(`seed ${seed} failed; again: ${replayCommand(seed, mutant)}`)
+    print(`seed ${seed} failed; again: ${replayCommand(seed, subject)}`)
     for (const problem of problems) print(`  ${problem}`)
   }
   const { calls, events, failures, runs, tasks } = found
@@ -185,7 +186,8 @@ const search = async ({ most, mutant, seeds, threads }: Search): Promise<boolean
       `${millis.toFixed(2)} ms of processor time a seed; ${failures.length} failed`
   )
   const left = seeds.from + seeds.count - next
-  if (left > 0) print(`the rest: pnpm simulate --from ${next} --seeds ${left}`)
+  const what = subject.survival ? " --survival" : ""
+  if (left > 0) print(`the rest: pnpm simulate${what} --from ${next} --seeds ${left}`)
   return failures.length === 0
 }
 
@@ -197,16 +199,18 @@ const main = async (): Promise<boolean> => {
       seed: { type: "string" },
       most: { type: "string", default: "10" },
       threads: { type: "string", default: String(os.availableParallelism()) },
-      mutant: { type: "string" }
+      mutant: { type: "string" },
+      survival: { type: "boolean", default: false }
     }
   })
-  const { from, most, mutant, seed, seeds, threads } = values
-  if (seed !== undefined) return replay(Number(seed), mutant)
+  const { from, most, mutant, seed, seeds, survival, threads } = values
+  const subject = { mutant, survival }
+  if (seed !== undefined) return replay(Number(seed), subject)
   return search({
     seeds: { from: Number(from), count: Number(seeds) },
     most: Number(most),
     threads: Number(threads),
-    mutant
+    subject
   })
 }
 

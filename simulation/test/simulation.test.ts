@@ -2,6 +2,7 @@ import fs from "node:fs"
 import { describe, expect, it } from "vitest"
 import { mutants, mutate } from "../src/Mutants.ts"
 import * as Simulation from "../src/Simulation.ts"
+import * as Survival from "../src/Survival.ts"
 
 const seeds = 300
 
@@ -49,5 +50,36 @@ describe("simulation", () => {
       ...["ContentFiltered", "ContextTooLong"]
     ]
     expect(wanted.filter((one) => !seen.has(one))).toEqual([])
+  })
+})
+
+describe("simulation of runs that survive their processes", () => {
+  it("two hundred seeds are the runs that they would have been, and pay nothing twice", async () => {
+    const failures: Array<string> = []
+    const seen = new Set<string>()
+    for (let seed = 0; seed < 200; seed++) {
+      const { events, problems } = await Survival.simulate(seed)
+      if (problems.length > 0) failures.push(`pnpm simulate --survival --seed ${seed}: ${problems.join("; ")}`)
+      for (const event of events) {
+        seen.add(event.type)
+        if (event.type === "run-finished") seen.add(event.ending)
+        if (event.type === "run-started" && event.parent !== undefined) seen.add("nested")
+        if (event.type === "tool-finished") seen.add(event.isError ? "failed tool" : "tool")
+        if (event.type === "tool-finished" && /its result is lost/.test(String(event.content)))
+          seen.add("tool in doubt")
+      }
+    }
+    expect(failures).toEqual([])
+    const wanted = [
+      ...["call-lost", "call-interrupted", "call-failed", "turn-finished", "tool-started", "step-waiting"],
+      ...["step-reassigned", "answered", "failed", "budget", "nested", "tool", "failed tool", "tool in doubt"]
+    ]
+    expect(wanted.filter((one) => !seen.has(one))).toEqual([])
+  })
+
+  it("the same seed is the same order of all that happens", async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      expect(await Survival.simulate(seed)).toEqual(await Survival.simulate(seed))
+    }
   })
 })

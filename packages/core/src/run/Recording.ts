@@ -11,7 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Hash from "effect/Hash"
 import * as Journal from "../record/Journal.ts"
 import type { Known } from "../record/Recorded.ts"
-import type { Listener, Of, RunEvent, WaitingCall } from "../record/RunEvent.ts"
+import type { Listener, Of, Parent, RunEvent, WaitingCall } from "../record/RunEvent.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
 import { question } from "../task/Task.ts"
 
@@ -145,20 +145,24 @@ const mostShown = 200
 const waitsFor = ({ call, for: what, id }: WaitingCall): string =>
   `${call.name} (${id}${what === "approval" ? ", to be allowed" : ""})`
 
+const placeOf = ({ round, runId, step }: Parent): string => `${runId} ${round} ${step}`
+
 /** Keeps the head of a run, as its entries are written. */
 const heading = () => {
   let head: Journal.Head | undefined
   let costUsd = 0
   let calls = 0
-  /** What the steps wait for. */
+  /** What the steps wait for, without those that wait for a nested run. */
   const waiting = new Map<string, ReadonlyArray<string>>()
+  const delegating = new Set<string>()
   const take = (entry: Journal.Entry, run: string) => {
     if (entry.type === "event") {
       const { event } = entry
-      if (event.type === "step-waiting") {
-        waiting.set(`${event.runId} ${event.round} ${event.step}`, event.calls.map(waitsFor))
+      if (event.type === "run-started" && event.parent !== undefined) delegating.add(placeOf(event.parent))
+      if (event.type === "step-waiting" && !delegating.has(placeOf(event))) {
+        waiting.set(placeOf(event), event.calls.map(waitsFor))
       }
-      if (event.type === "tool-finished") waiting.delete(`${event.runId} ${event.round} ${event.step}`)
+      if (event.type === "tool-finished") waiting.delete(placeOf(event))
       if (event.runId !== run) return
       if (event.type === "run-started") {
         const { at, policy, pool, task } = event
@@ -193,28 +197,31 @@ const writing = (
   let broken: Broken | undefined
   let isForked = false
 
-  const append: Effect.Effect<void> = Effect.suspend(() => {
+  /** Takes what waits, and writes it. Nobody else begins to before it is there. */
+  const append = (): Effect.Effect<void> => {
     const entries = waiting
     const batch: Journal.Batch = { run, epoch: claim.epoch, seq: next, entries, head: heads.head() }
     waiting = []
     next += entries.length
     const done = Deferred.makeUnsafe<void>()
     current = done
-    return Effect.onExit(Effect.uninterruptible(journal.append(batch)), (exit) =>
+    return Effect.onExit(journal.append(batch), (exit) =>
       Effect.sync(() => {
         current = undefined
         if (Exit.isFailure(exit)) broken ??= exit.cause.reasons.flatMap((one) => ("error" in one ? [one.error] : []))[0]
         Deferred.doneUnsafe(done, Exit.void)
       })
     ).pipe(Effect.catch(() => Effect.void))
-  })
+  }
 
-  /** Writes all that waits now. */
-  const flush: Effect.Effect<void> = Effect.suspend(() => {
-    if (broken !== undefined) return Effect.void
-    if (current !== undefined) return Effect.andThen(Deferred.await(current), flush)
-    return waiting.length === 0 ? Effect.void : Effect.andThen(append, flush)
-  })
+  /** Writes all that waits now. Nothing comes between taking it and writing it. */
+  const flush: Effect.Effect<void> = Effect.uninterruptibleMask((restore) =>
+    Effect.suspend(() => {
+      if (broken !== undefined) return Effect.void
+      if (current !== undefined) return Effect.andThen(restore(Deferred.await(current)), flush)
+      return waiting.length === 0 ? Effect.void : Effect.andThen(append(), flush)
+    })
+  )
 
   const add = (entry: Journal.Entry) => {
     heads.take(entry, run)

@@ -10,7 +10,6 @@ import * as Policy from "../policy/Policy.ts"
 import * as RunEvent from "../record/RunEvent.ts"
 import type { Transcript } from "../record/Transcript.ts"
 import * as Seed from "../Seed.ts"
-import { messageOf } from "../Thrown.ts"
 import type { ShapeError } from "../task/compileShape.ts"
 import type { GraderError } from "../task/Grader.ts"
 import type * as Task from "../task/Task.ts"
@@ -23,6 +22,7 @@ import * as Workflow from "../workflow/Workflow.ts"
 import * as Budget from "./Budget.ts"
 import type { Options, Past, Round, RunOptions, RunResult } from "./Conductor.ts"
 import type * as Critic from "./Critic.ts"
+import { completing } from "./completing.ts"
 import * as Executor from "./Executor.ts"
 import { millisSince, ticks } from "./elapsed.ts"
 import { finished } from "./ending.ts"
@@ -315,50 +315,6 @@ const propose = Effect.fnUntraced(function* (
   })
   return checked.success
 })
-
-/** The completions that a policy asks for in a round. */
-const completing = (context: CallContext, round: number, seed: number) => {
-  const { emit } = context
-  let addedMillis = 0
-  const complete: Policy.Complete = ({ attempt, model, read, request }) =>
-    Effect.suspend(() => {
-      const onDelta =
-        emit &&
-        ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
-      let completion = ""
-      let reading: ReturnType<typeof read> | undefined
-      let thrown: unknown
-      const onAnswer = ({ addedMillis: added, cached, costUsd, text, usage }: Answered) => {
-        completion = text
-        addedMillis += added
-        try {
-          reading = read(text)
-        } catch (error) {
-          thrown = error
-        }
-        const error =
-          reading === undefined ? messageOf(thrown) : Result.isFailure(reading) ? reading.failure.message : undefined
-        const told = defined({ type: "completion-finished", round, attempt, completion, error, cached })
-        emit?.({ ...told, usage, costUsd })
-      }
-      const sample = Seed.derive(seed, "completion", attempt)
-      const asked = call(context, {
-        worker: model,
-        request,
-        sample,
-        round,
-        by: "policy",
-        turn: attempt,
-        onDelta,
-        onAnswer
-      })
-      return Effect.flatMap(asked, () =>
-        reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading })
-      )
-    })
-  /** The extra time of cached completions that are charged as made. */
-  return { complete, addedMillis: () => addedMillis }
-}
 
 /** Has the critic score the round; returns whether the run ends here. */
 const grade = Effect.fnUntraced(function* (

@@ -17,10 +17,11 @@ import * as Seed from "../Seed.ts"
 import type { ToolCall } from "../task/Message.ts"
 import { errorOfThrown } from "../task/thrownError.ts"
 import type { Paid } from "../task/Usage.ts"
-import { BudgetExceeded, checked, cost, noUsage, type Usage } from "../task/Usage.ts"
+import { type BudgetExceeded, checked, cost, noUsage, type Usage } from "../task/Usage.ts"
 import type { FinishReason, Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
-import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
-import { estimateOf, likelyTokens, usageOf, worstCase } from "./bounds.ts"
+import { boundOn, closeAll, reserveAtPayer } from "./accounts.ts"
+import type { Ledger, Payer, Reservation } from "./Budget.ts"
+import { estimateOf, likelyTokens, usageOf } from "./bounds.ts"
 import { millisSince, ticks } from "./elapsed.ts"
 import { fitted } from "./fitted.ts"
 import type { Recording } from "./Recording.ts"
@@ -89,8 +90,6 @@ export interface Answered extends Paid {
   readonly addedMillis: number
 }
 
-const nothing: Amount = { costUsd: 0, tokens: 0 }
-
 const paidFor = ({ worker }: Call, usage: Usage): Paid => ({ usage, costUsd: cost(worker.pricing, usage) })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -103,40 +102,6 @@ const errorOf = (worker: Worker, cause: Cause.Cause<unknown>): WorkerError | und
   if (failed !== undefined) return errorOfThrown(worker.id, failed.error)
   if (Cause.hasInterrupts(cause)) return undefined
   return errorOfThrown(worker.id, cause.reasons.find(Cause.isDieReason)?.defect)
-}
-
-// -------------------------------------------------------------------------------------------------------------------
-// Accounts
-// -------------------------------------------------------------------------------------------------------------------
-
-const boundOn = ({ isLimited }: Ledger, call: Call): Amount => (isLimited ? worstCase(call) : nothing)
-
-/** Reserves the worst case of a call on the payer's account. */
-const reserveAtPayer = (
-  payer: Payer,
-  call: Call,
-  place: Numbered | undefined
-): Effect.Effect<Reservation, BudgetExceeded> =>
-  Effect.mapError(
-    payer.account.reserve(boundOn(payer.account, call), place && nameOf(place)),
-    ({ allowed, limit, needed, spent }) => {
-      const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer" })
-      payer.onRefused?.({ error, worker: call.worker.id, request: call.request })
-      return error
-    }
-  )
-
-/** Settles what was reserved, or gives it back where the worker was not asked. */
-const closeAll = (
-  { ledger, payer }: CallContext,
-  own: Reservation,
-  payers: Reservation | undefined,
-  paid: Paid | undefined
-): Effect.Effect<void> => {
-  const close = (account: Ledger, reservation: Reservation) =>
-    paid === undefined ? account.release(reservation) : account.settle(reservation, paid)
-  const closed = close(ledger, own)
-  return payer === undefined || payers === undefined ? closed : Effect.andThen(closed, close(payer.account, payers))
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,40 @@
+/** What a call reserves on the accounts that it is charged to, and what becomes of it. */
+import * as Effect from "effect/Effect"
+import { BudgetExceeded, type Paid } from "../task/Usage.ts"
+import type { Amount, Ledger, Payer, Reservation } from "./Budget.ts"
+import { worstCase } from "./bounds.ts"
+import { type Numbered, nameOf } from "./replayed.ts"
+import type { Call, CallContext } from "./WorkerCall.ts"
+
+const nothing: Amount = { costUsd: 0, tokens: 0 }
+
+/** What is reserved for a call on an account. */
+export const boundOn = ({ isLimited }: Ledger, call: Call): Amount => (isLimited ? worstCase(call) : nothing)
+
+/** Reserves the worst case of a call on the payer's account. */
+export const reserveAtPayer = (
+  payer: Payer,
+  call: Call,
+  place: Numbered | undefined
+): Effect.Effect<Reservation, BudgetExceeded> =>
+  Effect.mapError(
+    payer.account.reserve(boundOn(payer.account, call), place && nameOf(place)),
+    ({ allowed, limit, needed, spent }) => {
+      const error = new BudgetExceeded({ limit, allowed, spent, needed, account: "payer" })
+      payer.onRefused?.({ error, worker: call.worker.id, request: call.request })
+      return error
+    }
+  )
+
+/** Settles what was reserved, or gives it back where the worker was not asked. */
+export const closeAll = (
+  { ledger, payer }: CallContext,
+  own: Reservation,
+  payers: Reservation | undefined,
+  paid: Paid | undefined
+): Effect.Effect<void> => {
+  const close = (account: Ledger, reservation: Reservation) =>
+    paid === undefined ? account.release(reservation) : account.settle(reservation, paid)
+  const closed = close(ledger, own)
+  return payer === undefined || payers === undefined ? closed : Effect.andThen(closed, close(payer.account, payers))
+}

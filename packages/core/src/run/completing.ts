@@ -1,0 +1,52 @@
+/** The completions of a policy's model: calls like any other, which are read as they come. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { defined } from "../Fields.ts"
+import type * as Policy from "../policy/Policy.ts"
+import * as Seed from "../Seed.ts"
+import { messageOf } from "../Thrown.ts"
+import { type Answered, type CallContext, call } from "./WorkerCall.ts"
+
+/** The completions that a policy asks for in a round. */
+export const completing = (context: CallContext, round: number, seed: number) => {
+  const { emit } = context
+  let addedMillis = 0
+  const complete: Policy.Complete = ({ attempt, model, read, request }) =>
+    Effect.suspend(() => {
+      const onDelta =
+        emit &&
+        ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
+      let completion = ""
+      let reading: ReturnType<typeof read> | undefined
+      let thrown: unknown
+      const onAnswer = ({ addedMillis: added, cached, costUsd, text, usage }: Answered) => {
+        completion = text
+        addedMillis += added
+        try {
+          reading = read(text)
+        } catch (error) {
+          thrown = error
+        }
+        const error =
+          reading === undefined ? messageOf(thrown) : Result.isFailure(reading) ? reading.failure.message : undefined
+        const told = defined({ type: "completion-finished", round, attempt, completion, error, cached })
+        emit?.({ ...told, usage, costUsd })
+      }
+      const sample = Seed.derive(seed, "completion", attempt)
+      const asked = call(context, {
+        worker: model,
+        request,
+        sample,
+        round,
+        by: "policy",
+        turn: attempt,
+        onDelta,
+        onAnswer
+      })
+      return Effect.flatMap(asked, () =>
+        reading === undefined ? Effect.die(thrown) : Effect.succeed({ completion, reading })
+      )
+    })
+  /** The extra time of cached completions that are charged as made. */
+  return { complete, addedMillis: () => addedMillis }
+}

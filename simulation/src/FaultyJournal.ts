@@ -1,0 +1,101 @@
+/** A journal of one process, over memory that others share, with a fault at one of its writes. */
+import * as Journal from "@divisi/core/Journal"
+import * as Seed from "@divisi/core/Seed"
+import * as Effect from "effect/Effect"
+
+/** What happens at a write. */
+export type Fault =
+  /** The process is killed: nothing of it goes on. */
+  | "crash-before"
+  | "crash-after"
+  /** The write is refused, or made and its reply is lost. */
+  | "refused"
+  | "reply-lost"
+  /** It reaches the store twice. */
+  | "twice"
+  /** The process stands still until another has taken over, and then goes on. */
+  | "stall"
+
+/** Every fault. */
+export const faults: ReadonlyArray<Fault> = ["crash-before", "crash-after", "refused", "reply-lost", "twice", "stall"]
+
+/** The journal of a process. */
+export interface FaultyJournal {
+  readonly journal: Journal.Journal
+  /** Whether its process is dead, or stands still. */
+  readonly state: () => "goes-on" | "dead" | "still"
+  /** Lets a process that stood still go on. */
+  readonly wake: () => void
+  /** The process has ended for all others: its claims are free. */
+  readonly end: () => void
+}
+
+/** What was written, by whom. */
+export interface Written {
+  readonly epoch: number
+  readonly entries: number
+}
+
+const refused = new Journal.JournalError({ journal: "faulty", reason: { _tag: "Unwritable", detail: "a fault" } })
+
+/** Makes the journal of one process. The fault comes at the write of this number, from 1. */
+export const make = (
+  memory: Journal.Memory,
+  draw: Seed.Draw,
+  fault: { readonly what: Fault; readonly at: number } | undefined,
+  log: Array<Written>
+): FaultyJournal => {
+  const store = Journal.makeMemory(memory)
+  let writes = 0
+  let state: "goes-on" | "dead" | "still" = "goes-on"
+  let wake = () => {}
+
+  const write = (batch: Journal.Batch) =>
+    Effect.tap(store.append(batch), () =>
+      Effect.sync(() => log.push({ epoch: batch.epoch, entries: batch.entries.length }))
+    )
+
+  const die = Effect.suspend(() => {
+    state = "dead"
+    return Effect.never
+  })
+
+  const stall = Effect.callback<void>((resume) => {
+    state = "still"
+    wake = () => {
+      state = "goes-on"
+      resume(Effect.void)
+    }
+  })
+
+  const at = (what: Fault, batch: Journal.Batch): Effect.Effect<void, Journal.JournalError> => {
+    switch (what) {
+      case "crash-before":
+        return die
+      case "crash-after":
+        return Effect.andThen(write(batch), die)
+      case "refused":
+        return Effect.fail(refused)
+      case "reply-lost":
+        return Effect.andThen(write(batch), Effect.fail(refused))
+      case "twice":
+        return Effect.andThen(write(batch), Effect.ignore(write(batch)))
+      case "stall":
+        return Effect.andThen(stall, write(batch))
+    }
+  }
+
+  const append: Journal.Journal["append"] = (batch) =>
+    Effect.suspend(() => {
+      writes += 1
+      const written = writes === fault?.at ? at(fault.what, batch) : write(batch)
+      return Seed.chance(draw, 0.4) ? Effect.andThen(Effect.sleep(Seed.below(draw, 10)), written) : written
+    })
+
+  return {
+    journal: { ...store, append },
+    state: () => state,
+    wake: () => wake(),
+    end: store.end
+  }
+}
