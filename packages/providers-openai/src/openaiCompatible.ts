@@ -56,10 +56,10 @@ const ofServers = { images: false, files: false, maxStopSequences: Number.POSITI
  * **Details**
  *
  * An address and a model are enough for most servers. Settings say how another differs; nothing is detected: how it
- * reports usage (`usage`), where it puts reasoning (`reasoningField`), where it wants it back (`reasoningEcho`), which role
- * (`systemRole`) and which output limit (`outputLimit`) it knows. `presets` has the settings of vLLM, SGLang, llama-server, Ollama, LM Studio,
- * OpenRouter, DeepSeek and Together. Without `apiKey` neither a key nor the environment's OpenAI account is sent. The
- * price is unknown unless `pricing` sets it: for a server of your own that may be `Usage.free`.
+ * reports usage (`usage`), where it puts reasoning (`reasoningField`), where it wants it back (`reasoningEcho`), which
+ * role (`systemRole`) and which output limit (`outputLimit`) it knows. `presets` has the settings of vLLM, SGLang,
+ * llama-server, Ollama, LM Studio, OpenRouter, DeepSeek and Together. Without `apiKey` neither a key nor the
+ * environment's OpenAI account is sent. The price is unknown unless `pricing` sets it: for a server of your own that may be `Usage.free`.
  *
  * It is assumed that the model calls tools and knows JSON Schemas, but sees no pictures and reads no files;
  * `capabilities` says otherwise.

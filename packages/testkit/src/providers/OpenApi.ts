@@ -3,6 +3,7 @@
  * valid, and may have no field that the description does not know.
  */
 import { readFile } from "node:fs/promises"
+import type { ToolDefinition } from "@divisi/core/Tool"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import type { ValidateFunction } from "ajv"
 import { Ajv2020 } from "ajv/dist/2020.js"
@@ -39,6 +40,42 @@ const conversation = [
   { role: "user", content: "Go on: \u0000 🌍" }
 ] as const
 
+const tool: ToolDefinition = {
+  name: "weather",
+  description: "Weather of a city",
+  input: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false }
+}
+
+const call = { id: "call_1", name: tool.name, arguments: '{"city":"Ulm"}' }
+
+const called = [user, { role: "assistant", content: "", toolCalls: [call] }] as const
+
+const result = { role: "tool", callId: call.id, name: call.name } as const
+
+const image = { type: "image", data: "iVBORw0KGgo=", mediaType: "image/png" } as const
+const linkedImage = { type: "image", url: "https://example.com/cat.png" } as const
+const file = { type: "file", name: "a.pdf", data: "JVBERi0xLjQK", mediaType: "application/pdf" } as const
+const linkedFile = { type: "file", url: "https://example.com/b.pdf", mediaType: "application/pdf" } as const
+
+const shape = { type: "json-schema", name: "city", schema: tool.input } as const
+
+const choices = ["auto", "none", "required", { name: tool.name }] as const
+
+/** What a worker may be unable to do; it then rejects it. */
+const able: ReadonlyArray<WorkerRequest> = [
+  ...choices.map((toolChoice): WorkerRequest => ({ messages: [user], tools: [tool], toolChoice })),
+  { messages: [user], tools: [{ ...tool, strict: true }], parallelToolCalls: false },
+  { messages: [...called, { ...result, content: "sunny" }], tools: [tool] },
+  { messages: [...called, { ...result, content: "no such city", isError: true }], tools: [tool] },
+  { messages: [...called, { ...result, content: [{ type: "text", text: "A map:" }, image] }], tools: [tool] },
+  { messages: [{ role: "user", content: [{ type: "text", text: "What?" }, image, linkedImage] }] },
+  { messages: [{ role: "user", content: [{ type: "text", text: "What?" }, file] }] },
+  { messages: [{ role: "user", content: [{ type: "text", text: "What?" }, linkedFile] }] },
+  { messages: [user], output: { type: "json" } },
+  { messages: [user], output: shape },
+  { messages: [user], output: { ...shape, description: "A city", strict: false }, tools: [tool] }
+]
+
 const efforts = ["minimal", "low", "medium", "high"] as const
 
 /** One request for each thing that a request can say. */
@@ -60,7 +97,8 @@ const probes: ReadonlyArray<WorkerRequest> = [
     seed: 1,
     stopSequences: ["a", "b", "c", "d"],
     reasoning: { type: "off" }
-  }
+  },
+  ...able
 ]
 
 /** Every request that a provider sends for everything that can be asked of it. What it rejects is not among them. */
@@ -138,7 +176,8 @@ const modern = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(modern)
   if (typeof value !== "object" || value === null) return value
   const { exclusiveMaximum, exclusiveMinimum, nullable, ...rest } = Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, modern(inner)])
+    // Of the forms of one thing that a description lists, some overlap: what fits several of them is as described.
+    Object.entries(value).map(([key, inner]) => [key === "oneOf" && Array.isArray(inner) ? "anyOf" : key, modern(inner)])
   )
   const bounds = {
     ...present({ exclusiveMinimum: exclusiveMinimum === true ? rest.minimum : exclusiveMinimum || undefined }),

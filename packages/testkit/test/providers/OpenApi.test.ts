@@ -23,7 +23,8 @@ const description = {
         type: "object",
         properties: {
           temperature: { type: "number", minimum: 0, exclusiveMinimum: true, nullable: true },
-          stop: { nullable: true, oneOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] }
+          stop: { nullable: true, oneOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
+          tool: { oneOf: [{ type: "object", required: ["name"] }, { type: "object", required: ["type"] }] }
         }
       }
     }
@@ -58,6 +59,11 @@ describe("OpenApi", () => {
 
   it("names a field that the description does not know, though it allows others", () => {
     assert.match(problems(request({ model: "m", tempreature: 1 }))[0] ?? "", /no field "tempreature"/)
+  })
+
+  it("passes what fits several forms that the description lists, and not what fits none", () => {
+    assert.deepStrictEqual(problems(request({ model: "m", tool: { name: "clock", type: "function" } })), [])
+    assert.match(problems(request({ model: "m", tool: {} })).join("\n"), /\/tool must match a schema in anyOf/)
   })
 
   it("finds paths with parameters, and misses those that are not there", () => {
