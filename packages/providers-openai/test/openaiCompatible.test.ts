@@ -1,13 +1,19 @@
-import { OpenAiChat, ProviderContract } from "@divisi/testkit/providers"
+import type { Message } from "@divisi/core/Message"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
+import { OpenAiChat, ProviderContract, Script, WireServer } from "@divisi/testkit/providers"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { assert, describe, it } from "vitest"
 import { openaiCompatible, type Preset, presets } from "../src/index.ts"
 
 const optionsOf = (preset: Preset): ProviderContract.Options => {
-  const { name, reasoningField, reasoningFields = {}, usage } = preset
+  const { name, reasoningEcho, reasoningField, reasoningFields = {}, usage } = preset
+  const hasReasoningDetails = reasoningEcho === "reasoning_details"
   const noField = { type: "rejected", reason: `${name} has no such parameter` } as const
   return {
     name: `openaiCompatible (${name})`,
-    dialect: OpenAiChat.compatible({ name, usage, reasoningField }),
+    dialect: OpenAiChat.compatible({ name, usage, reasoningField, hasReasoningDetails }),
     make: ({ baseURL, defaults, ...connection }) =>
       openaiCompatible({
         ...preset,
@@ -58,6 +64,38 @@ for (const preset of [
     for (const one of differing) it(`${one.id}: ${one.name}`, () => ProviderContract.check(one, optionsOf(preset)))
   })
 }
+
+describe("openaiCompatible (deepseek)", () => {
+  const question: Message = { role: "user", content: "Weather in Ulm?" }
+  const tools = [{ name: "weather", input: { type: "object" } }]
+
+  it("gets the reasoning before a call of a tool back with its result, and others do not", async () => {
+    const asking = [Script.reasoning("I must "), Script.reasoning("look."), ...Script.call("call_1", "weather", "{}")]
+    await using server = await WireServer.start(OpenAiChat.compatible({ reasoningField: "reasoning_content" }), [
+      Script.answer(asking, { ending: "tool-calls" }),
+      Script.answer("Sunny.")
+    ])
+    const make = (preset: Preset) => openaiCompatible({ ...preset, model: "m", apiKey: "k", baseURL: `${server.url}/v1` })
+    const ask = (worker: Worker, messages: ReadonlyArray<Message>) =>
+      Effect.runPromise(Stream.runCollect(WorkerStream.generate(worker, { messages, tools })))
+    const finish = (await ask(make(presets.deepSeek), [question])).at(-1)
+    const messages: ReadonlyArray<Message> = [
+      question,
+      {
+        role: "assistant",
+        content: "",
+        toolCalls: [{ id: "call_1", name: "weather", arguments: "{}" }],
+        echo: finish?.type === "finish" ? finish.echo : undefined
+      },
+      { role: "tool", callId: "call_1", name: "weather", content: "sunny" }
+    ]
+    await ask(make(presets.deepSeek), messages)
+    await ask(make(presets.vllm), messages)
+    const said = server.exchanges.slice(1).map(({ body }) => (body as { messages: ReadonlyArray<object> }).messages[1])
+    assert.deepInclude(said[0], { reasoning_content: "I must look." })
+    assert.notProperty(said[1], "reasoning_content")
+  })
+})
 
 describe("openaiCompatible with an address and a model alone", () => {
   const bare: ProviderContract.Options = {

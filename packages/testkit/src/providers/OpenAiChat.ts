@@ -41,6 +41,8 @@ export interface Deviations {
   readonly hasRateLimits?: boolean | undefined
   /** The field of reasoning text; OpenAI itself sends none. */
   readonly reasoningField?: "reasoning_content" | "reasoning" | undefined
+  /** Whether reasoning comes as signed details, too, which go back with a turn that called tools; false by default. */
+  readonly hasReasoningDetails?: boolean | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -122,6 +124,12 @@ const reasoningOf = (body: Readonly<Record<string, unknown>>): Reasoning | undef
   return typeof tokens === "number" ? { type: "budget", tokens } : effortOf(body.reasoning_effort ?? effort)
 }
 
+const signaturesOf = (item: unknown): ReadonlyArray<string> =>
+  items(fields(item).reasoning_details).flatMap((detail) => {
+    const { signature } = fields(detail)
+    return typeof signature === "string" ? [signature] : []
+  })
+
 const read = (request: Captured): Sent => {
   const body = fields(request.body)
   const stop = typeof body.stop === "string" ? [body.stop] : (body.stop as ReadonlyArray<string>)
@@ -139,7 +147,8 @@ const read = (request: Captured): Sent => {
       tools: body.tools === undefined ? undefined : items(body.tools).map(toolOf),
       toolChoice: choiceOf(body.tool_choice),
       parallelToolCalls: body.parallel_tool_calls as boolean,
-      output: outputOf(body.response_format)
+      output: outputOf(body.response_format),
+      signatures: some(items(body.messages).flatMap(signaturesOf))
     })
   }
 }
@@ -205,7 +214,12 @@ const writeCalls = (answer: Answer, write: (delta: unknown) => string) => {
   }
 }
 
-const stream = (answer: Answer, model: string, { reasoningField, usage = "stream-options" }: Deviations) => {
+const detail = (more: Readonly<Record<string, string>>) => ({
+  reasoning_details: [{ type: "reasoning.text", format: "unknown", index: 0, ...more }]
+})
+
+const stream = (answer: Answer, model: string, deviations: Deviations) => {
+  const { hasReasoningDetails, reasoningField, usage = "stream-options" } = deviations
   const isNoisy = answer.noise !== false
   const opening = [event(chunk(model, [choice({ role: "assistant", content: "", refusal: null })]))]
   if (isNoisy) opening.push(": a comment\n\n", event(chunk(model, [choice({ mood: "sunny" })], { a_field: "new" })))
@@ -214,7 +228,8 @@ const stream = (answer: Answer, model: string, { reasoningField, usage = "stream
   const deltas = answer.deltas.map((delta) => {
     if (delta.type === "tool-call") return writeCall(delta)
     if (delta.type === "text") return write({ content: delta.text })
-    return reasoningField === undefined ? "" : write({ [reasoningField]: delta.text })
+    const details = hasReasoningDetails ? detail({ text: delta.text }) : {}
+    return reasoningField === undefined ? "" : write({ [reasoningField]: delta.text, ...details })
   })
   const reported = answer.usage === undefined || usage === "none" ? undefined : usageOf(answer.usage)
   const last = chunk(model, [choice({}, finishReasons[answer.ending])])
@@ -222,7 +237,9 @@ const stream = (answer: Answer, model: string, { reasoningField, usage = "stream
     usage === "final" && reported !== undefined
       ? [event({ ...last, usage: reported })]
       : [event(last), ...(reported === undefined ? [] : [event(chunk(model, [], { usage: reported }))])]
-  return { opening, deltas, closing: [...closing, event("[DONE]")] }
+  const signed = hasReasoningDetails && answer.signature !== undefined
+  const signature = signed ? [write(detail({ signature: answer.signature ?? "" }))] : []
+  return { opening, deltas, closing: [...signature, ...closing, event("[DONE]")] }
 }
 
 const callsOf = (answer: Answer) => {
@@ -287,6 +304,7 @@ export const compatible = (deviations: Deviations): Dialect => ({
   whole: (answer, model) => whole(answer, model, deviations),
   refuse: OpenAiErrors.refuse,
   refuseInStream,
+  signs: deviations.hasReasoningDetails,
   allowance: deviations.hasRateLimits ? OpenAiErrors.allowance : undefined,
   malformed: 'data: {"id":"chatcmpl-01","choices":[{"delta":{"content":"br\n\n'
 })
