@@ -75,7 +75,8 @@ describe("openaiCompatible (deepseek)", () => {
       Script.answer(asking, { ending: "tool-calls" }),
       Script.answer("Sunny.")
     ])
-    const make = (preset: Preset) => openaiCompatible({ ...preset, model: "m", apiKey: "k", baseURL: `${server.url}/v1` })
+    const make = (preset: Preset) =>
+      openaiCompatible({ ...preset, model: "m", apiKey: "k", baseURL: `${server.url}/v1` })
     const ask = (worker: Worker, messages: ReadonlyArray<Message>) =>
       Effect.runPromise(Stream.runCollect(WorkerStream.generate(worker, { messages, tools })))
     const finish = (await ask(make(presets.deepSeek), [question])).at(-1)

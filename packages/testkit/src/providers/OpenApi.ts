@@ -177,7 +177,10 @@ const modern = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   const { exclusiveMaximum, exclusiveMinimum, nullable, ...rest } = Object.fromEntries(
     // Of the forms of one thing that a description lists, some overlap: what fits several of them is as described.
-    Object.entries(value).map(([key, inner]) => [key === "oneOf" && Array.isArray(inner) ? "anyOf" : key, modern(inner)])
+    Object.entries(value).map(([key, inner]) => [
+      key === "oneOf" && Array.isArray(inner) ? "anyOf" : key,
+      modern(inner)
+    ])
   )
   const bounds = {
     ...present({ exclusiveMinimum: exclusiveMinimum === true ? rest.minimum : exclusiveMinimum || undefined }),

@@ -24,7 +24,12 @@ const description = {
         properties: {
           temperature: { type: "number", minimum: 0, exclusiveMinimum: true, nullable: true },
           stop: { nullable: true, oneOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] },
-          tool: { oneOf: [{ type: "object", required: ["name"] }, { type: "object", required: ["type"] }] }
+          tool: {
+            oneOf: [
+              { type: "object", required: ["name"] },
+              { type: "object", required: ["type"] }
+            ]
+          }
         }
       }
     }
