@@ -5,6 +5,7 @@
  * A question is cut into parts by its wording, each text is read by itself, and for each part somebody is pointed at:
  * who answers, who checks, or nobody. What it can ask for are the kinds of question that it was trained with.
  */
+import { fileURLToPath } from "node:url"
 import * as Policy from "@divisi/core/Policy"
 import * as Seed from "@divisi/core/Seed"
 import * as Task from "@divisi/core/Task"
@@ -175,6 +176,23 @@ const byLot = (values: ReadonlyArray<number>, temperature: number, draw: () => n
  *
  * It knows the eight kinds of question of the gym and reads English alone. A record of past answers is the last line of
  * a description: `Record: dates 3/4 high, logic 0/2 low.`
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as Teams from "@divisi/gym/Teams"
+ * import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const policy = ReadingPolicy.make(yield* ReadingPolicy.load())
+ *   const [team] = Teams.draw({ split: "test", count: 1, workers: [5, 5], unanswerable: 0 })
+ *   return yield* Conductor.make({ policy, pool: team.pool }).run(team.task)
+ * })
+ * const { ending } = await Effect.runPromise(program)
+ * ending // => "answered"
+ * ```
  */
 export const make = ({ head, reader }: Model, options: Options = {}): Policy.Policy => {
   const { name = "reading", onChoice, temperature = 0 } = options
@@ -218,8 +236,11 @@ export const make = ({ head, reader }: Model, options: Options = {}): Policy.Pol
 /** A part of the file: the head's weights. */
 const headPart = "choice_head"
 
-/** Reads a model that `pnpm --filter @divisi/recipes reader` has made. */
-export const load = Effect.fnUntraced(function* (path: string) {
+/** Where the model is that comes with this package. */
+export const file: string = fileURLToPath(new URL("../model/divisi-reader.gguf", import.meta.url))
+
+/** Reads a model that `pnpm --filter @divisi/recipes reader` has made: {@link file} by default. */
+export const load = Effect.fnUntraced(function* (path: string = file) {
   const { metadata, parts, weights } = yield* Reader.load(path)
   const head = Float64Array.from(parts[headPart] ?? [])
   if (head.length !== ChoiceHead.size) {

@@ -1,8 +1,10 @@
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
+import type { Policy } from "@divisi/core/Policy"
 import * as Reader from "@divisi/gguf/Reader"
 import * as Teams from "@divisi/gym/Teams"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -12,6 +14,7 @@ import * as Examples from "../src/teams/Examples.ts"
 import * as TeamRuns from "../src/teams/TeamRuns.ts"
 import * as Training from "../src/teams/Training.ts"
 import * as Words from "../src/teams/wordsOfBreadth.ts"
+import * as Sample from "../src/tiny/Sample.ts"
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-reading-"))
 afterAll(() => fs.rmSync(folder, { recursive: true }))
@@ -74,5 +77,26 @@ describe("a training of a reading Conductor", () => {
         assert.lengthOf(runs, 3)
       }),
     60_000
+  )
+})
+
+describe("the reader that ships", () => {
+  const teams = (options: Partial<Teams.Options>) =>
+    Teams.draw({ split: "validation", count: 40, seed: 77, ...options })
+
+  const right = Effect.fnUntraced(function* (policy: Policy, drawn: ReadonlyArray<Teams.Team>) {
+    const runs = yield* TeamRuns.measure(policy, drawn)
+    return Sample.estimate(runs.map((run) => run.right)).mean
+  })
+
+  it.live("asks better workers of teams that nobody has seen than the rule of words", () =>
+    Effect.gen(function* () {
+      const reading = ReadingPolicy.make(yield* ReadingPolicy.load())
+      for (const options of [{}, { workers: [24, 24] }, { truth: "doubtful", record: 20 }] as const) {
+        const drawn = teams(options)
+        const [own, rule] = [yield* right(reading, drawn), yield* right(LexicalPolicy.make(), drawn)]
+        assert.isAbove(own, rule + 0.05, JSON.stringify(options))
+      }
+    })
   )
 })
