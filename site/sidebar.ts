@@ -10,7 +10,8 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "own-pool", label: "My own pool" },
       { slug: "providers", label: "Real models" },
       { slug: "tools", label: "Tools, pictures, shapes" },
-      "budgets"
+      "budgets",
+      { slug: "durable-runs", label: "Runs that survive" }
     ]
   },
   {

@@ -30,6 +30,7 @@ import { provider } from "./provider/command.ts"
 import { rate } from "./rate/command.ts"
 import { replay } from "./replay/command.ts"
 import { run as runCommand } from "./run/command.ts"
+import { runs } from "./runs/command.ts"
 import { train } from "./train/command.ts"
 import { workflow } from "./workflow/command.ts"
 
@@ -61,6 +62,7 @@ const divisi = Command.make("divisi").pipe(
   Command.withSubcommands([
     init,
     runCommand,
+    runs,
     chat,
     replay,
     workflow,

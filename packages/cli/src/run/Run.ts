@@ -1,8 +1,11 @@
 /** `divisi run`: one question through a Conductor, shown as it happens. */
+import { randomUUID } from "node:crypto"
 import * as Conductor from "@divisi/core/Conductor"
+import type * as Journal from "@divisi/core/Journal"
 import type { Ending, RunEvent } from "@divisi/core/RunEvent"
 import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
@@ -11,7 +14,7 @@ import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import * as TranscriptFile from "../conductor/TranscriptFile.ts"
 import type { Config } from "../config.ts"
-import { exitCodes, type Failure, silent } from "../invocation/Failure.ts"
+import { exitCodes, type Failure, failed, silent } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
 import * as View from "../view/View.ts"
 import type { Input } from "./flags.ts"
@@ -48,7 +51,7 @@ const realModels = [
   ""
 ].join("\n")
 
-const profilesOf = ({ profiles }: Input): Effect.Effect<Profiles | undefined, Failure> =>
+const profilesOf = ({ profiles }: Team): Effect.Effect<Profiles | undefined, Failure> =>
   Option.match(profiles, {
     onNone: () => Effect.succeed(undefined),
     onSome: (place) =>
@@ -74,15 +77,34 @@ const noted = (transcript: Transcript.Transcript | undefined): Effect.Effect<voi
         (OwnOutcomes) => OwnOutcomes.note(transcript)
       )
 
-/**
- * Runs a question to its end. An interruption stops its calls; what was done and paid is shown and written all the
- * same.
- */
-export const run = (input: Input): Effect.Effect<void, Failure> => Effect.scoped(answer(input))
+/** What a run is made and shown by. */
+type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal">
 
-const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void, Failure, Scope.Scope> {
-  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
-  const question = yield* Question.resolve(input)
+/** A run that is kept. */
+interface Kept {
+  readonly journal: Journal.Journal
+  readonly runId: string
+  /** Whether it had ended before: its result is given again. */
+  readonly hasEnded: boolean
+}
+
+/** How a run that is kept goes on, where it has not ended. */
+const hint = ({ runId }: Kept, exit: Exit.Exit<Conductor.RunResult, unknown>): void => {
+  const hasEnded = Exit.isSuccess(exit) && exit.value.ending !== "suspended" && exit.value.ending !== "interrupted"
+  if (!hasEnded) process.stderr.write(`divisi: the run is kept; to go on: divisi runs resume ${runId}\n`)
+}
+
+/**
+ * Runs to the end what `ask` begins, and shows it. An interruption stops its calls; what was done and paid is shown and
+ * written all the same.
+ */
+export const perform = Effect.fnUntraced(function* (
+  config: Config,
+  input: Team,
+  question: string,
+  kept: Kept | undefined,
+  ask: (conductor: Conductor.Conductor["Service"], options: Conductor.RunOptions) => Effect.Effect<Conductor.RunResult>
+): Effect.fn.Return<void, Failure, Scope.Scope> {
   const isGym = RunOptions.isGym(config, input)
   const options = yield* RunOptions.resolve(isGym ? yield* equipped(config, question) : config, input, {
     profiles: yield* profilesOf(input),
@@ -96,17 +118,46 @@ const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void
     recorder.listener(event)
     view.show(event)
   }
-  const finish = Effect.suspend(() => {
-    view.close()
-    const transcript = recorder.transcript()
-    return file === undefined || transcript === undefined ? Effect.void : TranscriptFile.write(file, transcript)
-  })
+  const finish = (exit: Exit.Exit<Conductor.RunResult, unknown>) =>
+    Effect.suspend(() => {
+      view.close()
+      const transcript = recorder.transcript()
+      if (kept !== undefined && transcript !== undefined) hint(kept, exit)
+      return file === undefined || transcript === undefined ? Effect.void : TranscriptFile.write(file, transcript)
+    })
   const result = yield* Effect.onExit(
-    Services.provide(Conductor.make(options).run(question, { listener }), { ...Services.of(config, input), isGym }),
-    () => finish
+    Services.provide(ask(Conductor.make(options), { listener, journal: kept?.journal, runId: kept?.runId }), {
+      ...Services.of(config, input),
+      isGym
+    }),
+    finish
   )
-  if (!isGym) yield* noted(recorder.transcript())
+  // Whose journal cannot be used has not begun, and nothing of it was shown.
+  if (recorder.transcript() === undefined) return yield* failed(result.detail ?? "The run cannot begin.")
+  if (!isGym && kept?.hasEnded !== true) yield* noted(recorder.transcript())
   if (result.ending === "refused" && isGym) process.stderr.write(realModels)
   const code = codes[result.ending]
   if (code !== exitCodes.answered) return yield* silent(code)
 })
+
+/** Where a run is kept, if it is. */
+const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undefined, Failure, Scope.Scope> => {
+  if (!durable && Option.isNone(runId)) return Effect.succeed(undefined)
+  return Effect.gen(function* () {
+    const Journals = yield* Effect.promise(() => import("../runs/Journals.ts"))
+    const opened = yield* Journals.open(journal)
+    const id = Option.getOrElse(runId, () => randomUUID())
+    const known = (yield* Journals.list(opened)).find(({ run }) => run === id)
+    return { journal: opened, runId: id, hasEnded: known?.ending !== undefined }
+  })
+}
+
+const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void, Failure, Scope.Scope> {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const question = yield* Question.resolve(input)
+  const kept = yield* keeping(input)
+  yield* perform(config, input, question, kept, (conductor, options) => conductor.run(question, options))
+})
+
+/** Runs a question to its end. */
+export const run = (input: Input): Effect.Effect<void, Failure> => Effect.scoped(answer(input))

@@ -18,7 +18,7 @@ export const run = Command.make("run", flags, (input) =>
       "is asked. On a terminal the view is redrawn in its place; in CI or with NO_COLOR it is plain lines. Where the",
       "output is a pipe or a file, it gets the answer alone, and the error output gets the rest.",
       "",
-      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withShortDescription("Answer a question with a team of workers"),
@@ -34,6 +34,7 @@ export const run = Command.make("run", flags, (input) =>
       command: 'divisi run "…" --max-cost 0.01 --timeout 30s',
       description: "With limits (exit code 3 when one is reached)"
     },
+    { command: 'divisi run "…" --durable', description: "Kept: Ctrl-C, a crash, then `divisi runs resume ID`" },
     { command: 'divisi run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" },
     {
       command: 'divisi run "…" --pool openai:gpt-5,google:gemini-2.5-pro --policy openai:gpt-5-mini',

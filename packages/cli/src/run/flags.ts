@@ -32,6 +32,17 @@ export const flags = {
   ),
   timeout: timeout("The longest the run may take: 30s, 2m"),
   json: toggle("json", "Print the run's events as lines of JSON"),
+  durable: toggle("durable", "Keep the run, so that it goes on after Ctrl-C, a crash or a restart: see `divisi runs`"),
+  runId: Flag.String("run-id").pipe(
+    Flag.withMetavar("<id>"),
+    Flag.withDescription("Keep the run under this id; one that is known is gone on with, or shown again"),
+    Flag.optional
+  ),
+  journal: Flag.String("journal").pipe(
+    Flag.withMetavar("<file>"),
+    Flag.withDescription("The file that keeps runs (default DIVISI_RUNS, or runs.sqlite in your data folder)"),
+    Flag.optional
+  ),
   transcript: Flag.String("transcript").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription("Write the run to a file, for `divisi replay`; also when it fails or is interrupted"),

@@ -1,0 +1,42 @@
+/** The journal that durable runs are kept in, and how one of its runs is named. */
+import * as Journal from "@divisi/core/Journal"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+
+/** Opens a journal: by default that of this user. */
+export const open = (file: Option.Option<string>): Effect.Effect<Journal.Journal, Failure, Scope.Scope> =>
+  Effect.flatMap(
+    Effect.promise(() => import("@divisi/files/DiskJournal")),
+    (DiskJournal) =>
+      Effect.mapError(DiskJournal.make({ file: Option.getOrUndefined(file) }), ({ message }) => failed(message))
+  )
+
+/** The runs of a journal. */
+export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Journal.Summary>, Failure> =>
+  Effect.mapError(journal.list, ({ message }) => failed(message))
+
+/** Finds a run by its id, or by the beginning of it that no other has. */
+export const find = Effect.fnUntraced(function* (
+  journal: Journal.Journal,
+  name: string
+): Effect.fn.Return<Journal.Summary, Failure> {
+  const runs = yield* list(journal)
+  const exact = runs.find(({ run }) => run === name)
+  if (exact !== undefined) return exact
+  const begun = runs.filter(({ run }) => run.startsWith(name))
+  if (begun.length === 1) return begun[0]!
+  return yield* usage(
+    begun.length === 0
+      ? `No run is called ${name}: \`divisi runs\` lists those that there are.`
+      : `${begun.length} runs begin with ${name}: ${begun.map(({ run }) => run).join(", ")}.`
+  )
+})
+
+/** The events of a run. */
+export const events = (journal: Journal.Journal, run: string) =>
+  Effect.mapBoth(journal.read(run), {
+    onSuccess: Journal.eventsOf,
+    onFailure: ({ message }) => failed(message)
+  })

@@ -1,0 +1,123 @@
+/** `divisi runs`: the runs of a journal, listed, shown, gone on with and deleted. */
+import * as Journal from "@divisi/core/Journal"
+import { question } from "@divisi/core/Task"
+import type { Given } from "@divisi/core/Tool"
+import * as Transcript from "@divisi/core/Transcript"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import * as Run from "../run/Run.ts"
+import * as PlainView from "../view/PlainView.ts"
+import type { DeleteInput, ListInput, ResumeInput, ShowInput } from "./flags.ts"
+import * as Journals from "./Journals.ts"
+import * as RunsText from "./RunsText.ts"
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** Lists runs, the last changed first. */
+export const list = (input: ListInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const journal = yield* Journals.open(input.journal)
+      const now = yield* Clock.currentTimeMillis
+      const { minCost, newerThan, state, worker } = input
+      const isMeant = (run: Journal.Summary) =>
+        Option.match(state, { onNone: () => true, onSome: (state) => Journal.stateOf(run) === state }) &&
+        Option.match(worker, { onNone: () => true, onSome: (id) => run.workers.includes(id) }) &&
+        Option.match(minCost, { onNone: () => true, onSome: (usd) => run.costUsd >= usd }) &&
+        Option.match(newerThan, { onNone: () => true, onSome: (age) => now - run.changedAt <= age })
+      const runs = (yield* Journals.list(journal)).filter(isMeant)
+      const shown = runs.slice(0, input.limit)
+      if (input.json)
+        return print(
+          JSON.stringify(
+            shown.map((run) => ({ ...run, state: Journal.stateOf(run) })),
+            null,
+            2
+          )
+        )
+      print(RunsText.list(shown, now, runs.length))
+    })
+  )
+
+/** Shows a run as `replay` does, or its events. */
+export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const journal = yield* Journals.open(input.journal)
+      const summary = yield* Journals.find(journal, input.id)
+      const events = yield* Journals.events(journal, summary.run)
+      if (input.json) return print(events.map((event) => JSON.stringify(event)).join("\n"))
+      const transcript = Transcript.fromEvents(events)!
+      for (const { lines } of PlainView.entries(transcript)) print(lines.join("\n"))
+      print(RunsText.state(summary))
+    })
+  )
+
+/** What is given for the calls that a run waits for. */
+const given = ({ approve, decline, result }: ResumeInput): Effect.Effect<Readonly<Record<string, Given>>, Failure> => {
+  const results: Array<readonly [string, Given]> = [
+    ...approve.map((id) => [id, { approved: true }] as const),
+    ...decline.map((id) => [id, { approved: false }] as const)
+  ]
+  for (const text of result) {
+    const at = text.indexOf("=")
+    if (at < 1)
+      return Effect.fail(usage(`--result ${text}: expected the id of a call and its result, as in 0.0.0.0=42.`))
+    results.push([text.slice(0, at), text.slice(at + 1)])
+  }
+  return Effect.succeed(Object.fromEntries(results))
+}
+
+/** Goes on with a run. Without `--pool` the workers are those of the run. */
+export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* (): Effect.fn.Return<void, Failure, Scope.Scope> {
+      const results = yield* given(input)
+      const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+      const journal = yield* Journals.open(input.journal)
+      const { ending, run, workers } = yield* Journals.find(journal, input.id)
+      const pool = Option.orElse(input.pool, () => Option.some(workers.join(",")))
+      const team = { ...input, pool, seed: Option.none<number>() }
+      const [begun] = yield* Journals.events(journal, run)
+      const asked = begun?.type === "run-started" ? question(begun.task) : ""
+      const kept = { journal, runId: run, hasEnded: ending !== undefined }
+      yield* Run.perform(config, team, asked, kept, (conductor, options) =>
+        conductor.resume({ runId: run, results }, options)
+      )
+    })
+  )
+
+const deleted = (runs: ReadonlyArray<string>, json: boolean): void =>
+  print(json ? JSON.stringify(runs) : runs.length === 0 ? "No run was deleted." : `Deleted: ${runs.join(", ")}`)
+
+/** Deletes runs by their ids, by age, or by how much is left. */
+export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { ids, json, maxMegabytes, olderThan } = input
+      const isPruned = Option.isSome(olderThan) || Option.isSome(maxMegabytes)
+      if (ids.length > 0 === isPruned)
+        return yield* usage("Name runs, or say which go with --older-than or --max-megabytes.")
+      const journal = yield* Journals.open(input.journal)
+      const told = Effect.mapError(({ message }: Journal.JournalError) => failed(message))
+      if (isPruned) {
+        const bounds = {
+          olderThanMillis: Option.getOrUndefined(olderThan),
+          maxBytes: Option.getOrUndefined(Option.map(maxMegabytes, (mega) => mega * 1_000_000))
+        }
+        return deleted(yield* told(Journal.prune(journal, yield* Clock.currentTimeMillis, bounds)), json)
+      }
+      const found = yield* Effect.forEach(ids, (id) => Journals.find(journal, id))
+      const gone = yield* told(journal.remove(found.map(({ run }) => run)))
+      deleted(gone, json)
+      const kept = found.filter(({ run }) => !gone.includes(run))
+      if (kept.length > 0) {
+        const why = kept.map(({ owner, run }) => `${run} (${owner ?? "somebody"} carries it on)`)
+        return yield* failed(`Not deleted: ${why.join(", ")}.`)
+      }
+    })
+  )

@@ -1,0 +1,40 @@
+/** The runs of a journal, for people. */
+import * as Journal from "@divisi/core/Journal"
+import * as Format from "../view/Format.ts"
+import { cut, oneLine } from "../view/Line.ts"
+import { table, toLeft } from "../view/Table.ts"
+
+const questionWidth = 40
+
+/** How long ago: 3 s, 12 min, 5 h, 9 d. */
+const ago = (millis: number): string => {
+  const seconds = Math.max(0, Math.round(millis / 1000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
+  return seconds < 86_400 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`
+}
+
+/** How it stands with a run, and what is to be done. */
+export const state = (run: Journal.Summary): string => {
+  const { owner, waitsFor = [] } = run
+  const state = Journal.stateOf(run)
+  if (state === "waiting") return `waiting for ${waitsFor.join(", ")}: divisi runs resume ${run.run}`
+  if (state === "stopped") return `stopped: divisi runs resume ${run.run}`
+  return state === "running" ? `running in ${owner}` : state
+}
+
+/** One line for each run. */
+export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number): string => {
+  if (runs.length === 0) return "There is no such run. `divisi run --durable` keeps one."
+  const rows = runs.map((run) => [
+    run.run,
+    Journal.stateOf(run),
+    ago(now - run.changedAt),
+    Format.cost(run.costUsd),
+    `${run.calls}`,
+    cut(oneLine(run.question), questionWidth),
+    run.waitsFor?.join(", ") ?? ""
+  ])
+  const more = count > runs.length ? `\n${count - runs.length} more: --limit ${count} lists them all.` : ""
+  return `${table([["run", "state", "changed", "cost", "calls", "question", "waits for"], ...rows], toLeft)}${more}`
+}

@@ -1,0 +1,60 @@
+/** `divisi runs`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
+import { deleteFlags, listFlags, resumeFlags, showFlags } from "./flags.ts"
+
+const loaded = Effect.promise(() => import("./Runs.ts"))
+
+const show = Command.make("show", showFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.show(input))).pipe(
+  Command.withDescription("Shows what a run did so far, as `replay` does, and how it stands with it."),
+  Command.withShortDescription("Show what a run did"),
+  Command.withExamples([{ command: "divisi runs show 4f2a", description: "By the beginning of its id" }])
+)
+
+const resume = Command.make("resume", resumeFlags, (input) =>
+  Effect.flatMap(loaded, (Runs) => Runs.resume(input))
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Goes on with a run that was stopped or killed, or that waits. What it has already got is not paid again; a run that",
+      "has ended shows its answer again, and pays nothing.",
+      "",
+      "It needs what it was begun with: the config, the policy and the settings; the workers are by default those that it had.",
+      "Where it would ask something else than it did, it stops before it asks and says what differs.",
+      "",
+      "Exit codes are those of `divisi run`."
+    )
+  ),
+  Command.withShortDescription("Go on with a run"),
+  Command.withExamples([
+    { command: "divisi runs resume 4f2a", description: "After Ctrl-C, a crash or a restart" },
+    {
+      command: "divisi runs resume 4f2a --result 0.0.0.0=42",
+      description: "With the result of a tool that it waits for"
+    },
+    { command: "divisi runs resume 4f2a --approve 0.1.0.0", description: "With a person's word" }
+  ])
+)
+
+const remove = Command.make("delete", deleteFlags, (input) =>
+  Effect.flatMap(loaded, (Runs) => Runs.remove(input))
+).pipe(
+  Command.withDescription(
+    "Deletes runs for good: those that are named, or those that are old. One that goes on is kept."
+  ),
+  Command.withShortDescription("Delete runs"),
+  Command.withExamples([{ command: "divisi runs delete --older-than 30d", description: "What nobody needs any more" }])
+)
+
+export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.list(input))).pipe(
+  Command.withDescription(
+    "Lists the runs that `run --durable` keeps, the last changed first: how they stand, what they cost, and what they wait for."
+  ),
+  Command.withShortDescription("List durable runs, and go on with them"),
+  Command.withSubcommands([show, resume, remove]),
+  Command.withExamples([
+    { command: "divisi runs", description: "The last twenty" },
+    { command: "divisi runs --state waiting --json", description: "Those that wait for somebody, for programs" }
+  ])
+)

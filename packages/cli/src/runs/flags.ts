@@ -1,0 +1,102 @@
+/** What `divisi runs` and its commands are asked for. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import * as Struct from "effect/Struct"
+import { cost, toggle, whole } from "../invocation/flags.ts"
+import { flags as runFlags } from "../run/flags.ts"
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** An age such as `30m`, `12h` or `7d` in milliseconds; `undefined` when it is none. */
+export const parseAge = (text: string): number | undefined => {
+  const match = /^(\d+)([smhd])$/.exec(text.trim())
+  return match === null ? undefined : Number(match[1]) * units[match[2] as keyof typeof units]
+}
+
+const age = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parseAge(text)),
+      () => "Expected an age such as 30m, 12h or 7d"
+    ),
+    Flag.withMetavar("<age>"),
+    Flag.withDescription(description),
+    Flag.optional
+  )
+
+const { journal } = runFlags
+
+/** What a run is begun with again: its question and its seed come from the journal. */
+const team = Struct.omit(runFlags, ["question", "file", "seed", "durable", "runId"])
+
+const json = toggle("json", "Print it as JSON")
+
+const id = Argument.String("id").pipe(Argument.withDescription("The id of a run, or its beginning"))
+
+export const states = [
+  "answered",
+  "budget",
+  "refused",
+  "failed",
+  "interrupted",
+  "suspended",
+  "running",
+  "waiting",
+  "stopped"
+] as const
+
+export const listFlags = {
+  state: Flag.Literals("state", states).pipe(
+    Flag.withDescription("Only these: answered, failed, …; waiting for somebody, stopped, or running now"),
+    Flag.optional
+  ),
+  worker: Flag.String("worker").pipe(
+    Flag.withMetavar("<id>"),
+    Flag.withDescription("Only those with this worker in their pool"),
+    Flag.optional
+  ),
+  minCost: cost("min-cost", "Only those that cost at least so many USD"),
+  newerThan: age("newer-than", "Only those that were changed within this time: 30m, 12h, 7d"),
+  limit: whole("limit", 1).pipe(Flag.withDescription("The most to list (default 20)"), Flag.withDefault(20)),
+  json,
+  journal
+}
+
+export const showFlags = { id, json: toggle("json", "Print its events as lines of JSON"), journal }
+
+const ofCall = (name: string, what: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(what), Flag.withDescription(description), Flag.atLeast(0))
+
+export const resumeFlags = {
+  ...team,
+  id,
+  result: ofCall(
+    "result",
+    "<call=text>",
+    "The result of a call that it waits for, by the call's id; as often as needed"
+  ),
+  approve: ofCall("approve", "<call>", "Allow a call that waits to be allowed"),
+  decline: ofCall("decline", "<call>", "Do not allow it"),
+  journal
+}
+
+export const deleteFlags = {
+  ids: Argument.String("id").pipe(
+    Argument.withDescription("The ids of runs, or their beginnings"),
+    Argument.variadic()
+  ),
+  olderThan: age("older-than", "Delete those that nobody has changed for so long: 30d"),
+  maxMegabytes: whole("max-megabytes", 0).pipe(
+    Flag.withDescription("Delete the oldest until no more than so much is left"),
+    Flag.optional
+  ),
+  json,
+  journal
+}
+
+export type ListInput = Command.Command.Config.Infer<typeof listFlags>
+export type ShowInput = Command.Command.Config.Infer<typeof showFlags>
+export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>
+export type DeleteInput = Command.Command.Config.Infer<typeof deleteFlags>
