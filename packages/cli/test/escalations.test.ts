@@ -61,4 +61,16 @@ describe.concurrent("policies that ask another worker on evidence", () => {
       assert.include(errors, problem)
     }
   })
+
+  it("can be measured in the gym with a check that is wrong", async () => {
+    const right = "checked:student+professor+grader"
+    const policies = [right, `${right}:100`, "agreed:student+intern+professor"]
+    const { output } = await divisi(["gym", "solve", "--tasks", "30", "--json", "--policy", policies.join(",")])
+    const [first, wrong] = valuesOf(output)
+    assert.deepStrictEqual(
+      valuesOf(output).map(({ policy }) => policy),
+      policies
+    )
+    assert.isAbove(first.accuracy, wrong.accuracy)
+  })
 })

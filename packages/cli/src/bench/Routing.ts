@@ -70,11 +70,14 @@ export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
         split: input.split,
         routers: Table.dials.map(routerAt),
         repeats: input.repeats,
+        perKind: Option.getOrUndefined(input.perKind),
+        only: Option.getOrUndefined(Option.map(input.only, (names) => names.split(","))),
         seed: Option.getOrElse(input.seed, () => 0),
         onProgress: progress
       }),
       (error) =>
         error._tag === "RoutingBenchError" ? usage(`${input.outcomes}: ${error.message}`) : failed(error.message)
     )
+    if (standings.length === 0) return yield* usage(`There is no policy ${Option.getOrThrow(input.only)} to compare.`)
     process.stdout.write(`${input.json ? standings.map((one) => JSON.stringify(one)).join("\n") : textOf(standings)}\n`)
   })

@@ -19,6 +19,15 @@ export const routingFlags = {
     Flag.withDescription("How often the questions are parted anew (default 10)"),
     Flag.withDefault(10)
   ),
+  perKind: whole("per-kind", 1).pipe(
+    Flag.withDescription("Learn from so many questions of each kind at most (default all)"),
+    Flag.optional
+  ),
+  only: Flag.String("only").pipe(
+    Flag.withMetavar("<names>"),
+    Flag.withDescription("The policies to compare, as in router,best-single (default all)"),
+    Flag.optional
+  ),
   seed,
   json: toggle("json", "Print one JSON object per policy")
 }

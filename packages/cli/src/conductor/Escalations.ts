@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import * as Escalation from "@divisi/core/Escalation"
 import * as Grader from "@divisi/core/Grader"
 import type * as Policy from "@divisi/core/Policy"
+import * as Seed from "@divisi/core/Seed"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
@@ -56,24 +57,32 @@ const bySchema = (file: string): Effect.Effect<Escalation.Check, Failure> =>
     catch: (error) => usage(`The policy checked cannot use the schema ${file}: ${messageOf(error)}.`)
   })
 
-/** The grader of the gym for its tasks; the reference of others has to be the answer. */
-const byReference: Grader.Grader = {
+/**
+ * The grader of the gym for its tasks; the reference of others has to be the answer. It can be made wrong in a share of
+ * cases, the same ones each time, to see what a check is worth that is.
+ */
+const byReference = (wrong: number): Escalation.Check => ({
   name: "grader",
-  grade: (task, answer) => (task.id.startsWith("gym-") ? OfflineGym.grader : Grader.exact).grade(task, answer)
-}
+  grade: (task, answer) =>
+    Effect.map((task.id.startsWith("gym-") ? OfflineGym.grader : Grader.exact).grade(task, answer), (grade) => {
+      const isWrong = Seed.chance(Seed.draw(Seed.spread(0, task.id, answer)), wrong)
+      return isWrong ? Grader.verdict(!grade.correct) : grade
+    })
+})
 
 /** What a name calls the check: a worker of the pool that judges, a schema, a command, or the grader. */
 const checkOf = (pool: WorkerPool.WorkerPool, name: string): Effect.Effect<Escalation.Check, Failure> => {
   const judge = pool.workers.find(({ id }) => id === name)
   if (judge !== undefined) return Effect.succeed(judge)
-  if (name === "grader") return Effect.succeed(byReference)
+  const share = /^grader(?::(\d{1,2}|100))?$/.exec(name)
+  if (share !== null) return Effect.succeed(byReference(Number(share[1] ?? 0) / 100))
   const [kind, ...rest] = name.split(":")
   const value = rest.join(":")
   if (kind === "schema" && value !== "") return bySchema(value)
   if (kind === "command" && value !== "") return Effect.succeed(byCommand(value))
   return Effect.fail(
     usage(
-      `The policy checked has no check "${name}". A check is schema:<file>, command:<command>, grader, or a worker that judges: ${WorkerPool.ids(pool).join(", ")}.`
+      `The policy checked has no check "${name}". A check is schema:<file>, command:<command>, grader, grader:<per cent wrong>, or a worker that judges: ${WorkerPool.ids(pool).join(", ")}.`
     )
   )
 }

@@ -49,6 +49,11 @@ export interface Options {
   readonly repeats?: number | undefined
   /** 0 by default; the same seed parts the questions alike. */
   readonly seed?: number | undefined
+  /**
+   * The most questions of a kind that are learned from; all by default. The worker that differences are to is the best on
+   * all of them nevertheless, so that what `best-single` loses is what is lost by choosing it from so few.
+   */
+  readonly perKind?: number | undefined
   /** Names of the policies that are wanted; all by default. */
   readonly only?: ReadonlyArray<string> | undefined
   /** Is told when a part of the splits is done. */
@@ -97,6 +102,12 @@ export const comparable = <A extends Pick<Question, "scores">>(
   }
   return best ?? { questions: [], workers: [] }
 }
+
+/** The first questions of each kind; those without one count as one kind. The questions of a part are in no order. */
+const fewOf = (questions: ReadonlyArray<Question>, perKind: number, seed: number): ReadonlyArray<Question> =>
+  [...Map.groupBy(Seed.shuffled(Seed.draw(seed), questions), ({ kind }) => kind).values()].flatMap((group) =>
+    group.slice(0, perKind)
+  )
 
 interface Parted {
   readonly training: ReadonlyArray<Question>
@@ -182,7 +193,7 @@ export const run = (
   options: Options
 ): Effect.Effect<ReadonlyArray<Standing>, RoutingBenchError | Embedder.EmbedderError> =>
   Effect.gen(function* () {
-    const { only, onProgress, repeats = 10, routers, seed = 0, split } = options
+    const { only, onProgress, perKind = Number.POSITIVE_INFINITY, repeats = 10, routers, seed = 0, split } = options
     const named = split === "kind" ? questions.filter(({ kind }) => kind !== undefined) : questions
     const { questions: all, workers } = comparable(named)
     yield* check(all, workers, options)
@@ -198,8 +209,9 @@ export const run = (
     for (let repeat = 0; repeat < repeats; repeat++) {
       const own = Seed.spread(seed, "routing", repeat)
       const { test, training } = partedBy(all, own, keyOf)
-      const from: Training = { questions: training, workers, best: bestOf(training, workers), seed: own }
-      const best = yield* bestSingle.fit(from)
+      const some = perKind < training.length ? fewOf(training, perKind, own) : training
+      const from: Training = { questions: some, workers, best: bestOf(some, workers), seed: own }
+      const best = yield* bestSingle.fit({ ...from, best: bestOf(training, workers) })
       for (const [index, contender] of contenders.entries()) {
         const play = yield* contender.fit(from)
         for (const compared of compare(play, best, test, keyOf)) played[index]!.push(compared)
