@@ -133,8 +133,9 @@ const weigh = (evidence: Choice.Evidence, cell: Landings.Cell): Weighed => {
   return { cell, least, estimates, best, questions: landed.length }
 }
 
-const kindOf = (scores: Scores.Scores, price: number, { best, cell, estimates, least }: Weighed): Kind => {
-  const [cheap, half] = [Choice.cheapestWithin(estimates, best.worker), Choice.bestFor(estimates, price)]
+const kindOf = ({ reference, scores }: Choice.Evidence, price: number, weighed: Weighed): Kind => {
+  const { best, cell, estimates, least } = weighed
+  const [cheap, half] = [Choice.cheapestWithin(estimates, best.worker), Choice.bestFor(estimates, price, reference)]
   const name = (worker: number) => scores.workers[worker]!
   return {
     name: cell.kind,
@@ -190,7 +191,7 @@ export const fit = (
       half: name(Choice.bestWithinHalf(overall, reference))
     },
     workers: overall.map((one) => standingOf(scores, one)).sort(byMean),
-    kinds: weighed.map((one) => kindOf(scores, price, one)),
+    kinds: weighed.map((one) => kindOf(evidence, price, one)),
     space: { mean: textOf(space.mean), scale: textOf(space.scale) }
   })
 }

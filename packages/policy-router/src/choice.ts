@@ -160,12 +160,11 @@ export const bestWithinHalf = (estimates: ReadonlyArray<Estimate>, reference: nu
   return best?.worker ?? reference
 }
 
-/** The worker whose answers are worth most, less what they cost at a price of a dollar. */
-export const bestFor = (estimates: ReadonlyArray<Estimate>, price: number): number => {
+/** The worker whose answers are worth most, less what they cost at a price of a dollar; the reference where none is known. */
+export const bestFor = (estimates: ReadonlyArray<Estimate>, price: number, reference: number): number => {
   const worth = ({ cost, expected }: Estimate) => expected - (price === 0 || Number.isNaN(cost) ? 0 : price * cost)
-  return estimates
-    .filter(({ mean }) => !Number.isNaN(mean))
-    .reduce((best, one) => (worth(one) > worth(best) ? one : best)).worker
+  const known = estimates.filter(({ mean }) => !Number.isNaN(mean))
+  return known.length === 0 ? reference : known.reduce((best, one) => (worth(one) > worth(best) ? one : best)).worker
 }
 
 /** A kind with how many questions land there. */
@@ -180,7 +179,7 @@ export const halfPrice = (kinds: ReadonlyArray<Weighed>, reference: number): num
   const costOf = (choose: (estimates: ReadonlyArray<Estimate>) => number) =>
     asked.reduce((sum, { estimates, questions }) => sum + questions * (estimates[choose(estimates)]!.cost || 0), 0)
   const allowed = costOf(() => reference) / 2
-  const isWithin = (price: number) => costOf((estimates) => bestFor(estimates, price)) <= allowed
+  const isWithin = (price: number) => costOf((estimates) => bestFor(estimates, price, reference)) <= allowed
   if (allowed === 0 || isWithin(0)) return 0
   let [low, high] = [0, 1]
   while (!isWithin(high) && high < 2 ** 60) high *= 2

@@ -169,6 +169,34 @@ describe("A table", () => {
     })
   )
 
+  it.effect("is learned from any handful of answers, and names somebody everywhere", () =>
+    Effect.gen(function* () {
+      for (let seed = 0; seed < 300; seed++) {
+        const draw = Seed.draw(seed)
+        const mixed = ["sums", "poems", "law"] as const
+        const graded = Array.from({ length: 1 + Seed.below(draw, 14) }, (_, index): Outcomes.GradedQuestion => {
+          const kind = Seed.pick(draw, mixed)
+          const present = ["a", "b", "c"].filter(() => Seed.chance(draw, 0.6))
+          return {
+            id: String(index),
+            kind: Seed.chance(draw, 0.8) ? kind : undefined,
+            text: Seed.chance(draw, 0.2) ? "" : Seed.pick(draw, [textOf(kind, draw), novel]),
+            scores: new Map(present.map((worker) => [worker, draw()])),
+            costUsd: new Map(present.filter(() => Seed.chance(draw, 0.5)).map((worker) => [worker, draw()])),
+            answers: new Map(),
+            at: 0
+          }
+        })
+        if (graded.every(({ scores }) => scores.size === 0)) continue
+        const table = yield* fitted(graded)
+        for (const dial of Table.dials) {
+          const { worker } = yield* decided(table, textOf("law", draw), { dial })
+          assert.include(["a", "b", "c"], worker, `seed ${seed}`)
+        }
+      }
+    })
+  )
+
   it("cannot be learned from nothing", () => {
     assert.isTrue(Result.isFailure(Table.fit([])))
   })
