@@ -151,23 +151,25 @@ describe("A comparison of routers", () => {
     })
   )
 
-  it.effect("learns from few questions of a kind where it is told to, and compares with the worker that is best on all", () =>
-    Effect.gen(function* () {
-      const seen: Array<number> = []
-      const counting: RoutingBench.Contender = {
-        name: "counting",
-        fit: ({ questions }) => {
-          seen.push(questions.length)
-          return Effect.succeed((question) => ask(question, "c"))
+  it.effect(
+    "learns from few questions of a kind where it is told to, and compares with the worker that is best on all",
+    () =>
+      Effect.gen(function* () {
+        const seen: Array<number> = []
+        const counting: RoutingBench.Contender = {
+          name: "counting",
+          fit: ({ questions }) => {
+            seen.push(questions.length)
+            return Effect.succeed((question) => ask(question, "c"))
+          }
         }
-      }
-      const all = yield* questions
-      const options = { split: "question", routers: [counting], repeats: 6, only: ["counting"] } as const
-      const [few] = yield* RoutingBench.run(all, { ...options, perKind: 1 })
-      assert.isTrue(seen.every((count) => count === subjects.length))
-      const [many] = yield* RoutingBench.run(all, options)
-      assert.isBelow(few!.differenceToBestSingle, 0)
-      assert.strictEqual(few!.differenceToBestSingle, many!.differenceToBestSingle)
-    })
+        const all = yield* questions
+        const options = { split: "question", routers: [counting], repeats: 6, only: ["counting"] } as const
+        const [few] = yield* RoutingBench.run(all, { ...options, perKind: 1 })
+        assert.isTrue(seen.every((count) => count === subjects.length))
+        const [many] = yield* RoutingBench.run(all, options)
+        assert.isBelow(few!.differenceToBestSingle, 0)
+        assert.strictEqual(few!.differenceToBestSingle, many!.differenceToBestSingle)
+      })
   )
 })
