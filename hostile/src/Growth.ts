@@ -60,6 +60,19 @@ const limitOf = async (shape: (length: number) => string, size: number): Promise
     ? limit
     : Math.max(limit, 1.5 * (await ratioOf(parsed, shape, size)))
 
+/**
+ * Whether it goes on at that rate. Where texts outgrow a cache or the young part of the heap, time rises once and is
+ * linear again beyond; time that grows faster than its text does so at four times the length, too.
+ */
+const goesOn = async (
+  read: (text: string) => unknown,
+  shape: (length: number) => string,
+  size: number
+): Promise<boolean> => {
+  const short = await bestOf(2, read, shape(size))
+  return (await bestOf(2, read, shape(4 * size))) / short > limit
+}
+
 /** Measures a reader on one shape, on texts of `shortest` to `longest` characters. */
 export const measure = async (
   read: (text: string) => unknown,
@@ -87,7 +100,8 @@ export const measure = async (
     // The machine has other work, and memory is collected when it is: only what stays so counts.
     if (ratio > limit) ratio = await ratioOf(read, shape, size)
     worst = Math.max(worst, ratio)
-    if (ratio > limit && ratio > (await limitOf(shape, size))) return { worst, failedAt: size, lastMillis }
+    if (ratio > limit && ratio > (await limitOf(shape, size)) && (await goesOn(read, shape, size)))
+      return { worst, failedAt: size, lastMillis }
   }
   return { worst, lastMillis }
 }

@@ -70,7 +70,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A length of time is a difference of the wall clock.
   "wall-clock": {
-    file: "core/src/run/elapsed.ts",
+    file: "core/src/Elapsed.ts",
     edits: [{ from: "Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000", to: "clock.currentTimeMillisUnsafe()" }]
   },
   // A lookup that begins to wait as the answer comes is never told.

@@ -105,19 +105,32 @@ const asked = (
       mkdirSync(path.dirname(path.join(top, file)), { recursive: true })
       writeFileSync(path.join(top, file), text)
     }
-    const check = ["pool", "check", "--timeout", "100ms", ...args]
-    return divisi(check, { cwd: folder, environment: { HOME: path.join(top, "elsewhere"), ...environment } })
+    const timeout = args.includes("--timeout") ? [] : ["--timeout", "100ms"]
+    return divisi(["pool", "check", ...timeout, ...args], {
+      cwd: folder,
+      environment: { HOME: path.join(top, "elsewhere"), ...environment }
+    })
   })
 
 describe.concurrent("a worker of a config whose code is wrong", () => {
   it.each([
-    ["gives nothing", "() => undefined", "its generate gave no stream"],
+    ["gives nothing", "() => undefined", "its generate gave no Stream or Effect"],
     ["throws", '() => { throw new Error("boom") }', "boom"]
   ])("that %s is told as such by pool check", async (_, generate, why) => {
     const config = `export default { pool: [{ id: "mine", generate: ${generate} }] }`
     const { code, errors, output } = await asked({ "work/inner/divisi.config.mjs": config })
     assert.strictEqual(code, 1, errors)
     assert.include(output, `mine has a defect (${why}): mend its code.`)
+  })
+})
+
+describe.concurrent("a worker of a config that is a function", () => {
+  it("is asked by pool check, though its answer comes whole", async () => {
+    const config = `import { worker } from "@divisi/core/promise"
+export default { pool: [worker({ id: "mine", answer: () => "Here." })] }`
+    const { code, output } = await asked({ "work/inner/divisi.config.mjs": config }, ["--timeout", "20s"])
+    assert.strictEqual(code, 0, output)
+    assert.match(output, /mine/)
   })
 })
 

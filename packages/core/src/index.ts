@@ -3,6 +3,7 @@
  * matters: this file loads them all, the schemas of `Wire` included.
  */
 
+export * as Elapsed from "./Elapsed.ts"
 export * as Fields from "./Fields.ts"
 export * as Nearest from "./Nearest.ts"
 export * as Options from "./Options.ts"

@@ -1,9 +1,10 @@
 /** `divisi pool check`: whether each worker answers, how fast and at what price. */
 
+import * as Elapsed from "@divisi/core/Elapsed"
 import { checked, cost, estimateUsage, type Pricing, type Usage } from "@divisi/core/Usage"
 import { type Worker, WorkerError } from "@divisi/core/Worker"
+import * as WorkerStream from "@divisi/core/WorkerStream"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -50,14 +51,13 @@ const defective = (worker: Worker, detail: string) =>
 export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Checked> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
-    const started = clock.monotonicTimeNanosUnsafe()
-    const elapsedMillis = () =>
-      Math.round(Duration.toMillis(Duration.nanos(clock.monotonicTimeNanosUnsafe() - started)))
+    const started = Elapsed.ticks(clock)
+    const elapsedMillis = () => Elapsed.millisSince(clock, started)
     let latencyMillis: number | undefined
     let text = ""
     let usage: Usage | undefined
-    const answer = worker.generate({ messages, maxOutputTokens })
-    if (!Stream.isStream(answer)) return yield* defective(worker, "its generate gave no stream")
+    const answer = WorkerStream.generate(worker, { messages, maxOutputTokens })
+    if (!Stream.isStream(answer)) return yield* defective(worker, "its generate gave no Stream or Effect")
     yield* Stream.runForEach(answer, (part) =>
       Effect.sync(() => {
         if (part.type === "allowance") return

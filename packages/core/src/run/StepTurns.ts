@@ -5,6 +5,7 @@
  * allow, leaves the step waiting; the rest of the run goes on meanwhile.
  */
 import * as Effect from "effect/Effect"
+import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import type { KnownTool } from "../record/Recorded.ts"
 import type { WaitingCall } from "../record/RunEvent.ts"
@@ -14,7 +15,6 @@ import type { Given, ToolChoice, ToolContext, ToolResult } from "../task/Tool.ts
 import type { BudgetExceeded } from "../task/Usage.ts"
 import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import { fit, type Unsupported } from "./capabilities.ts"
-import { millisSince, ticks } from "./elapsed.ts"
 import * as Toolbox from "./Toolbox.ts"
 import { type Answered, type Call, type CallContext, call } from "./WorkerCall.ts"
 

@@ -1,6 +1,7 @@
 /** The end of a run: how it ended, what its answer is, and what it waits for. */
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
+import { millisSince } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import * as Policy from "../policy/Policy.ts"
 import type { WaitingCall } from "../record/RunEvent.ts"
@@ -9,7 +10,6 @@ import * as Usage from "../task/Usage.ts"
 import { Refusal, WorkerError } from "../task/Worker.ts"
 import type { Round, RunResult } from "./Conductor.ts"
 import * as Executor from "./Executor.ts"
-import { millisSince } from "./elapsed.ts"
 import type { RunError, State } from "./Rounds.ts"
 
 /** The run's answer: the last, or the best where a critic scored them. */

@@ -4,6 +4,7 @@
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { millisSince, ticks } from "../Elapsed.ts"
 import type { Allowance } from "../task/Allowance.ts"
 import type { ToolCall } from "../task/Message.ts"
 import { withStreams } from "../task/streams.ts"
@@ -17,7 +18,6 @@ import {
   type WorkerRequest
 } from "../task/Worker.ts"
 import { estimateOf, mostOutput } from "./bounds.ts"
-import { millisSince, ticks } from "./elapsed.ts"
 import type * as ResponseCache from "./ResponseCache.ts"
 
 /** Takes what a vendor says is left of its limits. */

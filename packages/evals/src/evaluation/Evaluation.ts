@@ -8,6 +8,7 @@
  */
 import path from "node:path"
 import * as Budget from "@divisi/core/Budget"
+import * as Elapsed from "@divisi/core/Elapsed"
 import type { Policy } from "@divisi/core/Policy"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import type { RunSettings } from "@divisi/core/RunSettings"
@@ -20,7 +21,6 @@ import * as DiskCache from "@divisi/files/DiskCache"
 import type { FileError } from "@divisi/files/FileError"
 import type { AnswerGrader } from "@divisi/graders/Verdict"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Graded, Loaded } from "../benchmarks/Benchmark.ts"
 import * as Selection from "../benchmarks/Selection.ts"
@@ -409,8 +409,8 @@ export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
       const jobs = Job.jobsOf(options)
       const todo = jobs.filter((job) => !state.samples.has(Job.keyOf(job)))
       const clock = yield* Clock.Clock
-      const started = clock.monotonicTimeNanosUnsafe()
-      const elapsedMillis = () => Duration.toMillis(Duration.nanos(clock.monotonicTimeNanosUnsafe() - started))
+      const started = Elapsed.ticks(clock)
+      const elapsedMillis = () => Elapsed.millisSince(clock, started)
       const tell = follow(state, jobs, jobs.length - todo.length)
       tell(undefined, 0)
       const write = Effect.gen(function* () {
