@@ -112,6 +112,24 @@ describe("tools of a run with a journal", () => {
     })
   )
 
+  it.live("are waited for only where the journal knows of their calls", () =>
+    Effect.gen(function* () {
+      const tools = [Tool.make({ name: "sum", input: empty })]
+      const full = new Journal.JournalError({ journal: "j", reason: { _tag: "Full" } })
+      for (let count = 1; ; count++) {
+        const process = Journal.makeMemory(Journal.memory())
+        let writes = 0
+        const append: Journal.Journal["append"] = (batch) =>
+          ++writes > count ? Effect.fail(full) : process.append(batch)
+        const pool = [clerk("a", ["sum"]).worker, clerk("b", ["sum"]).worker]
+        const result = yield* make(pool, tools).run("What?", { runId: "r", journal: { ...process, append } })
+        if (result.ending === "suspended") break
+        assert.strictEqual(result.error, full)
+        assert.deepStrictEqual(result.waitingFor, [])
+      }
+    })
+  )
+
   it.live("that others run are listed with what they wait for, and given one after the other to other processes", () =>
     Effect.gen(function* () {
       const memory = Journal.memory()

@@ -66,7 +66,7 @@ const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => 
 }
 
 /** The result of a run that cannot be gone on with: of its journal, or for what it was given. */
-export const unusable = (runId: string, error: Journal.JournalError | OptionsError): RunResult => ({
+export const unusable = (runId: string, error: Recording.Broken | OptionsError): RunResult => ({
   runId,
   ending: "failed",
   answer: undefined,
@@ -79,9 +79,12 @@ export const unusable = (runId: string, error: Journal.JournalError | OptionsErr
   value: undefined
 })
 
+/** What is not in the journal did not happen: neither an answer nor what the run would have waited for. */
 const heldTo = (recording: Recording.Recording, result: RunResult): RunResult => {
   const error = recording.broken()
-  return error === undefined ? result : { ...result, ending: "failed", answer: undefined, detail: error.message, error }
+  if (error === undefined) return result
+  const { durationMillis, rounds, runId, spend } = result
+  return { ...unusable(runId, error), spend, durationMillis, rounds }
 }
 
 /** Waits for the same run elsewhere in this process, and tells what it told. */
