@@ -163,11 +163,22 @@ const logarithm = (a: Approximate): Value => {
   return value(D.ln(size(a)), D.atan2(a.im, a.re), grown)
 }
 
+/** How far a number is from 1, in powers of 10: to a double's digits, which cost a hundredth of all 80. */
+const magnitude = (a: Decimal): number => {
+  const rough = a.toNumber()
+  return Math.abs(rough === 0 || !Number.isFinite(rough) ? a.e : Math.log10(rough))
+}
+
 const power = (base: Approximate, exponent: Approximate): Value => {
   if (size(base).isZero()) return exponent.re.gt(0) && isReal(exponent) ? real(zero) : undefined
   const isWhole = isReal(exponent) && exponent.re.isInteger()
   if (isReal(base) && isReal(exponent) && (base.re.isPositive() || isWhole)) {
-    if (size(exponent).times(size(base).log(10).abs()).gt(100_000)) return undefined
+    if (
+      size(exponent)
+        .times(magnitude(size(base)))
+        .gt(100_000)
+    )
+      return undefined
     const result = base.re.pow(exponent.re)
     const lost = D.max(base.spread.times(size(exponent)).dividedBy(size(base)), exponent.spread)
     return real(result, { ...base, spread: lost.times(result.abs()) })
@@ -306,8 +317,23 @@ const one = (of: Expression, bindings: Bindings, change: (a: Approximate) => Val
 const scaled = (of: Expression, bindings: Bindings, factor: Decimal): Value =>
   one(of, bindings, (a) => times(a, { re: factor, im: zero, spread: zero }))
 
+const constant = new WeakMap<Expression, { readonly value: Value }>()
+
 /** The value to 80 digits; `undefined` when there is none, or it is too large to reckon with. */
 export const approximate = (expression: Expression, bindings: Bindings = new Map()): Value => {
+  if (!isCostly(expression) || variables(expression).length > 0) return reckoned(expression, bindings)
+  // What has no variables is reckoned once for all points at which a formula is tried.
+  const before = constant.get(expression)
+  if (before !== undefined) return before.value
+  const value = reckoned(expression, bindings)
+  constant.set(expression, { value })
+  return value
+}
+
+const isCostly = ({ type }: Expression): boolean =>
+  type === "power" || type === "root" || type === "log" || type === "call"
+
+const reckoned = (expression: Expression, bindings: Bindings): Value => {
   switch (expression.type) {
     case "number":
       return fromRational(expression.value)

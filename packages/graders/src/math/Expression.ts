@@ -123,15 +123,21 @@ export const some = (expression: Expression, isSuch: (node: Expression) => boole
 
 const constants = new Set(["pi", "e", "i", "infinity", "reals", "integers", "empty"])
 
+const found = new WeakMap<Expression, ReadonlyArray<string>>()
+
 /** The names of the variables, in the order of the alphabet. */
 export const variables = (expression: Expression): ReadonlyArray<string> => {
+  const before = found.get(expression)
+  if (before !== undefined) return before
   const names = new Set<string>()
   const visit = (node: Expression) => {
     if (node.type === "symbol" && !constants.has(node.name)) names.add(node.name)
     for (const child of children(node)) visit(child)
   }
   visit(expression)
-  return [...names].sort()
+  const sorted = [...names].sort()
+  found.set(expression, sorted)
+  return sorted
 }
 
 /** One spelling for equal trees. */

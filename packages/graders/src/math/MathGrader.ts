@@ -84,8 +84,15 @@ export const prove = (
   gold: string,
   answer: string,
   options: Options = {}
+): Effect.Effect<Decision & { readonly detail?: string | undefined }, Algebra.AlgebraError> =>
+  proveOpen(compare(gold, answer, options), gold, answer, options)
+
+const proveOpen = (
+  decision: Decision,
+  gold: string,
+  answer: string,
+  options: Options
 ): Effect.Effect<Decision & { readonly detail?: string | undefined }, Algebra.AlgebraError> => {
-  const decision = compare(gold, answer, options)
   const algebra = options.algebra ?? shared
   const [a, b] = [formula(gold), formula(answer)]
   if (decision.rung !== "none" || algebra === false || !isForAlgebra(a, b)) return Effect.succeed(decision)
@@ -101,12 +108,6 @@ export const prove = (
 
 const golden = (reference: string) =>
   /\\f?box/.test(reference) ? (MathAnswer.extract(reference) ?? reference) : reference
-
-/** Golds such as "odd $n$" are equal as they stand, though extraction would cut them. */
-const isSameText = (gold: string, answer: string) => {
-  const { correct, rung } = compare(gold, answer)
-  return correct && rung === "text"
-}
 
 /**
  * Makes a grader of mathematical answers.
@@ -132,11 +133,15 @@ export const make = (options: Options = {}): Verdict.AnswerGrader => ({
   ...Verdict.graderEffect(options.name ?? "math", (reference, answer) => {
     const extracted = MathAnswer.extract(answer)
     const gold = golden(reference)
-    if (answer.length < 400 && isSameText(gold, answer)) {
+    // Golds such as "odd $n$" are equal as they stand, though extraction would cut them.
+    const whole = answer.length < 400 ? compare(gold, answer) : undefined
+    if (whole?.correct && whole.rung === "text") {
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: answer }))
     }
     if (extracted === undefined) return Effect.succeed(Verdict.unparsed)
-    return Effect.mapBoth(prove(gold, extracted, options), {
+    const isDecided = extracted === answer && !options.anyOrder && !options.bareValues
+    const decision = whole !== undefined && isDecided ? whole : compare(gold, extracted, options)
+    return Effect.mapBoth(proveOpen(decision, gold, extracted, options), {
       onFailure: (error) => error.message,
       onSuccess: ({ correct, detail, rung }) =>
         Verdict.make({
