@@ -24,6 +24,7 @@ import { exitCodes } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
 import { drawing } from "./invocation/Output.ts"
 import { learn } from "./learn/command.ts"
+import { mcp } from "./mcp/command.ts"
 import { models } from "./models/command.ts"
 import { pool } from "./pool/command.ts"
 import { provider } from "./provider/command.ts"
@@ -64,6 +65,7 @@ const divisi = Command.make("divisi").pipe(
     runCommand,
     runs,
     chat,
+    mcp,
     replay,
     workflow,
     pool,

@@ -11,8 +11,38 @@ import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Options as DiskCacheOptions } from "@divisi/files/DiskCache"
 import type { Limits } from "@divisi/provider-kit/ProviderGate"
 import type { Recipe } from "@divisi/recipes"
+import type { Redacted } from "effect/Redacted"
 
 export type { DryRunFacts, Recipe, RecipeOptions, Training } from "@divisi/recipes"
+
+/** A text that may be a secret (`Redacted.make`); no message shows one. */
+type Secret = string | Redacted<string>
+
+/** An MCP server whose tools workers may use: a program to start, or a URL to reach. */
+export interface McpServer {
+  /** The program, started without a shell; it ends with the run. */
+  readonly command?: string | undefined
+  readonly args?: ReadonlyArray<string> | undefined
+  /** Added to PATH, HOME and the like: it sees no other variable of this process. */
+  readonly env?: Readonly<Record<string, Secret>> | undefined
+  readonly cwd?: string | undefined
+  /** A server over streamable HTTP, instead of a program. */
+  readonly url?: string | URL | undefined
+  readonly headers?: Readonly<Record<string, Secret>> | undefined
+  /** The tools that may be used, by the server's own names; all when absent. */
+  readonly tools?: ReadonlyArray<string> | undefined
+  /**
+   * Which tools a person is asked about before they run: all, none, or those that are named, by the server's own names.
+   * When absent, all but those that the server calls read-only.
+   */
+  readonly needsApproval?: boolean | ReadonlyArray<string> | undefined
+  /** How long a call may take, in milliseconds; 60,000 by default. */
+  readonly timeoutMillis?: number | undefined
+  /** How long it may take to start, in milliseconds; 30,000 by default. */
+  readonly startMillis?: number | undefined
+  /** How long a result may be, in characters; 100,000 by default. What is longer is cut. */
+  readonly maxResultCharacters?: number | undefined
+}
 
 /**
  * The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its
@@ -33,6 +63,11 @@ export interface Config extends RunSettings {
    * What a vendor says is left of its own limits is kept in any case.
    */
   readonly limits?: Readonly<Record<string, Limits>> | undefined
+  /**
+   * MCP servers, by names of letters, digits, `_` and `-`: their tools are there for `divisi run`, `chat` and `mcp`, each
+   * as `server__tool`. They need `@divisi/tools-mcp`.
+   */
+  readonly mcpServers?: Readonly<Record<string, McpServer>> | undefined
   /**
    * What workers cost, by id: list prices in USD, or 0. It replaces the price that is known; that under `"*"` holds for
    * all workers whose price is unknown. `--price` wins over it.

@@ -48,14 +48,12 @@ const mostBytes = 16 * 1024 * 1024
 
 const mostSaid = 4_000
 
-const lastLine = (text: string): string =>
-  text
-    .trimEnd()
-    .split("\n")
-    .at(-1)!
-    .replace(/\p{Cc}+/gu, " ")
-    .trim()
-    .slice(0, 300)
+/** The line that says most: the last one that speaks of an error, or else the last. */
+const gist = (text: string): string => {
+  const lines = text.split("\n").map((line) => line.replace(/\p{Cc}+/gu, " ").trim())
+  const line = lines.findLast((line) => /error/i.test(line)) ?? lines.findLast((line) => line !== "") ?? ""
+  return line.slice(0, 300)
+}
 
 /** The library does not wait for a process that it ends a second time. */
 class Process extends StdioClientTransport {
@@ -80,7 +78,7 @@ const stdio = ({ args = [], command, cwd, env }: StdioServer) => {
   transport.stderr?.on("data", (chunk: Buffer) => {
     said = `${said}${chunk.toString("utf8")}`.slice(-mostSaid)
   })
-  return { transport, said: () => lastLine(said) }
+  return { transport, said: () => gist(said) }
 }
 
 /** An answer that fails once it has become too large. The stream of a server's own messages may go on for days. */

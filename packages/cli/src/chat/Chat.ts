@@ -14,6 +14,7 @@ import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import { exitCodes, type Failure, silent } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
+import * as Approval from "../view/Approval.ts"
 import * as Format from "../view/Format.ts"
 import { oneLine } from "../view/Line.ts"
 import * as View from "../view/View.ts"
@@ -29,6 +30,7 @@ interface Chat {
   readonly lines: Lines.Lines
   readonly talk: Talk.Talk
   readonly isTyped: boolean
+  readonly approving: ReturnType<typeof Approval.make>
   conversation: Conversation.Conversation
 }
 
@@ -45,7 +47,13 @@ const turn = Effect.fnUntraced(function* (chat: Chat, question: string) {
     view.listen(event)
   }
   const messages = Conversation.asked(chat.conversation, question)
-  const running = chat.conductor.run({ messages }, { ledger: chat.ledger, listener })
+  const ask: Approval.Ask = (lines) =>
+    Effect.suspend(() => {
+      view.ask(lines)
+      return chat.lines.next
+    })
+  const approve = chat.isTyped ? chat.approving(ask) : undefined
+  const running = chat.conductor.run({ messages }, { ledger: chat.ledger, listener, approve })
   const finish = Effect.sync(() => {
     const run = recorder.transcript()
     view.end(run, run?.answer)
@@ -146,6 +154,7 @@ const start = Effect.fnUntraced(function* (input: ChatInput): Effect.fn.Return<v
   const chat: Chat = {
     conductor: Conductor.make(options),
     ledger,
+    approving: Approval.make(),
     conversation: Conversation.empty,
     ...(yield* open)
   }

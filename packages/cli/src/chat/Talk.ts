@@ -11,6 +11,8 @@ import type { Output } from "../view/View.ts"
 /** Shows one turn. */
 export interface Turn {
   readonly listen: (event: RunEvent) => void
+  /** Puts a question before who is there. What happens meanwhile is not shown. */
+  readonly ask: (lines: ReadonlyArray<string>) => void
   /** To be called once, with the run as it ended and its answer. */
   readonly end: (run: Transcript | undefined, answer: string | undefined) => void
 }
@@ -77,6 +79,10 @@ export const onTerminal = (output: Output, isLive: boolean): Talk => {
         output.write(clean(text))
       }
       return {
+        ask: (lines) => {
+          settle()
+          output.write(`${lines.map(dim).join("\n")}\n`)
+        },
         listen: (event) => {
           const [next, text] = AnswerText.emit(state, event)
           state = next
@@ -104,6 +110,7 @@ export const onPipe = (answers: Output, errors: Output): Talk => ({
   plan: () => {},
   turn: () => ({
     listen: () => {},
+    ask: () => {},
     end: (run, answer) => {
       if (answer !== undefined) answers.write(`${clean(answer).trimEnd()}\n`)
       if (run === undefined || run.ending === "answered") return

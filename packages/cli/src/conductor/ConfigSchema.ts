@@ -4,6 +4,7 @@
  */
 import { nearest } from "@divisi/core/Nearest"
 import * as RunSettings from "@divisi/core/RunSettings"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -53,6 +54,34 @@ const Workers = Schema.Array(Worker)
   .annotate({ message: "Expected a pool, or an array of workers" })
   .check(Schema.isMinLength(1, { message: "Expected at least one worker" }))
 
+const Texts = Schema.Array(Text).annotate({ message: "Expected a list of texts" })
+
+/** Texts that may be secrets, which are looked at by who needs them alone. */
+const Secrets = Schema.Record(
+  Schema.String,
+  Schema.Union([Schema.String, Schema.declare(Redacted.isRedacted)])
+).annotate({
+  message: "Expected an object of texts"
+})
+
+const McpServer = Schema.Struct({
+  command: Schema.optional(Text),
+  args: Schema.optional(Texts),
+  env: Schema.optional(Secrets),
+  cwd: Schema.optional(Text),
+  url: Schema.optional(
+    Schema.Union([Text, Schema.declare((value) => value instanceof URL)]).annotate({ message: "Expected a URL" })
+  ),
+  headers: Schema.optional(Secrets),
+  tools: Schema.optional(Texts),
+  needsApproval: Schema.optional(
+    Schema.Union([Schema.Boolean, Texts]).annotate({ message: "Expected true, false, or a list of tools" })
+  ),
+  timeoutMillis: Schema.optional(finite(0)),
+  startMillis: Schema.optional(finite(0)),
+  maxResultCharacters: Schema.optional(finite(0))
+}).annotate({ message: "Expected an MCP server: a command to start, or a url" })
+
 const ConfigSchema = Schema.Struct({
   pool: optional(Workers),
   policy: optional(
@@ -76,6 +105,9 @@ const ConfigSchema = Schema.Struct({
     )
   ),
   recipes: optional(Schema.Record(Schema.String, Callable)),
+  mcpServers: optional(
+    Schema.Record(Schema.String, McpServer).annotate({ message: "Expected an object of MCP servers, by name" })
+  ),
   limits: optional(
     Schema.Record(
       Schema.String,

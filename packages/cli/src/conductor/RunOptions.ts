@@ -14,6 +14,7 @@ import { type Failure, usage } from "../invocation/Failure.ts"
 import * as KnownModels from "./KnownModels.ts"
 import * as PolicyName from "./PolicyName.ts"
 import * as Prices from "./Prices.ts"
+import * as Tools from "./Tools.ts"
 
 /** The flags that choose a team; they win over the config. */
 export interface Flags {
@@ -168,6 +169,7 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
   const {
     cache: _cache,
     limits: _limits,
+    mcpServers: _mcpServers,
     policy: _policy,
     pool: _pool,
     prices: _prices,
@@ -195,14 +197,14 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
   }
 }
 
-/** The options of a run. */
+/** The options of a run. MCP servers whose tools it may use are started, and end with the scope. */
 export const resolve = (
   config: Config,
-  flags: Flags,
+  flags: Flags & Tools.Flags,
   options: PolicyName.Options = {}
 ): Effect.Effect<Conductor.Options, Failure, Scope.Scope> =>
   Effect.gen(function* () {
-    const run = settings(config, flags)
+    const run = { ...settings(config, flags), ...(yield* Tools.resolve(config, flags)) }
     const prices = Prices.of(config, flags)
     const limitUsd = run.budget?.costUsd
     const pool = yield* resolvePool(config, flags, limitUsd)

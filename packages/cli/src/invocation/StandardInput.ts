@@ -1,5 +1,6 @@
 /** Standard input as a whole. */
 import { fstatSync } from "node:fs"
+import { createInterface } from "node:readline"
 import * as Effect from "effect/Effect"
 import { type Failure, usage } from "./Failure.ts"
 
@@ -29,6 +30,18 @@ export const read = (patience?: number): Effect.Effect<string | undefined, Failu
     stdin.on("data", take).on("end", finish).on("error", fail)
     return Effect.sync(stop)
   })
+
+/** The next line that is typed on a terminal; `undefined` at the end (Ctrl-D). */
+export const line: Effect.Effect<string | undefined> = Effect.callback((resume) => {
+  const reader = createInterface({ input: process.stdin })
+  // Closing it pauses the input, so that has to be over when the next line is asked for.
+  const end = (text: string | undefined) => {
+    reader.removeAllListeners().close()
+    resume(Effect.succeed(text))
+  }
+  reader.on("line", end).on("close", () => end(undefined))
+  return Effect.sync(() => reader.removeAllListeners().close())
+})
 
 /** Whether somebody may be writing to standard input: a pipe, a socket or a file, and not a terminal or nothing. */
 export const isPiped = (): boolean => {

@@ -112,3 +112,27 @@ export const cost = (name: string, description: string) =>
     Flag.withDescription(description),
     Flag.optional
   )
+
+const named = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar("<names>"), Flag.withDescription(description), Flag.optional)
+
+/** The flags that say which tools workers may use. */
+export const toolFlags = {
+  tool: named(
+    "tool",
+    "Tools to use, of the config and of MCP servers: a,b, all of a server by its name; by default all"
+  ),
+  noTools: toggle("no-tools", "Use no tools, and start no MCP servers"),
+  toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
+    Flag.withDescription("Which steps may use tools (default last-step; policy: those that the plan names)"),
+    Flag.optional
+  ),
+  mcp: Flag.String("mcp").pipe(
+    Flag.withMetavar("<server>"),
+    Flag.withDescription(
+      "An MCP server to use: a command with its arguments, or a URL; name=... gives it a name. Repeatable"
+    ),
+    Flag.atLeast(0)
+  ),
+  approve: named("approve", "Tools that run without a question, by their names or their server's; all for all")
+}

@@ -16,6 +16,9 @@ import * as TranscriptFile from "../conductor/TranscriptFile.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
+import * as StandardInput from "../invocation/StandardInput.ts"
+import * as Approval from "../view/Approval.ts"
+import { oneLine } from "../view/Line.ts"
 import * as View from "../view/View.ts"
 import type { Input } from "./flags.ts"
 import * as Question from "./Question.ts"
@@ -40,6 +43,42 @@ const makeView = (json: boolean, run: View.Source): Effect.Effect<View.View> => 
   return Effect.map(View.terminal, (terminal) =>
     View.isLive(stdout, terminal) ? View.live(Output.drawing(stdout), run, Date.now) : View.plain(stdout, run)
   )
+}
+
+/** Whether there is somebody who can be asked: at a terminal, and not in continuous integration. */
+const isSomebodyThere = (json: boolean): Effect.Effect<boolean> =>
+  Effect.map(
+    View.terminal,
+    ({ CI = "" }) =>
+      !json && process.stdin.isTTY === true && process.stdout.isTTY === true && ["", "0", "false"].includes(CI)
+  )
+
+/** Asks below the view, which stands still until then. */
+const askBelow =
+  (view: View.View): Approval.Ask =>
+  (lines) =>
+    Effect.ensuring(
+      Effect.suspend(() => {
+        view.hold(lines)
+        return StandardInput.line
+      }),
+      Effect.sync(view.goOn)
+    )
+
+/** How a run that waits goes on. */
+const waits = ({ waitingFor }: Conductor.RunResult): string => {
+  const names = (what: "approval" | "result") => [
+    ...new Set(waitingFor.flatMap((waiting) => (waiting.for === what ? oneLine(waiting.call.name) : [])))
+  ]
+  const [approvals, results] = [names("approval").join(","), names("result").join(", ")]
+  return [
+    ...(approvals === "" ? [] : [`Nobody could be asked here. Run it on a terminal, or with --approve ${approvals}.`]),
+    ...(results === ""
+      ? []
+      : [`The config gives no function for ${results}: give it one, or go on from code (resume).`])
+  ]
+    .map((text) => `divisi: ${text}\n`)
+    .join("")
 }
 
 /** What to do where the offline gym cannot help. */
@@ -125,8 +164,9 @@ export const perform = Effect.fnUntraced(function* (
       if (kept !== undefined && transcript !== undefined) hint(kept, exit)
       return file === undefined || transcript === undefined ? Effect.void : TranscriptFile.write(file, transcript)
     })
+  const approve = (yield* isSomebodyThere(input.json)) ? Approval.make()(askBelow(view)) : undefined
   const result = yield* Effect.onExit(
-    Services.provide(ask(Conductor.make(options), { listener, journal: kept?.journal, runId: kept?.runId }), {
+    Services.provide(ask(Conductor.make(options), { listener, approve, journal: kept?.journal, runId: kept?.runId }), {
       ...Services.of(config, input),
       isGym
     }),
@@ -136,6 +176,7 @@ export const perform = Effect.fnUntraced(function* (
   if (recorder.transcript() === undefined) return yield* failed(result.detail ?? "The run cannot begin.")
   if (!isGym && kept?.hasEnded !== true) yield* noted(recorder.transcript())
   if (result.ending === "refused" && isGym) process.stderr.write(realModels)
+  if (result.ending === "suspended") process.stderr.write(waits(result))
   const code = codes[result.ending]
   if (code !== exitCodes.answered) return yield* silent(code)
 })

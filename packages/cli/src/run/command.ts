@@ -18,6 +18,9 @@ export const run = Command.make("run", flags, (input) =>
       "is asked. On a terminal the view is redrawn in its place; in CI or with NO_COLOR it is plain lines. Where the",
       "output is a pipe or a file, it gets the answer alone, and the error output gets the rest.",
       "",
+      "Workers may use the tools of the config and of its MCP servers. On a terminal you are asked before a tool runs that",
+      "needs approval; elsewhere the run is suspended there, and says what it waits for.",
+      "",
       "Exit codes: 0 answered, 1 failed, 2 wrong usage or config, 3 stopped by the budget, 4 refused, 5 suspended, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
@@ -36,6 +39,10 @@ export const run = Command.make("run", flags, (input) =>
     },
     { command: 'divisi run "…" --durable', description: "Kept: Ctrl-C, a crash, then `divisi runs resume ID`" },
     { command: 'divisi run "…" --policy best-of:3 --seed 7', description: "With a baseline instead of a planner" },
+    {
+      command: 'divisi run "…" --mcp "npx -y @modelcontextprotocol/server-filesystem ."',
+      description: "With the tools of an MCP server"
+    },
     {
       command: 'divisi run "…" --pool openai:gpt-5,google:gemini-2.5-pro --policy openai:gpt-5-mini',
       description: "With models of vendors; their keys come from the environment"

@@ -2,7 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { conductorFlags, cost, profiles, seed, timeout, toggle, whole } from "../invocation/flags.ts"
+import { conductorFlags, cost, profiles, seed, timeout, toggle, toolFlags, whole } from "../invocation/flags.ts"
 
 export const flags = {
   ...conductorFlags,
@@ -31,6 +31,7 @@ export const flags = {
     Flag.optional
   ),
   timeout: timeout("The longest the run may take: 30s, 2m"),
+  ...toolFlags,
   json: toggle("json", "Print the run's events as lines of JSON"),
   durable: toggle("durable", "Keep the run, so that it goes on after Ctrl-C, a crash or a restart: see `divisi runs`"),
   runId: Flag.String("run-id").pipe(

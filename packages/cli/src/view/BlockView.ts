@@ -123,6 +123,29 @@ const excerpt = (
   return shown.map((text, index) => [span(index === 0 ? sign : " ".repeat(indent), "dim"), span(text, style)])
 }
 
+/** A tool that was asked for, in one line. */
+const toolLine = (step: Transcript.StepRecord, tool: Transcript.ToolRecord, width: number): Line => {
+  const call = Records.toolCall(tool)
+  if (tool.endedAt === undefined) {
+    const isWaiting = step.waitingFor?.some(({ call }) => call.id === tool.call.id) === true
+    return [span(isWaiting ? "◦ " : "… ", "busy"), span(call, "dim")]
+  }
+  const isError = tool.isError === true
+  return [
+    span(isError ? "✗ " : "✓ ", isError ? "bad" : "good"),
+    span(`${call} → `, "dim"),
+    span(Records.toolResult(tool, width), isError ? "bad" : "dim")
+  ]
+}
+
+/** How many tools are shown; the last are. */
+const mostTools = { 0: 0, 1: 1, 2: 3, 3: Number.POSITIVE_INFINITY } as const
+
+const tools = (step: Transcript.StepRecord, width: number, detail: Detail): ReadonlyArray<Line> => {
+  const asked = (step.turns ?? []).flatMap((turn) => turn.tools)
+  return asked.slice(Math.max(0, asked.length - mostTools[detail])).map((tool) => toolLine(step, tool, width))
+}
+
 /** What stands under a step's own line. */
 const stepDetail = (
   step: Transcript.StepRecord,
@@ -135,6 +158,8 @@ const stepDetail = (
   const isWriting = step.state === "running" && !Records.isStopped(step) && Records.written(step) !== ""
   return [
     ...(detail >= 1 && subtask !== "" ? excerpt("", subtask, width, most, "dim") : []),
+    ...(detail < 3 ? [] : (step.notices ?? []).map((notice) => line(`note: ${oneLine(notice)}`, "dim"))),
+    ...tools(step, width, detail),
     ...(step.nested === undefined ? [] : rounds(step.nested, width, now, detail)),
     ...(detail >= 2 && step.state === "answered" ? excerpt("→ ", step.text, width, most, "plain") : []),
     ...(detail >= 1 && step.state === "failed" ? excerpt("✗ ", step.detail ?? "", width, most, "bad") : []),

@@ -66,8 +66,34 @@ const ended = (run: Run, step: Transcript.StepRecord): string => {
   return `${oneLine(step.worker)} failed${calls}${why === "" ? "" : `: ${why}`}`
 }
 
+/** The turns of a step before its answer: what was said, which tools were asked for, and what they gave. */
+const turns = ({
+  turns = []
+}: Transcript.StepRecord): ReadonlyArray<readonly [at: number, what: string, text: string]> =>
+  turns.flatMap((turn) => {
+    const { endedAt, error, text, tools, worker } = turn
+    const what = `turn ${turn.turn}`
+    const said = oneLine(text)
+    return [
+      ...(said === "" ? [] : [[endedAt, `${what} said`, `${oneLine(worker)}: ${said}`] as const]),
+      ...(error === undefined ? [] : [[endedAt, `${what} error`, `asked again: ${oneLine(error)}`] as const]),
+      ...tools.flatMap((tool, index) => {
+        const asked = [
+          endedAt,
+          `${what} asked ${index}`,
+          `${oneLine(worker)} asks for ${Records.toolCall(tool)}`
+        ] as const
+        if (tool.endedAt === undefined) return [asked]
+        const facts = tool.durationMillis === undefined ? "" : ` (${Format.duration(tool.durationMillis)})`
+        const verb = tool.isError === true ? "failed" : "gave"
+        const gave = `${oneLine(tool.call.name)} ${verb}${facts}: ${Records.toolResult(tool)}`
+        return [asked, [tool.endedAt, `${what} gave ${index}`, gave] as const]
+      })
+    ]
+  })
+
 const ofStep = (run: Run, key: string, step: Transcript.StepRecord): ReadonlyArray<Entry> => {
-  const { endedAt, nested, reassigned, startedAt } = step
+  const { endedAt, nested, notices = [], reassigned, startedAt, waitingFor = [] } = step
   const line = (at: number, what: string, text: string): Entry => ({
     key: `${key} ${what}`,
     at,
@@ -81,6 +107,13 @@ const ofStep = (run: Run, key: string, step: Transcript.StepRecord): ReadonlyArr
       return line(at, `reassigned ${index}`, `${oneLine(to)} takes over from ${oneLine(from)}`)
     }),
     ...(nested === undefined ? [] : entries(nested).map((entry) => ({ ...entry, lines: indented(entry.lines) }))),
+    ...notices.map((notice, index) =>
+      line(startedAt ?? run.startedAt, `notice ${index}`, `${oneLine(step.worker)}: ${oneLine(notice)}`)
+    ),
+    ...turns(step).map(([at, what, text]) => line(at, what, text)),
+    ...waitingFor.map((call) =>
+      line(step.turns?.at(-1)?.endedAt ?? run.startedAt, `waits ${call.id}`, Records.waiting(call))
+    ),
     ...(endedAt === undefined ? [] : [line(endedAt, "ended", ended(run, step))])
   ]
 }
@@ -122,7 +155,7 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
 const ending = (run: Run): ReadonlyArray<Entry> => {
   if (run.ending === undefined) return []
   const at = Transcript.endOf(run)
-  const lines = Totals.lines(run, true).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗] /, "")}`)
+  const lines = Totals.lines(run, true).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗◦] /, "")}`)
   const said = run.answer === undefined ? [] : `${label("answer")}${clean(run.answer).trim()}`.split("\n")
   return [
     ...(said.length === 0 ? [] : [{ key: answerKey(run), at, lines: said }]),

@@ -1,7 +1,10 @@
 /** What views say of a transcript's records beside what is written in them. */
 
-import type { CompletionRecord, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
+import * as Message from "@divisi/core/Message"
+import type { WaitingCall } from "@divisi/core/RunEvent"
+import type { CompletionRecord, RoundRecord, StepRecord, ToolRecord, Transcript } from "@divisi/core/Transcript"
 import type { Paid } from "@divisi/core/Usage"
+import { cut, oneLine } from "./Line.ts"
 
 /** Whether a step's call was stopped in the middle, and no other began. */
 export const isStopped = ({ lost, state }: StepRecord): boolean => {
@@ -53,3 +56,25 @@ export const verdict = ({ grade }: RoundRecord): string | undefined =>
 
 /** The worker that a step was planned for. */
 export const planned = ({ reassigned, worker }: StepRecord): string => reassigned[0]?.from ?? worker
+
+/** Texts of tools may be megabytes; so much of one is looked at. */
+const mostLookedAt = 1_000
+
+const glance = (text: string, width: number): string => cut(oneLine(text.slice(0, mostLookedAt)), width)
+
+/** A tool that is asked for, with its arguments, shortened: `weather({"city":"Ulm"})`. */
+export const toolCall = ({ call }: Pick<ToolRecord, "call">): string =>
+  `${oneLine(call.name)}(${glance(call.arguments, 80)})`
+
+/** What a tool gave, shortened; what is no text is counted. */
+export const toolResult = ({ content = "" }: ToolRecord, width = 200): string => {
+  const media = Message.parts(content).filter(({ type }) => type !== "text").length
+  const text = glance(Message.text(content), width)
+  return media === 0
+    ? text
+    : [text, `[${media === 1 ? "a picture or file" : `${media} pictures and files`}]`].join(" ").trim()
+}
+
+/** What a suspended step waits for. */
+export const waiting = (call: WaitingCall): string =>
+  call.for === "approval" ? `waits for approval of ${toolCall(call)}` : `waits for the result of ${toolCall(call)}`

@@ -5,13 +5,19 @@ import { type Environment, read } from "@divisi/recipes/Environment"
 import type * as Effect from "effect/Effect"
 import * as Block from "./Block.ts"
 import * as BlockView from "./BlockView.ts"
-import type { Line } from "./Line.ts"
+import { type Line, line } from "./Line.ts"
 import * as PlainView from "./PlainView.ts"
 
 /** Shows a run as it goes on. */
 export interface View {
   /** To be told of each event, once the run's transcript has it. */
   readonly show: (event: RunEvent) => void
+  /**
+   * Stands still under a question, whose last line waits for what is typed, until it goes on. Lines asked before it went
+   * on stay.
+   */
+  readonly hold: (lines: ReadonlyArray<string>) => void
+  readonly goOn: () => void
   /** Leaves the terminal clean. To be called once, however the run ends. */
   readonly close: () => void
 }
@@ -33,6 +39,8 @@ const frameMillis = 50
 /** Events as lines of JSON. */
 export const json = (output: Output, encode: (event: RunEvent) => string): View => ({
   show: (event) => void output.write(`${encode(event)}\n`),
+  hold: () => {},
+  goOn: () => {},
   close: () => {}
 })
 
@@ -53,6 +61,8 @@ export const plain = (output: Output, run: Source, answers: Output = output): Vi
         else output.write(`${lines.join("\n")}\n`)
       }
     },
+    hold: (lines) => void output.write(lines.join("\n")),
+    goOn: () => {},
     close: () => {}
   }
 }
@@ -61,7 +71,8 @@ export const plain = (output: Output, run: Source, answers: Output = output): Vi
 export const live = (output: Output, run: Source, now: () => number): View => {
   let before: ReadonlyArray<Line> = []
   let isClosed = false
-  const size = () => ({ columns: output.columns ?? 80, rows: output.rows ?? 24 })
+  // A window that does not know its size says 0.
+  const size = () => ({ columns: output.columns || 80, rows: output.rows || 24 })
   const draw = () => {
     const transcript = run()
     if (transcript === undefined) return
@@ -75,15 +86,32 @@ export const live = (output: Output, run: Source, now: () => number): View => {
   output.write(Block.hideCursor)
   process.once("exit", restoreCursor)
   draw()
-  const timer = setInterval(draw, frameMillis)
+  let timer: NodeJS.Timeout | undefined = setInterval(draw, frameMillis)
+  const stop = () => {
+    clearInterval(timer)
+    timer = undefined
+  }
   return {
     show: () => {
-      if (before.length === 0) draw()
+      if (before.length === 0 && timer !== undefined) draw()
+    },
+    hold: (lines) => {
+      if (timer !== undefined) draw()
+      stop()
+      output.write(`${Block.showCursor}${lines.join("\n")}`)
+      // What is typed ends the last line, so that the block and the question are drawn over together.
+      before = [...before, ...lines.map((text) => line(text))]
+    },
+    goOn: () => {
+      if (timer !== undefined || isClosed) return
+      output.write(Block.hideCursor)
+      draw()
+      timer = setInterval(draw, frameMillis)
     },
     close: () => {
       if (isClosed) return
       isClosed = true
-      clearInterval(timer)
+      stop()
       const transcript = run()
       if (transcript !== undefined) {
         const window = size()

@@ -1,0 +1,128 @@
+/** The tools of a run: those of the config, and those of MCP servers, which are started for it. */
+import { nearest } from "@divisi/core/Nearest"
+import type { RunSettings, ToolAccess } from "@divisi/core/RunSettings"
+import type { Tool } from "@divisi/core/Tool"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type { Config, McpServer } from "../config.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
+import { explain } from "../invocation/OptionalPackage.ts"
+
+/** The flags that say which tools may be used; they win over the config. */
+export interface Flags {
+  readonly tool: Option.Option<string>
+  readonly noTools: boolean
+  readonly toolAccess: Option.Option<ToolAccess>
+  readonly mcp: ReadonlyArray<string>
+  readonly approve: Option.Option<string>
+}
+
+type Servers = Readonly<Record<string, McpServer>>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Names
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The names of a flag; `undefined` for all. */
+const namesIn = (flag: Option.Option<string>): ReadonlyArray<string> | undefined => {
+  const names = Option.getOrElse(flag, () => "all")
+    .split(",")
+    .flatMap((name) => name.trim() || [])
+  return names.includes("all") ? undefined : names
+}
+
+/** The server that a tool is of; `undefined` for one of the config's own. */
+const serverOf = (tool: string): string | undefined => {
+  const at = tool.indexOf("__")
+  return at < 1 ? undefined : tool.slice(0, at)
+}
+
+/** Whether a name is that of the tool, or of its server. */
+const means = (name: string, tool: string): boolean => name === tool || name === serverOf(tool)
+
+/** The tools of that names, all for `undefined`. A name that means none is refused, with those that there are. */
+const named = (
+  flag: string,
+  names: ReadonlyArray<string> | undefined,
+  tools: ReadonlyArray<Tool>
+): Effect.Effect<ReadonlyArray<Tool>, Failure> => {
+  if (names === undefined) return Effect.succeed(tools)
+  const known = tools.map(({ name }) => name)
+  const unknown = names.find((name) => !known.some((tool) => means(name, tool)))
+  if (unknown === undefined) return Effect.succeed(tools.filter((tool) => names.some((name) => means(name, tool.name))))
+  const meant = nearest(unknown, known)
+  const there = known.length === 0 ? "There is none." : `There are: ${known.join(", ")}.`
+  return Effect.fail(
+    usage(`${flag}: no tool is called "${unknown}"${meant === undefined ? `. ${there}` : `: did you mean ${meant}?`}`)
+  )
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Servers
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The words of a command line; quotes hold words together. */
+const wordsOf = (line: string): ReadonlyArray<string> =>
+  [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"))
+
+/** The server that `--mcp` describes, with the name that stands before the names of its tools. */
+const described = (text: string, index: number): Effect.Effect<readonly [string, McpServer], Failure> => {
+  const [, given, rest] = /^(?:([A-Za-z0-9_-]{1,32})=)?(.*)$/s.exec(text.trim())!
+  const name = given ?? (index === 0 ? "mcp" : `mcp${index + 1}`)
+  if (/^https?:\/\//.test(rest!)) return Effect.succeed([name, { url: rest!.trim() }])
+  const [command, ...args] = wordsOf(rest!)
+  return command === undefined
+    ? Effect.fail(usage("--mcp takes a command with its arguments, or a URL."))
+    : Effect.succeed([name, { command, args }])
+}
+
+/** Starts servers. One that does not start is told of, and its tools are not there. */
+const started = Effect.fnUntraced(function* (
+  servers: Servers
+): Effect.fn.Return<ReadonlyArray<Tool>, Failure, Scope.Scope> {
+  if (Object.keys(servers).length === 0) return []
+  const McpTools = yield* Effect.tryPromise({
+    try: () => import("@divisi/tools-mcp/McpTools"),
+    catch: (error) => usage(`MCP servers cannot be used. ${explain(error)}`)
+  })
+  const { problems, tools } = yield* Effect.mapError(
+    McpTools.make(servers as Parameters<typeof McpTools.make>[0]),
+    ({ message }) => usage(message)
+  )
+  for (const { detail, server } of problems) {
+    process.stderr.write(`divisi: the MCP server "${server}": ${detail}. The run goes on without.\n`)
+  }
+  return tools
+})
+
+/** The servers whose tools may be wanted. */
+const wantedOf = (servers: Servers, names: ReadonlyArray<string> | undefined): Servers =>
+  Object.fromEntries(
+    Object.entries(servers).filter(([server]) => names?.some((name) => [name, serverOf(name)].includes(server)) ?? true)
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// The tools of a run
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The settings of a run that are about tools. Servers that are started for it end with the scope. */
+export const resolve = Effect.fnUntraced(function* (
+  config: Config,
+  flags: Flags
+): Effect.fn.Return<Pick<RunSettings, "tools" | "toolAccess">, Failure, Scope.Scope> {
+  const toolAccess = Option.getOrElse(flags.toolAccess, () => config.toolAccess)
+  if (flags.noTools || toolAccess === "none") return { tools: [], toolAccess }
+  const names = namesIn(flags.tool)
+  const added = yield* Effect.forEach(flags.mcp, described)
+  const servers = wantedOf({ ...config.mcpServers, ...Object.fromEntries(added) }, names)
+  const all = [...(config.tools ?? []), ...(yield* started(servers))]
+  const tools = yield* named("--tool", names, all)
+  if (Option.isNone(flags.approve)) return { tools, toolAccess }
+  // A server that did not start has been told of.
+  const approvable = namesIn(flags.approve)?.filter(
+    (name) => !Object.hasOwn(servers, name) || tools.some((tool) => means(name, tool.name))
+  )
+  const approved = new Set(yield* named("--approve", approvable, tools))
+  return { tools: tools.map((tool) => (approved.has(tool) ? { ...tool, needsApproval: false } : tool)), toolAccess }
+})

@@ -1,0 +1,38 @@
+/** `divisi mcp`: a Conductor as an MCP server over standard input and output. */
+import * as Budget from "@divisi/core/Budget"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Profiles from "../conductor/Profiles.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import * as Services from "../conductor/Services.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
+import { explain } from "../invocation/OptionalPackage.ts"
+import type { McpInput } from "./flags.ts"
+
+/** A Conductor whose runs share an account. */
+const onAccount = (conductor: Conductor.Conductor["Service"], ledger: Budget.Ledger) =>
+  Conductor.Conductor.of({ ...conductor, run: (task, options) => conductor.run(task, { ...options, ledger }) })
+
+const serve = Effect.fnUntraced(function* (input: McpInput): Effect.fn.Return<void, Failure, Scope.Scope> {
+  const ConductorServer = yield* Effect.tryPromise({
+    try: () => import("@divisi/tools-mcp/ConductorServer"),
+    catch: (error) => usage(`It cannot be an MCP server. ${explain(error)}`)
+  })
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)
+  const options = yield* RunOptions.resolve(config, input, { profiles })
+  const isGym = RunOptions.isGym(config, input)
+  const ledger = Budget.make({ costUsd: Option.getOrUndefined(input.maxTotalCost) })
+  const conductor = onAccount(Conductor.make(options), ledger)
+  if (process.stdin.isTTY === true) {
+    process.stderr.write("divisi: an MCP client starts this command and speaks to it; Ctrl-C ends it.\n")
+  }
+  const serving = ConductorServer.stdio({ conductor, description: Option.getOrUndefined(input.description) })
+  yield* Services.provide(serving, { ...Services.of(config, input), isGym })
+})
+
+/** Serves until the client goes away. */
+export const mcp = (input: McpInput): Effect.Effect<void, Failure> => Effect.scoped(serve(input))

@@ -1,0 +1,59 @@
+/** Asks a person whether a tool may be run. One question stands at a time, and "always" is remembered. */
+import type { ToolContext } from "@divisi/core/Tool"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import { clean, oneLine } from "./Line.ts"
+
+/** Puts lines before a person, and gives what is typed behind the last; `undefined` where nobody is there any more. */
+export type Ask = (lines: ReadonlyArray<string>) => Effect.Effect<string | undefined>
+
+/** What is not shown could be what matters, so that little is left out. */
+const mostCharacters = 4_000
+
+/** Arguments as people read them: all of them, but for texts that no terminal holds. */
+const argumentsOf = (text: string): ReadonlyArray<string> => {
+  const shown = text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)} … (${text.length} characters)`
+  return clean(pretty(shown)).split("\n")
+}
+
+const pretty = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2)
+  } catch {
+    return text
+  }
+}
+
+const questionOf = ({ call, worker }: ToolContext): ReadonlyArray<string> => [
+  `${oneLine(worker)} asks for the tool ${oneLine(call.name)}:`,
+  ...argumentsOf(call.arguments).map((line) => `  ${line}`)
+]
+
+const prompt = "Run it? (y)es, (n)o, (a)lways this tool: "
+
+/** What a person said; `undefined` where it is to be asked again. */
+const read = (said: string | undefined): "yes" | "no" | "always" | undefined => {
+  // Who cannot be asked any more has not allowed it.
+  if (said === undefined) return "no"
+  return (["yes", "no", "always"] as const).find(
+    (word) => said.trim() !== "" && word.startsWith(said.trim().toLowerCase())
+  )
+}
+
+/** Asks through what it is given. What was always allowed is not asked again. */
+export const make = (): ((ask: Ask) => (request: ToolContext) => Effect.Effect<boolean>) => {
+  const allowed = new Set<string>()
+  const asking = Semaphore.makeUnsafe(1)
+  return (ask) => (request) =>
+    asking.withPermits(1)(
+      Effect.gen(function* () {
+        const { name } = request.call
+        if (allowed.has(name)) return true
+        const question = [...questionOf(request), prompt]
+        let answer = read(yield* ask(question))
+        while (answer === undefined) answer = read(yield* ask(question))
+        if (answer === "always") allowed.add(name)
+        return answer !== "no"
+      })
+    )
+}
