@@ -1,4 +1,5 @@
 /** Who answers, and with which server. */
+import path from "node:path"
 import { worker } from "@divisi/core/promise"
 import type { McpServer } from "@divisi/tools-mcp/promise"
 
@@ -20,5 +21,5 @@ export const model = worker({
 
 export const notes: McpServer = {
   command: process.execPath,
-  args: [new URL("notes.ts", import.meta.url).pathname]
+  args: [path.join(import.meta.dirname, "notes.ts")]
 }
