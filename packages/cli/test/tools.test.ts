@@ -117,6 +117,19 @@ describe("approval", () => {
     }
   })
 
+  it("is given to a run that is kept when it goes on, for one call or for tools", () =>
+    inFolder(async (cwd) => {
+      const environment = { DIVISI_RUNS: path.join(cwd, "runs.sqlite") }
+      const kept = (args: ReadonlyArray<string>) => divisi([...args, "--config", config("tools")], { cwd, environment })
+      const asked = await kept(["run", "--run-id", "kept", 'order {"city":"Ulm"}\nfiles__remove {"name":"b"}'])
+      assert.strictEqual(asked.code, 5)
+      const first = await kept(["runs", "resume", "kept", "--approve", "0.0.0.0"])
+      assert.strictEqual(first.code, 5)
+      assert.match(first.errors, /order gave .*: ordered for Ulm/)
+      const second = await kept(["runs", "resume", "kept", "--approve", "files"])
+      assert.deepStrictEqual([second.code, second.output.trim()], [0, "ordered for Ulm | removed b"])
+    }))
+
   it("does not help a tool that has no function here", async () => {
     const { code, errors } = await run("total", "--approve", "all")
     assert.strictEqual(code, 5)

@@ -57,10 +57,20 @@ export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
     })
   )
 
+/** What `--approve` names: calls that wait, whose ids have dots, and tools, whose names have none. */
+const approved = (flag: ReadonlyArray<string>) => {
+  const names = flag.flatMap((text) => text.split(",")).flatMap((name) => name.trim() || [])
+  const tools = names.filter((name) => !name.includes("."))
+  return {
+    calls: names.filter((name) => name.includes(".")),
+    tools: tools.length === 0 ? Option.none<string>() : Option.some(tools.join(","))
+  }
+}
+
 /** What is given for the calls that a run waits for. */
 const given = ({ approve, decline, result }: ResumeInput): Effect.Effect<Readonly<Record<string, Given>>, Failure> => {
   const results: Array<readonly [string, Given]> = [
-    ...approve.map((id) => [id, { approved: true }] as const),
+    ...approved(approve).calls.map((id) => [id, { approved: true }] as const),
     ...decline.map((id) => [id, { approved: false }] as const)
   ]
   for (const text of result) {
@@ -81,7 +91,7 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
       const journal = yield* Journals.open(input.journal)
       const { ending, run, workers } = yield* Journals.find(journal, input.id)
       const pool = Option.orElse(input.pool, () => Option.some(workers.join(",")))
-      const team = { ...input, pool, seed: Option.none<number>() }
+      const team = { ...input, pool, seed: Option.none<number>(), approve: approved(input.approve).tools }
       const [begun] = yield* Journals.events(journal, run)
       const asked = begun?.type === "run-started" ? question(begun.task) : ""
       const kept = { journal, runId: run, hasEnded: ending !== undefined }

@@ -77,7 +77,11 @@ export const resumeFlags = {
     "<call=text>",
     "The result of a call that it waits for, by the call's id; as often as needed"
   ),
-  approve: ofCall("approve", "<call>", "Allow a call that waits to be allowed"),
+  approve: ofCall(
+    "approve",
+    "<names>",
+    "Allow calls that wait, by their ids, and these tools without a question, by name"
+  ),
   decline: ofCall("decline", "<call>", "Do not allow it"),
   journal
 }
