@@ -5,7 +5,6 @@
  * are found by the SHA-256 of their key, so the file holds what workers said and not what they were asked.
  */
 import { createHash } from "node:crypto"
-import path from "node:path"
 import * as ResponseCache from "@divisi/core/ResponseCache"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -14,9 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as AnswerTable from "./internal/answerTable.ts"
-import { busyMillis, failureOf, identify, patiently } from "./internal/database.ts"
-import * as Sqlite from "./Sqlite.ts"
-import * as WholeFile from "./WholeFile.ts"
+import * as Database from "./internal/database.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -91,20 +88,11 @@ export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
 const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINITY, timeToLive }: Options) =>
   Effect.gen(function* () {
     const failed = (reason: DiskCacheReason) => new DiskCacheError({ file, reason })
-    const sqlite = Sqlite.load()
-    if (sqlite === undefined) return yield* failed({ _tag: "Unsupported" })
-    const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(failureOf(error)))
-    yield* attempt(() => file !== ":memory:" && WholeFile.makeFolderNow(path.dirname(file)))
-    const database = yield* Effect.acquireRelease(
-      attempt(() => new sqlite.DatabaseSync(file, { timeout: busyMillis })),
-      (database) => Effect.sync(() => database.close())
-    )
-    const kind = yield* attempt(() => identify(database, AnswerTable))
-    if (kind !== "ours") return yield* failed({ _tag: kind })
+    const database = yield* Database.open(file, AnswerTable, failed)
     const lifeMillis = Duration.toMillis(timeToLive ?? Duration.infinity)
-    return yield* attempt(() => {
-      AnswerTable.prepare(database)
-      return AnswerTable.make(database, { maxBytes, maxEntries, lifeMillis })
+    return yield* Effect.try({
+      try: () => AnswerTable.make(database, { maxBytes, maxEntries, lifeMillis }),
+      catch: (error) => failed(Database.failureOf(error))
     })
   })
 
@@ -137,9 +125,9 @@ export const store = Effect.fnUntraced(function* (
     })
 
   const forgive = <A>(work: (now: number) => A): Effect.Effect<A | undefined> =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => patiently(() => work(now))).pipe(
+    Effect.flatMap(Clock.currentTimeMillis, (now) => Database.patiently(() => work(now))).pipe(
       Effect.catch((error) => {
-        const { message } = new DiskCacheError({ file: options.file, reason: failureOf(error) })
+        const { message } = new DiskCacheError({ file: options.file, reason: Database.failureOf(error) })
         return tellOnce(`${message} Calls are made without it.`)
       })
     )

@@ -5,20 +5,17 @@
  * once wait for the disk as often as one. The right to carry a run on goes with a lock that the system frees when its
  * process ends, however it ends: nobody waits for a lease to run out.
  */
-import { randomUUID } from "node:crypto"
 import path from "node:path"
 import * as Journal from "@divisi/core/Journal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
-import { busyMillis, failureOf, identify, patiently } from "./internal/database.ts"
+import type * as Scope from "effect/Scope"
+import * as Database from "./internal/database.ts"
 import * as GroupCommit from "./internal/groupCommit.ts"
 import * as JournalTable from "./internal/journalTable.ts"
-import * as Lock from "./Lock.ts"
-import * as Sqlite from "./Sqlite.ts"
+import { owners } from "./internal/owners.ts"
 import * as UserFolders from "./UserFolders.ts"
-import * as WholeFile from "./WholeFile.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -35,60 +32,14 @@ export interface Options {
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Owners
-// -------------------------------------------------------------------------------------------------------------------
-
-/** The processes that use a file, each by the lock that it holds. */
-const owners = (file: string, scope: Scope.Scope) => {
-  const self = randomUUID()
-  const dead = new Set<string>()
-  const lockOf = (owner: string) => path.join(`${file}-owners`, `${owner}.lock`)
-  return {
-    self,
-    isDead: (owner: string) => dead.has(owner),
-    /** Holds the lock of this process, from its first claim on. */
-    enter: Effect.cached(Scope.provide(Lock.hold(lockOf(self)), scope)),
-    /** Who has a run: in words, or `undefined` of a process that is no more. */
-    find: (owner: string): Effect.Effect<string | undefined> =>
-      Effect.suspend(() => {
-        if (dead.has(owner)) return Effect.undefined
-        if (owner === self) return Effect.succeed("this process")
-        return Effect.match(Effect.scoped(Lock.hold(lockOf(owner))), {
-          onSuccess: () => {
-            dead.add(owner)
-            return undefined
-          },
-          onFailure: ({ reason }) => Lock.nameOf(reason._tag === "Held" ? reason.holder : undefined)
-        })
-      })
-  }
-}
-
-// -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The file where nobody names one. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("runs.sqlite", "DIVISI_RUNS")
 
-const open = (file: string, failed: (reason: Journal.JournalErrorReason) => Journal.JournalError) =>
-  Effect.gen(function* () {
-    const sqlite = Sqlite.load()
-    if (sqlite === undefined) return yield* failed({ _tag: "Unsupported" })
-    const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(failureOf(error)))
-    yield* attempt(() => WholeFile.makeFolderNow(path.dirname(file)))
-    const database = yield* Effect.acquireRelease(
-      attempt(() => new sqlite.DatabaseSync(file, { timeout: busyMillis })),
-      (database) => Effect.sync(() => database.close())
-    )
-    const kind = yield* attempt(() => identify(database, JournalTable))
-    if (kind !== "ours") return yield* failed({ _tag: kind })
-    yield* attempt(() => JournalTable.prepare(database))
-    return database
-  })
-
 const reasonOf = (error: unknown): Journal.JournalErrorReason =>
-  error instanceof JournalTable.Torn ? { _tag: "Damaged", detail: error.message } : failureOf(error)
+  error instanceof JournalTable.Torn ? { _tag: "Damaged", detail: error.message } : Database.failureOf(error)
 
 /**
  * Opens a file as a journal; it is closed with its scope.
@@ -127,7 +78,7 @@ export const make = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   const { enter, find, isDead, self } = owners(file, scope)
   const entered = yield* enter
-  const database = yield* open(file, failed)
+  const database = yield* Database.open(file, JournalTable, failed)
   const table = JournalTable.make(database)
   const writer = GroupCommit.make(database)
   yield* Effect.addFinalizer(() => Effect.sync(writer.close))
@@ -165,12 +116,12 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap(orFail(writer.write(() => table.append(batch, now()), true)), (isWritten) =>
         isWritten ? Effect.void : Effect.fail(failed({ _tag: "Fenced", run: batch.run }))
       ),
-    read: (run, from = 0) => orFail(patiently(() => table.read(run, from))),
-    list: Effect.flatMap(orFail(patiently(table.list)), (rows) => Effect.forEach(rows, summaryOf)),
+    read: (run, from = 0) => orFail(Database.patiently(() => table.read(run, from))),
+    list: Effect.flatMap(orFail(Database.patiently(table.list)), (rows) => Effect.forEach(rows, summaryOf)),
     remove: (runs) =>
       Effect.gen(function* () {
         // Whose process is no more is found out before.
-        const rows = yield* orFail(patiently(table.list))
+        const rows = yield* orFail(Database.patiently(table.list))
         for (const { owner } of rows) if (owner !== null) yield* find(owner)
         return yield* orFail(writer.write(() => runs.filter((run) => table.remove(run, isDead)), true))
       })

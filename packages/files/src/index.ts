@@ -1,4 +1,5 @@
 export * as Checksum from "./Checksum.ts"
+export * as DiskAccounts from "./DiskAccounts.ts"
 export * as DiskCache from "./DiskCache.ts"
 export * as DiskJournal from "./DiskJournal.ts"
 export * as Download from "./Download.ts"

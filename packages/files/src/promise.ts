@@ -2,6 +2,8 @@
 import { Journal } from "@divisi/core/Journal"
 import { open } from "@divisi/core/promise"
 import { ResponseCache } from "@divisi/core/ResponseCache"
+import * as Effect from "effect/Effect"
+import * as DiskAccounts from "./DiskAccounts.ts"
 import * as DiskCache from "./DiskCache.ts"
 import * as DiskJournal from "./DiskJournal.ts"
 
@@ -58,3 +60,36 @@ export const openCache = (options: DiskCache.Options): Promise<ResponseCache & A
  */
 export const openJournal = (options: DiskJournal.Options = {}): Promise<Journal & AsyncDisposable> =>
   open(Journal, DiskJournal.layer(options))
+
+/**
+ * Opens a file of accounts, which limit what runs spend in all processes that use the file, and after a restart: each is
+ * a `ledger` for `conduct`. By default it lies in this user's data folder. It is closed by `await using`, or never. The
+ * promises are rejected with an `AccountsError` when the file cannot be used.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, single, worker } from "@divisi/core/promise"
+ * import { openAccounts } from "@divisi/files/promise"
+ * import { mkdtempSync } from "node:fs"
+ * import { tmpdir } from "node:os"
+ * import { join } from "node:path"
+ *
+ * await using accounts = await openAccounts({ file: join(mkdtempSync(join(tmpdir(), "divisi-")), "accounts.sqlite") })
+ * const day = await accounts.open({ name: "all", per: "day", limits: { calls: 1 } })
+ * const team = await accounts.open({ name: "team/red", parent: day })
+ * const options = { pool: [worker({ id: "a", answer: () => "42" })], policy: single(0), ledger: team }
+ * const first = await conduct({ ...options, question: "What is 6 times 7?" })
+ * const second = await conduct({ ...options, question: "What is 7 times 6?" })
+ * first.ending // => "answered"
+ * second.ending // => "budget"
+ * ```
+ */
+export const openAccounts = async (options: DiskAccounts.Options = {}) => {
+  const accounts = await open(DiskAccounts.Accounts, DiskAccounts.layer(options))
+  return {
+    ...accounts,
+    open: (account: DiskAccounts.AccountOptions) => Effect.runPromise(accounts.open(account)),
+    list: () => Effect.runPromise(accounts.list)
+  }
+}

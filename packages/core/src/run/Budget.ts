@@ -106,9 +106,49 @@ export interface Ledger {
   readonly spent: () => Spend
 }
 
-type Fit = "fits" | "wait" | BudgetExceeded
+/** How an account stands. */
+export interface Standing {
+  /** What is settled and charged. */
+  readonly total: Spend
+  /** The calls under way, and the worst case of all of them. */
+  readonly open: number
+  readonly reservedCostUsd: number
+  readonly reservedTokens: number
+}
 
-class LedgerNode implements Ledger {
+/** Whether an amount fits beside what is reserved, could fit once that has settled for less, or never can. */
+export type Fit = "fits" | "wait" | BudgetExceeded
+
+const fitOne = (
+  limit: "costUsd" | "tokens" | "calls",
+  allowed: number | undefined,
+  needed: number,
+  spent: number,
+  reserved: number
+): Fit => {
+  if (allowed === undefined || spent + reserved + needed <= allowed) return "fits"
+  // A call is never settled for less than one call, so waiting makes no room for another.
+  return limit !== "calls" && reserved > 0 && spent + needed <= allowed
+    ? "wait"
+    : new BudgetExceeded({ limit, allowed, spent: limit === "calls" ? spent + reserved : spent, needed })
+}
+
+/** Whether one more call fits an account: what each implementation of a {@link Ledger} asks. */
+export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => {
+  const { open, reservedCostUsd, reservedTokens, total } = standing
+  if (amount.costUsd === undefined && limits.costUsd !== undefined) {
+    return new BudgetExceeded({ limit: "costUsd", allowed: limits.costUsd, spent: total.costUsd, needed: undefined })
+  }
+  const { calls, costUsd, usage } = total
+  const fits = [
+    fitOne("costUsd", limits.costUsd, amount.costUsd ?? 0, costUsd, reservedCostUsd),
+    fitOne("tokens", limits.tokens, amount.tokens, usage.inputTokens + usage.outputTokens, reservedTokens),
+    fitOne("calls", limits.calls, 1, calls, open)
+  ]
+  return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
+}
+
+class LedgerNode implements Ledger, Standing {
   readonly limits: Limits
   readonly isLimited: boolean
   readonly parent: LedgerNode | undefined
@@ -133,35 +173,11 @@ class LedgerNode implements Ledger {
       parent?.isLimited === true
   }
 
-  /** Whether an amount fits beside what is reserved, could fit once that has settled for less, or never can. */
-  private checkLimit(limit: "costUsd" | "tokens" | "calls", needed: number, spent: number, reserved: number): Fit {
-    const allowed = this.limits[limit]
-    if (allowed === undefined || spent + reserved + needed <= allowed) return "fits"
-    // A call is never settled for less than one call, so waiting makes no room for another.
-    return limit !== "calls" && reserved > 0 && spent + needed <= allowed
-      ? "wait"
-      : new BudgetExceeded({ limit, allowed, spent: limit === "calls" ? spent + reserved : spent, needed })
-  }
-
-  fit(amount: Amount): Fit {
-    if (amount.costUsd === undefined && this.limits.costUsd !== undefined) {
-      const { costUsd: allowed } = this.limits
-      return new BudgetExceeded({ limit: "costUsd", allowed, spent: this.total.costUsd, needed: undefined })
-    }
-    const { calls, costUsd, usage } = this.total
-    const fits = [
-      this.checkLimit("costUsd", amount.costUsd ?? 0, costUsd, this.reservedCostUsd),
-      this.checkLimit("tokens", amount.tokens, usage.inputTokens + usage.outputTokens, this.reservedTokens),
-      this.checkLimit("calls", 1, calls, this.open)
-    ]
-    return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
-  }
-
   /** Takes the amount in this ledger and all above it, or in none. Says which ledger has to make room first. */
   private take(amount: Amount): Reservation | LedgerNode | BudgetExceeded {
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
-      const fit = ledger.isLimited ? ledger.fit(amount) : "fits"
-      if (fit !== "fits") return fit === "wait" ? ledger : fit
+      const found = ledger.isLimited ? fit(ledger.limits, ledger, amount) : "fits"
+      if (found !== "fits") return found === "wait" ? ledger : found
     }
     for (let ledger: LedgerNode | undefined = this; ledger !== undefined; ledger = ledger.parent) {
       ledger.open += 1

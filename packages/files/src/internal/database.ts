@@ -1,8 +1,11 @@
 /** What every SQLite file of this package has in common: whose it is, how it fails, and how others are waited for. */
+import path from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { detailOf } from "../FileError.ts"
 import * as Sqlite from "../Sqlite.ts"
+import * as WholeFile from "../WholeFile.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
@@ -42,7 +45,7 @@ export const failureOf = (error: unknown): Failure => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** SQLite waits in place, and nothing else of this process runs meanwhile; so it waits briefly, and then we do. */
-export const busyMillis = 20
+const busyMillis = 20
 
 export const napMillis = 10
 
@@ -95,12 +98,46 @@ export interface Mark {
 }
 
 /** What a file is, before anything in it is changed. An empty one becomes ours. */
-export const identify = (
-  database: DatabaseSync,
-  { applicationId, schemaVersion }: Mark
-): "ours" | "Foreign" | "Newer" => {
+const identify = (database: DatabaseSync, { applicationId, schemaVersion }: Mark): "ours" | "Foreign" | "Newer" => {
   const id = pragma(database, "application_id")
   const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
   if (id !== applicationId && !(isEmpty && id === 0)) return "Foreign"
   return pragma(database, "user_version") > schemaVersion ? "Newer" : "ours"
 }
+
+/** Why a file cannot be opened. */
+export type Unopened =
+  | Failure
+  /** This runtime has no `node:sqlite`. */
+  | { readonly _tag: "Unsupported" }
+  /** A newer version of this package wrote it. */
+  | { readonly _tag: "Newer" }
+
+/** A kind of file: how it is known, and made ready. */
+export interface Kind extends Mark {
+  /** Makes a file ready for several processes, and writes the schema where there is none yet. */
+  readonly prepare: (database: DatabaseSync) => void
+}
+
+/** Opens a file of a kind until the scope closes. */
+export const open = <E>(
+  file: string,
+  kind: Kind,
+  failed: (reason: Unopened) => E
+): Effect.Effect<DatabaseSync, E, Scope.Scope> =>
+  Effect.suspend(() => {
+    const sqlite = Sqlite.load()
+    if (sqlite === undefined) return Effect.fail(failed({ _tag: "Unsupported" }))
+    const attempt = <A>(work: () => A) => Effect.mapError(patiently(work), (error) => failed(failureOf(error)))
+    return Effect.gen(function* () {
+      yield* attempt(() => file !== ":memory:" && WholeFile.makeFolderNow(path.dirname(file)))
+      const database = yield* Effect.acquireRelease(
+        attempt(() => new sqlite.DatabaseSync(file, { timeout: busyMillis })),
+        (database) => Effect.sync(() => database.close())
+      )
+      const found = yield* attempt(() => identify(database, kind))
+      if (found !== "ours") return yield* Effect.fail(failed({ _tag: found }))
+      yield* attempt(() => kind.prepare(database))
+      return database
+    })
+  })

@@ -1,0 +1,307 @@
+/**
+ * Accounts on disk: what runs may spend, counted in one SQLite file for this process, those beside it and those after it.
+ *
+ * Each account is a `Ledger`: given to runs, it is never exceeded by all of them together, whatever processes they are in,
+ * and a restart forgets nothing. Accounts stand under others: a run's under its key's, that under its team's, that under
+ * the day's.
+ */
+import path from "node:path"
+import type * as Budget from "@divisi/core/Budget"
+import { BudgetExceeded, type Paid } from "@divisi/core/Usage"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as AccountTable from "./internal/accountTable.ts"
+import * as Database from "./internal/database.ts"
+import * as GroupCommit from "./internal/groupCommit.ts"
+import { owners } from "./internal/owners.ts"
+import * as UserFolders from "./UserFolders.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Where accounts are kept. */
+export interface Options {
+  /**
+   * The file; it and its folder are made when they are not there. By default `accounts.sqlite` in `divisi` of this user's
+   * data folder, or what the environment variable `DIVISI_ACCOUNTS` names. Beside it stand `-wal` and `-shm` in use, and
+   * the folder `-owners` with the locks of the processes.
+   */
+  readonly file?: string | undefined
+}
+
+/** What an account limits: USD, tokens, calls. An absent limit does not limit. */
+export type Limits = AccountTable.Limits
+
+/** An account that is opened. */
+export interface AccountOptions {
+  /** What it is known by in its file, e.g. `team/red`. */
+  readonly name: string
+  /** Its limits from now on, for all processes; those that it has, where they are absent. */
+  readonly limits?: Limits | undefined
+  /** With `"day"` it begins anew with each day, in UTC; a call counts for the day in which it began. */
+  readonly per?: "day" | undefined
+  /** The account above: whatever is charged here is charged there, too. */
+  readonly parent?: Account | undefined
+}
+
+/** How an account stands, with what all processes have done. */
+export interface Standing extends Budget.Standing {
+  readonly name: string
+  readonly limits: Limits
+}
+
+/** An account in a file: a `Ledger` for `RunOptions.ledger`, for a `Payer`, or under a ledger in memory. */
+export interface Account extends Budget.Ledger {
+  readonly name: string
+  readonly standing: Effect.Effect<Standing, AccountsError>
+  /** Itself and those above it. */
+  readonly chain: ReadonlyArray<AccountOptions>
+}
+
+/** The accounts of a file. */
+export interface Accounts {
+  /** The file. */
+  readonly name: string
+  /** Opens an account, which is made where it is not known. */
+  readonly open: (options: AccountOptions) => Effect.Effect<Account, AccountsError>
+  /** All accounts, the last changed first; those per day once for each day. */
+  readonly list: Effect.Effect<ReadonlyArray<Standing>, AccountsError>
+}
+
+/** The accounts of the context; none by default. */
+export const Accounts: Context.Reference<Accounts | undefined> = Context.Reference("@divisi/files/DiskAccounts", {
+  defaultValue: (): Accounts | undefined => undefined
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Why accounts cannot be used. */
+export type AccountsErrorReason = Database.Unopened
+
+const explain = (reason: AccountsErrorReason): string => {
+  switch (reason._tag) {
+    case "Unsupported":
+      return "need node:sqlite, which this runtime does not have: use Node 22.19 or newer"
+    case "Unwritable":
+      return `cannot be written (${reason.detail}): check the path, its permissions and the space that is left`
+    case "Full":
+      return "cannot be written, as no space is left on their disk: free some"
+    case "Foreign":
+      return "are a file of something else, or its beginning is damaged, and it was left as it is: name another file"
+    case "Newer":
+      return "were written by a newer version of Divisi: update, or name another file"
+    case "Damaged":
+      return `are damaged (${reason.detail}): restore them from a copy, or name another file`
+  }
+}
+
+/** Accounts that cannot be used. `reason` says why. A run that needs them fails with it. */
+export class AccountsError extends Data.TaggedError("AccountsError")<{
+  readonly file: string
+  readonly reason: AccountsErrorReason
+}> {
+  override get message(): string {
+    return `The accounts ${this.file} ${explain(this.reason)}.`
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The file where nobody names one. */
+export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("accounts.sqlite", "DIVISI_ACCOUNTS")
+
+/** A day in UTC, as in 2026-11-24. */
+const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
+
+const namedAt =
+  (now: number) =>
+  ({ limits, name, per }: AccountOptions): AccountTable.Named => ({
+    name: per === "day" ? `${name}@${dayOf(now)}` : name,
+    limits
+  })
+
+/** A reservation in the file. */
+interface Hold extends Budget.Reservation {
+  readonly hold: number
+}
+
+/** How long a call waits before it looks again whether others have made room. */
+const napMillis = 25
+
+/** After so many naps it looks whether one of the others has died. */
+const napsToLook = 20
+
+/**
+ * Opens a file of accounts; it is closed with its scope.
+ *
+ * **Details**
+ *
+ * What a call may cost is set aside in a transaction that sees all that other processes have set aside, and is on the disk
+ * before the call is sent; what waits to be written goes in one transaction. What a process had set aside that was killed
+ * counts as spent at its worst case, as nobody can know what it has used. With a journal, who goes on with the run names
+ * its calls: each is charged once, and what was counted at its worst case is put right where the journal knows better.
+ *
+ * **Gotchas**
+ *
+ * An account that cannot be written refuses calls: the run fails with an `AccountsError`. A call that has ended while it
+ * could not be written stays set aside at its worst case.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as DiskAccounts from "@divisi/files/DiskAccounts"
+ * import * as Effect from "effect/Effect"
+ * import fs from "node:fs"
+ * import os from "node:os"
+ * import path from "node:path"
+ *
+ * const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "divisi-")), "accounts.sqlite")
+ * const program = Effect.gen(function* () {
+ *   const accounts = yield* DiskAccounts.make({ file })
+ *   const day = yield* accounts.open({ name: "all", per: "day", limits: { costUsd: 10 } })
+ *   const team = yield* accounts.open({ name: "team/red", limits: { costUsd: 5 }, parent: day })
+ *   const reservation = yield* team.reserve({ costUsd: 0.01, tokens: 500 })
+ *   yield* team.settle(reservation, { usage: { inputTokens: 120, outputTokens: 80 }, costUsd: 0.004 })
+ *   return (yield* day.standing).total.costUsd
+ * })
+ * await Effect.runPromise(Effect.scoped(program)) // => 0.004
+ * ```
+ */
+export const make = Effect.fnUntraced(function* (
+  options: Options = {}
+): Effect.fn.Return<Accounts, AccountsError, Scope.Scope> {
+  const file = path.resolve(options.file ?? (yield* defaultFile))
+  const failed = (reason: AccountsErrorReason) => new AccountsError({ file, reason })
+  const { enter, find, self } = owners(file, yield* Effect.scope)
+  const entered = yield* enter
+  const database = yield* Database.open(file, AccountTable, failed)
+  const table = AccountTable.make(database)
+  const writer = GroupCommit.make(database)
+  yield* Effect.addFinalizer(() => Effect.sync(writer.close))
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  const orFail = <A>(effect: Effect.Effect<A, unknown>) =>
+    Effect.mapError(effect, (error) => failed(Database.failureOf(error)))
+  const write = <A>(work: () => A) => orFail(writer.write(work, true))
+  const own = Effect.mapError(entered, ({ message }) => failed({ _tag: "Unwritable", detail: message }))
+
+  /** What processes had set aside that are no more counts as spent. */
+  const bury = Effect.gen(function* () {
+    const dead: Array<string> = []
+    for (const owner of yield* orFail(Database.patiently(table.owners))) {
+      if ((yield* find(owner)) === undefined) dead.push(owner)
+    }
+    if (dead.length > 0) yield* write(() => table.bury(dead, now()))
+  })
+
+  const account = (chain: ReadonlyArray<AccountOptions>, { limits, total }: AccountTable.Row): Account => {
+    const { name } = chain[0]!
+    const named = () => chain.map(namedAt(now()))
+    const turn = Semaphore.makeUnsafe(1)
+    let known = total
+
+    const read = (): AccountTable.Row => {
+      const row = table.open(named()[0]!, now(), false)
+      known = row.total
+      return row
+    }
+
+    const take = (amount: Budget.Amount, call: string | undefined) =>
+      write(() => {
+        const asked = { chain: named(), account: name, call, amount, owner: self, now: now() }
+        const taken = table.reserve(asked)
+        read()
+        return taken
+      })
+
+    const granted = (
+      amount: Budget.Amount,
+      taken: number | BudgetExceeded
+    ): Effect.Effect<Budget.Reservation, BudgetExceeded> =>
+      taken instanceof BudgetExceeded ? Effect.fail(taken) : Effect.succeed({ amount, hold: taken } as Hold)
+
+    /** Looks again and again, as one of those who wait; the others of this account wait for their turn. */
+    const wait = (
+      amount: Budget.Amount,
+      call: string | undefined,
+      naps: number
+    ): Effect.Effect<Budget.Reservation, BudgetExceeded | AccountsError> =>
+      Effect.gen(function* () {
+        yield* Effect.interruptible(Effect.sleep(napMillis))
+        if (naps % napsToLook === 0) yield* bury
+        const taken = yield* take(amount, call)
+        return yield* taken === "wait" ? wait(amount, call, naps + 1) : granted(amount, taken)
+      })
+
+    const reserve = (amount: Budget.Amount, call?: string): Effect.Effect<Budget.Reservation, BudgetExceeded> =>
+      Effect.uninterruptible(
+        Effect.flatMap(Effect.andThen(own, take(amount, call)), (taken) =>
+          taken === "wait"
+            ? Effect.acquireUseRelease(
+                Effect.interruptible(turn.take(1)),
+                () => wait(amount, call, 0),
+                () => turn.release(1)
+              )
+            : granted(amount, taken)
+        )
+      ).pipe(Effect.catchTag("AccountsError", Effect.die))
+
+    /** What cannot be written now stays set aside at its worst case, and no answer is lost for it. */
+    const close = (work: (hold: number) => void) => (reservation: Budget.Reservation) =>
+      Effect.ignore(
+        write(() => {
+          work((reservation as Hold).hold)
+          read()
+        })
+      )
+
+    return {
+      name,
+      chain,
+      limits,
+      // Another process may set limits at any time.
+      isLimited: true,
+      reserve,
+      settle: (reservation, used: Paid) => close((hold) => table.settle(hold, used, now()))(reservation),
+      release: close((hold) => table.release(hold, now())),
+      charge: (costUsd) =>
+        Effect.orDie(
+          write(() => {
+            table.charge(named(), costUsd, now())
+            read()
+          })
+        ),
+      spent: () => known,
+      standing: write(read)
+    }
+  }
+
+  yield* bury
+  yield* write(() => table.tidy(now()))
+  return {
+    name: file,
+    open: (options) =>
+      Effect.map(
+        write(() => table.open(namedAt(now())(options), now(), true)),
+        (row) => account([options, ...(options.parent?.chain ?? [])], row)
+      ),
+    list: orFail(Database.patiently(table.list))
+  }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Layers
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Accounts on disk as a service. */
+export const layer = (options: Options = {}): Layer.Layer<never, AccountsError> => Layer.effect(Accounts, make(options))

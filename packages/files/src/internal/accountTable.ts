@@ -1,0 +1,244 @@
+/**
+ * Accounts and what is set aside on them in a SQLite file: its schema, and the statements that read and write it. Each
+ * function is a part of a transaction: between what it reads and what it writes comes no other process.
+ */
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
+import * as Budget from "@divisi/core/Budget"
+import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
+import { pragma, transact } from "./database.ts"
+
+/** What says that a SQLite file holds accounts of ours: "DivA". */
+export const applicationId = 0x44697641
+
+/** The version of the schema below. A file of another one is not read. */
+export const schemaVersion = 1
+
+// A hold is what is set aside for one call on all the accounts that it is charged to. `state`: open, doubtful (its
+// process has ended, and its worst case counts as spent), settled (kept so that a call with a name is charged once).
+const schema = `
+  CREATE TABLE accounts (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    limits TEXT NOT NULL,
+    cost_usd REAL NOT NULL DEFAULT 0,
+    input_tokens REAL NOT NULL DEFAULT 0,
+    output_tokens REAL NOT NULL DEFAULT 0,
+    calls INTEGER NOT NULL DEFAULT 0,
+    unpriced_calls INTEGER NOT NULL DEFAULT 0,
+    open INTEGER NOT NULL DEFAULT 0,
+    reserved_usd REAL NOT NULL DEFAULT 0,
+    reserved_tokens REAL NOT NULL DEFAULT 0,
+    changed_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE holds (
+    id INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    call TEXT,
+    chain TEXT NOT NULL,
+    cost_usd REAL,
+    tokens REAL NOT NULL,
+    state TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    changed_at INTEGER NOT NULL,
+    UNIQUE (account, call)
+  ) STRICT;
+  CREATE INDEX holds_open ON holds (owner) WHERE state = 'open';
+  CREATE INDEX holds_settled ON holds (changed_at) WHERE state = 'settled';
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${schemaVersion};
+`
+
+/** Makes a file ready for several processes, and writes the schema where there is none yet. */
+export const prepare = (database: DatabaseSync): void => {
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
+  // Another process may have written it meanwhile; and a file that cannot be written shows it here.
+  transact(database, () => {
+    if (pragma(database, "user_version") === 0) database.exec(schema)
+    else database.exec(`PRAGMA user_version = ${schemaVersion}`)
+  })
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What an account limits. */
+export type Limits = Omit<Budget.Limits, "durationMillis">
+
+/** An account in the table: by the name of its day, where it has one. */
+export interface Named {
+  readonly name: string
+  readonly limits: Limits | undefined
+}
+
+/** An account as it stands. */
+export interface Row extends Budget.Standing {
+  readonly id: number
+  readonly name: string
+  readonly limits: Limits
+}
+
+/** What is asked to be set aside. */
+export interface Asked {
+  /** The accounts that are charged, from the lowest to the topmost. */
+  readonly chain: ReadonlyArray<Named>
+  /** The name of the lowest, whatever the day. */
+  readonly account: string
+  readonly call: string | undefined
+  readonly amount: Budget.Amount
+  readonly owner: string
+  readonly now: number
+}
+
+type Record = { readonly [column: string]: SQLOutputValue }
+
+const rowOf = (row: Record): Row => ({
+  id: Number(row.id),
+  name: String(row.name),
+  limits: JSON.parse(String(row.limits)),
+  total: {
+    usage: { inputTokens: Number(row.input_tokens), outputTokens: Number(row.output_tokens) },
+    costUsd: Number(row.cost_usd),
+    calls: Number(row.calls),
+    unpricedCalls: Number(row.unpriced_calls)
+  },
+  open: Number(row.open),
+  reservedCostUsd: Number(row.reserved_usd),
+  reservedTokens: Number(row.reserved_tokens)
+})
+
+/** What a hold counts for once its process has ended: its worst case. */
+const worstOf = (hold: Record): Paid => ({
+  usage: { inputTokens: Number(hold.tokens), outputTokens: 0 },
+  costUsd: hold.cost_usd === null ? undefined : Number(hold.cost_usd)
+})
+
+/** How long it is known of a call with a name that it was charged: longer than anybody waits to go on with a run. */
+const keptMillis = 90 * 86_400_000
+
+// -------------------------------------------------------------------------------------------------------------------
+// Statements
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The statements of one open file. They throw what SQLite throws. */
+export interface AccountTable {
+  /** Finds an account, or makes it. The limits that one has are changed where `isGiven` says that these are new. */
+  readonly open: (account: Named, now: number, isGiven: boolean) => Row
+  /** Sets an amount aside on all accounts or on none; gives the id of the hold. */
+  readonly reserve: (asked: Asked) => number | "wait" | BudgetExceeded
+  readonly settle: (hold: number, used: Paid, now: number) => void
+  readonly release: (hold: number, now: number) => void
+  readonly charge: (chain: ReadonlyArray<Named>, costUsd: number, now: number) => void
+  /** Who has something set aside. */
+  readonly owners: () => ReadonlyArray<string>
+  /** Counts all that processes had set aside which are no more as spent. */
+  readonly bury: (dead: ReadonlyArray<string>, now: number) => void
+  /** Forgets calls that were charged long ago. */
+  readonly tidy: (now: number) => void
+  readonly list: () => ReadonlyArray<Row>
+}
+
+/** The table of a file that has been prepared. */
+export const make = (database: DatabaseSync): AccountTable => {
+  const find = database.prepare("SELECT * FROM accounts WHERE name = ?")
+  const begin = database.prepare("INSERT INTO accounts (name, limits, changed_at) VALUES (?, ?, ?)")
+  const limit = database.prepare("UPDATE accounts SET limits = ? WHERE id = ?")
+  const all = database.prepare("SELECT * FROM accounts ORDER BY changed_at DESC, id DESC")
+  const hold = database.prepare(`
+    UPDATE accounts SET open = open + 1, reserved_usd = reserved_usd + ?, reserved_tokens = reserved_tokens + ?,
+      changed_at = ? WHERE id = ?
+  `)
+  // With nothing open, the sum is exactly zero: rounding errors do not stay.
+  const free = database.prepare(`
+    UPDATE accounts SET open = open - 1, reserved_usd = CASE WHEN open = 1 THEN 0 ELSE reserved_usd - ? END,
+      reserved_tokens = reserved_tokens - ?, changed_at = ? WHERE id = ?
+  `)
+  const spend = database.prepare(`
+    UPDATE accounts SET cost_usd = cost_usd + ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+      calls = calls + ?, unpriced_calls = unpriced_calls + ?, changed_at = ? WHERE id = ?
+  `)
+  const known = database.prepare("SELECT * FROM holds WHERE account = ? AND call = ?")
+  const get = database.prepare("SELECT * FROM holds WHERE id = ?")
+  const add = database.prepare(`
+    INSERT INTO holds (account, call, chain, cost_usd, tokens, state, owner, changed_at)
+    VALUES (?, ?, ?, ?, ?, 'open', ?, ?)
+  `)
+  const mark = database.prepare("UPDATE holds SET state = ?, changed_at = ? WHERE id = ?")
+  const take = database.prepare("UPDATE holds SET owner = ? WHERE id = ?")
+  const drop = database.prepare("DELETE FROM holds WHERE id = ?")
+  const openOwners = database.prepare("SELECT DISTINCT owner FROM holds WHERE state = 'open'")
+  const openOf = database.prepare("SELECT * FROM holds WHERE state = 'open' AND owner = ?")
+  const forget = database.prepare("DELETE FROM holds WHERE state = 'settled' AND changed_at < ?")
+
+  const chainOf = (row: Record): ReadonlyArray<number> => JSON.parse(String(row.chain))
+
+  const book = (account: number, { costUsd, usage }: Paid, sign: 1 | -1, now: number) => {
+    const { inputTokens, outputTokens } = usage
+    const unpriced = costUsd === undefined ? sign : 0
+    spend.run(sign * (costUsd ?? 0), sign * inputTokens, sign * outputTokens, sign, unpriced, now, account)
+  }
+
+  const close = (row: Record, now: number) => {
+    for (const id of chainOf(row)) {
+      if (row.state === "open") free.run(Number(row.cost_usd ?? 0), Number(row.tokens), now, id)
+      else book(id, worstOf(row), -1, now)
+    }
+  }
+
+  const open: AccountTable["open"] = ({ limits, name }, now, isGiven) => {
+    const row = find.get(name)
+    if (row !== undefined && !(isGiven && limits !== undefined)) return rowOf(row)
+    const text = JSON.stringify(limits ?? {})
+    if (row === undefined) begin.run(name, text, now)
+    else limit.run(text, row.id!)
+    return rowOf(find.get(name)!)
+  }
+
+  return {
+    open,
+    reserve: ({ account, amount, call, chain, now, owner }) => {
+      const before = call === undefined ? undefined : known.get(account, call)
+      if (before !== undefined) {
+        take.run(owner, before.id!)
+        return Number(before.id)
+      }
+      const rows = chain.map((one) => open(one, now, false))
+      const fits = rows.map((row) => Budget.fit(row.limits, row, amount))
+      const refused = fits.find((fit) => typeof fit === "object")
+      if (refused !== undefined) return refused
+      if (fits.includes("wait")) return "wait"
+      for (const { id } of rows) hold.run(amount.costUsd ?? 0, amount.tokens, now, id)
+      const ids = JSON.stringify(rows.map(({ id }) => id))
+      const { lastInsertRowid } = add.run(account, call ?? null, ids, amount.costUsd ?? null, amount.tokens, owner, now)
+      return Number(lastInsertRowid)
+    },
+    settle: (id, used, now) => {
+      const row = get.get(id)
+      if (row === undefined || row.state === "settled") return
+      close(row, now)
+      for (const account of chainOf(row)) book(account, used, 1, now)
+      if (row.call === null) drop.run(id)
+      else mark.run("settled", now, id)
+    },
+    release: (id, now) => {
+      const row = get.get(id)
+      if (row === undefined || row.state === "settled") return
+      close(row, now)
+      drop.run(id)
+    },
+    charge: (chain, costUsd, now) => {
+      for (const one of chain) spend.run(costUsd, 0, 0, 0, 0, now, open(one, now, false).id)
+    },
+    owners: () => openOwners.all().map(({ owner }) => String(owner)),
+    bury: (dead, now) => {
+      for (const row of dead.flatMap((owner) => openOf.all(owner))) {
+        close(row, now)
+        for (const account of chainOf(row)) book(account, worstOf(row), 1, now)
+        if (row.call === null) drop.run(row.id!)
+        else mark.run("doubtful", now, row.id!)
+      }
+    },
+    tidy: (now) => void forget.run(now - keptMillis),
+    list: () => all.all().map(rowOf)
+  }
+}
