@@ -1,0 +1,17 @@
+/** Who asks: what a server knows of the owner of a request, and what it is allowed. */
+import type * as Effect from "effect/Effect"
+import type { ApiError } from "./wire/ApiError.ts"
+import type { Headers } from "./wire/Choice.ts"
+
+/** Who asks. */
+export interface Caller {
+  /** The name of its key. Runs belong to it: another's results of tools do not lead to them. */
+  readonly owner: string
+}
+
+/** Says whose a request is, by its headers. */
+export type Authenticate = (headers: Headers) => Effect.Effect<Caller, ApiError>
+
+/** The key of a request: a bearer token, as OpenAI's clients send it, or `x-api-key`, as Anthropic's do. */
+export const tokenOf = (headers: Headers): string | undefined =>
+  /^bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? "")?.[1] ?? headers["x-api-key"]

@@ -1,0 +1,106 @@
+/**
+ * The models that a server offers: `divisi` is the Conductor, `divisi-fast` one worker that is chosen once, `worker/<id>`
+ * one worker by its name. Other names can stand for these.
+ */
+import * as Baselines from "@divisi/core/Baselines"
+import type { Policy } from "@divisi/core/Policy"
+import type { Pricing } from "@divisi/core/Usage"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Result from "effect/Result"
+import { ApiError } from "./wire/ApiError.ts"
+import * as Choice from "./wire/Choice.ts"
+
+/** What models are made of. */
+export interface Options {
+  readonly pool: WorkerPool.WorkerPool
+  /** What plans for `divisi`; core's own choice by default. */
+  readonly policy?: Policy | undefined
+  /** What `divisi-fast` is; the cheapest language model of the pool by default, or its first worker. */
+  readonly fast?: Policy | undefined
+  /** Other names of models, e.g. `gpt-4o` for `divisi`. */
+  readonly aliases?: Readonly<Record<string, string>> | undefined
+}
+
+/** What answers a request. */
+export interface Team {
+  readonly policy: Policy | undefined
+  readonly pool: WorkerPool.WorkerPool
+}
+
+const conductor = "divisi"
+const fast = "divisi-fast"
+const direct = "worker/"
+
+/** The names of all models, in their order. */
+export const names = ({ aliases = {}, pool }: Options): ReadonlyArray<string> => [
+  conductor,
+  fast,
+  ...WorkerPool.ids(pool).map((id) => `${direct}${id}`),
+  ...Object.keys(aliases)
+]
+
+const priceOf = ({ pricing }: Worker): number => {
+  const known: Partial<Pricing> = pricing ?? {}
+  return known.inputPerMillion === undefined
+    ? Number.POSITIVE_INFINITY
+    : known.inputPerMillion + (known.outputPerMillion ?? 0)
+}
+
+/** The cheapest language model, or the first worker. */
+const cheapest = ({ workers }: WorkerPool.WorkerPool): string =>
+  workers
+    .filter(({ isLanguageModel }) => isLanguageModel)
+    .reduce<Worker>(
+      (best, worker) => (priceOf(worker) < priceOf(best) ? worker : best),
+      workers.find(({ isLanguageModel }) => isLanguageModel) ?? workers[0]
+    ).id
+
+const unknown = (model: string, options: Options): ApiError =>
+  new ApiError({
+    kind: "not-found",
+    field: "model",
+    message: `There is no model "${model}" here. There are: ${names(options).join(", ")}.`
+  })
+
+/** Who is left of a pool. Fails where it is nobody, and says of each worker why. */
+export const chosen = (
+  pool: WorkerPool.WorkerPool,
+  { exclude, only }: Choice.Choice,
+  needed?: string | undefined
+): WorkerPool.WorkerPool => {
+  const why = (id: string): string | undefined =>
+    exclude.includes(id)
+      ? "left out"
+      : only !== undefined && !only.includes(id)
+        ? "not among those that alone may work"
+        : undefined
+  const left = pool.workers.filter(({ id }) => why(id) === undefined)
+  const made = WorkerPool.make(left)
+  const isThere = needed === undefined || left.some(({ id }) => id === needed)
+  if (Result.isSuccess(made) && isThere) return made.success
+  const reasons = WorkerPool.ids(pool).flatMap((id) => {
+    const reason = why(id)
+    return reason === undefined ? [] : [`${id} is ${reason}`]
+  })
+  throw new ApiError({
+    kind: "invalid-request",
+    field: "model",
+    message: `Nobody may answer this request: ${reasons.join(", ")}. Leave fewer workers out.`
+  })
+}
+
+/** Who answers a request for a model. Throws an `ApiError` where there is no such model, or nobody is left. */
+export const team = (options: Options, asked: string, choice: Choice.Choice): Team => {
+  const [named] = Choice.ofModel(asked)
+  const { aliases = {}, policy, pool } = options
+  const model = Object.hasOwn(aliases, named) ? aliases[named]! : named
+  if (model === conductor) return { policy, pool: chosen(pool, choice) }
+  if (model === fast) {
+    const left = chosen(pool, choice)
+    return { policy: options.fast ?? Baselines.single(cheapest(left)), pool: left }
+  }
+  const id = model.startsWith(direct) ? model.slice(direct.length) : undefined
+  if (id === undefined || !WorkerPool.ids(pool).includes(id)) throw unknown(named, options)
+  return { policy: Baselines.single(id), pool: chosen(pool, choice, id) }
+}

@@ -1,0 +1,80 @@
+/** Listens with a server on a port of this machine. */
+import * as Http from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { isLoopback } from "./http/Loopback.ts"
+import * as Server from "./Server.ts"
+
+/** Where a server listens. */
+export interface Options extends Server.Options {
+  /** 8080 by default; 0 for any that is free. */
+  readonly port?: number | undefined
+  /** 127.0.0.1 by default. Without `authenticate` it can be an address of this machine alone. */
+  readonly host?: string | undefined
+  /** How many connections there may be at once; 10,000 by default. */
+  readonly maxConnections?: number | undefined
+}
+
+/** A server that listens. */
+export interface NodeServer extends Server.Server {
+  /** The base URL for clients of OpenAI, e.g. `http://127.0.0.1:8080/v1`. */
+  readonly url: string
+  readonly port: number
+}
+
+/** A server cannot listen. */
+export class ListenError extends Data.TaggedError("ListenError")<{ readonly detail: string }> {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+const reasonOf = ({ code, message }: NodeJS.ErrnoException, host: string, port: number): string => {
+  if (code === "EADDRINUSE") return `Port ${port} is in use: give another (0 is any that is free).`
+  if (code === "EACCES") return `Port ${port} needs rights that this process does not have: give one above 1023.`
+  return `Cannot listen on ${host}, port ${port}: ${message}.`
+}
+
+/** Slow clients: headers within 10 seconds, a request within two minutes; a connection that idles goes after a minute. */
+const limits = { headersTimeout: 10_000, requestTimeout: 120_000, keepAliveTimeout: 60_000, maxHeaderSize: 32_768 }
+
+const listen = (server: Http.Server, host: string, port: number): Effect.Effect<void, ListenError> =>
+  Effect.callback((resume) => {
+    const fail = (error: NodeJS.ErrnoException) =>
+      resume(Effect.fail(new ListenError({ detail: reasonOf(error, host, port) })))
+    server.once("error", fail)
+    server.listen(port, host, () => {
+      server.off("error", fail)
+      resume(Effect.void)
+    })
+  })
+
+/** Closes at once: who is to be answered still has been waited for by `drain`. */
+const close = (server: Http.Server): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeAllConnections()
+  })
+
+/** Makes a server, and listens until the scope closes. */
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<NodeServer, ListenError, Scope.Scope> {
+  const { host = "127.0.0.1", maxConnections = 10_000, port = 8080 } = options
+  if (options.authenticate === undefined && !isLoopback(host.includes(":") ? `[${host}]` : host)) {
+    const detail = `Without keys this server listens on this machine alone, and not on ${host}: make a key, or leave the host out.`
+    return yield* new ListenError({ detail })
+  }
+  const server = yield* Server.make(options)
+  const scope = yield* Effect.scope
+  const handler = yield* NodeHttpServer.makeHandler(server.app, { scope })
+  const node = Http.createServer(limits, handler)
+  node.maxConnections = maxConnections
+  yield* Effect.addFinalizer(() => close(node))
+  yield* listen(node, host, port)
+  const address = node.address()
+  const at = typeof address === "object" && address !== null ? address.port : port
+  return { ...server, port: at, url: `http://${host.includes(":") ? `[${host}]` : host}:${at}/v1` }
+})

@@ -1,0 +1,191 @@
+/**
+ * A server: one endpoint in front of a Conductor, which clients of OpenAI and Anthropic use without knowing.
+ *
+ * It is an HTTP application of Effect. `NodeServer` listens with it; anything else that serves such applications can.
+ */
+import * as Journal from "@divisi/core/Journal"
+import type { Listener } from "@divisi/core/RunEvent"
+import type { RunSettings } from "@divisi/core/RunSettings"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Scope from "effect/Scope"
+import type { Authenticate } from "./Caller.ts"
+import { chat } from "./chat/Chat.ts"
+import * as Endpoint from "./http/Endpoint.ts"
+import * as Loopback from "./http/Loopback.ts"
+import * as Respond from "./http/Respond.ts"
+import * as Models from "./Models.ts"
+import type { Notes } from "./segment/SegmentParts.ts"
+import * as Segments from "./segment/Segments.ts"
+import { ApiError } from "./wire/ApiError.ts"
+import * as OpenAi from "./wire/OpenAi.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a server is made of. */
+export interface Options extends Models.Options {
+  /** How runs go. A worker that fails for good is replaced by the next unless `reassign` says otherwise. */
+  readonly settings?: RunSettings | undefined
+  /**
+   * Where runs are kept, so that those that wait for tools can be gone on with; in memory by default, where the oldest go
+   * when they fill 64 MiB.
+   */
+  readonly journal?: Journal.Journal | undefined
+  /** How much of the work clients are shown; who does what (`"titles"`) by default. */
+  readonly notes?: Notes | undefined
+  /** Says whose a request is. Without it, only programs on this machine are answered, and all are one. */
+  readonly authenticate?: Authenticate | undefined
+  /** How long a run goes on whose client is gone, in milliseconds; 30,000 by default, 0 stops it at once. */
+  readonly graceMillis?: number | undefined
+  /** How often something is sent while nothing happens, in milliseconds; 15,000 by default. */
+  readonly heartbeatMillis?: number | undefined
+  /** The most bytes of a request's body; 32 MiB by default. */
+  readonly maxBodyBytes?: number | undefined
+  /** Hears the events of all runs. */
+  readonly listener?: Listener | undefined
+}
+
+/** A server that listens nowhere yet. */
+export interface Server {
+  /** Answers one HTTP request. */
+  readonly app: Effect.Effect<
+    HttpServerResponse.HttpServerResponse,
+    never,
+    HttpServerRequest.HttpServerRequest | Scope.Scope
+  >
+  /** Takes no new requests, and waits until those that it has are answered, at most so long, in milliseconds. */
+  readonly drain: (millis: number) => Effect.Effect<void>
+  /** How many runs go on. */
+  readonly running: () => number
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const mebi = 2 ** 20
+
+/** How much a journal in memory keeps, and how often it is looked at. */
+const kept = { maxBytes: 64 * mebi, everyMillis: 30_000 }
+
+const onThisMachine: Authenticate = (headers) => {
+  const refusal = Loopback.refusal(headers)
+  return refusal === undefined ? Effect.succeed({ owner: "local" }) : Effect.fail(refusal)
+}
+
+/** A journal in memory that lets go of its oldest runs. */
+const memory = Effect.gen(function* () {
+  const journal = Journal.makeMemory()
+  const prune = Effect.flatMap(Clock.currentTimeMillis, (now) => Journal.prune(journal, now, kept))
+  const forever = Effect.forever(Effect.andThen(Effect.sleep(kept.everyMillis), Effect.ignore(prune)))
+  yield* Effect.forkScoped(forever)
+  return journal
+})
+
+const modelOf = (id: string, created: number) => ({
+  id,
+  object: "model",
+  created,
+  owned_by: "divisi",
+  // As Anthropic's clients read it.
+  type: "model",
+  display_name: id,
+  created_at: new Date(created * 1000).toISOString()
+})
+
+const notFound = (message: string, field?: string): HttpServerResponse.HttpServerResponse =>
+  Respond.error({ error: OpenAi.errorBody }, new ApiError({ kind: "not-found", message, field }))
+
+const mistake = new ApiError({ kind: "server", message: "This server made a mistake. Its log says which." })
+
+const isUnknownRoute = (error: unknown): boolean =>
+  HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
+
+/** The model that a path names; none of a path that cannot be read. */
+const namedIn = (url: string): string => {
+  const name = url.replace(/\?.*$/, "").slice("/v1/models/".length)
+  return /%(?![0-9A-Fa-f]{2})/.test(name) ? name : decodeURIComponent(name)
+}
+
+/** Makes a server. What goes on in it is stopped when the scope closes. */
+export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Server, never, Scope.Scope> {
+  const { authenticate = onThisMachine, graceMillis = 30_000, heartbeatMillis = 15_000, notes = "titles" } = options
+  const startedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  let isDraining = false
+  const segments = yield* Segments.make({ graceMillis, heartbeatMillis, keptMillis: 60_000, keptCharacters: 16 * mebi })
+  const journal = options.journal ?? (yield* memory)
+  const context: Endpoint.Context = {
+    models: options,
+    turns: { settings: options.settings ?? {}, journal, notes, listener: options.listener },
+    segments,
+    authenticate,
+    maxBodyBytes: options.maxBodyBytes ?? 32 * mebi,
+    isDraining: () => isDraining
+  }
+
+  /** Answers those who may ask. */
+  const known =
+    (respond: (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse) =>
+    (request: HttpServerRequest.HttpServerRequest) =>
+      Effect.match(authenticate(request.headers), {
+        onFailure: (error) => Respond.error({ error: OpenAi.errorBody }, error),
+        onSuccess: () => respond(request)
+      })
+
+  /** All models, or the one that the path names. */
+  const models = known(({ url }) => {
+    const id = namedIn(url)
+    const names = Models.names(options)
+    if (names.includes(id)) return Respond.json(modelOf(id, startedAt))
+    if (id !== "") return notFound(`There is no model "${id}" here.`, "model")
+    const data = names.map((name) => modelOf(name, startedAt))
+    return Respond.json({ object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
+  })
+
+  const router = yield* HttpRouter.make
+  const health = (isWell: () => boolean) => () =>
+    Effect.sync(() => Respond.json({ status: isWell() ? "ok" : "draining" }, isWell() ? 200 : 503))
+  yield* router.addAll([
+    HttpRouter.route("POST", "/v1/chat/completions", Endpoint.make(context, chat)),
+    HttpRouter.route("GET", "/v1/models/*", models),
+    HttpRouter.route(
+      "GET",
+      "/health/live",
+      health(() => true)
+    ),
+    HttpRouter.route(
+      "GET",
+      "/health/ready",
+      health(() => !isDraining)
+    )
+  ])
+
+  const app = Effect.catchCause(router.asHttpEffect(), (cause) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+      if (isUnknownRoute(Cause.squash(cause))) {
+        return Effect.succeed(notFound(`There is no ${method} ${url.replace(/\?.*$/, "")} here.`))
+      }
+      return Effect.as(Effect.logError(cause), Respond.error({ error: OpenAi.errorBody }, mistake))
+    })
+  )
+
+  const drain = (millis: number) => {
+    const look: Effect.Effect<void> = Effect.suspend(() =>
+      segments.running() === 0 ? Effect.void : Effect.andThen(Effect.sleep(20), look)
+    )
+    return Effect.suspend(() => {
+      isDraining = true
+      return Effect.asVoid(Effect.timeoutOption(look, millis))
+    })
+  }
+
+  return { app, drain, running: segments.running }
+})

@@ -1,0 +1,7 @@
+/** Chat Completions as a wire. */
+import * as OpenAi from "../wire/OpenAi.ts"
+import type { Wire } from "../wire/Wire.ts"
+import { read } from "./ChatReader.ts"
+import { begin, type ChatState, whole, write } from "./ChatWriter.ts"
+
+export const chat: Wire<ChatState> = { name: "chat", read, begin, write, whole, error: OpenAi.errorBody }

@@ -1,0 +1,154 @@
+/** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
+import { createHash } from "node:crypto"
+import * as ByteSize from "effect/ByteSize"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import type { Authenticate } from "../Caller.ts"
+import * as Models from "../Models.ts"
+import * as CallId from "../segment/CallId.ts"
+import type { Segment, Segments } from "../segment/Segments.ts"
+import * as Turn from "../segment/Turn.ts"
+import { ApiError } from "../wire/ApiError.ts"
+import type { Headers } from "../wire/Choice.ts"
+import { isObject, type JsonObject } from "../wire/Json.ts"
+import type { About, Part, Wire } from "../wire/Wire.ts"
+import * as Respond from "./Respond.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What all endpoints share. */
+export interface Context {
+  readonly models: Models.Options
+  readonly turns: Turn.Options
+  readonly segments: Segments
+  readonly authenticate: Authenticate
+  /** The most bytes of a request's body. */
+  readonly maxBodyBytes: number
+  readonly isDraining: () => boolean
+}
+
+/** How long a stream is not begun: what fails meanwhile has the status of its error. */
+const patienceMillis = 2_000
+
+const draining = new ApiError({
+  kind: "overloaded",
+  message: "This server is going down: send the request again, to another one or in a moment.",
+  retryAfterMillis: 1_000
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// The request
+// -------------------------------------------------------------------------------------------------------------------
+
+type IncomingRequest = HttpServerRequest.HttpServerRequest
+
+const unreadable = (reason: unknown, maxBodyBytes: number): ApiError =>
+  reason === "BodyTooLarge"
+    ? new ApiError({ kind: "too-large", message: `The body of a request may have ${maxBodyBytes} bytes at most.` })
+    : new ApiError({ kind: "invalid-request", message: "The body of the request cannot be read." })
+
+/** The text of a body, which is not read beyond its limit. */
+export const bodyOf = ({ maxBodyBytes }: Context, request: IncomingRequest): Effect.Effect<string, ApiError> =>
+  request.text.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
+    Effect.mapError(({ reason }) => unreadable("reason" in reason ? reason.reason : undefined, maxBodyBytes))
+  )
+
+const parse = (text: string): JsonObject => {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    throw new ApiError({ kind: "invalid-request", message: "The body of the request is no JSON." })
+  }
+  if (isObject(body)) return body
+  throw new ApiError({ kind: "invalid-request", message: "The body of the request must be an object of JSON." })
+}
+
+/** Runs what throws an `ApiError`. */
+const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(read())
+    } catch (error) {
+      return error instanceof ApiError ? Effect.fail(error) : Effect.die(error)
+    }
+  })
+
+/** What the same request has the same of, however often it is sent. */
+const keyOf = (owner: string, wire: string, headers: Headers, text: string): string =>
+  createHash("sha256")
+    .update(JSON.stringify([owner, wire, ...identifying.map((name) => headers[name] ?? "")]))
+    .update(text)
+    .digest("base64")
+
+const identifying = ["idempotency-key", "x-client-request-id", "x-divisi-exclude", "x-divisi-only", "x-divisi-max-cost"]
+
+/** Whether a client says that it has sent this request before, or names it so that it can be told. */
+const isRepeated = (headers: Headers): boolean =>
+  headers["idempotency-key"] !== undefined ||
+  headers["x-client-request-id"] !== undefined ||
+  Number(headers["x-stainless-retry-count"] ?? 0) > 0
+
+// -------------------------------------------------------------------------------------------------------------------
+// The response
+// -------------------------------------------------------------------------------------------------------------------
+
+const headersOf = ({ id, runId }: About) => ({ "x-request-id": id, "x-divisi-run": runId })
+
+const errorOf = (parts: ReadonlyArray<Part>): ApiError | undefined => {
+  const last = parts.at(-1)
+  return last?.type === "error" ? last.error : undefined
+}
+
+const streamed = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.map(segment.begun(patienceMillis), () => {
+    const headers = headersOf(segment.about)
+    // Before anything was said, an error still has a status of its own.
+    const error = segment.parts.length === 1 ? errorOf(segment.parts) : undefined
+    return error === undefined ? Respond.stream(wire, segment, headers) : Respond.error(wire, error, headers)
+  })
+
+const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.map(Stream.runDrain(segment.read), () => {
+    const headers = headersOf(segment.about)
+    const error = errorOf(segment.parts)
+    if (error !== undefined) return Respond.error(wire, error, headers)
+    return Respond.json(wire.whole(segment.about, segment.parts), 200, headers)
+  })
+
+/** Answers one request. */
+const answer = Effect.fnUntraced(function* <State>(
+  context: Context,
+  wire: Wire<State>,
+  incoming: IncomingRequest
+): Effect.fn.Return<HttpServerResponse.HttpServerResponse, ApiError> {
+  if (context.isDraining()) return yield* draining
+  const headers: Headers = incoming.headers
+  const { owner } = yield* context.authenticate(headers)
+  const text = yield* bodyOf(context, incoming)
+  const body = yield* attempt(() => parse(text))
+  const request = yield* attempt(() => wire.read(body, headers))
+  const team = yield* attempt(() => Models.team(context.models, request.model, request.choice))
+  const turn = yield* Turn.prepare(context.turns, { request, team, owner, runId: CallId.random() })
+  const createdAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  const segment = yield* context.segments.open({
+    key: keyOf(owner, wire.name, headers, text),
+    isRepeated: isRepeated(headers),
+    about: { id: CallId.random(), runId: turn.runId, createdAt, request, body },
+    run: turn.run
+  })
+  return yield* request.isStreamed ? streamed(wire, segment) : whole(wire, segment)
+})
+
+/** The endpoint of a wire. */
+export const make =
+  <State>(context: Context, wire: Wire<State>) =>
+  (incoming: IncomingRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.catch(answer(context, wire, incoming), (error) => Effect.succeed(Respond.error(wire, error)))

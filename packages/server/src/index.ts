@@ -1,0 +1,6 @@
+/** One endpoint in front of a Conductor: OpenAI's and Anthropic's wires, for any client. */
+export * as Caller from "./Caller.ts"
+export * as Models from "./Models.ts"
+export * as NodeServer from "./NodeServer.ts"
+export * as Server from "./Server.ts"
+export * as ApiError from "./wire/ApiError.ts"

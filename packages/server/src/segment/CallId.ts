@@ -1,0 +1,35 @@
+/**
+ * The way back to a run: it stands in the ids of the tool calls that a client is to answer, the one field that every wire
+ * has to repeat.
+ *
+ * An id is `call_`, the run's 22 letters and digits, `_`, and six that stand for the call within its run. So it is 34
+ * characters of letters, digits and `_`, which all three wires allow.
+ */
+import { createHash, randomBytes } from "node:crypto"
+
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+const base62 = (bytes: Uint8Array, length: number): string => {
+  let number = BigInt(`0x${Buffer.from(bytes).toString("hex")}`)
+  let text = ""
+  for (; text.length < length; number /= 62n) text = digits[Number(number % 62n)]! + text
+  return text
+}
+
+/** A new id of a run, or of a response: 22 letters and digits, 128 random bits. */
+export const random = (): string => base62(randomBytes(16), 22)
+
+/** What stands for a call within its run. */
+const placeOf = (id: string): string => base62(createHash("sha256").update(id).digest().subarray(0, 8), 6)
+
+/** The id that a client gets for a call that its run knows as `id`. */
+export const make = (runId: string, id: string): string => `call_${runId}_${placeOf(id)}`
+
+/** The run that an id leads to; `undefined` where it is nobody's here. */
+export const runOf = (callId: string): string | undefined => /^call_([0-9A-Za-z]{22})_[0-9A-Za-z]{6}$/.exec(callId)?.[1]
+
+/** Which of a run's calls an id means. */
+export const find = (callId: string, ids: ReadonlyArray<string>): string | undefined => {
+  const place = callId.slice(-6)
+  return ids.find((id) => placeOf(id) === place)
+}

@@ -1,0 +1,40 @@
+/** What a conversation says of runs: the results of tools that it ends with, and the run that waits for them. */
+import type { Message, ToolCall, ToolMessage } from "@divisi/core/Message"
+import { invalid } from "../wire/ApiError.ts"
+import * as CallId from "./CallId.ts"
+
+/** Results that a run waits for. */
+export interface Results {
+  readonly runId: string
+  /** By the ids that the client was given. */
+  readonly results: ReadonlyArray<ToolMessage>
+}
+
+const lastCalls = (messages: ReadonlyArray<Message>): number =>
+  messages.findLastIndex((message) => message.role === "assistant" && (message.toolCalls ?? []).length > 0)
+
+const unanswered = (calls: ReadonlyArray<ToolCall>, after: ReadonlyArray<Message>): ToolCall | undefined => {
+  const answered = new Set(after.flatMap((message) => (message.role === "tool" ? [message.callId] : [])))
+  return calls.find(({ id }) => !answered.has(id))
+}
+
+/**
+ * The results that a conversation ends with, where one run waits for all of them. `undefined` where it ends otherwise: a
+ * new turn begins. Throws an `ApiError` where the result of a call is missing.
+ */
+export const resultsIn = (messages: ReadonlyArray<Message>): Results | undefined => {
+  const at = lastCalls(messages)
+  if (at < 0) return undefined
+  const after = messages.slice(at + 1)
+  const asked = messages[at]!
+  const calls = asked.role === "assistant" ? (asked.toolCalls ?? []) : []
+  const missing = unanswered(calls, after)
+  if (missing !== undefined) {
+    throw invalid("messages", `No tool output found for function call ${missing.id} (${missing.name}).`)
+  }
+  const runs = new Set(calls.map(({ id }) => CallId.runOf(id)))
+  const [runId] = runs
+  if (runs.size !== 1 || runId === undefined) return undefined
+  const results = after.filter((message) => message.role === "tool")
+  return results.length === after.length ? { runId, results } : undefined
+}

@@ -1,0 +1,244 @@
+/**
+ * The parts of one segment of a run: a fold of the run's events.
+ *
+ * A run that is resumed tells its events from the beginning. What earlier segments have said is left out: a segment
+ * begins where the last of the results that it was given has been heard.
+ */
+import * as AnswerText from "@divisi/core/AnswerText"
+import type { RunResult } from "@divisi/core/Conductor"
+import type { PoolMember, RunEvent } from "@divisi/core/RunEvent"
+import * as Usage from "@divisi/core/Usage"
+import type { Workflow } from "@divisi/core/Workflow"
+import { ApiError } from "../wire/ApiError.ts"
+import type { FinishReason, Part, SegmentUsage } from "../wire/Wire.ts"
+import * as CallId from "./CallId.ts"
+import * as Failure from "./Failure.ts"
+import * as StopText from "./StopText.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How much of the work a client is shown: nothing, who does what, or all that is said. */
+export type Notes = "off" | "titles" | "full"
+
+/** What a segment is. */
+export interface Options {
+  readonly maxRounds: number
+  readonly notes: Notes
+  /** Whether the answer has a shape: it is then known at the end alone. */
+  readonly isShaped: boolean
+  readonly stopSequences?: ReadonlyArray<string> | undefined
+  /** The calls of the run whose results begin this segment; none for the first. */
+  readonly given: ReadonlyArray<string>
+}
+
+/** The parts as they come. */
+export interface SegmentParts {
+  readonly take: (event: RunEvent) => ReadonlyArray<Part>
+  /** The last parts. */
+  readonly end: (result: RunResult) => ReadonlyArray<Part>
+}
+
+const nothing: ReadonlyArray<Part> = []
+
+const textPart = (text: string): ReadonlyArray<Part> => (text === "" ? nothing : [{ type: "text", text }])
+
+// -------------------------------------------------------------------------------------------------------------------
+// Notes
+// -------------------------------------------------------------------------------------------------------------------
+
+const named = (pool: ReadonlyArray<PoolMember>, worker: number): string => pool[worker]?.id ?? `worker ${worker}`
+
+const planOf = ({ answer, steps }: Workflow, pool: ReadonlyArray<PoolMember>, notes: Notes): string => {
+  const lines = steps.map(({ subtask, worker }, step) => {
+    const who = `${step + 1}. ${named(pool, worker)}${step === steps.length - 1 && answer !== "majority" ? " answers" : ""}`
+    return notes === "full" && subtask !== "" ? `${who}: ${subtask}` : who
+  })
+  const end = answer === "majority" ? "; the answer that most agree on counts" : ""
+  return notes === "full"
+    ? `Plan of ${steps.length} steps${end}:\n${lines.join("\n")}`
+    : `Plan of ${steps.length} steps: ${lines.join(", ")}${end}`
+}
+
+/** The work of a run in lines for people: plans of several steps, and what became of those that do not answer. */
+const noting = (notes: Notes) => {
+  let pool: ReadonlyArray<PoolMember> = []
+  let steps = 0
+  const line = (about: "plan" | "step", text: string): ReadonlyArray<Part> => [{ type: "note", about, text }]
+  return (event: RunEvent): ReadonlyArray<Part> => {
+    switch (event.type) {
+      case "run-started":
+        pool = event.pool
+        return nothing
+      case "workflow-proposed": {
+        steps = event.workflow.steps.length
+        return notes === "off" || steps < 2 ? nothing : line("plan", planOf(event.workflow, pool, notes))
+      }
+      case "step-finished": {
+        if (notes === "off" || event.step === steps - 1) return nothing
+        const title = `Step ${event.step + 1} of ${steps}: ${event.worker} has answered`
+        return line("step", notes === "full" ? `${title}: ${event.answer}` : title)
+      }
+      case "step-failed":
+        return notes === "off" || event.step === steps - 1
+          ? nothing
+          : line("step", `Step ${event.step + 1} of ${steps}: ${event.worker} failed`)
+      default:
+        return nothing
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Usage
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Adds up what a segment uses. Every token stands in one event. */
+const metering = () => {
+  let last: { readonly runId: string; readonly step: number | undefined } | undefined
+  let sum: SegmentUsage = { total: Usage.noUsage, orchestration: Usage.noUsage, costUsd: 0, unpricedCalls: 0, calls: 0 }
+  const isOfAnswer = (event: RunEvent) =>
+    last !== undefined && event.runId === last.runId && "step" in event && event.step === last.step
+  return {
+    take: (event: RunEvent, isOurs: boolean) => {
+      if (event.type === "run-started") last ??= { runId: event.runId, step: undefined }
+      if (event.type === "workflow-proposed" && event.runId === last?.runId) {
+        const { answer, steps } = event.workflow
+        last = { runId: event.runId, step: answer === "majority" ? undefined : steps.length - 1 }
+      }
+      if (!isOurs || !("usage" in event) || "unasked" in event) return
+      const { costUsd, usage } = event
+      const isCached = "cached" in event && event.cached
+      sum = {
+        total: Usage.addUsage(sum.total, usage),
+        orchestration: isOfAnswer(event) ? sum.orchestration : Usage.addUsage(sum.orchestration, usage),
+        costUsd: sum.costUsd + (costUsd ?? 0),
+        unpricedCalls: sum.unpricedCalls + (costUsd === undefined && !isCached ? 1 : 0),
+        calls: sum.calls + (isCached ? 0 : 1)
+      }
+    },
+    sum: () => sum
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Where a segment begins
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Hears the results that begin a segment; says of each event whether it belongs to it. */
+const beginning = (given: ReadonlyArray<string>) => {
+  const awaited = new Set(given)
+  /** What stands before the calls of a run in their ids: nothing, or the steps that a nested run is of. */
+  const paths = new Map<string, string>()
+  return (event: RunEvent): boolean => {
+    if (awaited.size === 0) return true
+    if (event.type === "run-started") {
+      const { parent, runId } = event
+      paths.set(runId, parent === undefined ? "" : `${paths.get(parent.runId) ?? ""}${parent.round}.${parent.step}/`)
+    }
+    if (event.type === "tool-finished") {
+      const { index, round, runId, step, turn } = event
+      awaited.delete(`${paths.get(runId) ?? ""}${round}.${step}.${turn}.${index}`)
+    }
+    return false
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+const finishReasons: Readonly<Record<AnswerText.AnswerText["finishReason"], FinishReason>> = {
+  stop: "stop",
+  other: "stop",
+  length: "length",
+  refusal: "refusal",
+  "tool-calls": "stop"
+}
+
+const brokenOff = new ApiError({
+  kind: "upstream",
+  message: "The answer broke off, and the worker answered otherwise when it was asked again: send the request again."
+})
+
+/** Makes the fold of one segment. */
+export const make = (options: Options): SegmentParts => {
+  const { isShaped, maxRounds, stopSequences } = options
+  // A text that is not of its shape is asked for again: nothing of it can be sent before it is.
+  let answer = AnswerText.start({ maxRounds: isShaped ? Number.POSITIVE_INFINITY : maxRounds })
+  let stop = StopText.start(stopSequences)
+  /** What stands between what was said before a tool was called and what follows. */
+  let gap = ""
+  let isBegun = false
+  const notes = noting(options.notes)
+  const meter = metering()
+  const isOurs = beginning(options.given)
+
+  const say = (text: string): ReadonlyArray<Part> => {
+    if (text === "") return nothing
+    const [next, said] = StopText.take(stop, gap + text)
+    gap = ""
+    stop = next
+    return textPart(said)
+  }
+
+  const take = (event: RunEvent): ReadonlyArray<Part> => {
+    isBegun = isOurs(event)
+    meter.take(event, isBegun)
+    const [next, text] = AnswerText.emit(answer, event)
+    const isRoot = event.runId === next.runId
+    answer = next
+    const noted = isRoot ? notes(event) : nothing
+    if (!isBegun) return nothing
+    if (event.type === "turn-finished") {
+      if (stop.stoppedBy === undefined) gap += text
+      return noted
+    }
+    return text === "" ? noted : [...noted, ...say(text)]
+  }
+
+  const finish = (reason: FinishReason): Part => ({
+    type: "finish",
+    reason,
+    stopSequence: stop.stoppedBy,
+    usage: meter.sum(),
+    workers: answer.workers
+  })
+
+  const end = (result: RunResult): ReadonlyArray<Part> => {
+    const { ending, runId, waitingFor } = result
+    if (ending === "suspended") {
+      const calls = waitingFor.map(
+        ({ call, id }): Part => ({
+          type: "tool-call",
+          id: CallId.make(runId, id),
+          name: call.name,
+          arguments: call.arguments
+        })
+      )
+      return [...textPart(StopText.end(stop)), ...calls, finish("tool-calls")]
+    }
+    if (ending === "answered" || (ending === "budget" && result.answer !== undefined)) {
+      if (answer.isContradicted) return [{ type: "error", error: brokenOff }]
+      const rest = textPart(stop.stoppedBy === undefined ? StopText.end(stop) : "")
+      const reason =
+        stop.stoppedBy !== undefined
+          ? "stop-sequence"
+          : ending === "budget"
+            ? "length"
+            : finishReasons[answer.finishReason]
+      return [...rest, finish(reason)]
+    }
+    if (ending === "refused") {
+      const said = "text" in Object(result.error) ? String((result.error as { readonly text: unknown }).text) : ""
+      const text = said.trim() === "" ? (result.detail ?? "The worker declined to answer.") : said
+      return answer.emitted.length > answer.from
+        ? [...textPart(StopText.end(stop)), finish("refusal")]
+        : [{ type: "refusal", text }, finish("refusal")]
+    }
+    return [{ type: "error", error: Failure.of(result) }]
+  }
+
+  return { take, end }
+}

@@ -1,0 +1,224 @@
+/**
+ * The segments that this process knows: those that go on, and for a while those that have ended.
+ *
+ * A segment is read from its first part by however many requests ask for it: a client that comes again, as its connection
+ * broke off, attaches to what it has begun and pays nothing more. A segment whose clients have all gone goes on for a
+ * while, and is then stopped.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { ApiError } from "../wire/ApiError.ts"
+import type { About, Part } from "../wire/Wire.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A part of a run that one request asks for. */
+export interface Segment {
+  readonly about: About
+  /** All that was said, from the first part on. */
+  readonly parts: ReadonlyArray<Part>
+  readonly isOver: () => boolean
+  /** The parts from the first on, in batches of those that have come meanwhile; and a heartbeat where none come. */
+  readonly read: Stream.Stream<ReadonlyArray<Part>>
+  /** Waits for a first part, or for its end, at most so long. */
+  readonly begun: (millis: number) => Effect.Effect<void>
+}
+
+/** How long segments are kept, and how many. */
+export interface Options {
+  /** How long a segment goes on without a client, in milliseconds. */
+  readonly graceMillis: number
+  /** How often something is sent where nothing happens, in milliseconds. */
+  readonly heartbeatMillis: number
+  /** How long a segment that has ended can be asked for again, in milliseconds. */
+  readonly keptMillis: number
+  /** How many characters of ended segments are kept at most. */
+  readonly keptCharacters: number
+}
+
+/** What asks for a segment. */
+export interface Asking {
+  /** What the same request has the same of: who asks, and what. */
+  readonly key: string
+  /** Whether the client says that it has asked before. Otherwise it attaches only to what its client has left. */
+  readonly isRepeated: boolean
+  readonly about: About
+  /** Runs it: tells parts as they come, and returns the last. */
+  readonly run: (tell: (parts: ReadonlyArray<Part>) => void) => Effect.Effect<ReadonlyArray<Part>>
+}
+
+/** The segments of a server. */
+export interface Segments {
+  readonly open: (asking: Asking) => Effect.Effect<Segment>
+  /** How many go on. */
+  readonly running: () => number
+}
+
+interface Kept extends Segment {
+  readonly parts: Array<Part>
+  readers: number
+  /** Whether a client went away before it had read all. */
+  isLeft: boolean
+  characters: number
+  overAt: number | undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// One segment
+// -------------------------------------------------------------------------------------------------------------------
+
+const stopped = new ApiError({
+  kind: "overloaded",
+  message: "The run was stopped before it had an answer: send the request again.",
+  retryAfterMillis: 1000
+})
+
+const failed = new ApiError({
+  kind: "server",
+  message: "This server made a mistake. The log of the server says which."
+})
+
+const sizeOf = (part: Part): number =>
+  "text" in part ? part.text.length : part.type === "tool-call" ? part.arguments.length : 0
+
+const isLast = ({ type }: Part): boolean => type === "finish" || type === "error"
+
+const heartbeat: ReadonlyArray<Part> = [{ type: "heartbeat" }]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Makes the segments of a server. Those that go on are stopped when the scope closes. */
+export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Segments, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  /** In the order in which they were begun. */
+  const known = new Map<string, Kept>()
+  let characters = 0
+  let running = 0
+
+  const forget = (key: string, segment: Kept) => {
+    if (known.get(key) !== segment) return
+    known.delete(key)
+    if (segment.overAt !== undefined) characters -= segment.characters
+  }
+
+  /** Lets go of what has ended too long ago, and of the oldest where there is too much. */
+  const sweep = () => {
+    for (const [key, segment] of known) {
+      if (segment.overAt === undefined) continue
+      const isOld = now() - segment.overAt > options.keptMillis
+      if (!isOld && characters <= options.keptCharacters) return
+      forget(key, segment)
+    }
+  }
+
+  const begin = Effect.fnUntraced(function* ({ about, key, run }: Asking): Effect.fn.Return<Kept> {
+    const waiting = new Set<() => void>()
+    const parts: Array<Part> = []
+    const isOver = () => segment.overAt !== undefined
+
+    const tell = (news: ReadonlyArray<Part>) => {
+      if (news.length === 0 || isOver()) return
+      for (const part of news) {
+        parts.push(part)
+        segment.characters += sizeOf(part)
+      }
+      const last = news.at(-1)!
+      if (isLast(last)) {
+        running -= 1
+        // What went wrong is tried again when it is asked for again.
+        if (last.type === "error") forget(key, segment)
+        segment.overAt = now()
+        if (known.get(key) === segment) characters += segment.characters
+      }
+      for (const wake of [...waiting]) wake()
+    }
+
+    /** Waits until there is more than so many parts, at most so long. */
+    const more = (count: number, millis: number): Effect.Effect<void> =>
+      Effect.callback<void>((resume) => {
+        if (parts.length > count || isOver()) return resume(Effect.void)
+        const wake = () => {
+          clearTimeout(timer)
+          waiting.delete(wake)
+          resume(Effect.void)
+        }
+        const timer = setTimeout(wake, millis)
+        waiting.add(wake)
+        return Effect.sync(() => {
+          clearTimeout(timer)
+          waiting.delete(wake)
+        })
+      })
+
+    const next = (count: number): Effect.Effect<readonly [ReadonlyArray<Part>, number] | undefined> =>
+      Effect.suspend(() => {
+        if (parts.length > count) return Effect.succeed([parts.slice(count), parts.length] as const)
+        if (isOver()) return Effect.succeed(undefined)
+        return Effect.map(more(count, options.heartbeatMillis), () =>
+          parts.length > count ? ([parts.slice(count), parts.length] as const) : ([heartbeat, count] as const)
+        )
+      })
+
+    const leave = (isCut: boolean) =>
+      Effect.suspend(() => {
+        segment.readers -= 1
+        if (isCut) segment.isLeft = true
+        return segment.readers > 0 || isOver() ? Effect.void : Effect.asVoid(Effect.forkIn(abandon, scope))
+      })
+
+    const segment: Kept = {
+      about,
+      parts,
+      readers: 0,
+      isLeft: false,
+      characters: 0,
+      overAt: undefined,
+      isOver,
+      read: Stream.suspend(() => {
+        segment.readers += 1
+        return Stream.onExit(Stream.unfold(0, next), (exit) => leave(Exit.isFailure(exit)))
+      }),
+      begun: (millis) => Effect.suspend(() => (parts.length > 0 ? Effect.void : more(0, millis)))
+    }
+
+    running += 1
+    const before = known.get(key)
+    if (before !== undefined) forget(key, before)
+    known.set(key, segment)
+    const whole = Effect.onExit(run(tell), (exit) =>
+      Effect.sync(() => {
+        if (Exit.isSuccess(exit)) return tell(exit.value)
+        tell([{ type: "error", error: Cause.hasInterruptsOnly(exit.cause) ? stopped : failed }])
+      })
+    )
+    const fiber = yield* Effect.forkIn(whole, scope, { startImmediately: true })
+
+    /** Stops what nobody has come back to. */
+    const abandon = Effect.andThen(
+      Effect.sleep(options.graceMillis),
+      Effect.suspend(() => (segment.readers > 0 || isOver() ? Effect.void : Fiber.interrupt(fiber)))
+    )
+    return segment
+  })
+
+  const open = (asking: Asking): Effect.Effect<Segment> =>
+    Effect.suspend(() => {
+      sweep()
+      const before = known.get(asking.key)
+      const isOurs = before !== undefined && (asking.isRepeated || (before.readers === 0 && before.isLeft))
+      return isOurs ? Effect.succeed(before) : begin(asking)
+    })
+
+  return { open, running: () => running }
+})

@@ -1,0 +1,46 @@
+/**
+ * Ends a text before the first of some sequences. What may be the beginning of one is held back until it is known.
+ */
+
+/** How far a text has come. */
+export interface StopText {
+  readonly sequences: ReadonlyArray<string>
+  readonly held: string
+  /** The sequence that ended it. */
+  readonly stoppedBy: string | undefined
+}
+
+/** A text that has not begun. */
+export const start = (sequences: ReadonlyArray<string> = []): StopText => ({
+  sequences,
+  held: "",
+  stoppedBy: undefined
+})
+
+/** How much of the end of a text may be the beginning of a sequence. */
+const mayBegin = (text: string, sequences: ReadonlyArray<string>): number => {
+  const longest = Math.max(...sequences.map(({ length }) => length)) - 1
+  for (let length = Math.min(longest, text.length); length > 0; length -= 1) {
+    const end = text.slice(-length)
+    if (sequences.some((sequence) => sequence.startsWith(end))) return length
+  }
+  return 0
+}
+
+/** Takes a piece of the text, and gives what is certain now. After it was stopped, nothing comes. */
+export const take = (state: StopText, piece: string): readonly [state: StopText, text: string] => {
+  const { held, sequences, stoppedBy } = state
+  if (stoppedBy !== undefined) return [state, ""]
+  if (sequences.length === 0) return [state, piece]
+  const text = held + piece
+  const found = sequences
+    .map((sequence) => ({ sequence, at: text.indexOf(sequence) }))
+    .filter(({ at }) => at >= 0)
+    .sort((left, right) => left.at - right.at)[0]
+  if (found !== undefined) return [{ sequences, held: "", stoppedBy: found.sequence }, text.slice(0, found.at)]
+  const kept = mayBegin(text, sequences)
+  return [{ ...state, held: text.slice(text.length - kept) }, text.slice(0, text.length - kept)]
+}
+
+/** What was held back, once nothing more comes. */
+export const end = ({ held }: StopText): string => held

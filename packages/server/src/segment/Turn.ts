@@ -1,0 +1,187 @@
+/**
+ * Answers requests with runs of a Conductor: a user's turn is a run, a request a segment of it.
+ *
+ * A request that brings the results of tools goes on with the run that waits for them, from its journal. Where that run
+ * cannot be gone on with (its journal has let go of it, or the client asks otherwise than before), the conversation is
+ * answered by a new run: what the client has in its history is enough. It is never an error.
+ */
+import * as Conductor from "@divisi/core/Conductor"
+import * as Journal from "@divisi/core/Journal"
+import type { Listener, RunEvent } from "@divisi/core/RunEvent"
+import type { RunSettings } from "@divisi/core/RunSettings"
+import type { Given, Tool } from "@divisi/core/Tool"
+import * as Effect from "effect/Effect"
+import type { Team } from "../Models.ts"
+import type { ApiError } from "../wire/ApiError.ts"
+import type { Part, Request } from "../wire/Wire.ts"
+import * as CallId from "./CallId.ts"
+import * as History from "./History.ts"
+import * as SegmentParts from "./SegmentParts.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How turns are answered. */
+export interface Options {
+  readonly settings: RunSettings
+  readonly journal: Journal.Journal
+  readonly notes: SegmentParts.Notes
+  /** Hears the events of all runs. What it throws stops nothing. */
+  readonly listener?: Listener | undefined
+}
+
+/** A request with who answers it. */
+export interface Turn {
+  readonly request: Request
+  readonly team: Team
+  /** Whose it is: results of tools lead back to runs of the same owner alone. */
+  readonly owner: string
+  /** The id of the run, where a new one begins. */
+  readonly runId: string
+  readonly runOptions?: Pick<Conductor.RunOptions, "ledger" | "payer"> | undefined
+}
+
+/** A run that a request goes on with. */
+interface Resumption {
+  readonly runId: string
+  readonly results: Readonly<Record<string, Given>>
+}
+
+type Tell = (parts: ReadonlyArray<Part>) => void
+
+const least = (left: number | undefined, right: number | undefined): number | undefined =>
+  left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The Conductor of a request: the server's, with what the client wants of its answer. */
+const conductorOf = ({ settings }: Options, { request, team }: Turn): Conductor.Conductor["Service"] => {
+  const { choice, settings: asked } = request
+  return Conductor.make({
+    ...settings,
+    reassign: settings.reassign ?? "next",
+    policy: team.policy,
+    pool: team.pool,
+    seed: asked.seed === undefined ? settings.seed : Math.abs(asked.seed),
+    worker: {
+      ...settings.worker,
+      maxOutputTokens: least(asked.maxOutputTokens, settings.worker?.maxOutputTokens),
+      temperature: asked.temperature ?? settings.worker?.temperature,
+      reasoning: asked.reasoning ?? settings.worker?.reasoning
+    },
+    budget: { ...settings.budget, costUsd: least(choice.costUsd, settings.budget?.costUsd) }
+  })
+}
+
+/** The tools of the server, and those of the request, for the client to run. */
+const toolsOf = ({ settings }: Options, { request }: Turn): ReadonlyArray<Tool> => {
+  const own = settings.tools ?? []
+  const names = new Set(own.map(({ name }) => name))
+  return [...own, ...request.tools.filter(({ name }) => !names.has(name))]
+}
+
+const ownerIn = (event: RunEvent | undefined): unknown =>
+  event?.type === "run-started" ? event.task.metadata?.owner : undefined
+
+/** The run that a conversation goes on with, if its journal knows it and it is of the same owner. */
+const resumptionOf = Effect.fnUntraced(function* (
+  { journal }: Options,
+  owner: string,
+  found: History.Results
+): Effect.fn.Return<Resumption | undefined> {
+  const entries = yield* Effect.orElseSucceed(journal.read(found.runId), () => [])
+  const events = Journal.eventsOf(entries)
+  if (ownerIn(events[0]) !== owner) return undefined
+  const ids = events.flatMap((event) => (event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []))
+  const results: Record<string, Given> = {}
+  for (const { callId, content, isError } of found.results) {
+    const id = CallId.find(callId, ids)
+    if (id === undefined) return undefined
+    results[id] = isError === true ? { content, isError } : { content }
+  }
+  return { runId: found.runId, results }
+})
+
+/** Why a resumed run did not go on: its journal, or what it was begun with. */
+const cannotGoOn = ({ ending, error }: Conductor.RunResult): boolean => {
+  const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
+  return ending === "failed" && (tag === "JournalError" || tag === "JournalMismatch" || tag === "OptionsError")
+}
+
+/** A turn that can be run. */
+export interface Prepared {
+  /** The run that it is a segment of. */
+  readonly runId: string
+  /** Tells parts as they come, and returns the last. */
+  readonly run: (tell: Tell) => Effect.Effect<ReadonlyArray<Part>>
+}
+
+/** Nobody is at hand who could allow a tool. */
+const approve = () => Effect.succeed(false)
+
+/**
+ * Makes a turn ready: finds the run that it goes on with, or begins one. Fails with an `ApiError` where the result of a
+ * tool call is missing.
+ */
+export const prepare = Effect.fnUntraced(function* (
+  options: Options,
+  turn: Turn
+): Effect.fn.Return<Prepared, ApiError> {
+  const { owner, request, runOptions } = turn
+  const found = yield* Effect.try({
+    try: () => History.resultsIn(request.messages),
+    catch: (error) => error as ApiError
+  })
+  const resumption = found && (yield* resumptionOf(options, owner, found))
+  const conductor = conductorOf(options, turn)
+  const tools = toolsOf(options, turn)
+  const shared: Conductor.RunOptions = {
+    ...runOptions,
+    journal: options.journal,
+    tools: tools.length === 0 ? undefined : tools,
+    toolChoice: tools.length === 0 ? undefined : request.toolChoice,
+    parallelToolCalls: tools.length === 0 ? undefined : request.parallelToolCalls,
+    output: request.output,
+    approve
+  }
+
+  const segment = (
+    given: ReadonlyArray<string>,
+    tell: Tell,
+    go: (listener: Listener) => Effect.Effect<Conductor.RunResult>
+  ) => {
+    const parts = SegmentParts.make({
+      maxRounds: conductor.maxRounds,
+      notes: options.notes,
+      isShaped: request.output !== undefined && request.output.type !== "text",
+      stopSequences: request.settings.stopSequences,
+      given
+    })
+    const listener: Listener = (event) => {
+      tell(parts.take(event))
+      options.listener?.(event)
+    }
+    return Effect.map(go(listener), (result) => ({ result, last: () => parts.end(result) }))
+  }
+
+  const begin = (runId: string) => (tell: Tell) =>
+    Effect.map(
+      segment([], tell, (listener) =>
+        conductor.run({ messages: request.messages, metadata: { owner } }, { ...shared, runId, listener })
+      ),
+      ({ last }) => last()
+    )
+
+  if (resumption === undefined) return { runId: turn.runId, run: begin(turn.runId) }
+  const goOn = (tell: Tell) =>
+    Effect.flatMap(
+      segment(Object.keys(resumption.results), tell, (listener) =>
+        conductor.resume(resumption, { ...shared, listener })
+      ),
+      ({ last, result }) => (cannotGoOn(result) ? begin(turn.runId)(tell) : Effect.sync(last))
+    )
+  return { runId: resumption.runId, run: goOn }
+})

@@ -1,0 +1,62 @@
+/**
+ * What goes wrong with a request, whichever wire it came on. Each wire says it in its own form; what a kind means and
+ * whether trying again can help is the same on all.
+ */
+import * as Data from "effect/Data"
+
+/** What kind of error it is. */
+export type Kind =
+  | "invalid-request"
+  | "context-too-long"
+  | "authentication"
+  | "permission"
+  | "not-found"
+  | "too-large"
+  | "rate-limit"
+  | "quota"
+  /** A mistake of this server, or of a worker's configuration. */
+  | "server"
+  /** A worker failed, or its answer broke off: trying again can help. */
+  | "upstream"
+  /** Nobody can take the request now: trying again can help. */
+  | "overloaded"
+  | "timeout"
+
+const statuses: { readonly [K in Kind]: number } = {
+  "invalid-request": 400,
+  "context-too-long": 400,
+  authentication: 401,
+  permission: 403,
+  "not-found": 404,
+  "too-large": 413,
+  "rate-limit": 429,
+  quota: 429,
+  server: 500,
+  upstream: 502,
+  overloaded: 503,
+  timeout: 504
+}
+
+/** A request that gets no answer. */
+export class ApiError extends Data.TaggedError("ApiError")<{
+  readonly kind: Kind
+  /** For people, with what to do about it. It holds no secret. */
+  readonly message: string
+  /** The field of the request that it is about, e.g. `messages[2].content`. */
+  readonly field?: string | undefined
+  /** When trying again makes sense, in milliseconds. */
+  readonly retryAfterMillis?: number | undefined
+}> {
+  /** The status of its HTTP response. */
+  get status(): number {
+    return statuses[this.kind]
+  }
+}
+
+/** A request that cannot be read: names the field. */
+export const invalid = (field: string, message: string): ApiError =>
+  new ApiError({ kind: "invalid-request", message, field })
+
+/** The headers that go with an error. */
+export const headers = ({ retryAfterMillis }: ApiError): Readonly<Record<string, string>> =>
+  retryAfterMillis === undefined ? {} : { "retry-after": `${Math.max(1, Math.ceil(retryAfterMillis / 1000))}` }

@@ -1,0 +1,77 @@
+/**
+ * Who may work on a request, and for how much: what a client chooses, by a header, a field of the body, its metadata, or
+ * behind the name of the model. All that is said counts together: who is left out anywhere is left out.
+ */
+import * as Json from "./Json.ts"
+
+/** What a client chooses. */
+export interface Choice {
+  /** The workers that alone may work; all when absent. */
+  readonly only?: ReadonlyArray<string> | undefined
+  /** The workers that may not. */
+  readonly exclude: ReadonlyArray<string>
+  /** The most that the run may cost, in USD. */
+  readonly costUsd?: number | undefined
+}
+
+/** The headers of a request; their names are in lower case. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
+const names = (value: string): ReadonlyArray<string> =>
+  value
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
+
+/** A list of workers: a text with commas between them, or a list. */
+const workers = (value: unknown, field: string): ReadonlyArray<string> =>
+  typeof value === "string"
+    ? names(value)
+    : Json.list(value, field).map((name, at) => Json.text(name, `${field}[${at}]`))
+
+const costUsd = Json.number(0, Number.MAX_VALUE)
+
+const ofHeader = (value: string | undefined): number | undefined =>
+  value === undefined ? undefined : costUsd(Number(value), "x-divisi-max-cost")
+
+const both = (lists: ReadonlyArray<ReadonlyArray<string> | undefined>): ReadonlyArray<string> | undefined =>
+  lists
+    .filter((list) => list !== undefined)
+    .reduce<ReadonlyArray<string> | undefined>(
+      (sum, list) => sum?.filter((name) => list.includes(name)) ?? list,
+      undefined
+    )
+
+const least = (limits: ReadonlyArray<number | undefined>): number | undefined => {
+  const known = limits.filter((limit) => limit !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/**
+ * The name of a model, and who is left out behind it: `divisi:-openai:gpt-5,-ollama:qwen3` is `divisi` without these two.
+ */
+export const ofModel = (model: string): readonly [model: string, exclude: ReadonlyArray<string>] => {
+  const at = model.indexOf(":-")
+  return at < 0 ? [model, []] : [model.slice(0, at), names(model.slice(at + 1)).map((name) => name.replace(/^-/, ""))]
+}
+
+/** All that a request chooses. Throws an `ApiError` where it cannot be read. */
+export const read = (model: string, body: Json.JsonObject, headers: Headers): Choice => {
+  const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
+  const metadata = Json.isObject(body.metadata) ? body.metadata : {}
+  const exclude = [headers["x-divisi-exclude"], metadata.divisi_exclude, own.exclude].flatMap(
+    (value) => Json.optional(value, "divisi.exclude", workers) ?? []
+  )
+  return {
+    only: both(
+      [headers["x-divisi-only"], metadata.divisi_only, own.only].map((value) =>
+        Json.optional(value, "divisi.only", workers)
+      )
+    ),
+    exclude: [...new Set([...exclude, ...ofModel(model)[1]])],
+    costUsd: least([
+      ofHeader(headers["x-divisi-max-cost"]),
+      Json.optional(own.max_cost_usd, "divisi.max_cost_usd", costUsd)
+    ])
+  }
+}

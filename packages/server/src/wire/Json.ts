@@ -1,0 +1,56 @@
+/**
+ * Reads JSON that a client sent. What has to be there and is not, or is something else, throws an `ApiError` that names
+ * the field; fields that nobody knows are nobody's business.
+ */
+import { kindOf } from "@divisi/core/Options"
+import { invalid } from "./ApiError.ts"
+
+/** An object as it came. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Whether a value is an object, and no list. */
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const wrong = (field: string, what: string, value: unknown): never => {
+  throw invalid(field, `${field} must be ${what}, and is ${value === undefined ? "missing" : kindOf(value)}.`)
+}
+
+/** An object. */
+export const object = (value: unknown, field: string): JsonObject =>
+  isObject(value) ? value : wrong(field, "an object", value)
+
+/** A list. */
+export const list = (value: unknown, field: string): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : wrong(field, "a list", value)
+
+/** A text. */
+export const text = (value: unknown, field: string): string =>
+  typeof value === "string" ? value : wrong(field, "a text", value)
+
+/** A field that may be left out, or `null`. */
+export const optional = <A>(
+  value: unknown,
+  field: string,
+  read: (value: unknown, field: string) => A
+): A | undefined => (value === undefined || value === null ? undefined : read(value, field))
+
+/** Yes or no. */
+export const flag = (value: unknown, field: string): boolean =>
+  typeof value === "boolean" ? value : wrong(field, "true or false", value)
+
+/** A finite number from `least` to `most`. */
+export const number =
+  (least: number, most: number) =>
+  (value: unknown, field: string): number =>
+    typeof value === "number" && value >= least && value <= most
+      ? value
+      : wrong(field, `a number from ${least} to ${most}`, value)
+
+/** A whole number from `least` on. */
+export const whole =
+  (least: number) =>
+  (value: unknown, field: string): number =>
+    Number.isSafeInteger(value) && (value as number) >= least
+      ? (value as number)
+      : wrong(field, `a whole number of at least ${least}`, value)

@@ -1,0 +1,61 @@
+/** What OpenAI's two wires share: how errors are said, how pictures and files are written, and effort. */
+import type { ContentPart, Source } from "@divisi/core/Message"
+import type { Reasoning } from "@divisi/core/Worker"
+import { type ApiError, invalid, type Kind } from "./ApiError.ts"
+import * as Json from "./Json.ts"
+
+const kinds: { readonly [K in Kind]: readonly [type: string, code: string | null] } = {
+  "invalid-request": ["invalid_request_error", null],
+  "context-too-long": ["invalid_request_error", "context_length_exceeded"],
+  authentication: ["invalid_request_error", "invalid_api_key"],
+  permission: ["invalid_request_error", "permission_denied"],
+  "not-found": ["invalid_request_error", "not_found"],
+  "too-large": ["invalid_request_error", "request_too_large"],
+  "rate-limit": ["rate_limit_error", "rate_limit_exceeded"],
+  quota: ["insufficient_quota", "insufficient_quota"],
+  server: ["server_error", "server_error"],
+  upstream: ["server_error", "upstream_error"],
+  overloaded: ["server_error", "overloaded"],
+  timeout: ["server_error", "timeout"]
+}
+
+/** What stands under `error`. */
+export const errorOf = ({ field, kind, message }: ApiError): Json.JsonObject => {
+  const [type, code] = kinds[kind]
+  return {
+    message,
+    type,
+    param: field ?? null,
+    code: kind === "not-found" && field === "model" ? "model_not_found" : code
+  }
+}
+
+/** The body of an error. */
+export const errorBody = (error: ApiError): Json.JsonObject => ({ error: errorOf(error) })
+
+/** Where a picture or a file is: a `data:` URL holds its bytes. */
+export const sourceOf = (url: string, field: string): Source => {
+  if (!url.startsWith("data:")) return { url }
+  const match = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s.exec(url)
+  if (match === null) throw invalid(field, `${field} must be a URL, or a data: URL with a media type and base64.`)
+  return { mediaType: match[1]!, data: match[2]! }
+}
+
+/** A file by its bytes. One that was uploaded to a vendor is known to that vendor alone. */
+export const fileOf = (file: Json.JsonObject, field: string): ContentPart => {
+  const name = Json.optional(file.filename, `${field}.filename`, Json.text)
+  const place = typeof file.file_url === "string" ? file.file_url : file.file_data
+  if (typeof place !== "string") {
+    throw invalid(field, `${field} must have file_data: this server keeps no uploaded files.`)
+  }
+  const isPlace = place.startsWith("data:") || /^https?:\/\//.test(place)
+  const source: Source = isPlace ? sourceOf(place, field) : { mediaType: "application/pdf", data: place }
+  return name === undefined ? { type: "file", ...source } : { type: "file", name, ...source }
+}
+
+/** How much is to be thought. Words that nobody knows mean as much as there is. */
+export const reasoningOf = (effort: string | undefined): Reasoning | undefined => {
+  if (effort === undefined) return undefined
+  if (effort === "none") return { type: "off" }
+  return { type: "effort", effort: effort === "minimal" || effort === "low" || effort === "medium" ? effort : "high" }
+}

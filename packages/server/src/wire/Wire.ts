@@ -1,0 +1,135 @@
+/**
+ * The seam between wires and runs. A wire (Chat Completions, Responses, Messages) reads a request into one plain value,
+ * and writes the parts of a run as its response. Neither side knows the other: a run does not know on which wire its
+ * answer leaves, and a wire does not know what a Conductor is.
+ *
+ * All of a wire is pure. The reader throws an `ApiError` where a request cannot be read, and ignores what it does not
+ * know. The writer is a fold: it takes one part after another, and gives the text that goes out for it.
+ */
+import type { Message, ToolCall } from "@divisi/core/Message"
+import type { Output, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
+import type { Usage } from "@divisi/core/Usage"
+import type { Reasoning } from "@divisi/core/Worker"
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import type { ApiError } from "./ApiError.ts"
+import type { Choice, Headers } from "./Choice.ts"
+import type { JsonObject } from "./Json.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// In
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How a client wants its answer made. What is absent is as the server has it. */
+export interface Settings {
+  readonly maxOutputTokens?: number | undefined
+  readonly temperature?: number | undefined
+  readonly seed?: number | undefined
+  /** The answer ends before the first of these that it would contain. */
+  readonly stopSequences?: ReadonlyArray<string> | undefined
+  readonly reasoning?: Reasoning | undefined
+}
+
+/** A request, whichever wire it came on. */
+export interface Request {
+  /** As it was asked for, with who is left out behind it. */
+  readonly model: string
+  /** The whole conversation. Results of tools name their tools. */
+  readonly messages: NonEmptyReadonlyArray<Message>
+  readonly tools: ReadonlyArray<ToolDefinition>
+  readonly toolChoice?: ToolChoice | undefined
+  readonly parallelToolCalls?: boolean | undefined
+  readonly output?: Output | undefined
+  readonly settings: Settings
+  readonly choice: Choice
+  readonly isStreamed: boolean
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Out
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What a segment of a run used, and what that cost. */
+export interface SegmentUsage {
+  /** All of it, what planning and the steps before the last used included. */
+  readonly total: Usage
+  /** The share of planning, and of the steps whose answer is not the run's. */
+  readonly orchestration: Usage
+  /** USD, over the calls whose price is known. */
+  readonly costUsd: number
+  /** Calls whose price is unknown, and so are missing from `costUsd`. */
+  readonly unpricedCalls: number
+  readonly calls: number
+}
+
+/** Why a segment ended. `tool-calls`: it waits for the results of tools, which the next request brings. */
+export type FinishReason = "stop" | "length" | "tool-calls" | "refusal" | "stop-sequence"
+
+/** A piece of what a segment of a run has to say. The last part is `finish` or `error`, and there is one of them. */
+export type Part =
+  | { readonly type: "text"; readonly text: string }
+  /** What happens meanwhile, in a line for people: the plan, or a step that has ended. */
+  | { readonly type: "note"; readonly about: "plan" | "step"; readonly text: string }
+  /** What is said instead of an answer. */
+  | { readonly type: "refusal"; readonly text: string }
+  /** A tool for the client to run. Its id leads back to the run. */
+  | ({ readonly type: "tool-call" } & ToolCall)
+  /** Nothing has happened for a while: something must be sent, so that the client goes on waiting. */
+  | { readonly type: "heartbeat" }
+  | {
+      readonly type: "finish"
+      readonly reason: FinishReason
+      /** The text that ended it, where the reason is `stop-sequence`. */
+      readonly stopSequence?: string | undefined
+      readonly usage: SegmentUsage
+      /** The workers that have answered a step, in their order. */
+      readonly workers: ReadonlyArray<string>
+    }
+  /** There is no answer, or it breaks off here. */
+  | { readonly type: "error"; readonly error: ApiError }
+
+/** What a response says besides the parts. */
+export interface About {
+  /** Letters and digits; a wire puts its own prefix before it. */
+  readonly id: string
+  /** The run that it is a segment of. */
+  readonly runId: string
+  /** Seconds since 1970. */
+  readonly createdAt: number
+  readonly request: Request
+  /** The body of the request as it came, for what a response repeats. */
+  readonly body: JsonObject
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Wires
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The state of a writer, and the server-sent events for what it has taken, each whole; empty for none. */
+export type Written<State> = readonly [state: State, events: string]
+
+/** A wire. */
+export interface Wire<State> {
+  readonly name: string
+  /** Reads a request. Throws an `ApiError`. */
+  readonly read: (body: JsonObject, headers: Headers) => Request
+  /** The beginning of a stream. */
+  readonly begin: (about: About) => Written<State>
+  /** What goes out for a part. After the last part the stream is over. */
+  readonly write: (state: State, part: Part) => Written<State>
+  /** The body of a response that is not streamed. Its last part is `finish`. */
+  readonly whole: (about: About, parts: ReadonlyArray<Part>) => JsonObject
+  /** The body of an error. */
+  readonly error: (error: ApiError) => JsonObject
+}
+
+/** A server-sent event. */
+export const event = (data: JsonObject, name?: string): string =>
+  `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`
+
+/** The text among parts. */
+export const textOf = (parts: ReadonlyArray<Part>): string =>
+  parts.map((part) => (part.type === "text" ? part.text : "")).join("")
+
+/** The tool calls among parts. */
+export const toolCallsOf = (parts: ReadonlyArray<Part>): ReadonlyArray<ToolCall> =>
+  parts.flatMap((part) => (part.type === "tool-call" ? [part] : []))
