@@ -1,5 +1,5 @@
 /**
- * `pnpm durability bytes|disks`: many cases for some minutes, or one again.
+ * `pnpm durability bytes|disks|kills|points`: many cases for some minutes, or one again.
  *
  * What did not hold, and the counts, are printed to standard output, progress to standard error; the exit code is 1
  * when anything did not hold.
@@ -8,6 +8,7 @@ import { parseArgs } from "node:util"
 import * as Bytes from "./Bytes.ts"
 import * as Disks from "./Disks.ts"
 import * as Disk from "./disks/Disk.ts"
+import * as Kills from "./Kills.ts"
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -98,6 +99,17 @@ const disks = async ({ from, minutes, seed, seeds }: Asked, isMounted: boolean):
   return broken === 0
 }
 
+const kills = async (killing: Promise<Kills.Found>): Promise<boolean> => {
+  const { answered, asked, inDoubt, kills, problems, runs } = await killing
+  show("")
+  for (const problem of problems) print(problem)
+  print(
+    `${kills} kills, ${runs} runs: the vendor was asked ${asked} times, ${answered} answers are in the journal, ` +
+      `${inDoubt} calls were in doubt and told; ${problems.length} broken`
+  )
+  return problems.length === 0
+}
+
 const main = async (): Promise<boolean> => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -107,6 +119,7 @@ const main = async (): Promise<boolean> => {
       seed: { type: "string" },
       only: { type: "string" },
       seeds: { type: "string", default: "Infinity" },
+      kills: { type: "string", default: "1000" },
       folders: { type: "boolean", default: false }
     }
   })
@@ -129,9 +142,15 @@ const main = async (): Promise<boolean> => {
       const code = await Disk.enter()
       return code === undefined ? disks(asked, true) : code === 0
     }
+    case "kills":
+      return kills(
+        Kills.random({ kills: Number(values.kills), until: performance.now() + asked.minutes * 60_000 }, show)
+      )
+    case "points":
+      return kills(Kills.points(show))
     default:
       process.stderr.write(
-        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
+        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability kills [--kills 1000] [--minutes 5]\npnpm durability points\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
       )
       return false
   }

@@ -1,0 +1,30 @@
+/** A vendor in a process of its own, which nobody kills: it answers after a while, and keeps its own book. */
+import { createServer } from "node:http"
+import { json } from "node:stream/consumers"
+import { setTimeout as sleep } from "node:timers/promises"
+import * as World from "./World.ts"
+
+/** How long an answer takes at most, in milliseconds. */
+const mostMillis = 30
+
+/** How often it was asked for each run: what it charges. */
+const book: Record<string, number> = {}
+
+const server = createServer(async (request, response) => {
+  if (request.url === "/book") {
+    response.end(JSON.stringify(book))
+    return
+  }
+  const asked = (await json(request)) as World.Asked
+  const run = World.runOf(asked)
+  book[run] = (book[run] ?? 0) + 1
+  await sleep(Math.random() * mostMillis)
+  response.end(JSON.stringify(World.answer(asked)))
+})
+
+// Whoever is killed cuts its connections.
+server.on("clientError", (_, socket) => socket.destroy())
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address()
+  console.log(typeof address === "object" ? address?.port : address)
+})
