@@ -53,7 +53,7 @@ export interface Config extends RunSettings {
   readonly pool?: WorkerPool | ReadonlyArray<Worker> | undefined
   /**
    * What writes plans: a policy, or one by the name that `--policy` takes. By default runs in the gym, and what
-   * measures, have `"lexical"`; for a pool of others its first language model plans.
+   * measures, have `"lexical"`; a pool of several language models has `"router"`, which asks one of them.
    */
   readonly policy?: Policy | string | undefined
   /** The file that workers' answers are kept in, so that an equal call is not paid for again; none by default. */

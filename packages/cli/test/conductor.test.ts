@@ -38,7 +38,7 @@ describe.concurrent("the tiny Conductor", () => {
     assert.match(plan.notes[0], /knows the workers of the gym alone, and none of these is one of them/)
   })
 
-  it("plans only when it is named: the default is the lexical policy, and for language models one of them", async () => {
+  it("plans only when it is named: the default is the lexical policy, for several language models the router, and for one among others it", async () => {
     const flags = (pool?: string) => ({ pool: Option.fromUndefinedOr(pool) })
     const defaultPolicy = (pool: string | undefined, ...workers: ReadonlyArray<Partial<Worker>>) =>
       Effect.runPromise(
@@ -52,6 +52,8 @@ describe.concurrent("the tiny Conductor", () => {
     assert.strictEqual(await defaultPolicy("professor,abacus", {}, {}), "lexical")
     assert.strictEqual(await defaultPolicy("openai:gpt-5", {}), undefined)
     assert.strictEqual(await defaultPolicy("a:b,c:d", {}, { isLanguageModel: true }), undefined)
+    const models = [{ isLanguageModel: true }, { isLanguageModel: true }]
+    assert.strictEqual(await defaultPolicy("a:b,c:d", ...models), "router")
     assert.strictEqual(await defaultPolicy("a:b,c:d", {}, { description: "Good at dates." }), "lexical")
     const problem = await defaultPolicy("a:b,c:d", {}, {}).then(
       () => "",

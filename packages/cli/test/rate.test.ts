@@ -78,7 +78,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.match(shown.output, /sums +\* 100 ± 0 \(\d+\)/)
       assert.include(readFileSync(picture, "utf8"), "calculator")
       const events = valuesOf((await ask("run", "Write a sonnet on the sea at night.", "--json")).output)
-      assert.strictEqual(events[0].policy, "learned")
+      assert.strictEqual(events[0].policy, "router")
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       assert.include((await ask("learn", "--from", file)).output, "What was in force stays")
       assert.include((await ask("learn", "--revert")).output, "Nothing is in force")

@@ -57,13 +57,16 @@ const Score = Schema.Union([
   Schema.Boolean
 ]).annotate({ message: "Expected a score from 0 to 1" })
 
+const Name = Schema.Union([Schema.String, Schema.Finite])
+
+// Costs and answers are not needed to learn from a question: those of another form count as unknown.
 const Row = Schema.Struct({
-  id: Schema.optionalKey(Schema.Union([Schema.String, Schema.Finite])),
-  kind: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  id: Schema.optionalKey(Schema.NullOr(Name)),
+  kind: Schema.optionalKey(Schema.NullOr(Name)),
   question: Schema.NonEmptyString,
   scores: Schema.Record(Schema.String, Schema.NullOr(Score)),
-  costUsd: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.NullOr(Schema.Finite)))),
-  answers: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.NullOr(Schema.String))))
+  costUsd: Schema.optionalKey(Schema.Unknown),
+  answers: Schema.optionalKey(Schema.Unknown)
 })
 
 const OneOutcome = Schema.Struct({
@@ -82,16 +85,20 @@ const OneOutcome = Schema.Struct({
 const decodeRow = Schema.decodeUnknownResult(Row)
 const decodeOutcome = Schema.decodeUnknownResult(OneOutcome)
 
-const present = <A>(record: Readonly<Record<string, A | null>> | null | undefined): ReadonlyMap<string, A> =>
-  new Map(Object.entries(record ?? {}).flatMap(([key, value]) => (value === null ? [] : [[key, value] as const])))
+const present = <A>(record: unknown, isGood: (value: unknown) => value is A): ReadonlyMap<string, A> =>
+  new Map(Object.entries(record ?? {}).flatMap(([key, value]) => (isGood(value) ? [[key, value] as const] : [])))
+
+const isScore = (value: unknown): value is number | boolean => value !== null
+const isCost = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0
+const isText = (value: unknown): value is string => typeof value === "string"
 
 const fromRow = (row: typeof Row.Type): GradedQuestion => ({
   id: String(row.id ?? Outcome.nameOf(row.question)),
-  kind: row.kind ?? undefined,
+  kind: row.kind === null || row.kind === undefined ? undefined : String(row.kind),
   text: row.question,
-  scores: new Map([...present(row.scores)].map(([worker, score]) => [worker, Number(score)])),
-  costUsd: present(row.costUsd),
-  answers: present(row.answers),
+  scores: new Map([...present(row.scores, isScore)].map(([worker, score]) => [worker, Number(score)])),
+  costUsd: present(row.costUsd, isCost),
+  answers: typeof row.answers === "object" ? present(row.answers, isText) : new Map(),
   at: 0
 })
 
@@ -169,16 +176,18 @@ export const read = (
       })
     )
     const questions: Array<GradedQuestion> = []
+    let first: string | undefined
     for (const [index, line] of lines.entries()) {
       const parsed = parse(line)
       if (Result.isSuccess(parsed)) questions.push(parsed.success)
       else {
         const problem = `${file}, outcome ${index + 1}: ${parsed.failure}`
         if (onUnusable === undefined) return yield* Effect.fail(problem)
+        first ??= problem
         onUnusable(problem)
       }
     }
-    if (questions.length === 0) return yield* Effect.fail(`${file} holds no outcomes.`)
+    if (questions.length === 0) return yield* Effect.fail(first ?? `${file} holds no outcomes.`)
     return merged(questions)
   }).pipe(Effect.mapError((error) => new OutcomesError({ detail: typeof error === "string" ? error : error.message })))
 

@@ -8,6 +8,7 @@ import * as Embedder from "@divisi/core/Embedder"
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
+import { able } from "./able.ts"
 import * as Space from "./space.ts"
 import type { Dial, Kind, Standing, Table } from "./Table.ts"
 import { argmax, dot, pointOf } from "./vectors.ts"
@@ -124,13 +125,15 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
   const fail = (detail: string) => Effect.fail(new Policy.PolicyError({ policy: name, detail }))
   return {
     name,
-    propose: Effect.fnUntraced(function* ({ pool, previous, task }: Policy.Context) {
+    propose: Effect.fnUntraced(function* (context: Policy.Context) {
+      const { pool, previous, task } = context
       if (Policy.canStand(previous) && previous?.feedback === undefined) return { workflow: { steps: [] } }
       if (table.embedder !== embedder.name) {
         return yield* fail(`its table was learned with the embedder ${table.embedder}, not ${embedder.name}.`)
       }
       const ids = pool.workers.map(({ id }) => id)
-      const known = ids.filter((id) => isKnown(table, id))
+      const can = able(context).map((ordinal) => ids[ordinal]!)
+      const known = can.filter((id) => isKnown(table, id))
       if (known.length === 0)
         return yield* fail(
           `its table knows nobody of this pool. It knows ${table.workers.map(({ worker }) => worker).join(", ")}.`

@@ -41,6 +41,26 @@ describe("Files of outcomes", () => {
     )
   }
 
+  it.effect("may have kinds that are numbers, and costs and answers of other forms, which count as unknown", () =>
+    Effect.gen(function* () {
+      const odd = { ...row, kind: 7, costUsd: { a: "free", b: -1, c: 2 }, answers: { a: { text: "2" }, b: "2" } }
+      const other = { ...row, question: "2 + 2?", costUsd: "unknown", answers: "none" }
+      const [first, second] = yield* Outcomes.read(yield* written("odd.jsonl", [odd, other]))
+      assert.strictEqual(first!.kind, "7")
+      assert.deepStrictEqual([...first!.costUsd], [["c", 2]])
+      assert.deepStrictEqual([...first!.answers], [["b", "2"]])
+      assert.deepStrictEqual([second!.costUsd.size, second!.answers.size], [0, 0])
+    })
+  )
+
+  it.effect("say what is wrong with the first line where none can be used", () =>
+    Effect.gen(function* () {
+      const file = yield* written("texts.jsonl", [{ ...row, scores: { a: "1" } }, row.question])
+      const { message } = yield* Effect.flip(Outcomes.read(file, { onUnusable: () => {} }))
+      assert.include(message, "outcome 1: Expected number")
+    })
+  )
+
   it.effect("may hold single outcomes, which become one question with the scores of all", () =>
     Effect.gen(function* () {
       const one = { version: 1, at: 5, question: "q", worker: "a", score: 1, source: "user" }

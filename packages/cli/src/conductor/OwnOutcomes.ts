@@ -2,7 +2,7 @@
 import type { Policy } from "@divisi/core/Policy"
 import type { Transcript } from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
-import { Learned, OutcomeLog, Router, Table } from "@divisi/policy-router"
+import { Learned, OutcomeLog, Prior, Router, Table } from "@divisi/policy-router"
 import { read } from "@divisi/recipes/Environment"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -39,12 +39,17 @@ const knownIn = (pool: WorkerPool.WorkerPool, { workers }: Table.Table): Readonl
 
 const isDial = (name: string): name is Table.Dial => (Table.dials as ReadonlyArray<string>).includes(name)
 
+const dialOf = (name: string, dial: string): Effect.Effect<Table.Dial, Failure> =>
+  isDial(dial)
+    ? Effect.succeed(dial)
+    : Effect.fail(usage(`The policy ${name} takes one of ${Table.dials.join(", ")} behind its colon; got "${dial}".`))
+
+const named = (name: string, dial: Table.Dial): string => (dial === "best" ? name : `${name}:${dial}`)
+
 /** The policy `learned`, or `learned:<dial>`. */
-export const policy = (pool: WorkerPool.WorkerPool, dial = "best"): Effect.Effect<Policy, Failure> =>
+export const policy = (pool: WorkerPool.WorkerPool, wanted = "best"): Effect.Effect<Policy, Failure> =>
   Effect.gen(function* () {
-    if (!isDial(dial)) {
-      return yield* usage(`The policy learned takes one of ${Table.dials.join(", ")} behind its colon; got "${dial}".`)
-    }
+    const dial = yield* dialOf("learned", wanted)
     const table = yield* tableInForce
     if (table === undefined) {
       return yield* usage("Nothing is learned yet. Rate runs with `divisi rate`, and then run `divisi learn`.")
@@ -54,17 +59,30 @@ export const policy = (pool: WorkerPool.WorkerPool, dial = "best"): Effect.Effec
       const workers = table.workers.map(({ worker }) => worker).join(", ")
       return yield* usage(`What was learned is of ${workers}, and none of them is in the pool.`)
     }
-    return Router.make(table, { dial, name: dial === "best" ? "learned" : `learned:${dial}` })
+    return Router.make(table, { dial, name: named("learned", dial) })
   })
 
-/**
- * The policy of a pool that nobody gave one, where something was learned of at least two of its workers. A file that
- * cannot be used is told, and stops nobody.
- */
-export const byDefault = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined> =>
+/** What is in force, where it knows two workers of a pool. A file that cannot be used is told, and stops nobody. */
+const tableFor = (pool: WorkerPool.WorkerPool): Effect.Effect<Table.Table | undefined> =>
   Effect.map(
     Effect.catch(tableInForce, ({ message }) =>
       Effect.sync(() => void process.stderr.write(`divisi: ${message}. It is left alone.\n`))
     ),
-    (table) => (table === undefined || knownIn(pool, table).length < 2 ? undefined : "learned")
+    (table) => (table === undefined || knownIn(pool, table).length < 2 ? undefined : table)
   )
+
+/**
+ * The policy `router`, or `router:<dial>`: by what was learned where that knows two workers of the pool, and otherwise
+ * by what public records and prices say.
+ */
+export const router = (pool: WorkerPool.WorkerPool, wanted = "best"): Effect.Effect<Policy, Failure> =>
+  Effect.gen(function* () {
+    const dial = yield* dialOf("router", wanted)
+    const table = yield* tableFor(pool)
+    const name = named("router", dial)
+    return table === undefined ? Prior.make({ dial, name }) : Router.make(table, { dial, name })
+  })
+
+/** Whether something was learned of at least two workers of a pool. */
+export const knows = (pool: WorkerPool.WorkerPool): Effect.Effect<boolean> =>
+  Effect.map(tableFor(pool), (table) => table !== undefined)

@@ -40,6 +40,7 @@ export const known = [
   "moa",
   "checked:<first>+<then>+<check>",
   "agreed:<a>+<b>+<otherwise>",
+  "router",
   "learned",
   "oracle",
   "<vendor>:<model>",
@@ -184,16 +185,22 @@ const escalation = (
     (Escalations) => Escalations.resolve(kind, value, pool)
   )
 
+const isRouter = (kind: string): kind is "router" | "learned" => kind === "router" || kind === "learned"
+
 /** What was learned from the user's own outcomes, at a setting of its price dial. */
-const learned = (pool: WorkerPool.WorkerPool, dial: string | undefined): Effect.Effect<Policy.Policy, Failure> =>
+const routed = (
+  kind: "router" | "learned",
+  pool: WorkerPool.WorkerPool,
+  dial: string | undefined
+): Effect.Effect<Policy.Policy, Failure> =>
   Effect.flatMap(
     Effect.promise(() => import("./OwnOutcomes.ts")),
-    (OwnOutcomes) => OwnOutcomes.policy(pool, dial)
+    (OwnOutcomes) => (kind === "learned" ? OwnOutcomes.policy(pool, dial) : OwnOutcomes.router(pool, dial))
   )
 
 /** The policies in code that a colon may follow. */
 const isFixed = (kind: string): boolean =>
-  kind === "single" || kind === "learned" || isEscalation(kind) || isCounted(kind) || isUncounted(kind)
+  kind === "single" || isRouter(kind) || isEscalation(kind) || isCounted(kind) || isUncounted(kind)
 
 const isUncounted = (name: string): boolean =>
   ["conductor", "lexical", "random", "moa", "best-single", "oracle", "paper"].includes(name)
@@ -271,7 +278,7 @@ const plain = (
   const value = colon === -1 ? undefined : name.slice(colon + 1)
   if (kind === "single") return singleOf(pool, value)
   if (kind === "model") return modelOf(pool, value)
-  if (kind === "learned") return learned(pool, value)
+  if (isRouter(kind)) return routed(kind, pool, value)
   if (isEscalation(kind)) return escalation(kind, pool, value ?? "")
   if (isCounted(kind)) {
     return Effect.flatMap(countOf(kind, value), (count) =>

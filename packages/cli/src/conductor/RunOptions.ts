@@ -138,10 +138,10 @@ export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
 
 /**
  * Who plans a run when nobody is named. In the gym the lexical policy is right more often than the tiny Conductor, at
- * less than half the cost: 95 of 100 tasks against 92. Elsewhere what was learned from the user's own rated runs routes
- * a pool of which it knows at least two workers. Of other pools nobody knows who is good at what: core chooses a language
- * model of the pool to plan, or its only worker; where the pool has several workers and no such model, their descriptions
- * are all there is to go by.
+ * less than half the cost: 95 of 100 tasks against 92. Elsewhere several language models, or workers of which two are
+ * known from the user's own rated runs, are routed: a language model that was not trained to plan costs more than the
+ * strongest worker alone, and nobody has shown that it gains. A pool with other workers beside a language model is
+ * planned for by that; where there is none, their descriptions are all there is to go by.
  */
 export const defaultPolicy = Effect.fnUntraced(function* (
   config: Config,
@@ -152,8 +152,7 @@ export const defaultPolicy = Effect.fnUntraced(function* (
   if (isGym(config, flags)) return "lexical"
   if (workers.length === 1) return undefined
   const OwnOutcomes = yield* Effect.promise(() => import("./OwnOutcomes.ts"))
-  const learned = yield* OwnOutcomes.byDefault(pool)
-  if (learned !== undefined) return learned
+  if (workers.every(({ isLanguageModel }) => isLanguageModel) || (yield* OwnOutcomes.knows(pool))) return "router"
   if (workers.some(({ isLanguageModel }) => isLanguageModel)) return undefined
   if (workers.some(({ description = "" }) => description !== "")) return "lexical"
   return yield* usage(

@@ -1,0 +1,88 @@
+/**
+ * The first hour of two models, from a file of outcomes: what the router does for ten questions of which it was told
+ * nothing, why, and what that came to beside either model alone.
+ *
+ * `node --conditions=@divisi/source packages/policy-router/scripts/firstHour.ts FILE A B`
+ */
+import * as Conductor from "@divisi/core/Conductor"
+import { checked } from "@divisi/core/Escalation"
+import type { Policy } from "@divisi/core/Policy"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Seed from "@divisi/core/Seed"
+import * as Transcript from "@divisi/core/Transcript"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import * as Outcomes from "../src/Outcomes.ts"
+import * as Prior from "../src/Prior.ts"
+
+const [file, ...ids] = process.argv.slice(2)
+if (file === undefined || ids.length !== 2) throw new Error("Name a file of outcomes and two of its workers.")
+
+const read = await Effect.runPromise(Outcomes.read(file))
+const known = read.filter(({ costUsd, scores }) => ids.every((id) => scores.has(id) && costUsd.has(id)))
+const ten = Seed.shuffled(Seed.draw(0), known).slice(0, 10)
+
+const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** As the vendor serves it: by its price, which is what it cost per question here. */
+const workerOf = (id: string): Worker => ({
+  ...ScriptedWorker.echo(id),
+  isLanguageModel: true,
+  pricing: { inputPerMillion: 0, outputPerMillion: mean(known.map(({ costUsd }) => 1e6 * costUsd.get(id)!)) }
+})
+const pool = WorkerPool.makeUnsafe(ids.map(workerOf))
+const [cheap, dear] = pool.workers.toSorted(
+  (left, right) => left.pricing!.outputPerMillion - right.pricing!.outputPerMillion
+)
+
+/** Plays a policy on a question: whom it asked, and what the last of them came to by the record. */
+const play = (policy: Policy, question: Outcomes.GradedQuestion) =>
+  Effect.gen(function* () {
+    const recorder = Transcript.recorder()
+    yield* Conductor.make({ pool, policy }).run(question.text!, { listener: recorder.listener })
+    const { rounds } = recorder.transcript()!
+    const asked = rounds.flatMap(({ steps }) => steps.map(({ worker }) => worker))
+    return {
+      asked,
+      notes: rounds.flatMap(({ notes }) => notes),
+      score: question.scores.get(asked.at(-1)!)!,
+      costUsd: asked.reduce((sum, id) => sum + question.costUsd.get(id)!, 0)
+    }
+  })
+
+const alone = (id: string): Policy => ({
+  ...Prior.make(),
+  name: id,
+  propose: () => Effect.succeed({ workflow: { steps: [{ worker: ids.indexOf(id), subtask: "", access: [] }] } })
+})
+
+const checkedBy = (question: Outcomes.GradedQuestion): Policy =>
+  checked(cheap!.id, dear!.id, () => question.scores.get(cheap!.id)! >= 0.5)
+
+const ways: Readonly<Record<string, (question: Outcomes.GradedQuestion) => Policy>> = {
+  router: () => Prior.make(),
+  "router:within-2": () => Prior.make({ dial: "within-2" }),
+  "router:half": () => Prior.make({ dial: "half" }),
+  "checked, a check that is right": checkedBy,
+  [`${cheap!.id} alone`]: () => alone(cheap!.id),
+  [`${dear!.id} alone`]: () => alone(dear!.id)
+}
+
+for (const [at, question] of ten.entries()) {
+  const { asked, notes } = await Effect.runPromise(play(Prior.make(), question))
+  if (at === 0) process.stdout.write(`${notes.join(" ")}\n`)
+  process.stdout.write(`${at + 1}. ${question.kind}: ${asked.join(", then ")}\n`)
+}
+for (const [label, some] of [["ten questions", ten] as const, [`all ${known.length}`, known] as const]) {
+  process.stdout.write(`\n${label}\n`)
+  for (const [name, policyOf] of Object.entries(ways)) {
+    const played = await Effect.runPromise(Effect.forEach(some, (question) => play(policyOf(question), question)))
+    const right = mean(played.map(({ score }) => score))
+    const error = Math.sqrt(mean(played.map(({ score }) => (score - right) ** 2)) / played.length)
+    const costUsd = played.reduce((sum, one) => sum + one.costUsd, 0)
+    process.stdout.write(
+      `${name}: ${(100 * right).toFixed(1)} ± ${(100 * error).toFixed(1)}, ${costUsd.toPrecision(3)} USD\n`
+    )
+  }
+}

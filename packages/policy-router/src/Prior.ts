@@ -1,0 +1,238 @@
+/**
+ * Whom to ask of a pool of which nothing was learned yet: the policy of the first day.
+ *
+ * It asks the strongest worker alone, because nothing that reads a question alone was found to gain on questions of
+ * kinds that nobody has graded, and much was found to lose. Who is the strongest, public records say where they speak of
+ * the whole pool, or else list prices. Of a model that was not measured nothing is claimed.
+ */
+import { agreed } from "@divisi/core/Escalation"
+import * as Policy from "@divisi/core/Policy"
+import type { Worker } from "@divisi/core/Worker"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import { able } from "./able.ts"
+import { type Shipped, shipped } from "./shipped.ts"
+import type { Dial } from "./Table.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How often models were right in public records, with where and when that was read. */
+export const records: ReadonlyArray<Shipped> = shipped
+
+/** What a record says of a worker of a pool. */
+export interface Measured {
+  /** The ordinal of the worker. */
+  readonly worker: number
+  /** The share of right answers, 0 to 1. */
+  readonly mean: number
+  readonly standardError: number
+  readonly questions: number
+}
+
+/** Whom to ask, and why. */
+export interface Choice {
+  /** The ordinals of who is asked: one, or two and a third where they differ. */
+  readonly workers: readonly [number] | readonly [number, number, number]
+  /** A sentence for people. */
+  readonly why: string
+}
+
+/** How it chooses. */
+export interface Options {
+  readonly name?: string | undefined
+  /** What is wanted for the money; `"best"` by default. */
+  readonly dial?: Dial | undefined
+  /** What is known of models; {@link records} by default. */
+  readonly records?: ReadonlyArray<Shipped> | undefined
+}
+
+/** By how much a cheaper choice may be worse. */
+const tolerance = 0.02
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is known
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The name of a model without who serves it: `openai:o3-mini` and `openai_o3-mini` are one. */
+const modelOf = (id: string): string =>
+  id
+    .toLowerCase()
+    .replace(/^[^:]*:/, "")
+    .replace(/^.*[/_](?=[a-z])/, "")
+
+/** What a record says of each of these workers; `undefined` where it does not know them all. */
+const measuredBy = (
+  { kinds, workers }: Shipped,
+  models: ReadonlyArray<string>
+): ReadonlyArray<Measured> | undefined => {
+  const names = workers.map(modelOf)
+  const places = models.map((model) => names.indexOf(model))
+  if (places.includes(-1)) return undefined
+  const questions = kinds.reduce((sum, kind) => sum + kind.questions, 0)
+  return places.map((place, worker) => {
+    const mean = kinds.reduce((sum, { right }) => sum + right[place]!, 0) / questions
+    return { worker, mean, standardError: Math.sqrt((mean * (1 - mean)) / questions), questions }
+  })
+}
+
+/** What the first record that knows the whole pool says of it. */
+const measured = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<Shipped>) => {
+  const models = pool.map(({ id }) => modelOf(id))
+  for (const record of records) {
+    const found = measuredBy(record, models)
+    if (found !== undefined) return { record, found }
+  }
+  return undefined
+}
+
+/** USD per million tokens out, and in where those are equal; `undefined` where somebody's price is unknown. */
+const pricesOf = (pool: ReadonlyArray<Worker>): ReadonlyArray<number> | undefined => {
+  const prices = pool.flatMap(({ pricing }) =>
+    pricing === undefined ? [] : [pricing.outputPerMillion + pricing.inputPerMillion / 1000]
+  )
+  return prices.length === pool.length ? prices : undefined
+}
+
+const highest = (values: ReadonlyArray<number>): number => values.indexOf(Math.max(...values))
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+
+interface Known {
+  readonly ids: ReadonlyArray<string>
+  readonly prices: ReadonlyArray<number> | undefined
+  readonly record: Shipped | undefined
+  readonly found: ReadonlyArray<Measured> | undefined
+}
+
+const knownOf = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<Shipped>): Known => ({
+  ids: pool.map(({ id }) => id),
+  prices: pricesOf(pool),
+  record: undefined,
+  found: undefined,
+  ...measured(pool, records)
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Choosing
+// -------------------------------------------------------------------------------------------------------------------
+
+const sayMeasured = ({ ids, record }: Known, one: Measured): string =>
+  `${ids[one.worker]} was right in ${percent(one.mean)} ± ${(100 * one.standardError).toFixed(1)} of ${one.questions} questions of ${record!.name} (${record!.repository}, read ${record!.date})`
+
+/** The best of those that were measured; of those that it is not surely better than, the cheapest. */
+const bestMeasured = ({ found = [], prices }: Known): Measured => {
+  const best = found[highest(found.map(({ mean }) => mean))]!
+  const alike = found.filter(
+    ({ mean, standardError }) => best.mean - mean <= Math.hypot(standardError, best.standardError)
+  )
+  if (prices === undefined) return best
+  return alike.reduce((cheapest, one) => (prices[one.worker]! < prices[cheapest.worker]! ? one : cheapest), best)
+}
+
+const strongest = (known: Known): Choice => {
+  const { found, ids, prices } = known
+  if (found !== undefined) {
+    const one = bestMeasured(known)
+    return { workers: [one.worker], why: `${sayMeasured(known, one)}: nobody of this pool was surely better there.` }
+  }
+  const unmeasured = "No public record knows the whole pool, and nothing was learned of it yet"
+  if (prices === undefined || Math.min(...prices) === Math.max(...prices)) {
+    return { workers: [0], why: `${unmeasured}, and prices tell nothing: ${ids[0]} is asked, the first of the pool.` }
+  }
+  const dearest = highest(prices)
+  return { workers: [dearest], why: `${unmeasured}: ${ids[dearest]} is asked, which has the highest price.` }
+}
+
+/** The cheapest that was surely within the tolerance of the best. */
+const within = (known: Known): Choice => {
+  const { found, prices } = known
+  if (found === undefined || prices === undefined) return strongest(known)
+  const best = bestMeasured(known)
+  const isNear = ({ mean, standardError }: Measured) =>
+    mean - Math.hypot(standardError, best.standardError) >= best.mean - tolerance
+  const cheapest = found
+    .filter((one) => one.worker === best.worker || isNear(one))
+    .reduce((one, other) => (prices[other.worker]! < prices[one.worker]! ? other : one))
+  return { workers: [cheapest.worker], why: `${sayMeasured(known, cheapest)}, surely within 2 points of the best.` }
+}
+
+/** Two that cost half of the strongest together, and it where they differ; or the one that does; or the strongest. */
+const half = (known: Known): Choice => {
+  const { found, ids, prices } = known
+  const best = strongest(known)
+  if (prices === undefined) return best
+  const [top] = best.workers
+  const worth = (worker: number) => found?.[worker]?.mean ?? prices[worker]!
+  const cheap = prices
+    .flatMap((price, worker) => (worker !== top && price <= prices[top]! / 2 ? [worker] : []))
+    .sort((left, right) => worth(right) - worth(left))
+  const [a, b] = cheap
+  if (a === undefined) return best
+  if (b !== undefined && prices[a]! + prices[b]! <= prices[top]! / 4) {
+    return {
+      workers: [a, b, top],
+      why: `${ids[a]} and ${ids[b]} are cheap, and ${ids[top]} is asked where they differ.`
+    }
+  }
+  return { workers: [a], why: `${ids[a]} costs at most half of ${ids[top]}.` }
+}
+
+const ways: Readonly<Record<Dial, (known: Known) => Choice>> = { best: strongest, "within-2": within, half }
+
+/** Whom to ask of a pool, and why. */
+export const choose = ({ workers }: WorkerPool, { dial = "best", records: from = records }: Options = {}): Choice =>
+  ways[dial](knownOf(workers, from))
+
+/** The same among some of the workers, by their ordinals. */
+const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, options: Options): Choice => {
+  const { why, workers } = choose({ workers: among.map((ordinal) => pool.workers[ordinal]!) as never }, options)
+  return { why, workers: workers.map((place) => among[place]!) as unknown as Choice["workers"] }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Policy
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * A policy that asks the strongest worker of a pool of which nothing was learned.
+ *
+ * **Details**
+ *
+ * At the dial `"within-2"` it asks the cheapest that public records show within two points of the best; at `"half"` two
+ * cheap workers, and the strongest where their answers differ, or a single worker at half the price. Where a worker
+ * fails, or a critic objects, the next strongest is asked. Its notes say why.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { conduct, worker } from "@divisi/core/promise"
+ * import { Prior } from "@divisi/policy-router"
+ *
+ * const priced = (id: string, outputPerMillion: number) =>
+ *   worker({ id, answer: () => `I am ${id}.`, pricing: { inputPerMillion: 1, outputPerMillion } })
+ * const pool = [priced("small", 1), priced("large", 10)]
+ * const { answer } = await conduct({ question: "Why is the sky blue?", pool, policy: Prior.make() })
+ * answer // => "I am large."
+ * ```
+ */
+export const make = (options: Options = {}): Policy.Policy => ({
+  name: options.name ?? "router",
+  maxSteps: 2,
+  recursion: options.dial === "half" ? 1 : undefined,
+  propose: Effect.fnUntraced(function* (context: Policy.Context) {
+    const { previous } = context
+    const can = able(context)
+    const { why, workers } = chooseAmong(context, can, options)
+    if (workers.length === 3) {
+      const proposal = yield* agreed(...workers).propose(context)
+      return previous === undefined ? { ...proposal, notes: [why] } : proposal
+    }
+    if (Policy.canStand(previous) && previous?.feedback === undefined) return { workflow: { steps: [] } }
+    const tried = [...(previous?.failed ?? []), ...(previous?.workflow.steps.map(({ worker }) => worker) ?? [])]
+    const left = can.filter((ordinal) => !tried.includes(ordinal))
+    const next = previous === undefined || left.length === 0 ? { why, workers } : chooseAmong(context, left, options)
+    return { workflow: { steps: [{ worker: next.workers[0], subtask: "", access: [] }] }, notes: [next.why] }
+  })
+})

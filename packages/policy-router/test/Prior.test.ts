@@ -1,0 +1,100 @@
+import * as Conductor from "@divisi/core/Conductor"
+import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Transcript from "@divisi/core/Transcript"
+import type { Worker } from "@divisi/core/Worker"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Prior from "../src/Prior.ts"
+import type { Dial } from "../src/Table.ts"
+
+const priced = (id: string, outputPerMillion?: number, replies: ReadonlyArray<string> = [id]): Worker => ({
+  ...ScriptedWorker.make({ id, replies }),
+  pricing: outputPerMillion === undefined ? undefined : { inputPerMillion: 1, outputPerMillion }
+})
+
+const poolOf = (...workers: ReadonlyArray<Worker>) => WorkerPool.makeUnsafe(workers)
+
+const chosen = (pool: WorkerPool.WorkerPool, dial?: Dial) =>
+  Prior.choose(pool, { dial }).workers.map((worker) => pool.workers[worker]!.id)
+
+const run = Effect.fnUntraced(function* (pool: WorkerPool.WorkerPool, dial?: Dial) {
+  const recorder = Transcript.recorder()
+  const conductor = Conductor.make({ pool, policy: Prior.make({ dial }) })
+  const result = yield* conductor.run("Why?", { listener: recorder.listener })
+  return { result, notes: recorder.transcript()!.rounds.flatMap(({ notes }) => notes) }
+})
+
+describe("The first day of a pool", () => {
+  it("asks who was best in a public record that knows the whole pool, and names the record", () => {
+    const pool = poolOf(priced("anthropic:claude-3.5-sonnet", 15), priced("openai:o3-mini", 4.4))
+    assert.deepStrictEqual(chosen(pool), ["openai:o3-mini"])
+    const { why } = Prior.choose(pool)
+    assert.match(why, /openai:o3-mini was right in 6\d\.\d % ± 1\.\d of \d+ questions of reasoning-gym/)
+    assert.include(why, "read 2026-")
+  })
+
+  it("asks the cheaper of two that no record tells apart", () => {
+    const records = [
+      { ...Prior.records[0]!, workers: ["a", "b"], kinds: [{ kind: "k", questions: 100, right: [80, 82] }] }
+    ]
+    const pool = poolOf(priced("x:a", 1), priced("x:b", 10))
+    assert.deepStrictEqual(Prior.choose(pool, { records }).workers, [0])
+  })
+
+  it("claims nothing of a pool with a model that was not measured: prices decide, or the order", () => {
+    const stranger = priced("openai:gpt-99", 30)
+    assert.deepStrictEqual(chosen(poolOf(priced("openai:o3-mini", 4.4), stranger)), ["openai:gpt-99"])
+    assert.include(Prior.choose(poolOf(priced("openai:o3-mini", 4.4), stranger)).why, "No public record")
+    assert.deepStrictEqual(chosen(poolOf(priced("one"), priced("two"))), ["one"])
+    assert.deepStrictEqual(chosen(poolOf(priced("one", 0), priced("two", 0))), ["one"])
+  })
+
+  it("has a price dial: within two points where that was measured, two cheap ones before the strong one at half", () => {
+    const pool = poolOf(priced("google:gemini-2.5-pro", 10), priced("mistralai:mistral-large-2512", 1.5))
+    assert.deepStrictEqual(chosen(pool), ["google:gemini-2.5-pro"])
+    assert.deepStrictEqual(chosen(poolOf(priced("a", 10), priced("b", 1)), "within-2"), ["a"])
+    assert.deepStrictEqual(chosen(poolOf(priced("a", 10), priced("b", 1)), "half"), ["b"])
+    assert.deepStrictEqual(chosen(poolOf(priced("a", 10), priced("b", 1), priced("c", 1)), "half"), ["b", "c", "a"])
+    assert.deepStrictEqual(chosen(poolOf(priced("a", 10), priced("b", 9)), "half"), ["a"])
+  })
+
+  it.effect("asks the strong one where two cheap ones differ", () =>
+    Effect.gen(function* () {
+      const agree = poolOf(priced("a", 10), priced("b", 1, ["42"]), priced("c", 1, ["42"]))
+      const one = yield* run(agree, "half")
+      assert.deepStrictEqual([one.result.answer, one.result.spend.calls], ["42", 2])
+      const differ = poolOf(priced("a", 10, ["43"]), priced("b", 1, ["42"]), priced("c", 1, ["41"]))
+      const other = yield* run(differ, "half")
+      assert.deepStrictEqual([other.result.answer, other.result.spend.calls], ["43", 3])
+      assert.include(other.notes.join("\n"), "The two answers differ")
+    })
+  )
+
+  it.effect("asks the strongest of those that see pictures where there is one", () =>
+    Effect.gen(function* () {
+      const seeing = { ...priced("seeing", 1), capabilities: { images: true } }
+      const conductor = Conductor.make({ pool: poolOf(priced("blind", 10), seeing), policy: Prior.make() })
+      const picture = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const
+      const result = yield* conductor.run([{ type: "text", text: "What is it?" }, picture])
+      assert.strictEqual(result.answer, "seeing")
+    })
+  )
+
+  it.effect("asks the next strongest where one fails", () =>
+    Effect.gen(function* () {
+      const broken: Worker = { ...priced("broken", 20), generate: () => Effect.die(new Error("broken")) }
+      const pool = poolOf(priced("small", 1), broken, priced("large", 10))
+      const conductor = Conductor.make({ pool, policy: Prior.make(), recursion: 1 })
+      assert.strictEqual((yield* conductor.run("Why?")).answer, "large")
+    })
+  )
+
+  it.effect("asks one worker once, and says why", () =>
+    Effect.gen(function* () {
+      const { notes, result } = yield* run(poolOf(priced("small", 1), priced("large", 10)))
+      assert.deepStrictEqual([result.answer, result.spend.calls], ["large", 1])
+      assert.include(notes[0], "large is asked, which has the highest price")
+    })
+  )
+})
