@@ -44,6 +44,13 @@ describe.concurrent("a package that is not installed", () => {
       assert.match(errors, /math500 cannot be graded\. .+`npm install @cortex-js\/compute-engine`/)
     }))
 
+  it("is named for the server", () =>
+    inFolder(async (folder) => {
+      const { code, errors } = await divisi(["serve"], { cwd: folder, environment: without("@divisi/server") })
+      assert.strictEqual(code, 2)
+      assert.match(errors, /^divisi: It cannot serve\. .+`npm install @divisi\/server`/)
+    }))
+
   it("is named for files that only it can read", () =>
     inFolder(async (folder) => {
       const file = path.join(folder, "rows.parquet")

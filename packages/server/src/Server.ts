@@ -3,6 +3,7 @@
  *
  * It is an HTTP application of Effect. `NodeServer` listens with it; anything else that serves such applications can.
  */
+import type * as Budget from "@divisi/core/Budget"
 import * as Journal from "@divisi/core/Journal"
 import type { Listener } from "@divisi/core/RunEvent"
 import type { RunSettings } from "@divisi/core/RunSettings"
@@ -20,6 +21,7 @@ import * as Endpoint from "./http/Endpoint.ts"
 import * as Loopback from "./http/Loopback.ts"
 import * as Respond from "./http/Respond.ts"
 import * as Models from "./Models.ts"
+import type * as RequestLog from "./RequestLog.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
 import { ApiError } from "./wire/ApiError.ts"
@@ -42,6 +44,8 @@ export interface Options extends Models.Options {
   readonly notes?: Notes | undefined
   /** Says whose a request is. Without it, only programs on this machine are answered, and all are one. */
   readonly authenticate?: Authenticate | undefined
+  /** An account that all runs share. */
+  readonly ledger?: Budget.Ledger | undefined
   /** How long a run goes on whose client is gone, in milliseconds; 30,000 by default, 0 stops it at once. */
   readonly graceMillis?: number | undefined
   /** How often something is sent while nothing happens, in milliseconds; 15,000 by default. */
@@ -50,6 +54,8 @@ export interface Options extends Models.Options {
   readonly maxBodyBytes?: number | undefined
   /** Hears the events of all runs. */
   readonly listener?: Listener | undefined
+  /** Is told of each request when it is over; nothing of what was asked or answered. */
+  readonly log?: RequestLog.Log | undefined
 }
 
 /** A server that listens nowhere yet. */
@@ -123,11 +129,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const journal = options.journal ?? (yield* memory)
   const context: Endpoint.Context = {
     models: options,
-    turns: { settings: options.settings ?? {}, journal, notes, listener: options.listener },
+    turns: { settings: options.settings ?? {}, journal, notes, ledger: options.ledger, listener: options.listener },
     segments,
     authenticate,
     maxBodyBytes: options.maxBodyBytes ?? 32 * mebi,
-    isDraining: () => isDraining
+    isDraining: () => isDraining,
+    log: options.log ?? (() => {})
   }
 
   /** Answers those who may ask. */

@@ -2,5 +2,6 @@
 export * as Caller from "./Caller.ts"
 export * as Models from "./Models.ts"
 export * as NodeServer from "./NodeServer.ts"
+export * as RequestLog from "./RequestLog.ts"
 export * as Server from "./Server.ts"
 export * as ApiError from "./wire/ApiError.ts"

@@ -7,6 +7,7 @@ const brings: Readonly<Record<string, string>> = {
   "@divisi/providers-anthropic": "Anthropic's models",
   "@divisi/providers-google": "Google's models",
   "@divisi/providers-openai": "OpenAI's models, and those of servers that speak Chat Completions",
+  "@divisi/server": "the server",
   "@divisi/tools-mcp": "tools of MCP servers",
   "@divisi/trainer-jax": "the embedded engine, which brings jax-js",
   "@divisi/trainer-tinker": "the engine over the Tinker API"

@@ -1,7 +1,6 @@
 /** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
 import { createHash } from "node:crypto"
 import * as ByteSize from "effect/ByteSize"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -9,6 +8,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type { Authenticate } from "../Caller.ts"
 import * as Models from "../Models.ts"
+import * as RequestLog from "../RequestLog.ts"
 import * as CallId from "../segment/CallId.ts"
 import type { Segment, Segments } from "../segment/Segments.ts"
 import * as Turn from "../segment/Turn.ts"
@@ -31,6 +31,7 @@ export interface Context {
   /** The most bytes of a request's body. */
   readonly maxBodyBytes: number
   readonly isDraining: () => boolean
+  readonly log: RequestLog.Log
 }
 
 /** How long a stream is not begun: what fails meanwhile has the status of its error. */
@@ -107,15 +108,23 @@ const errorOf = (parts: ReadonlyArray<Part>): ApiError | undefined => {
   return last?.type === "error" ? last.error : undefined
 }
 
-const streamed = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+type Response = HttpServerResponse.HttpServerResponse
+
+const streamed = <State>(
+  wire: Wire<State>,
+  segment: Segment,
+  onEnd: (isCut: boolean) => void
+): Effect.Effect<Response> =>
   Effect.map(segment.begun(patienceMillis), () => {
     const headers = headersOf(segment.about)
     // Before anything was said, an error still has a status of its own.
     const error = segment.parts.length === 1 ? errorOf(segment.parts) : undefined
-    return error === undefined ? Respond.stream(wire, segment, headers) : Respond.error(wire, error, headers)
+    if (error === undefined) return Respond.stream(wire, segment, headers, onEnd)
+    onEnd(false)
+    return Respond.error(wire, error, headers)
   })
 
-const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<Response> =>
   Effect.map(Stream.runDrain(segment.read), () => {
     const headers = headersOf(segment.about)
     const error = errorOf(segment.parts)
@@ -123,32 +132,55 @@ const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<HttpSe
     return Respond.json(wire.whole(segment.about, segment.parts), 200, headers)
   })
 
-/** Answers one request. */
-const answer = Effect.fnUntraced(function* <State>(
+/** Finds or begins the segment of a request. */
+const open = Effect.fnUntraced(function* <State>(
   context: Context,
   wire: Wire<State>,
-  incoming: IncomingRequest
-): Effect.fn.Return<HttpServerResponse.HttpServerResponse, ApiError> {
+  incoming: IncomingRequest,
+  logged: RequestLog.Open
+): Effect.fn.Return<Segment, ApiError> {
   if (context.isDraining()) return yield* draining
   const headers: Headers = incoming.headers
   const { owner } = yield* context.authenticate(headers)
+  logged.owner = owner
   const text = yield* bodyOf(context, incoming)
   const body = yield* attempt(() => parse(text))
   const request = yield* attempt(() => wire.read(body, headers))
   const team = yield* attempt(() => Models.team(context.models, request.model, request.choice))
+  logged.model = request.model
   const turn = yield* Turn.prepare(context.turns, { request, team, owner, runId: CallId.random() })
-  const createdAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  const about = { id: CallId.random(), runId: turn.runId, createdAt: Math.floor(logged.at / 1000), request, body }
   const segment = yield* context.segments.open({
     key: keyOf(owner, wire.name, headers, text),
     isRepeated: isRepeated(headers),
-    about: { id: CallId.random(), runId: turn.runId, createdAt, request, body },
+    about,
     run: turn.run
   })
-  return yield* request.isStreamed ? streamed(wire, segment) : whole(wire, segment)
+  logged.segment = segment
+  logged.isFirst = segment.about === about
+  return segment
 })
 
 /** The endpoint of a wire. */
 export const make =
   <State>(context: Context, wire: Wire<State>) =>
-  (incoming: IncomingRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-    Effect.catch(answer(context, wire, incoming), (error) => Effect.succeed(Respond.error(wire, error)))
+  (incoming: IncomingRequest): Effect.Effect<Response> =>
+    Effect.clockWith((clock) => {
+      const now = () => clock.currentTimeMillisUnsafe()
+      const logged: RequestLog.Open = { at: now(), wire: wire.name }
+      const end = (status: number, isCut: boolean) => context.log(RequestLog.entryOf(logged, status, now(), isCut))
+      const failed = (error: ApiError) => {
+        logged.error = error.kind
+        end(error.status, false)
+        return Respond.error(wire, error)
+      }
+      const answered = (segment: Segment) => {
+        if (segment.about.request.isStreamed) return streamed(wire, segment, (isCut) => end(200, isCut))
+        const answer = Effect.tap(whole(wire, segment), ({ status }) => Effect.sync(() => end(status, false)))
+        return Effect.onInterrupt(answer, () => Effect.sync(() => end(200, true)))
+      }
+      return Effect.matchEffect(open(context, wire, incoming, logged), {
+        onFailure: (error) => Effect.sync(() => failed(error)),
+        onSuccess: answered
+      })
+    })

@@ -1,4 +1,6 @@
 /** Responses: bodies of JSON, errors in a wire's own form, and streams of server-sent events. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type { Segment } from "../segment/Segments.ts"
@@ -40,13 +42,17 @@ const events = <State>(wire: Wire<State>, segment: Segment): Stream.Stream<Uint8
     })
   })
 
-/** A segment as a stream. */
+/** A segment as a stream; `onEnd` is told when it is over, and whether its client went away before. */
 export const stream = <State>(
   wire: Wire<State>,
   segment: Segment,
-  headers: Headers
+  headers: Headers,
+  onEnd: (isCut: boolean) => void
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.stream(events(wire, segment), {
-    contentType: "text/event-stream; charset=utf-8",
-    headers: { ...ofEvents, ...headers }
-  })
+  HttpServerResponse.stream(
+    Stream.onExit(events(wire, segment), (exit) => Effect.sync(() => onEnd(Exit.isFailure(exit)))),
+    {
+      contentType: "text/event-stream; charset=utf-8",
+      headers: { ...ofEvents, ...headers }
+    }
+  )

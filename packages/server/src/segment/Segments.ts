@@ -189,7 +189,15 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         segment.readers += 1
         return Stream.onExit(Stream.unfold(0, next), (exit) => leave(Exit.isFailure(exit)))
       }),
-      begun: (millis) => Effect.suspend(() => (parts.length > 0 ? Effect.void : more(0, millis)))
+      begun: (millis) =>
+        Effect.suspend(() => {
+          segment.readers += 1
+          return Effect.onExit(more(0, millis), (exit) => {
+            if (Exit.isFailure(exit)) return leave(true)
+            segment.readers -= 1
+            return Effect.void
+          })
+        })
     }
 
     running += 1

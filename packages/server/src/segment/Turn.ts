@@ -5,6 +5,7 @@
  * cannot be gone on with (its journal has let go of it, or the client asks otherwise than before), the conversation is
  * answered by a new run: what the client has in its history is enough. It is never an error.
  */
+import type * as Budget from "@divisi/core/Budget"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Journal from "@divisi/core/Journal"
 import type { Listener, RunEvent } from "@divisi/core/RunEvent"
@@ -27,6 +28,8 @@ export interface Options {
   readonly settings: RunSettings
   readonly journal: Journal.Journal
   readonly notes: SegmentParts.Notes
+  /** An account that all runs share. */
+  readonly ledger?: Budget.Ledger | undefined
   /** Hears the events of all runs. What it throws stops nothing. */
   readonly listener?: Listener | undefined
 }
@@ -39,7 +42,6 @@ export interface Turn {
   readonly owner: string
   /** The id of the run, where a new one begins. */
   readonly runId: string
-  readonly runOptions?: Pick<Conductor.RunOptions, "ledger" | "payer"> | undefined
 }
 
 /** A run that a request goes on with. */
@@ -130,7 +132,7 @@ export const prepare = Effect.fnUntraced(function* (
   options: Options,
   turn: Turn
 ): Effect.fn.Return<Prepared, ApiError> {
-  const { owner, request, runOptions } = turn
+  const { owner, request } = turn
   const found = yield* Effect.try({
     try: () => History.resultsIn(request.messages),
     catch: (error) => error as ApiError
@@ -139,7 +141,7 @@ export const prepare = Effect.fnUntraced(function* (
   const conductor = conductorOf(options, turn)
   const tools = toolsOf(options, turn)
   const shared: Conductor.RunOptions = {
-    ...runOptions,
+    ledger: options.ledger,
     journal: options.journal,
     tools: tools.length === 0 ? undefined : tools,
     toolChoice: tools.length === 0 ? undefined : request.toolChoice,

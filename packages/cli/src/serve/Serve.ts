@@ -1,0 +1,145 @@
+/** `divisi serve`: one endpoint in front of the team, until it is stopped. */
+import * as Baselines from "@divisi/core/Baselines"
+import * as Budget from "@divisi/core/Budget"
+import type { Journal } from "@divisi/core/Journal"
+import { nearest } from "@divisi/core/Nearest"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import type { NodeServer, RequestLog } from "@divisi/server"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as Profiles from "../conductor/Profiles.ts"
+import * as RunOptions from "../conductor/RunOptions.ts"
+import * as Services from "../conductor/Services.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { explain } from "../invocation/OptionalPackage.ts"
+import * as Journals from "../runs/Journals.ts"
+import { oneLine } from "../view/Line.ts"
+import type { ServeInput } from "./flags.ts"
+
+/** How long what goes on may take to end once the server is stopped. */
+const drainMillis = 30_000
+
+const write = (line: string): void => void process.stdout.write(`${line}\n`)
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is asked for
+// -------------------------------------------------------------------------------------------------------------------
+
+const aliasesOf = (given: ReadonlyArray<string>): Effect.Effect<Readonly<Record<string, string>>, Failure> => {
+  const pairs = given.map((text) => /^([^=]+)=(.+)$/.exec(text.trim()))
+  return pairs.some((pair) => pair === null)
+    ? Effect.fail(usage("--alias takes a name and a model, as in --alias gpt-4o=divisi."))
+    : Effect.succeed(Object.fromEntries(pairs.map((pair) => [pair![1], pair![2]])))
+}
+
+const fastOf = (pool: WorkerPool.WorkerPool, named: Option.Option<string>) => {
+  const ids = WorkerPool.ids(pool)
+  if (Option.isNone(named)) return Effect.succeed(undefined)
+  if (ids.includes(named.value)) return Effect.succeed(Baselines.single(named.value))
+  const meant = nearest(named.value, ids)
+  const hint = meant === undefined ? ` There are: ${ids.join(", ")}.` : ` Did you mean ${meant}?`
+  return Effect.fail(usage(`--fast: no worker is called "${named.value}".${hint}`))
+}
+
+/** The gym's runs cost nothing to run again, so they are kept in memory unless a file is named. */
+const journalOf = (input: ServeInput, isGym: boolean): Effect.Effect<Journal | undefined, Failure, Scope.Scope> =>
+  isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal)
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is said
+// -------------------------------------------------------------------------------------------------------------------
+
+const question = '{"model":"divisi","messages":[{"role":"user","content":"How many minutes are there in 3 days?"}]}'
+
+/** What to do next. */
+const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number): string => {
+  const team = isGym
+    ? `the offline gym: ${workers} workers that compute their answers`
+    : `${workers} worker${workers === 1 ? "" : "s"}`
+  return [
+    `Serving ${team}, at ${url}`,
+    "",
+    `  curl ${url}/chat/completions -d '${question}'`,
+    "",
+    "Clients of OpenAI's API: this base URL, any key, the model divisi. Others: divisi-fast, worker/<id>.",
+    "Without keys, only programs on this machine are answered.",
+    ...(isGym ? ["Real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
+    "Ctrl-C stops it."
+  ].join("\n")
+}
+
+const shortTime = (at: number): string => new Date(at).toISOString().slice(11, 19)
+
+/** A request in a line. */
+const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
+  const { at, calls, costUsd, durationMillis, ending, isCut, model, owner, status, wire } = entry
+  return oneLine(
+    [
+      shortTime(at),
+      wire,
+      model ?? "-",
+      `${status}`,
+      isCut ? "client left" : (ending ?? "-"),
+      `${(durationMillis / 1000).toFixed(2)} s`,
+      `${calls} call${calls === 1 ? "" : "s"}`,
+      `${costUsd.toFixed(6)} USD${isPlay ? " of play money" : ""}`,
+      owner ?? "-"
+    ].join(" ")
+  )
+}
+
+const jsonOf = ({ at, ...entry }: RequestLog.Entry): string =>
+  JSON.stringify({ time: new Date(at).toISOString(), event: "request", ...entry })
+
+// -------------------------------------------------------------------------------------------------------------------
+// The server
+// -------------------------------------------------------------------------------------------------------------------
+
+const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Return<void, Failure, Scope.Scope> {
+  const Server = yield* Effect.tryPromise({
+    try: () => import("@divisi/server"),
+    catch: (error) => usage(`It cannot serve. ${explain(error)}`)
+  })
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)
+  const { policy, pool, ...settings } = yield* RunOptions.resolve(config, input, { profiles })
+  const isGym = RunOptions.isGym(config, input)
+  const isPlay = WorkerPool.isPlay(pool)
+  const ledger = Option.isNone(input.maxTotalCost) ? undefined : Budget.make({ costUsd: input.maxTotalCost.value })
+  const options: NodeServer.Options = {
+    pool,
+    policy,
+    fast: yield* fastOf(pool, input.fast),
+    aliases: yield* aliasesOf(input.alias),
+    // Who computes answers calls no tools: what agents bring along is left out.
+    settings: isGym ? { unsupported: "omit", ...settings } : settings,
+    journal: yield* journalOf(input, isGym),
+    ledger,
+    notes: input.notes,
+    port: input.port,
+    host: input.host,
+    log: (entry) => write(input.json ? jsonOf(entry) : lineOf(entry, isPlay))
+  }
+  const serving = Effect.scoped(
+    Effect.gen(function* () {
+      const server = yield* Effect.mapError(Server.NodeServer.make(options), ({ message }) => failed(message))
+      write(
+        input.json
+          ? JSON.stringify({ time: new Date().toISOString(), event: "listening", url: server.url })
+          : welcome(server, isGym, WorkerPool.size(pool))
+      )
+      const end = Effect.suspend(() => {
+        const count = server.running()
+        if (count > 0) process.stderr.write(`divisi: waiting for ${count} run${count === 1 ? "" : "s"} to end\n`)
+        return server.drain(drainMillis)
+      })
+      return yield* Effect.onInterrupt(Effect.never, () => end)
+    })
+  )
+  return yield* Services.provide(serving, { ...Services.of(config, input), isGym })
+})
+
+/** Serves until it is stopped. */
+export const serve = (input: ServeInput): Effect.Effect<void, Failure> => Effect.scoped(listening(input))

@@ -1,0 +1,34 @@
+/** `divisi serve`: its help. What it does is loaded when it is called. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
+import { flags } from "./flags.ts"
+
+export const serve = Command.make("serve", flags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Serve.ts")),
+    (Serve) => Serve.serve(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Puts one endpoint in front of the team: any client of OpenAI's Chat Completions gets a team by changing its base URL.",
+      "",
+      "Without a config or --pool it serves the offline gym, so that a first request works at once. It listens on this",
+      "machine alone. Ctrl-C or SIGTERM lets what goes on end, for half a minute; a second one ends it at once. Runs that",
+      "wait for tools are kept in a file, and go on after a restart. It needs @divisi/server."
+    )
+  ),
+  Command.withShortDescription("Serve the team to clients of OpenAI"),
+  Command.withExamples([
+    { command: "divisi serve", description: "The offline gym on port 8080" },
+    {
+      command: "divisi serve --pool openai:gpt-5,ollama:qwen3:8b --port 9000",
+      description: "Models of vendors; their keys come from the environment"
+    },
+    {
+      command: "divisi serve --max-cost 0.10 --max-total-cost 20 --alias gpt-4o=divisi",
+      description: "With limits, and by another name"
+    }
+  ])
+)

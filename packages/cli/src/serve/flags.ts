@@ -1,0 +1,43 @@
+/** What `divisi serve` is asked for: what `divisi run` is, without a question, and where to listen. */
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Struct from "effect/Struct"
+import { cost, timeout, toggle, whole } from "../invocation/flags.ts"
+import { flags as ofRun } from "../run/flags.ts"
+
+const team = Struct.omit(ofRun, ["file", "json", "question", "transcript", "durable", "runId"])
+
+export const flags = {
+  ...team,
+  port: whole("port", 0).pipe(
+    Flag.withMetavar("<number>"),
+    Flag.withDescription("The port to listen on (default 8080); 0 for any that is free"),
+    Flag.withDefault(8080)
+  ),
+  host: Flag.String("host").pipe(
+    Flag.withMetavar("<address>"),
+    Flag.withDescription("The address to listen on (default 127.0.0.1, which only this machine reaches)"),
+    Flag.withDefault("127.0.0.1")
+  ),
+  notes: Flag.Literals("notes", ["off", "titles", "full"]).pipe(
+    Flag.withDescription("What clients are shown of the work: nothing, who does what (default), or all that is said"),
+    Flag.withDefault("titles" as const)
+  ),
+  fast: Flag.String("fast").pipe(
+    Flag.withMetavar("<worker>"),
+    Flag.withDescription("The worker that divisi-fast is (default the cheapest language model of the pool)"),
+    Flag.optional
+  ),
+  alias: Flag.String("alias").pipe(
+    Flag.withMetavar("<name>=<model>"),
+    Flag.withDescription("Another name for a model, as in gpt-4o=divisi; may be given several times"),
+    Flag.atLeast(0)
+  ),
+  maxCost: cost("max-cost", "The most that one run may cost, in USD; never exceeded"),
+  maxTotalCost: cost("max-total-cost", "The most that all runs together may cost, in USD; never exceeded"),
+  timeout: timeout("The longest that one segment of a run may take: 30s, 2m"),
+  json: toggle("json", "Log each request as a line of JSON, without what was asked or answered")
+}
+
+/** What `divisi serve` is asked for. */
+export type ServeInput = Command.Command.Config.Infer<typeof flags>

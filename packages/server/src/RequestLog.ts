@@ -1,0 +1,66 @@
+/** What a server says of each request when it is over: never what was asked or answered. */
+import type { Segment } from "./segment/Segments.ts"
+import type { Kind } from "./wire/ApiError.ts"
+import type { FinishReason } from "./wire/Wire.ts"
+
+/** A request that is over. */
+export interface Entry {
+  /** When it came, in milliseconds since 1970. */
+  readonly at: number
+  readonly durationMillis: number
+  readonly wire: string
+  /** The status of its response; that of a stream is 200 also where it broke off. */
+  readonly status: number
+  readonly isStreamed: boolean
+  /** Whether its client went away before it had all. */
+  readonly isCut: boolean
+  /** Absent where nobody was let in. */
+  readonly owner?: string | undefined
+  readonly model?: string | undefined
+  readonly runId?: string | undefined
+  /** How its segment ended, or what kind of error it got. */
+  readonly ending?: FinishReason | Kind | undefined
+  readonly calls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** USD, over the calls whose price is known. */
+  readonly costUsd: number
+}
+
+/** Takes entries as requests end. It should not take long. */
+export type Log = (entry: Entry) => void
+
+/** A request that goes on. */
+export interface Open {
+  readonly at: number
+  readonly wire: string
+  owner?: string | undefined
+  model?: string | undefined
+  segment?: Segment | undefined
+  /** Whether its segment was begun for it: what another request has begun, that one says. */
+  isFirst?: boolean | undefined
+  error?: Kind | undefined
+}
+
+/** The entry of a request. */
+export const entryOf = (open: Open, status: number, now: number, isCut: boolean): Entry => {
+  const { at, error, isFirst = false, model, owner, segment, wire } = open
+  const last = segment?.parts.at(-1)
+  const usage = isFirst && last?.type === "finish" ? last.usage : undefined
+  return {
+    at,
+    durationMillis: now - at,
+    wire,
+    status,
+    isStreamed: segment?.about.request.isStreamed ?? false,
+    isCut,
+    owner,
+    model,
+    runId: segment?.about.runId,
+    ending: error ?? (last?.type === "finish" ? last.reason : last?.type === "error" ? last.error.kind : undefined),
+    calls: usage?.calls ?? 0,
+    inputTokens: usage?.total.inputTokens ?? 0,
+    outputTokens: usage?.total.outputTokens ?? 0,
+    costUsd: usage?.costUsd ?? 0
+  }
+}
