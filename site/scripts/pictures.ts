@@ -1,6 +1,6 @@
 /**
  * Makes the pictures of the pages from real runs: `node site/scripts/pictures.ts` in the root, or with names of some of
- * them (`recording`, `training`, `evaluation`). Pages are photographed by a Chromium, where one is installed.
+ * them (`recording`, `tools`, `training`, `evaluation`). Pages are photographed by a Chromium, where one is installed.
  */
 import { execFileSync, spawnSync } from "node:child_process"
 import fs from "node:fs"
@@ -46,6 +46,10 @@ const pictures: Readonly<Record<string, () => void>> = {
     fs.writeFileSync(events, divisi("run", "--json"))
     const picture = "docs/recordings/run.svg"
     process.stdout.write(node("packages/cli/scripts/recording.ts", events, picture, "divisi run"))
+  },
+  /** A run with the tools of an MCP server, on a pseudo-terminal. */
+  tools: () => {
+    process.stdout.write(node("packages/cli/scripts/tools.ts", "docs/recordings"))
   },
   /** The page of a training that takes seconds. */
   training: () => {

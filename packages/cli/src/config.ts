@@ -23,7 +23,7 @@ export interface McpServer {
   /** The program, started without a shell; it ends with the run. */
   readonly command?: string | undefined
   readonly args?: ReadonlyArray<string> | undefined
-  /** Added to PATH, HOME and the like: it sees no other variable of this process. */
+  /** Added to PATH, HOME, where certificates are and the like: it sees no other variable of this process. */
   readonly env?: Readonly<Record<string, Secret>> | undefined
   readonly cwd?: string | undefined
   /** A server over streamable HTTP, instead of a program. */

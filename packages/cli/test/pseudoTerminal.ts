@@ -13,21 +13,36 @@ export type Step = readonly [shown: string | RegExp, typed: string]
 /** Longer than a slow machine needs for any of the conversations. */
 const patienceMillis = 60_000
 
+/** How it is played; all is as on a person's machine when absent. */
+export interface Options {
+  readonly environment?: Readonly<Record<string, string>> | undefined
+  readonly columns?: number | undefined
+  /** How long it takes until an answer is typed, in milliseconds. */
+  readonly readingMillis?: number | undefined
+  readonly onOutput?: ((text: string) => void) | undefined
+}
+
 const plainly = (screen: string, shown: string, from: number) => {
   const at = screen.indexOf(shown, from)
   return at === -1 ? null : { index: at - from, 0: shown }
 }
 
 /** Types each step once what it waits for is shown after the step before; the whole screen at the end. */
-export const play = (args: ReadonlyArray<string>, steps: ReadonlyArray<Step>, cwd: string): Promise<string> =>
+export const play = (
+  args: ReadonlyArray<string>,
+  steps: ReadonlyArray<Step>,
+  cwd: string,
+  options: Options = {}
+): Promise<string> =>
   new Promise((resolve, reject) => {
     const { CI: _, NO_COLOR: __, ...environment } = process.env
     const command = [process.execPath, "--conditions=@divisi/source", main, ...args]
       .map((word) => `'${word}'`)
       .join(" ")
-    const child = spawn("script", ["--quiet", "--return", "--flush", "--command", command, "/dev/null"], {
+    const size = options.columns === undefined ? "" : `stty columns ${options.columns} rows 40; `
+    const child = spawn("script", ["--quiet", "--return", "--flush", "--command", `${size}${command}`, "/dev/null"], {
       cwd,
-      env: { ...environment, TERM: "xterm" }
+      env: { ...environment, ...options.environment, TERM: "xterm" }
     })
     const left = [...steps]
     let screen = ""
@@ -39,12 +54,15 @@ export const play = (args: ReadonlyArray<string>, steps: ReadonlyArray<Step>, cw
         if (found === null) return
         from += found.index + found[0].length
         left.shift()
-        if (text !== "") child.stdin.write(text)
+        if (text === "") continue
+        if (options.readingMillis === undefined) child.stdin.write(text)
+        else setTimeout(() => child.stdin.write(text), options.readingMillis)
       }
     }
     const timer = setTimeout(() => child.kill("SIGKILL"), patienceMillis)
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       screen += text
+      options.onOutput?.(text)
       look()
     })
     child.on("error", reject)

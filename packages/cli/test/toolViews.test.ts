@@ -54,6 +54,36 @@ describe("views of tools", () => {
     expect(screen).toContain("✗ total({}) → The tool failed: no network")
   })
 
+  it("show how a tool ended beside arguments of any length, and the arguments beside a long result", () => {
+    const long = `{"text":"${"x".repeat(500)}"}`
+    const screen = live(
+      60,
+      turn(call("a", "write", long), call("b", "read", '{"name":"a.md"}')),
+      ...gave(0, "write", "The disk is full.", true),
+      ...gave(1, "read", "y".repeat(500))
+    )
+    assert.match(screen, /✗ write\(\{"text":"x+…\) → The disk is full\.$/m)
+    assert.match(screen, /✓ read\(\{"name":"a\.md"\}\) → y+…$/m)
+    for (const line of screen.split("\n")) assert.isAtMost(line.length, 60)
+  })
+
+  it("count all turns of a step as what its answer took", () => {
+    const answered: Part = {
+      type: "step-finished",
+      round: 0,
+      step: 0,
+      worker: "units",
+      answer: "It is done.",
+      finishReason: "stop",
+      cached: false,
+      durationMillis: 40,
+      usage: { inputTokens: 30, outputTokens: 5 },
+      costUsd: 0.25
+    }
+    const lines = plain(turn(call("a", "weather", "{}")), ...gave(0, "weather", "sunny"), answered)
+    expect(lines).toContain("step 0   units (40 ms, 50 tokens, $0.25): It is done.")
+  })
+
   it("show a tool that runs, and one that waits for a word or a result", () => {
     const asked = turn(call("a", "weather", "{}"))
     expect(live(100, asked, gave(0, "weather", "")[0]!)).toContain("… weather({})")

@@ -6,6 +6,8 @@ import {
   type CallToolResult,
   Client,
   ProtocolError,
+  SdkError,
+  SdkErrorCode,
   SdkHttpError,
   StreamableHTTPClientTransport,
   type Tool,
@@ -65,11 +67,22 @@ class Process extends StdioClientTransport {
   }
 }
 
+/** Where certificates are: without them a program behind a company's proxy, such as npx, reaches nothing. */
+const certificates = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"]
+
+const trusted = (): Record<string, string> =>
+  Object.fromEntries(
+    certificates.flatMap((name) => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value]]
+    })
+  )
+
 const stdio = ({ args = [], command, cwd, env }: StdioServer) => {
   const transport = new Process({
     command,
     args: [...args],
-    env: revealed(env),
+    env: { ...trusted(), ...revealed(env) },
     stderr: "pipe",
     maxBufferSize: mostBytes,
     ...(cwd === undefined ? {} : { cwd })
@@ -137,6 +150,12 @@ export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.
     }
   )
 
+/** What a server that is fetched first needs is time. */
+const whyNot = (error: unknown, millis: number): string =>
+  error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+    ? `it did not answer within ${millis / 1000} s (startMillis gives it longer)`
+    : messageOf(error)
+
 const startMillis = (server: McpServer): number => server.startMillis ?? defaultStartMillis
 
 const reopened = (server: McpServer) => {
@@ -165,7 +184,7 @@ const reopened = (server: McpServer) => {
       void close(transport)
       // Nearly all servers speak the protocol of 2025. One that does not says so.
       if (mode === "legacy" && error instanceof UnsupportedProtocolVersionError) return start("auto")
-      const why = new Set([messageOf(error), problem].filter((text) => text !== ""))
+      const why = new Set([whyNot(error, startMillis(server)), problem].filter((text) => text !== ""))
       throw new Error(`it did not start: ${[...why].join(": ")}${told(said())}`)
     }
     return { client, transport, said }

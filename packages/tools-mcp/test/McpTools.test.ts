@@ -169,7 +169,9 @@ describe("a server that does what it should not", () => {
     )
     const told = Object.fromEntries(servers.problems.map(({ detail, server }) => [server, detail]))
     expect(told.missing).toMatch(/^it did not start: spawn no-such-program ENOENT/)
-    expect(told.nonsense).toMatch(/^it did not start: Request timed out.*\(it said: started as \d+\)$/s)
+    expect(told.nonsense).toMatch(
+      /^it did not start: it did not answer within 1\.5 s \(startMillis gives it longer\).*\(it said: started as \d+\)$/s
+    )
     expect(told.ends).toMatch(/^it did not start: Connection closed \(it said: no config\)$/)
   })
 
@@ -204,9 +206,12 @@ describe("a server that does what it should not", () => {
 
   it("shows no secret that it was given, sees none that it was not, and writes nothing to the terminal", async () => {
     process.env.NOT_FOR_SERVERS = "1"
+    process.env.SSL_CERT_DIR ??= "/certificates"
     await using servers = await openTools({ t: stdio({ env: { SECRET: Redacted.make("hunter2-hunter2") } }) })
     const { results } = await asking(servers.tools, [["t__environment"], ["t__complain"]])
     expect(String(results[0]!.content)).toMatch(/SECRET/)
+    // What it fetches goes through a company's proxy like all else.
+    expect(String(results[0]!.content)).toMatch(/SSL_CERT_DIR/)
     expect(String(results[0]!.content)).not.toMatch(/NOT_FOR_SERVERS/)
     assert.deepStrictEqual(results[1], {
       content: 'The tool failed: the MCP server "t": Connection closed (it said: [31mthe key is <redacted>)',

@@ -77,6 +77,14 @@ const described = (text: string, index: number): Effect.Effect<readonly [string,
     : Effect.succeed([name, { command, args }])
 }
 
+/** Says on a terminal what is waited for, where it takes long: a server that npx has to fetch first. */
+const patiently = <A, E, R>(names: ReadonlyArray<string>, start: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+  const say = Effect.sync(() => {
+    if (process.stderr.isTTY === true) process.stderr.write(`divisi: starting MCP servers: ${names.join(", ")} …\n`)
+  })
+  return Effect.raceFirst(start, Effect.andThen(Effect.delay(say, "2 seconds"), Effect.never))
+}
+
 /** Starts servers. One that does not start is told of, and its tools are not there. */
 const started = Effect.fnUntraced(function* (
   servers: Servers
@@ -87,7 +95,7 @@ const started = Effect.fnUntraced(function* (
     catch: (error) => usage(`MCP servers cannot be used. ${explain(error)}`)
   })
   const { problems, tools } = yield* Effect.mapError(
-    McpTools.make(servers as Parameters<typeof McpTools.make>[0]),
+    patiently(Object.keys(servers), McpTools.make(servers as Parameters<typeof McpTools.make>[0])),
     ({ message }) => usage(message)
   )
   for (const { detail, server } of problems) {

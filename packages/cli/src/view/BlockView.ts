@@ -125,16 +125,16 @@ const excerpt = (
 
 /** A tool that was asked for, in one line. */
 const toolLine = (step: Transcript.StepRecord, tool: Transcript.ToolRecord, width: number): Line => {
-  const call = Records.toolCall(tool)
   if (tool.endedAt === undefined) {
     const isWaiting = step.waitingFor?.some(({ call }) => call.id === tool.call.id) === true
-    return [span(isWaiting ? "◦ " : "… ", "busy"), span(call, "dim")]
+    return [span(isWaiting ? "◦ " : "… ", "busy"), span(Records.toolCall(tool), "dim")]
   }
   const isError = tool.isError === true
+  const [call, result] = Records.toolTexts(tool, width - widthOf("✓  → "))
   return [
     span(isError ? "✗ " : "✓ ", isError ? "bad" : "good"),
     span(`${call} → `, "dim"),
-    span(Records.toolResult(tool, width), isError ? "bad" : "dim")
+    span(result, isError ? "bad" : "dim")
   ]
 }
 

@@ -3,8 +3,8 @@
 import * as Message from "@divisi/core/Message"
 import type { WaitingCall } from "@divisi/core/RunEvent"
 import type { CompletionRecord, RoundRecord, StepRecord, ToolRecord, Transcript } from "@divisi/core/Transcript"
-import type { Paid } from "@divisi/core/Usage"
-import { cut, oneLine } from "./Line.ts"
+import { addUsage, type Paid } from "@divisi/core/Usage"
+import { cut, oneLine, widthOf } from "./Line.ts"
 
 /** Whether a step's call was stopped in the middle, and no other began. */
 export const isStopped = ({ lost, state }: StepRecord): boolean => {
@@ -24,9 +24,19 @@ export const isAllPlay = ({ pool }: Pick<Transcript, "pool">): boolean =>
 export const ownFailure = ({ detail = "", lost }: StepRecord): string =>
   lost.some(({ message }) => message === detail) ? "" : detail
 
-/** What a step's answer took: that of a nested run is what the run took. */
-export const paidFor = ({ nested, paid }: StepRecord, spendOf: (nested: NonNullable<StepRecord["nested"]>) => Paid) =>
-  nested === undefined || paid === undefined ? paid : spendOf(nested)
+const together = (left: Paid, right: Paid): Paid => ({
+  usage: addUsage(left.usage, right.usage),
+  costUsd: left.costUsd === undefined || right.costUsd === undefined ? undefined : left.costUsd + right.costUsd
+})
+
+/** What a step's answer took, its turns before included: that of a nested run is what the run took. */
+export const paidFor = (
+  { nested, paid, turns = [] }: StepRecord,
+  spendOf: (nested: NonNullable<StepRecord["nested"]>) => Paid
+): Paid | undefined => {
+  if (paid === undefined) return undefined
+  return nested === undefined ? turns.map((turn) => turn.paid).reduce(together, paid) : spendOf(nested)
+}
 
 const skipReasons: Readonly<Record<string, string>> = {
   unseen: "nobody sees its answer",
@@ -63,8 +73,8 @@ const mostLookedAt = 1_000
 const glance = (text: string, width: number): string => cut(oneLine(text.slice(0, mostLookedAt)), width)
 
 /** A tool that is asked for, with its arguments, shortened: `weather({"city":"Ulm"})`. */
-export const toolCall = ({ call }: Pick<ToolRecord, "call">): string =>
-  `${oneLine(call.name)}(${glance(call.arguments, 80)})`
+export const toolCall = ({ call }: Pick<ToolRecord, "call">, width = 80): string =>
+  `${oneLine(call.name)}(${glance(call.arguments, width)})`
 
 /** What a tool gave, shortened; what is no text is counted. */
 export const toolResult = ({ content = "" }: ToolRecord, width = 200): string => {
@@ -73,6 +83,15 @@ export const toolResult = ({ content = "" }: ToolRecord, width = 200): string =>
   return media === 0
     ? text
     : [text, `[${media === 1 ? "a picture or file" : `${media} pictures and files`}]`].join(" ").trim()
+}
+
+/** A tool that was asked for and what it gave, in two texts that one line has room for: neither hides the other. */
+export const toolTexts = (tool: ToolRecord, width: number): readonly [call: string, result: string] => {
+  const result = toolResult(tool, width)
+  const left = Math.max(Math.floor(width / 2), width - widthOf(result))
+  const names = widthOf(toolCall(tool, 0))
+  const call = toolCall(tool, Math.max(1, left - names))
+  return [call, cut(result, Math.max(1, width - widthOf(call)))]
 }
 
 /** What a suspended step waits for. */
