@@ -233,6 +233,48 @@ describe("a run with a journal", () => {
     })
   )
 
+  it.live(
+    "asks the vendor for an answer that it goes on with, and pays it once; anew where the vendor knows it no more",
+    () =>
+      Effect.gen(function* () {
+        const finish = { type: "finish", reason: "stop", usage: { inputTokens: 3, outputTokens: 4 } } as const
+        const whole = Stream.make({ type: "text", text: "42" } as const, finish)
+        const unknown = new WorkerError({ worker: "w", reason: { _tag: "InvalidRequest", detail: "it is not known" } })
+        const killedAndResumed = Effect.fnUntraced(function* (isKnown: boolean) {
+          const asked: Array<string> = []
+          const worker: Worker = {
+            id: "w",
+            pricing: { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 },
+            generate: () => {
+              asked.push("anew")
+              const begun = Stream.make({ type: "handle", handle: "answer-1" } as const)
+              return Stream.concat(begun, asked.length === 1 ? Stream.never : whole)
+            },
+            recovery: {
+              reattach: (handle) => {
+                asked.push(handle)
+                return isKnown ? whole : Stream.fail(unknown)
+              }
+            }
+          }
+          const memory = Journal.memory()
+          const process = Journal.makeMemory(memory)
+          const single = Policy.fixed("one", () => ({ steps: [{ worker: 0, subtask: "", access: [] }] }))
+          const options = { pool: WorkerPool.makeUnsafe([worker]), policy: single }
+          yield* Effect.forkDetach(run(process, options))
+          while (!(yield* process.read("r")).some(({ type }) => type === "handle")) yield* Effect.sleep(1)
+          process.end()
+          const result = yield* run(Journal.makeMemory(memory), options)
+          const told = (yield* eventsIn(memory)).map(({ type }) => type)
+          return { asked, answer: result.answer, calls: result.spend.calls, isLost: told.includes("call-lost") }
+        })
+        const asked = ["anew", "answer-1"]
+        assert.deepStrictEqual(yield* killedAndResumed(true), { asked, answer: "42", calls: 1, isLost: false })
+        const anew = { asked: [...asked, "anew"], answer: "42", calls: 2, isLost: false }
+        assert.deepStrictEqual(yield* killedAndResumed(false), anew)
+      })
+  )
+
   it.live("charges a call in doubt at its worst case, tells it, and does with it what is asked for", () =>
     Effect.gen(function* () {
       const doubtful = Effect.fnUntraced(function* (

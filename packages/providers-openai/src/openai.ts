@@ -2,6 +2,7 @@
 
 import * as Options from "@divisi/core/Options"
 import type { Worker } from "@divisi/core/Worker"
+import type OpenAI from "openai"
 import type { ResponseCreateParamsStreaming } from "openai/resources/responses/responses"
 import { capabilitiesOf } from "./capabilities.ts"
 import { aboutOpenAi } from "./internal/aboutOpenAi.ts"
@@ -15,6 +16,12 @@ import { type OpenAiOptions, openAiShape } from "./options.ts"
 export interface ResponsesOptions extends OpenAiOptions {
   /** Asks for a summary of the reasoning, sent as reasoning parts; none by default. */
   readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined
+  /**
+   * Whether OpenAI goes on with an answer whose process ends; false by default. It stores the answer (`store`), so that a
+   * run with a journal asks for it again instead of paying for another. A call that is stopped on purpose goes on at
+   * OpenAI, too, and is paid there.
+   */
+  readonly background?: boolean | undefined
 }
 
 /**
@@ -36,13 +43,19 @@ export interface ResponsesOptions extends OpenAiOptions {
  * ```
  */
 export const openai = (model: string, options: ResponsesOptions = {}): Worker => {
-  Options.check("openai", options, { ...openAiShape, reasoningSummary: Options.text })
+  Options.check("openai", options, { ...openAiShape, reasoningSummary: Options.text, background: Options.flag })
   const capabilities = { ...capabilitiesOf(model), ...Request.lacking, ...options.capabilities }
+  const isBackground = options.background === true
+  const stored = isBackground ? { ...options, store: true } : options
+  const again = (client: OpenAI, handle: string, call: { readonly signal: AbortSignal }) =>
+    client.responses.retrieve(handle, { stream: true }, call)
   return makeWorker(options, aboutOpenAi("openai", model, options, capabilities), {
-    toBody: (request) => Request.toBody(model, request, options, capabilities),
-    connect: overSdk(options, (client, body: ResponseCreateParamsStreaming, call) =>
-      client.responses.create(body, call)
+    toBody: (request) => Request.toBody(model, request, stored, capabilities),
+    connect: overSdk(
+      options,
+      (client, body: ResponseCreateParamsStreaming, call) => client.responses.create(body, call),
+      isBackground ? again : undefined
     ),
-    protocol: protocol(model)
+    protocol: protocol(model, isBackground)
   })
 }

@@ -58,7 +58,7 @@ const shape = {
   isLanguageModel: Options.flag,
   takesSeed: Options.flag,
   isCacheable: Options.flag,
-  recovery: Options.oneOf("free", "none"),
+  recovery: Options.either(Options.oneOf("free", "none"), Options.anObject),
   provider: Options.text,
   pricing: pricingShape,
   limits: limitsShape,

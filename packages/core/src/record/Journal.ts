@@ -37,6 +37,8 @@ export type CallEntry =
       /** Its worst case. */
       readonly worst: Paid
     })
+  /** The vendor has begun to answer, and can be asked for this answer again. */
+  | (Attempt & { readonly type: "handle"; readonly handle: string })
   /** `answer` is the whole answer, as the response cache keeps it. */
   | (Attempt & { readonly type: "answered"; readonly answer: unknown } & Paid)
   | (Attempt & {

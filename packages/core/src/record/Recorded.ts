@@ -22,13 +22,15 @@ export interface Address {
 type WithoutPlace<E> = E extends unknown ? Omit<E, "call" | "attempt"> : never
 
 /** What became of an attempt. */
-export type Outcome = WithoutPlace<Exclude<CallEntry, { readonly type: "intent" | "withdrawn" }>>
+export type Outcome = WithoutPlace<Exclude<CallEntry, { readonly type: "intent" | "handle" | "withdrawn" }>>
 
 /** What is known of an attempt. */
 export interface Known {
   /** Of what was asked; absent where only a transcript tells of it, or the gate had refused the call. */
   hash?: string | undefined
   worst?: Paid | undefined
+  /** By which the vendor can be asked for the answer again. */
+  handle?: string | undefined
   /** Absent where the process ended before it was known. */
   outcome?: Outcome | undefined
 }

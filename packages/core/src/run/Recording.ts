@@ -84,6 +84,7 @@ interface Past {
 const learn = (known: Array<Known>, entry: Journal.CallEntry) => {
   const { attempt } = entry
   if (entry.type === "intent") known[attempt] = { hash: entry.hash, worst: entry.worst }
+  else if (entry.type === "handle") known[attempt] = { ...known[attempt], handle: entry.handle }
   else if (entry.type === "withdrawn") known.length = Math.min(known.length, attempt)
   else {
     known[attempt] ??= { hash: entry.type === "found" ? entry.hash : undefined }

@@ -30,7 +30,7 @@ import type { Failure } from "./ResponseCache.ts"
 import * as ResponseCache from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
 import { type AllowanceListener, type DeltaListener, nothingYet, receive, timeout } from "./receive.ts"
-import { type Beginning, intend, type Numbered, nameOf, note, replay, unpaid } from "./replayed.ts"
+import { type Beginning, inJournal, intend, type Numbered, nameOf, note, replay, unpaid } from "./replayed.ts"
 
 /** What the calls of one run share. */
 export interface CallContext {
@@ -147,11 +147,12 @@ const attempt = (
       const send = (onAllowance: AllowanceListener) =>
         Effect.suspend(() => {
           started = true
-          return receive(call, received, context, onAllowance)
+          return receive(place === undefined ? call : inJournal(call, place), received, context, onAllowance)
         })
       const open = (onAllowance: AllowanceListener) => {
         const sent = send(onAllowance)
-        return limitTime(place === undefined ? sent : Effect.andThen(intend(place, call), sent), worker, timeoutMillis)
+        const isNew = place !== undefined && place.handle === undefined
+        return limitTime(isNew ? Effect.andThen(intend(place, call), sent) : sent, worker, timeoutMillis)
       }
       const entered =
         gate === undefined ? open(ignoreAllowance) : Effect.suspend(() => gate.enter(worker, likelyTokens(call), open))
@@ -215,7 +216,7 @@ const make = (
   context: CallContext,
   call: Call,
   key: string | undefined,
-  { attempt: first, failures: before, slot }: Beginning = fromTheStart
+  { attempt: first, failures: before, handle, slot }: Beginning = fromTheStart
 ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
   const { clock, payer } = context
   const since = key === undefined ? 0 : ticks(clock)
@@ -224,13 +225,15 @@ const make = (
     number: number,
     failures: ReadonlyArray<Failure>
   ): Effect.Effect<ResponseCache.Entry, WorkerError | BudgetExceeded> => {
-    const at = slot && { ...slot, attempt: number }
+    const at = slot && { ...slot, attempt: number, handle: number === first ? handle : undefined }
     let entry: ResponseCache.Entry | undefined
     let failed: { readonly error: WorkerError; readonly failure: Failure } | undefined
 
     const onEnd = (ended: Ended) => {
       const { answer, error, paid } = ended
-      const failure = error && failureOf(context, call, failures.length, error, paid)
+      const known = error && failureOf(context, call, failures.length, error, paid)
+      // Whose answer cannot be asked for again is asked anew.
+      const failure = known && at?.handle !== undefined ? { ...known, retryInMillis: known.retryInMillis ?? 0 } : known
       if (at !== undefined) note(at, ended, failure, paid !== undefined)
       if (answer !== undefined) {
         entry = key === undefined ? answer : entryOf(answer, millisSince(clock, since), failures)

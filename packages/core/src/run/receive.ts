@@ -31,6 +31,8 @@ export interface Call {
   readonly worker: Worker
   readonly request: WorkerRequest
   readonly onDelta?: DeltaListener | undefined
+  /** Takes by what the vendor can be asked for this answer again. */
+  readonly onHandle?: ((handle: string) => void) | undefined
 }
 
 /** What has arrived of an answer. */
@@ -140,7 +142,7 @@ const tooLong = (call: Call, { size }: Received): string | undefined =>
 const take = (
   call: Call,
   received: Received,
-  part: Exclude<WorkerPart, { readonly type: "allowance" }>
+  part: Exclude<WorkerPart, { readonly type: "allowance" | "handle" }>
 ): WorkerError | undefined => {
   const { worker } = call
   if (received.finish !== undefined) {
@@ -183,6 +185,10 @@ export const receive = (
     for (const part of parts) {
       if (part.type === "allowance") {
         onAllowance(part)
+        continue
+      }
+      if (part.type === "handle") {
+        if (isText(part.handle)) call.onHandle?.(part.handle)
         continue
       }
       const error = take(call, received, part)

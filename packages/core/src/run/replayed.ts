@@ -11,6 +11,7 @@ import { WorkerError } from "../task/Worker.ts"
 import { outputBound, worstCase } from "./bounds.ts"
 import type { Slot } from "./Recording.ts"
 import type { Answer, Entry, Failure } from "./ResponseCache.ts"
+import type { Call as Received } from "./receive.ts"
 import type { Call, CallContext } from "./WorkerCall.ts"
 
 /** What costs nothing. */
@@ -23,11 +24,14 @@ export interface Beginning {
   /** How many attempts there were. */
   readonly attempt: number
   readonly failures: ReadonlyArray<Failure>
+  /** By which the first attempt is gone on with: the vendor is asked for its answer again. */
+  readonly handle?: string | undefined
 }
 
 /** An attempt in the journal. */
 export interface Numbered extends Slot {
   readonly attempt: number
+  readonly handle?: string | undefined
 }
 
 /** The name of an attempt on accounts. */
@@ -52,6 +56,18 @@ export const intend = ({ attempt, call: id, hash, recording }: Numbered, call: C
       worst: call.worker.recovery === "free" ? unpaid : worstOf(call)
     })
   )
+
+/** A call that writes by what it can be gone on with, or that goes on with one that was begun before. */
+export const inJournal = (call: Call, { attempt, call: id, handle: known, recording }: Numbered): Received => {
+  const { worker } = call
+  const { recovery } = worker
+  if (typeof recovery !== "object") return call
+  return {
+    ...call,
+    worker: known === undefined ? worker : { ...worker, generate: (request) => recovery.reattach(known, request) },
+    onHandle: (handle) => recording.note({ type: "handle", call: id, attempt, handle })
+  }
+}
 
 /** Writes what became of an attempt. */
 export const note = (
@@ -124,6 +140,10 @@ export const replay = (
     if (known === undefined) return ways.make({ slot, attempt, failures })
     if (slot !== undefined && known.hash !== undefined && known.hash !== slot.hash) {
       return slot.recording.mismatch(slot.call, `asks ${call.worker.id} something else than it did before`)
+    }
+    const { handle } = known
+    if (known.outcome === undefined && handle !== undefined && typeof call.worker.recovery === "object") {
+      return ways.make({ slot, attempt, failures, handle })
     }
     const { outcome = { type: "lost" as const, ...(known.worst ?? unpaid) } } = known
     const at = slot && { ...slot, attempt }

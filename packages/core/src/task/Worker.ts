@@ -75,7 +75,8 @@ export type FinishReason = "stop" | "length" | "refusal" | "tool-calls" | "other
 /**
  * A piece of a worker's answer. The parts of an answer end with exactly one `finish`. An `allowance` belongs to no answer:
  * it reports what is left of the vendor's rate limits, as early as it is known, so that later calls can wait. A
- * `tool-call` is whole; a `tool-call-delta` before it is a piece of its arguments, for those who watch.
+ * `tool-call` is whole; a `tool-call-delta` before it is a piece of its arguments, for those who watch. A `handle` belongs
+ * to no answer either: by it the vendor can be asked for this answer again ({@link Reattach}).
  */
 export type WorkerPart =
   | { readonly type: "text"; readonly text: string }
@@ -83,6 +84,7 @@ export type WorkerPart =
   | { readonly type: "tool-call-delta"; readonly id: string; readonly name: string; readonly arguments: string }
   | ({ readonly type: "tool-call" } & ToolCall)
   | ({ readonly type: "allowance" } & Allowance)
+  | { readonly type: "handle"; readonly handle: string }
   | {
       readonly type: "finish"
       readonly reason: FinishReason
@@ -122,6 +124,12 @@ export const capabilitiesShape: Options.ShapeOf<Capabilities> = {
   images: Options.flag,
   files: Options.flag,
   jsonSchema: Options.flag
+}
+
+/** How a call goes on whose process ended: its vendor goes on with it, and can be asked for the same answer again. */
+export interface Reattach {
+  /** Gives the whole answer, by the handle that the call gave as it began. Fails where the vendor does not know it. */
+  readonly reattach: (handle: string, request: WorkerRequest) => WorkerParts
 }
 
 /** What a worker can take. An absent limit is unknown. */
@@ -169,9 +177,10 @@ export interface Worker {
   /**
    * What becomes of a call whose process ended before its answer came, in a run with a journal. `"free"`: it costs
    * nothing, and is made again (a local model, a function). `"none"`, or absent: nobody knows whether it was answered; it
-   * is charged at its worst case, and the run's `onDoubt` says what is done.
+   * is charged at its worst case, and the run's `onDoubt` says what is done. A {@link Reattach}: the vendor is asked for the
+   * same answer again, and nothing is paid twice.
    */
-  readonly recovery?: "free" | "none" | undefined
+  readonly recovery?: "free" | "none" | Reattach | undefined
   /** The key under which rate limits and circuit breakers are shared (a vendor and key). Its `id` when absent. */
   readonly provider?: string | undefined
   readonly pricing?: Pricing | undefined

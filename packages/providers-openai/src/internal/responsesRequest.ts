@@ -63,7 +63,10 @@ const formatOf = (output: OutputFormat | undefined) => {
 export const toBody = (
   model: string,
   request: WorkerRequest,
-  options: OpenAiOptions & { readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined },
+  options: OpenAiOptions & {
+    readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined
+    readonly background?: boolean | undefined
+  },
   capabilities: Capabilities
 ): Result.Result<ResponseCreateParamsStreaming, WorkerErrorReason> =>
   Result.gen(function* () {
@@ -80,6 +83,7 @@ export const toBody = (
       ...toolsOf(request, options, capabilities),
       text: formatOf(request.output),
       reasoning: reasoningOf(settings, capabilities, options.reasoningSummary),
+      background: options.background === true ? true : undefined,
       ...options.body
     }) as ResponseCreateParamsStreaming
   })

@@ -20,6 +20,12 @@ interface State {
   readonly last: Json.Fields | undefined
 }
 
+/** Says by what the answer can be asked for again, where the vendor goes on with it in the background. */
+const created = (state: State, event: Json.Fields, isBackground: boolean): Step<State> => {
+  const id = isBackground ? Json.text(lastOf(event).id) : undefined
+  return id === undefined ? silent(state) : { state, parts: [{ type: "handle", handle: id }] }
+}
+
 const nothing: ReadonlyArray<WorkerPart> = []
 
 const silent = (state: State): Step<State> => ({ state, parts: nothing })
@@ -61,7 +67,7 @@ const completed = (state: State, fields: Json.Fields): Step<State> => {
 }
 
 /** Folds one event. Unknown events are ignored. */
-const next = (state: State, event: unknown): Step<State> => {
+const next = (state: State, event: unknown, isBackground: boolean): Step<State> => {
   const fields = Json.object(event, "an event")
   const type = Json.said(fields.type, "type")
   switch (type) {
@@ -72,6 +78,8 @@ const next = (state: State, event: unknown): Step<State> => {
     case "response.reasoning_summary_text.delta":
     case "response.reasoning_text.delta":
       return said(state, "reasoning", fields.delta)
+    case "response.created":
+      return created(state, fields, isBackground)
     case "response.completed":
     case "response.incomplete":
       return completed(state, fields)
@@ -119,9 +127,9 @@ const usageOf = ({ last }: State): Usage | undefined => {
 }
 
 /** How a model streams through the Responses API. */
-export const protocol = (model: string): Protocol<unknown, State> => ({
+export const protocol = (model: string, isBackground: boolean): Protocol<unknown, State> => ({
   initial: { isRefused: false, calls: [], places: [], last: undefined },
-  next,
+  next: (state, event) => next(state, event, isBackground),
   finishReason,
   usage: usageOf,
   echo: ({ places }) => Echo.echoOf(model, places)

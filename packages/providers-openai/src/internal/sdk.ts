@@ -19,9 +19,9 @@ type Send<Body> = (
   options: { readonly signal: AbortSignal }
 ) => { readonly asResponse: () => Promise<Response> }
 
-/** Connects to one API of the SDK. */
+/** Connects to one API of the SDK. `again` asks for an answer that the vendor goes on with. */
 export const overSdk =
-  <Body>({ organization, project }: Account, send: Send<Body>): Connect<Body> =>
+  <Body>({ organization, project }: Account, send: Send<Body>, again?: Send<string>): Connect<Body> =>
   (worker: string, options: WorkerOptions, key: string | undefined) => {
     const { baseURL, client, fetch, secrets } = connect(worker, options, key, { organization, project })
     const surroundings = (): VendorError.Surroundings => ({ secrets, nowMillis: Date.now() })
@@ -32,6 +32,7 @@ export const overSdk =
       baseURL,
       secrets,
       send: (body, signal) => send(refusing, body, { signal }).asResponse(),
+      again: again && ((handle, signal) => again(refusing, handle, { signal }).asResponse()),
       reason: (error) => reasonOf(error, surroundings())
     }
   }

@@ -20,6 +20,8 @@ export interface Connection<Body> {
   readonly secrets: ReadonlyArray<string>
   /** Sends a body. An answer that is no success is thrown. */
   readonly send: (body: Body, signal: AbortSignal) => Promise<Sent>
+  /** Asks for the whole of an answer that the vendor goes on with; absent where it cannot be asked. */
+  readonly again?: ((handle: string, signal: AbortSignal) => Promise<Sent>) | undefined
   /** The reason of what `send`, or reading its answer, has thrown. */
   readonly reason: (error: unknown) => WorkerErrorReason
 }
@@ -58,10 +60,10 @@ const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
 export const makeWorker = <Body, State>(options: WorkerOptions, about: About, api: Api<Body, State>): Worker => {
   const { id, key, pricing, provider } = about
   const secret = key !== undefined && Result.isSuccess(key) ? Redacted.value(key.success) : ""
-  const { baseURL, reason, secrets, send } = api.connect(id, options, secret === "" ? undefined : secret)
+  const { again, baseURL, reason, secrets, send } = api.connect(id, options, secret === "" ? undefined : secret)
 
-  const open = async (body: Body, signal: AbortSignal): Promise<VendorStream.Opened<unknown>> => {
-    const response = await send(body, signal)
+  const open = async (sending: Promise<Sent>, signal: AbortSignal): Promise<VendorStream.Opened<unknown>> => {
+    const response = await sending
     const allowance =
       about.rateLimitHeaders && Allowance.fromHeaders(response.headers, about.rateLimitHeaders, Date.now())
     return {
@@ -69,6 +71,17 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
       parts: allowance === undefined ? [] : [{ type: "allowance", ...allowance }]
     }
   }
+
+  const stream = ({ messages }: WorkerRequest, sent: (signal: AbortSignal) => Promise<Sent>) =>
+    VendorStream.make({
+      worker: id,
+      messages,
+      protocol: api.protocol,
+      open: (signal) => open(sent(signal), signal),
+      reason,
+      timeoutMillis: timeoutMillis(options),
+      secrets
+    })
 
   return {
     id,
@@ -88,15 +101,8 @@ export const makeWorker = <Body, State>(options: WorkerOptions, about: About, ap
       }
       const body = api.toBody(request)
       if (Result.isFailure(body)) return VendorStream.fail(id, body.failure)
-      return VendorStream.make({
-        worker: id,
-        messages: request.messages,
-        protocol: api.protocol,
-        open: (signal) => open(body.success, signal),
-        reason,
-        timeoutMillis: timeoutMillis(options),
-        secrets
-      })
-    }
+      return stream(request, (signal) => send(body.success, signal))
+    },
+    recovery: again && { reattach: (handle, request) => stream(request, (signal) => again(handle, signal)) }
   }
 }
