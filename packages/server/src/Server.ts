@@ -21,11 +21,14 @@ import * as Endpoint from "./http/Endpoint.ts"
 import * as Loopback from "./http/Loopback.ts"
 import * as Respond from "./http/Respond.ts"
 import * as Models from "./Models.ts"
+import * as CountTokens from "./messages/CountTokens.ts"
+import { messages } from "./messages/Messages.ts"
 import type * as RequestLog from "./RequestLog.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
 import { ApiError } from "./wire/ApiError.ts"
 import * as OpenAi from "./wire/OpenAi.ts"
+import type { Wire } from "./wire/Wire.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -106,8 +109,11 @@ const modelOf = (id: string, created: number) => ({
   created_at: new Date(created * 1000).toISOString()
 })
 
-const notFound = (message: string, field?: string): HttpServerResponse.HttpServerResponse =>
-  Respond.error({ error: OpenAi.errorBody }, new ApiError({ kind: "not-found", message, field }))
+const notFound = (message: string, field?: string): ApiError => new ApiError({ kind: "not-found", message, field })
+
+/** How errors are said where no wire has the request: as Anthropic does on its paths, as OpenAI does on all others. */
+const errorsOf = (url: string): Pick<Wire<unknown>, "error"> =>
+  url.startsWith("/v1/messages") ? messages : { error: OpenAi.errorBody }
 
 const mistake = new ApiError({ kind: "server", message: "This server made a mistake. Its log says which." })
 
@@ -151,7 +157,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     const id = namedIn(url)
     const names = Models.names(options)
     if (names.includes(id)) return Respond.json(modelOf(id, startedAt))
-    if (id !== "") return notFound(`There is no model "${id}" here.`, "model")
+    if (id !== "") return Respond.error(errorsOf(url), notFound(`There is no model "${id}" here.`, "model"))
     const data = names.map((name) => modelOf(name, startedAt))
     return Respond.json({ object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
   })
@@ -161,6 +167,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     Effect.sync(() => Respond.json({ status: isWell() ? "ok" : "draining" }, isWell() ? 200 : 503))
   yield* router.addAll([
     HttpRouter.route("POST", "/v1/chat/completions", Endpoint.make(context, chat)),
+    HttpRouter.route("POST", "/v1/messages", Endpoint.make(context, messages)),
+    HttpRouter.route("POST", "/v1/messages/count_tokens", CountTokens.make(context)),
     HttpRouter.route("GET", "/v1/models/*", models),
     HttpRouter.route(
       "GET",
@@ -178,9 +186,10 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {
       if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
       if (isUnknownRoute(Cause.squash(cause))) {
-        return Effect.succeed(notFound(`There is no ${method} ${url.replace(/\?.*$/, "")} here.`))
+        const error = notFound(`There is no ${method} ${url.replace(/\?.*$/, "")} here.`)
+        return Effect.succeed(Respond.error(errorsOf(url), error))
       }
-      return Effect.as(Effect.logError(cause), Respond.error({ error: OpenAi.errorBody }, mistake))
+      return Effect.as(Effect.logError(cause), Respond.error(errorsOf(url), mistake))
     })
   )
 

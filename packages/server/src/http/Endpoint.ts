@@ -61,7 +61,8 @@ export const bodyOf = ({ maxBodyBytes }: Context, request: IncomingRequest): Eff
     Effect.mapError(({ reason }) => unreadable("reason" in reason ? reason.reason : undefined, maxBodyBytes))
   )
 
-const parse = (text: string): JsonObject => {
+/** The object that a body is. Throws an `ApiError`. */
+export const parse = (text: string): JsonObject => {
   let body: unknown
   try {
     body = JSON.parse(text)
@@ -73,7 +74,7 @@ const parse = (text: string): JsonObject => {
 }
 
 /** Runs what throws an `ApiError`. */
-const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
+export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(read())
@@ -101,7 +102,8 @@ const isRepeated = (headers: Headers): boolean =>
 // The response
 // -------------------------------------------------------------------------------------------------------------------
 
-const headersOf = ({ id, runId }: About) => ({ "x-request-id": id, "x-divisi-run": runId })
+/** OpenAI's clients read `x-request-id`, Anthropic's `request-id`. */
+const headersOf = ({ id, runId }: About) => ({ "x-request-id": id, "request-id": id, "x-divisi-run": runId })
 
 const errorOf = (parts: ReadonlyArray<Part>): ApiError | undefined => {
   const last = parts.at(-1)

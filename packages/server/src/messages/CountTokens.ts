@@ -1,0 +1,47 @@
+/** Counts the tokens of a request that is not sent: how much of it a worker would read. */
+import * as Usage from "@divisi/core/Usage"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Endpoint from "../http/Endpoint.ts"
+import * as Respond from "../http/Respond.ts"
+import * as Models from "../Models.ts"
+import type { ApiError } from "../wire/ApiError.ts"
+import type { Request } from "../wire/Wire.ts"
+import { errorBody } from "./MessagesError.ts"
+import { readCounted } from "./MessagesReader.ts"
+
+/** Four characters a token, where nobody can tell. */
+const estimated = ({ messages, tools }: Request): number => {
+  const told = tools.length === 0 ? "" : JSON.stringify(tools)
+  return Usage.estimateUsage([...messages, { role: "system", content: told }], "").inputTokens
+}
+
+/** The tokens of a request: the most that any of the workers counts, or an estimate where none can. */
+export const tokensOf = (request: Request, { pool }: Models.Team): number => {
+  const { messages, tools } = request
+  const asked = tools.length === 0 ? { messages } : { messages, tools }
+  const counts = pool.workers.map((worker) => worker.countInputTokens?.(asked)).filter((count) => count !== undefined)
+  return counts.length === 0 ? estimated(request) : Math.max(...counts)
+}
+
+const count = Effect.fnUntraced(function* (
+  context: Endpoint.Context,
+  incoming: HttpServerRequest.HttpServerRequest
+): Effect.fn.Return<number, ApiError> {
+  yield* context.authenticate(incoming.headers)
+  const text = yield* Endpoint.bodyOf(context, incoming)
+  return yield* Endpoint.attempt(() => {
+    const request = readCounted(Endpoint.parse(text), incoming.headers)
+    return tokensOf(request, Models.team(context.models, request.model, request.choice))
+  })
+})
+
+/** The endpoint. */
+export const make =
+  (context: Endpoint.Context) =>
+  (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.match(count(context, incoming), {
+      onFailure: (error) => Respond.error({ error: errorBody }, error),
+      onSuccess: (tokens) => Respond.json({ input_tokens: tokens })
+    })

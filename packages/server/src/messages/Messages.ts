@@ -1,0 +1,7 @@
+/** Anthropic's Messages as a wire. */
+import type { Wire } from "../wire/Wire.ts"
+import { errorBody } from "./MessagesError.ts"
+import { read } from "./MessagesReader.ts"
+import { begin, type MessagesState, whole, write } from "./MessagesWriter.ts"
+
+export const messages: Wire<MessagesState> = { name: "messages", read, begin, write, whole, error: errorBody }

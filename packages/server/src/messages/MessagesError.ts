@@ -1,0 +1,28 @@
+/** Errors as Anthropic's clients know them. */
+import type { ApiError, Kind } from "../wire/ApiError.ts"
+import type { JsonObject } from "../wire/Json.ts"
+
+const types: { readonly [K in Kind]: string } = {
+  "invalid-request": "invalid_request_error",
+  "context-too-long": "invalid_request_error",
+  authentication: "authentication_error",
+  permission: "permission_error",
+  "not-found": "not_found_error",
+  "too-large": "request_too_large",
+  "rate-limit": "rate_limit_error",
+  quota: "billing_error",
+  server: "api_error",
+  upstream: "api_error",
+  overloaded: "overloaded_error",
+  timeout: "timeout_error"
+}
+
+/** Anthropic's clients tell a conversation that is too long by these words, and then shorten it. */
+const messageOf = ({ kind, message }: ApiError): string =>
+  kind === "context-too-long" && !/prompt is too long/i.test(message) ? `prompt is too long: ${message}` : message
+
+/** The body of an error. */
+export const errorBody = (error: ApiError): JsonObject => ({
+  type: "error",
+  error: { type: types[error.kind], message: messageOf(error) }
+})

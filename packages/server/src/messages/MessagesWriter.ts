@@ -1,0 +1,241 @@
+/** Writes responses of Anthropic's Messages: a body, or events. */
+import type { ToolCall } from "@divisi/core/Message"
+import { isObject, type JsonObject } from "../wire/Json.ts"
+import { type About, event, type FinishReason, type Part, type SegmentUsage, type Written } from "../wire/Wire.ts"
+import { errorBody } from "./MessagesError.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A stream that is being written. */
+export interface MessagesState {
+  readonly about: About
+  /** The block that is open. */
+  readonly open: "text" | "thinking" | undefined
+  /** How many blocks have begun. */
+  readonly blocks: number
+}
+
+type Finish = Extract<Part, { readonly type: "finish" }>
+
+/** Whether the client reads thinking: one that did not ask for it takes the first block for the answer. */
+const showsThinking = ({ body: { thinking } }: About): boolean =>
+  isObject(thinking) && thinking.type !== "disabled" && thinking.display !== "omitted"
+
+// -------------------------------------------------------------------------------------------------------------------
+// The end of a message
+// -------------------------------------------------------------------------------------------------------------------
+
+const reasons: { readonly [R in FinishReason]: string } = {
+  stop: "end_turn",
+  "stop-sequence": "stop_sequence",
+  length: "max_tokens",
+  "tool-calls": "tool_use",
+  refusal: "refusal"
+}
+
+const ending = ({ reason, stopSequence }: Finish): JsonObject => ({
+  stop_reason: reasons[reason],
+  stop_sequence: stopSequence ?? null,
+  stop_details: reason === "refusal" ? { type: "refusal", category: null, explanation: null } : null,
+  container: null
+})
+
+const unended: JsonObject = { stop_reason: null, stop_sequence: null, stop_details: null, container: null }
+
+/** Tokens as Anthropic counts them: those of the cache stand beside the others. */
+const tokensOf = ({ cachedInputTokens = 0, cacheWriteTokens = 0, inputTokens }: SegmentUsage["total"]): JsonObject => ({
+  input_tokens: inputTokens - cachedInputTokens - cacheWriteTokens,
+  cache_creation_input_tokens: cacheWriteTokens,
+  cache_read_input_tokens: cachedInputTokens
+})
+
+/** What was used, with the share of the orchestration and what it cost. */
+const usageOf = ({ costUsd, orchestration, total, unpricedCalls }: SegmentUsage): JsonObject => ({
+  ...tokensOf(total),
+  output_tokens: total.outputTokens,
+  output_tokens_details: { thinking_tokens: total.reasoningTokens ?? 0 },
+  server_tool_use: null,
+  orchestration_input_tokens: orchestration.inputTokens,
+  orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0,
+  orchestration_output_tokens: orchestration.outputTokens,
+  cost_usd: costUsd,
+  unpriced_calls: unpricedCalls
+})
+
+/** What the beginning says of it: nothing is known yet. */
+const unused: JsonObject = {
+  input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  output_tokens: 0,
+  output_tokens_details: null,
+  server_tool_use: null
+}
+
+const place: JsonObject = { cache_creation: null, inference_geo: null, service_tier: "standard", speed: "standard" }
+
+/** What is said of the run besides its answer. */
+const runOf = ({ runId }: About, { usage, workers }: Finish): JsonObject => ({
+  run: runId,
+  workers,
+  calls: usage.calls
+})
+
+const message = ({ id, request }: About, content: ReadonlyArray<JsonObject>, end: JsonObject, usage: JsonObject) => ({
+  id: `msg_${id}`,
+  type: "message",
+  role: "assistant",
+  model: request.model,
+  content,
+  diagnostics: null,
+  ...end,
+  usage: { ...usage, ...place }
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Blocks
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Clients send thinking back with its signature. This one says whose it is; nobody reads it again. */
+const signatureOf = ({ runId }: About): string => Buffer.from(`divisi:${runId}`).toString("base64")
+
+const text = (said: string): JsonObject => ({ type: "text", text: said, citations: null })
+
+const toolUse = ({ id, name }: ToolCall, input: unknown): JsonObject => ({
+  type: "tool_use",
+  id,
+  name,
+  input,
+  caller: { type: "direct" }
+})
+
+const isObjectText = (json: string): boolean => {
+  try {
+    return isObject(JSON.parse(json))
+  } catch {
+    return false
+  }
+}
+
+/** The arguments of a call as JSON of an object, which they have to be here. */
+const argumentsOf = ({ arguments: given }: ToolCall): string => {
+  if (given.trim() === "") return "{}"
+  return isObjectText(given) ? given : JSON.stringify({ INVALID_JSON: given })
+}
+
+/** What a part says within a block; `undefined` where it is no piece of one. */
+const pieceOf = (about: About, part: Part): readonly [of: "text" | "thinking", piece: string] | undefined => {
+  if (part.type === "text" || part.type === "refusal") return ["text", part.text]
+  return part.type === "note" && showsThinking(about) ? ["thinking", `${part.text}\n`] : undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Streams
+// -------------------------------------------------------------------------------------------------------------------
+
+const named = (type: string, data: JsonObject = {}): string => event({ type, ...data }, type)
+
+const delta = (index: number, data: JsonObject): string => named("content_block_delta", { index, delta: data })
+
+const blockStart = (index: number, block: JsonObject): string =>
+  named("content_block_start", { index, content_block: block })
+
+const blockStop = (index: number): string => named("content_block_stop", { index })
+
+/** Ends the block that is open. */
+const close = (state: MessagesState): Written<MessagesState> => {
+  if (state.open === undefined) return [state, ""]
+  const index = state.blocks - 1
+  const signed =
+    state.open === "thinking" ? delta(index, { type: "signature_delta", signature: signatureOf(state.about) }) : ""
+  return [{ ...state, open: undefined }, `${signed}${blockStop(index)}`]
+}
+
+/** Begins a block, if it is not open. */
+const open = (state: MessagesState, of: "text" | "thinking"): Written<MessagesState> => {
+  if (state.open === of) return [state, ""]
+  const [{ blocks }, closed] = close(state)
+  const block = of === "text" ? text("") : { type: "thinking", thinking: "", signature: "" }
+  return [{ ...state, open: of, blocks: blocks + 1 }, `${closed}${blockStart(blocks, block)}`]
+}
+
+const call = (state: MessagesState, made: ToolCall): Written<MessagesState> => {
+  const [closed, before] = close(state)
+  const index = closed.blocks
+  const input = { type: "input_json_delta", partial_json: argumentsOf(made) }
+  const events = blockStart(index, toolUse(made, {})) + delta(index, input) + blockStop(index)
+  return [{ ...closed, blocks: index + 1 }, before + events]
+}
+
+/** The beginning of a stream. */
+export const begin = (about: About): Written<MessagesState> => [
+  { about, open: undefined, blocks: 0 },
+  named("message_start", { message: message(about, [], unended, unused) })
+]
+
+/** What goes out for a part. */
+export const write = (state: MessagesState, part: Part): Written<MessagesState> => {
+  const piece = pieceOf(state.about, part)
+  if (piece !== undefined) {
+    const [of, said] = piece
+    const [next, opened] = open(state, of)
+    const data = of === "text" ? { type: "text_delta", text: said } : { type: "thinking_delta", thinking: said }
+    return [next, opened + delta(next.blocks - 1, data)]
+  }
+  switch (part.type) {
+    case "tool-call":
+      return call(state, part)
+    case "finish": {
+      const [closed, before] = close(state)
+      const divisi = runOf(state.about, part)
+      const last = named("message_delta", { delta: ending(part), usage: usageOf(part.usage), divisi })
+      return [closed, `${before}${last}${named("message_stop")}`]
+    }
+    // Nothing follows: a stream that broke off must not look whole.
+    case "error":
+      return [state, event(errorBody(part.error), "error")]
+    case "heartbeat":
+      return [state, named("ping")]
+    default:
+      return [state, ""]
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Bodies
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The blocks that parts make. */
+const blocksOf = (about: About, parts: ReadonlyArray<Part>): ReadonlyArray<JsonObject> => {
+  const blocks: Array<JsonObject> = []
+  let last: { readonly of: "text" | "thinking"; said: string } | undefined
+  const end = () => {
+    if (last?.of === "text") blocks.push(text(last.said))
+    if (last?.of === "thinking") {
+      blocks.push({ type: "thinking", thinking: last.said, signature: signatureOf(about) })
+    }
+    last = undefined
+  }
+  for (const part of parts) {
+    const piece = pieceOf(about, part)
+    if (piece !== undefined) {
+      if (last?.of !== piece[0]) end()
+      last = { of: piece[0], said: (last?.said ?? "") + piece[1] }
+    } else if (part.type === "tool-call") {
+      end()
+      blocks.push(toolUse(part, JSON.parse(argumentsOf(part))))
+    }
+  }
+  end()
+  return blocks
+}
+
+/** The body of a response that is not streamed. */
+export const whole = (about: About, parts: ReadonlyArray<Part>): JsonObject => {
+  const finish = parts.find((part) => part.type === "finish")
+  if (finish === undefined) return message(about, blocksOf(about, parts), unended, unused)
+  const end = ending(finish)
+  return { ...message(about, blocksOf(about, parts), end, usageOf(finish.usage)), divisi: runOf(about, finish) }
+}
