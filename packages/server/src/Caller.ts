@@ -1,4 +1,5 @@
 /** Who asks: what a server knows of the owner of a request, and what it is allowed. */
+import type * as Budget from "@divisi/core/Budget"
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "./wire/ApiError.ts"
 import type { Headers } from "./wire/Choice.ts"
@@ -7,6 +8,14 @@ import type { Headers } from "./wire/Choice.ts"
 export interface Caller {
   /** The name of its key. Runs belong to it: another's results of tools do not lead to them. */
   readonly owner: string
+  /** The workers that may work for it; all when absent. */
+  readonly workers?: ReadonlyArray<string> | undefined
+  /** The models that it may name; all when absent. */
+  readonly models?: ReadonlyArray<string> | undefined
+  /** The account that its runs are charged to. */
+  readonly ledger?: Budget.Ledger | undefined
+  /** Is told how many tokens a request of it has used, and when that was. */
+  readonly onUsed?: ((tokens: number, at: number) => void) | undefined
 }
 
 /** Says whose a request is, by its headers. */

@@ -32,11 +32,14 @@ const conductor = "divisi"
 const fast = "divisi-fast"
 const direct = "worker/"
 
-/** The names of all models, in their order. */
-export const names = ({ aliases = {}, pool }: Options): ReadonlyArray<string> => [
+/** The names of all models, in their order; of the workers, those that a caller may use. */
+export const names = (
+  { aliases = {}, pool }: Options,
+  workers: ReadonlyArray<string> = WorkerPool.ids(pool)
+): ReadonlyArray<string> => [
   conductor,
   fast,
-  ...WorkerPool.ids(pool).map((id) => `${direct}${id}`),
+  ...WorkerPool.ids(pool).flatMap((id) => (workers.includes(id) ? [`${direct}${id}`] : [])),
   ...Object.keys(aliases)
 ]
 
@@ -89,6 +92,19 @@ export const chosen = (
     message: `Nobody may answer this request: ${reasons.join(", ")}. Leave fewer workers out.`
   })
 }
+
+/** What a caller may use of them. Throws an `ApiError` where its key allows none of the workers. */
+export const allowed = (options: Options, workers: ReadonlyArray<string> | undefined): Options => {
+  if (workers === undefined) return options
+  const made = WorkerPool.make(options.pool.workers.filter(({ id }) => workers.includes(id)))
+  if (Result.isSuccess(made)) return { ...options, pool: made.success }
+  const message = "This key allows none of the workers that this server has now."
+  throw new ApiError({ kind: "permission", message })
+}
+
+/** Whether a caller may name a model, whoever is left out behind it. */
+export const mayName = (asked: string, models: ReadonlyArray<string> | undefined): boolean =>
+  models?.includes(Choice.ofModel(asked)[0]) ?? true
 
 /** Who answers a request for a model. Throws an `ApiError` where there is no such model, or nobody is left. */
 export const team = (options: Options, asked: string, choice: Choice.Choice): Team => {

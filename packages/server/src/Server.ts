@@ -15,7 +15,7 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
-import type { Authenticate } from "./Caller.ts"
+import type { Authenticate, Caller } from "./Caller.ts"
 import { chat } from "./chat/Chat.ts"
 import * as Endpoint from "./http/Endpoint.ts"
 import * as Loopback from "./http/Loopback.ts"
@@ -145,17 +145,17 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
 
   /** Answers those who may ask. */
   const known =
-    (respond: (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse) =>
-    (request: HttpServerRequest.HttpServerRequest) =>
-      Effect.match(authenticate(request.headers), {
+    (respond: (url: string, caller: Caller) => HttpServerResponse.HttpServerResponse) =>
+    ({ headers, url }: HttpServerRequest.HttpServerRequest) =>
+      Effect.match(authenticate(headers), {
         onFailure: (error) => Respond.error({ error: OpenAi.errorBody }, error),
-        onSuccess: () => respond(request)
+        onSuccess: (caller) => respond(url, caller)
       })
 
   /** All models, or the one that the path names. */
-  const models = known(({ url }) => {
+  const models = known((url, { models, workers }) => {
     const id = namedIn(url)
-    const names = Models.names(options)
+    const names = Models.names(options, workers).filter((name) => Models.mayName(name, models))
     if (names.includes(id)) return Respond.json(modelOf(id, startedAt))
     if (id !== "") return Respond.error(errorsOf(url), notFound(`There is no model "${id}" here.`, "model"))
     const data = names.map((name) => modelOf(name, startedAt))

@@ -6,7 +6,7 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
-import type { Authenticate } from "../Caller.ts"
+import type { Authenticate, Caller } from "../Caller.ts"
 import * as Models from "../Models.ts"
 import * as RequestLog from "../RequestLog.ts"
 import * as CallId from "../segment/CallId.ts"
@@ -15,7 +15,7 @@ import * as Turn from "../segment/Turn.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
-import type { About, Part, Wire } from "../wire/Wire.ts"
+import type { About, Part, Request, Wire } from "../wire/Wire.ts"
 import * as Respond from "./Respond.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -134,6 +134,22 @@ const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<Respon
     return Respond.json(wire.whole(segment.about, segment.parts), 200, headers)
   })
 
+const teamOf = ({ models }: Context, caller: Caller, { choice, model }: Request): Models.Team => {
+  if (Models.mayName(model, caller.models)) return Models.team(Models.allowed(models, caller.workers), model, choice)
+  const message = `This key may not use the model "${model}", but ${caller.models?.join(", ")}.`
+  throw new ApiError({ kind: "permission", message, field: "model" })
+}
+
+/** Tells what a segment has used. */
+const used = ({ onUsed }: Caller, parts: ReadonlyArray<Part>): Effect.Effect<void> => {
+  const last = parts.at(-1)
+  if (onUsed === undefined || last?.type !== "finish") return Effect.void
+  const { inputTokens, outputTokens } = last.usage.total
+  return Effect.clockWith((clock) =>
+    Effect.sync(() => onUsed(inputTokens + outputTokens, clock.currentTimeMillisUnsafe()))
+  )
+}
+
 /** Finds or begins the segment of a request. */
 const open = Effect.fnUntraced(function* <State>(
   context: Context,
@@ -143,20 +159,27 @@ const open = Effect.fnUntraced(function* <State>(
 ): Effect.fn.Return<Segment, ApiError> {
   if (context.isDraining()) return yield* draining
   const headers: Headers = incoming.headers
-  const { owner } = yield* context.authenticate(headers)
+  const caller = yield* context.authenticate(headers)
+  const { owner } = caller
   logged.owner = owner
   const text = yield* bodyOf(context, incoming)
   const body = yield* attempt(() => parse(text))
   const request = yield* attempt(() => wire.read(body, headers))
-  const team = yield* attempt(() => Models.team(context.models, request.model, request.choice))
   logged.model = request.model
-  const turn = yield* Turn.prepare(context.turns, { request, team, owner, runId: CallId.random() })
+  const team = yield* attempt(() => teamOf(context, caller, request))
+  const turn = yield* Turn.prepare(context.turns, {
+    request,
+    team,
+    owner,
+    ledger: caller.ledger,
+    runId: CallId.random()
+  })
   const about = { id: CallId.random(), runId: turn.runId, createdAt: Math.floor(logged.at / 1000), request, body }
   const segment = yield* context.segments.open({
     key: keyOf(owner, wire.name, headers, text),
     isRepeated: isRepeated(headers),
     about,
-    run: turn.run
+    run: (tell) => Effect.tap(turn.run(tell), (last) => used(caller, last))
   })
   logged.segment = segment
   logged.isFirst = segment.about === about

@@ -40,6 +40,8 @@ export interface Turn {
   readonly team: Team
   /** Whose it is: results of tools lead back to runs of the same owner alone. */
   readonly owner: string
+  /** The account of its owner. */
+  readonly ledger?: Budget.Ledger | undefined
   /** The id of the run, where a new one begins. */
   readonly runId: string
 }
@@ -141,7 +143,9 @@ export const prepare = Effect.fnUntraced(function* (
   const conductor = conductorOf(options, turn)
   const tools = toolsOf(options, turn)
   const shared: Conductor.RunOptions = {
-    ledger: options.ledger,
+    ledger: turn.ledger,
+    // Beside the owner's account: whatever is really paid is charged to both.
+    payer: options.ledger === undefined ? undefined : { account: options.ledger },
     journal: options.journal,
     tools: tools.length === 0 ? undefined : tools,
     toolChoice: tools.length === 0 ? undefined : request.toolChoice,

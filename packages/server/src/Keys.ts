@@ -1,0 +1,144 @@
+/**
+ * Keys: who may ask a server, for which workers and models, and for how much.
+ *
+ * A key's secret is shown once, when it is made. What is kept of it is a hash, and secrets are compared by their hashes
+ * in a time that says nothing of them. Where keys are kept, and what their budgets are counted on, is for others to say.
+ */
+import { createHash, timingSafeEqual } from "node:crypto"
+import type * as Budget from "@divisi/core/Budget"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { type Authenticate, tokenOf } from "./Caller.ts"
+import * as Pace from "./Pace.ts"
+import * as CallId from "./segment/CallId.ts"
+import { ApiError } from "./wire/ApiError.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+const amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+
+/** The schema of a key, as a file keeps it. */
+export const schema = Schema.Struct({
+  /** Eight letters and digits, part of the secret. */
+  id: Schema.String,
+  /** For people. */
+  name: Schema.String,
+  /** The SHA-256 of the secret, in hexadecimal. */
+  hash: Schema.String,
+  /** Milliseconds since 1970, as all times. */
+  createdAt: Schema.Finite,
+  expiresAt: Schema.optionalKey(Schema.Finite),
+  revokedAt: Schema.optionalKey(Schema.Finite),
+  /** The workers that may work for it; all when absent. */
+  workers: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The models that it may name; all when absent. */
+  models: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** USD. A day and a month are those of UTC. */
+  limits: Schema.Struct({
+    dayUsd: Schema.optionalKey(amount),
+    monthUsd: Schema.optionalKey(amount),
+    totalUsd: Schema.optionalKey(amount)
+  }),
+  requestsPerMinute: Schema.optionalKey(count),
+  tokensPerMinute: Schema.optionalKey(count)
+})
+
+/** A key. */
+export type Key = typeof schema.Type
+
+/** What a key is made of. */
+export type Allowed = Omit<Key, "id" | "hash" | "createdAt" | "revokedAt">
+
+/** Where keys are, and what they spend on. */
+export interface Options {
+  /** Finds a key by its id. It is asked at each request, so that what is revoked is refused at once. */
+  readonly find: (id: string) => Effect.Effect<Key | undefined>
+  /** The account of a key with limits; none for one without. */
+  readonly ledger: (key: Key, now: number) => Effect.Effect<Budget.Ledger | undefined, ApiError>
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Secrets
+// -------------------------------------------------------------------------------------------------------------------
+
+const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest()
+
+/** Makes a key. Nobody can find the secret again. */
+export const make = (allowed: Allowed, now: number): { readonly key: Key; readonly secret: string } => {
+  const id = CallId.random().slice(-8)
+  const secret = `divisi_${id}_${CallId.random()}${CallId.random()}`
+  return { secret, key: { ...allowed, id, hash: hashOf(secret).toString("hex"), createdAt: now } }
+}
+
+/** The id that a secret names; `undefined` of what is no secret. */
+const idIn = (secret: string): string | undefined => /^divisi_([0-9A-Za-z]{8})_[0-9A-Za-z]{44}$/.exec(secret)?.[1]
+
+const nobody = Buffer.alloc(32)
+
+/** Whether a secret is that of a key; where there is no key, it takes as long to say so. */
+const matches = (secret: string, key: Key | undefined): boolean => {
+  const kept = key === undefined ? nobody : Buffer.from(key.hash, "hex")
+  return timingSafeEqual(hashOf(secret), kept.length === 32 ? kept : nobody) && key !== undefined
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Who asks
+// -------------------------------------------------------------------------------------------------------------------
+
+const refused = (message: string) => new ApiError({ kind: "authentication", message })
+
+const tooMany = (what: string, retryAfterMillis: number) =>
+  new ApiError({ kind: "rate-limit", message: `This key has had its ${what} of this minute.`, retryAfterMillis })
+
+interface Paces {
+  readonly requests: Pace.Pace | undefined
+  readonly tokens: Pace.Pace | undefined
+}
+
+const paceOf = (perMinute: number | undefined, now: number): Pace.Pace | undefined =>
+  perMinute === undefined ? undefined : Pace.make(perMinute, now)
+
+/** Lets in who has a key. */
+export const authenticate = ({ find, ledger }: Options): Authenticate => {
+  const paces = new Map<string, Paces & { readonly of: string }>()
+
+  /** How fast a key may ask; anew where its limits were changed. */
+  const pacesOf = ({ id, requestsPerMinute, tokensPerMinute }: Key, now: number): Paces => {
+    const of = `${requestsPerMinute} ${tokensPerMinute}`
+    const known = paces.get(id)
+    if (known?.of === of) return known
+    const made = { of, requests: paceOf(requestsPerMinute, now), tokens: paceOf(tokensPerMinute, now) }
+    paces.set(id, made)
+    return made
+  }
+
+  return Effect.fnUntraced(function* (headers) {
+    const secret = tokenOf(headers)
+    if (secret === undefined) {
+      return yield* refused("This server needs a key: send it as a bearer token, or as x-api-key.")
+    }
+    const id = idIn(secret)
+    const key = id === undefined ? undefined : yield* find(id)
+    if (!matches(secret, key) || key === undefined) return yield* refused("This key is not known here.")
+    const now = yield* Clock.currentTimeMillis
+    if (key.revokedAt !== undefined) return yield* refused("This key has been revoked.")
+    if (key.expiresAt !== undefined && key.expiresAt <= now) return yield* refused("This key has expired.")
+    const { requests, tokens } = pacesOf(key, now)
+    const tokenWait = tokens === undefined ? 0 : Pace.wait(tokens, 0, now)
+    if (tokenWait > 0) return yield* tooMany("tokens", tokenWait)
+    const requestWait = requests === undefined ? 0 : Pace.wait(requests, 1, now)
+    if (requestWait > 0) return yield* tooMany("requests", requestWait)
+    if (requests !== undefined) Pace.take(requests, 1, now)
+    return {
+      owner: key.id,
+      workers: key.workers,
+      models: key.models,
+      ledger: yield* ledger(key, now),
+      onUsed: tokens === undefined ? undefined : (used: number, at: number) => Pace.take(tokens, used, at)
+    }
+  })
+}
