@@ -23,6 +23,7 @@ import { init } from "./init/command.ts"
 import { exitCodes } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
 import { drawing } from "./invocation/Output.ts"
+import { key } from "./key/command.ts"
 import { learn } from "./learn/command.ts"
 import { mcp } from "./mcp/command.ts"
 import { models } from "./models/command.ts"
@@ -67,6 +68,7 @@ const divisi = Command.make("divisi").pipe(
     runs,
     chat,
     serve,
+    key,
     mcp,
     replay,
     workflow,

@@ -4,6 +4,7 @@ import * as Budget from "@divisi/core/Budget"
 import type { Journal } from "@divisi/core/Journal"
 import { nearest } from "@divisi/core/Nearest"
 import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as DiskAccounts from "@divisi/files/DiskAccounts"
 import type { NodeServer, RequestLog } from "@divisi/server"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -14,6 +15,8 @@ import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
+import * as KeyAccounts from "../key/KeyAccounts.ts"
+import * as KeyFile from "../key/KeyFile.ts"
 import * as Journals from "../runs/Journals.ts"
 import { oneLine } from "../view/Line.ts"
 import type { ServeInput } from "./flags.ts"
@@ -47,6 +50,22 @@ const fastOf = (pool: WorkerPool.WorkerPool, named: Option.Option<string>) => {
 const journalOf = (input: ServeInput, isGym: boolean): Effect.Effect<Journal | undefined, Failure, Scope.Scope> =>
   isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal)
 
+/** Lets in who has a key, where there are keys. */
+const authenticateOf = Effect.fnUntraced(function* (
+  { Keys, ApiError }: typeof import("@divisi/server"),
+  input: ServeInput
+): Effect.fn.Return<NodeServer.Options["authenticate"], Failure, Scope.Scope> {
+  if (Option.isSome(input.keys) && input.keys.value === "none") return undefined
+  const file = yield* KeyFile.fileOf(input.keys)
+  if ((yield* KeyFile.read(file)).length === 0) return undefined
+  const accounts = yield* Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
+  const unusable = ({ message }: DiskAccounts.AccountsError) => new ApiError.ApiError({ kind: "server", message })
+  return Keys.authenticate({
+    find: yield* KeyFile.finder(file),
+    ledger: (key, now) => Effect.mapError(KeyAccounts.open(accounts, key, now), unusable)
+  })
+})
+
 // -------------------------------------------------------------------------------------------------------------------
 // What is said
 // -------------------------------------------------------------------------------------------------------------------
@@ -54,17 +73,19 @@ const journalOf = (input: ServeInput, isGym: boolean): Effect.Effect<Journal | u
 const question = '{"model":"divisi","messages":[{"role":"user","content":"How many minutes are there in 3 days?"}]}'
 
 /** What to do next. */
-const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number): string => {
+const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number, hasKeys: boolean): string => {
   const team = isGym
     ? `the offline gym: ${workers} workers that compute their answers`
     : `${workers} worker${workers === 1 ? "" : "s"}`
   return [
     `Serving ${team}, at ${url}`,
     "",
-    `  curl ${url}/chat/completions -d '${question}'`,
+    `  curl ${url}/chat/completions${hasKeys ? ' -H "Authorization: Bearer $KEY"' : ""} -d '${question}'`,
     "",
-    "Clients of OpenAI's API: this base URL, any key, the model divisi. Others: divisi-fast, worker/<id>.",
-    "Without keys, only programs on this machine are answered.",
+    `Clients of OpenAI's API: this base URL, ${hasKeys ? "a" : "any"} key, the model divisi. Others: divisi-fast, worker/<id>.`,
+    hasKeys
+      ? "Only those who have a key are let in: divisi key list."
+      : "Without keys, only programs on this machine are answered: divisi key make <name>.",
     ...(isGym ? ["Real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
     "Ctrl-C stops it."
   ].join("\n")
@@ -108,6 +129,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const isGym = RunOptions.isGym(config, input)
   const isPlay = WorkerPool.isPlay(pool)
   const ledger = Option.isNone(input.maxTotalCost) ? undefined : Budget.make({ costUsd: input.maxTotalCost.value })
+  const authenticate = yield* authenticateOf(Server, input)
   const options: NodeServer.Options = {
     pool,
     policy,
@@ -117,6 +139,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     settings: isGym ? { unsupported: "omit", ...settings } : settings,
     journal: yield* journalOf(input, isGym),
     ledger,
+    authenticate,
     notes: input.notes,
     port: input.port,
     host: input.host,
@@ -128,7 +151,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
       write(
         input.json
           ? JSON.stringify({ time: new Date().toISOString(), event: "listening", url: server.url })
-          : welcome(server, isGym, WorkerPool.size(pool))
+          : welcome(server, isGym, WorkerPool.size(pool), authenticate !== undefined)
       )
       const end = Effect.suspend(() => {
         const count = server.running()

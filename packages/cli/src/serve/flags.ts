@@ -3,6 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
 import { cost, timeout, toggle, whole } from "../invocation/flags.ts"
+import { keys } from "../key/flags.ts"
 import { flags as ofRun } from "../run/flags.ts"
 
 const team = Struct.omit(ofRun, ["file", "json", "question", "transcript", "durable", "runId"])
@@ -36,6 +37,11 @@ export const flags = {
   maxCost: cost("max-cost", "The most that one run may cost, in USD; never exceeded"),
   maxTotalCost: cost("max-total-cost", "The most that all runs together may cost, in USD; never exceeded"),
   timeout: timeout("The longest that one segment of a run may take: 30s, 2m"),
+  keys: keys.pipe(
+    Flag.withDescription(
+      "The file that keeps keys (default DIVISI_KEYS, or keys.json in your data folder); none for none. Where it has keys, only they are let in"
+    )
+  ),
   json: toggle("json", "Log each request as a line of JSON, without what was asked or answered")
 }
 

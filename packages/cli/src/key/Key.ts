@@ -1,0 +1,109 @@
+/** `divisi key`: makes, lists and revokes the keys of a server. */
+import * as DiskAccounts from "@divisi/files/DiskAccounts"
+import type { Keys } from "@divisi/server"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { table, toLeft } from "../view/Table.ts"
+import type { ListInput, MakeInput, RevokeInput } from "./flags.ts"
+import * as KeyAccounts from "./KeyAccounts.ts"
+import * as KeyFile from "./KeyFile.ts"
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** The fields of an object that have a value. */
+const given = <A extends object>(fields: A) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    readonly [K in keyof A]?: Exclude<A[K], undefined>
+  }
+
+const allowedOf = (input: MakeInput, now: number): Keys.Allowed => {
+  const { expires, maxCost, maxCostPerDay, maxCostPerMonth, models, requestsPerMinute, tokensPerMinute, workers } =
+    input
+  return {
+    name: input.name,
+    limits: given({
+      dayUsd: Option.getOrUndefined(maxCostPerDay),
+      monthUsd: Option.getOrUndefined(maxCostPerMonth),
+      totalUsd: Option.getOrUndefined(maxCost)
+    }),
+    ...given({
+      workers: Option.getOrUndefined(workers),
+      models: Option.getOrUndefined(models),
+      requestsPerMinute: Option.getOrUndefined(requestsPerMinute),
+      tokensPerMinute: Option.getOrUndefined(tokensPerMinute),
+      expiresAt: Option.isNone(expires) ? undefined : now + expires.value
+    })
+  }
+}
+
+/** Makes a key, and prints its secret. */
+export const make = Effect.fnUntraced(function* (input: MakeInput): Effect.fn.Return<void, Failure> {
+  const { Keys } = yield* KeyFile.server
+  const now = yield* Clock.currentTimeMillis
+  const file = yield* KeyFile.fileOf(input.keys)
+  const { key, secret } = Keys.make(allowedOf(input, now), now)
+  yield* KeyFile.change(file, (keys) => Effect.succeed([[...keys, key], undefined] as const))
+  const { hash: _, ...shown } = key
+  if (input.json) return print(JSON.stringify({ ...shown, secret }))
+  process.stderr.write(`divisi: key ${key.id} for ${key.name}. Its secret is shown this once:\n`)
+  print(secret)
+})
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+const stateOf = ({ expiresAt, revokedAt }: Keys.Key, now: number): string => {
+  if (revokedAt !== undefined) return `revoked ${dayOf(revokedAt)}`
+  if (expiresAt === undefined) return "good"
+  return `${expiresAt <= now ? "expired" : "until"} ${dayOf(expiresAt)}`
+}
+
+const limitsOf = ({ limits, requestsPerMinute, tokensPerMinute }: Keys.Key): string => {
+  const all = [
+    [limits.dayUsd, "USD a day"],
+    [limits.monthUsd, "USD a month"],
+    [limits.totalUsd, "USD in all"],
+    [requestsPerMinute, "requests a minute"],
+    [tokensPerMinute, "tokens a minute"]
+  ].flatMap(([value, unit]) => (value === undefined ? [] : [`${value} ${unit}`]))
+  return all.length === 0 ? "none" : all.join(", ")
+}
+
+const spentIn = Effect.scoped(Effect.flatMap(DiskAccounts.make(), KeyAccounts.spent))
+
+/** Lists the keys of a file. */
+export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<void, Failure> {
+  const now = yield* Clock.currentTimeMillis
+  const keys = yield* KeyFile.read(yield* KeyFile.fileOf(input.keys))
+  const spent = yield* Effect.mapError(
+    keys.length === 0 ? Effect.succeed(new Map<string, number>()) : spentIn,
+    ({ message }) => failed(message)
+  )
+  if (input.json) {
+    return print(JSON.stringify(keys.map(({ hash: _, ...key }) => ({ ...key, spentUsd: spent.get(key.id) ?? 0 }))))
+  }
+  if (keys.length === 0) return print("There are no keys. divisi key make <name> makes one.")
+  const rows = keys.map((key) => [
+    key.id,
+    key.name,
+    stateOf(key, now),
+    (spent.get(key.id) ?? 0).toFixed(4),
+    limitsOf(key),
+    key.workers?.join(",") ?? "all"
+  ])
+  print(table([["id", "name", "state", "spent USD", "limits", "workers"], ...rows], toLeft))
+})
+
+/** Revokes a key. */
+export const revoke = Effect.fnUntraced(function* (input: RevokeInput): Effect.fn.Return<void, Failure> {
+  const now = yield* Clock.currentTimeMillis
+  const file = yield* KeyFile.fileOf(input.keys)
+  const { name } = yield* KeyFile.change(file, (keys) => {
+    const found = keys.find(({ id }) => id === input.id)
+    if (found === undefined) return Effect.fail(usage(`No key is called ${input.id}: \`divisi key list\` shows them.`))
+    const revoked = { ...found, revokedAt: found.revokedAt ?? now }
+    return Effect.succeed([keys.map((key) => (key === found ? revoked : key)), found] as const)
+  })
+  print(`The key ${input.id} of ${name} is revoked.`)
+})

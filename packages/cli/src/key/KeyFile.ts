@@ -1,0 +1,95 @@
+/** The file that a server's keys are kept in: hashes, never secrets. */
+import fs from "node:fs"
+import path from "node:path"
+import * as Lock from "@divisi/files/Lock"
+import * as UserFolders from "@divisi/files/UserFolders"
+import * as WholeFile from "@divisi/files/WholeFile"
+import type { Keys } from "@divisi/server"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { explain } from "../invocation/OptionalPackage.ts"
+
+/** The package that knows keys. */
+export const server = Effect.tryPromise({
+  try: () => import("@divisi/server"),
+  catch: (error) => usage(`Keys are the server's. ${explain(error)}`)
+})
+
+/** The file that is named, or that of this user. */
+export const fileOf = (named: Option.Option<string>): Effect.Effect<string> =>
+  Option.match(named, {
+    onNone: () => UserFolders.dataFile("keys.json", "DIVISI_KEYS"),
+    onSome: (file) => Effect.succeed(path.resolve(file))
+  })
+
+/** How keys are read: the text of the file, as it is written. */
+type Reader = (text: string) => ReadonlyArray<Keys.Key>
+
+const readerOf = (file: string, { Keys }: typeof import("@divisi/server")): Reader => {
+  const decode = Schema.decodeUnknownResult(
+    Schema.fromJsonString(Schema.Struct({ version: Schema.Literal(1), keys: Schema.Array(Keys.schema) }))
+  )
+  return (text) => {
+    const read = decode(text)
+    if (Result.isSuccess(read)) return read.success.keys
+    throw new Error(`${file} has no keys that can be read: restore it from a copy, or name another file.`)
+  }
+}
+
+const textOf = (file: string): string | undefined => (fs.existsSync(file) ? fs.readFileSync(file, "utf8") : undefined)
+
+/** The keys of a file; none where there is no file. */
+export const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>
+  Effect.flatMap(server, (server) =>
+    Effect.try({
+      try: () => {
+        const text = textOf(file)
+        return text === undefined ? [] : readerOf(file, server)(text)
+      },
+      catch: (error) => failed(messageOf(error))
+    })
+  )
+
+/** Changes the keys of a file, one change after another. */
+export const change = <A>(
+  file: string,
+  by: (keys: ReadonlyArray<Keys.Key>) => Effect.Effect<readonly [ReadonlyArray<Keys.Key>, A], Failure>
+): Effect.Effect<A, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      yield* WholeFile.makeFolder(path.dirname(file))
+      yield* Lock.hold(`${file}.lock`, { wait: true })
+      const [keys, value] = yield* by(yield* read(file))
+      yield* WholeFile.writeJson(file, { version: 1, keys })
+      return value
+    }).pipe(Effect.mapError((error) => (error._tag === "Failure" ? error : failed(error.message))))
+  )
+
+/**
+ * Finds keys of a file while it changes: it is read anew when it has been written. A file that cannot be read lets nobody
+ * in.
+ */
+export const finder = (file: string): Effect.Effect<(id: string) => Effect.Effect<Keys.Key | undefined>, Failure> =>
+  Effect.map(server, (server) => {
+    const reader = readerOf(file, server)
+    let stamp = ""
+    let known = new Map<string, Keys.Key>()
+    return (id: string) =>
+      Effect.sync(() => {
+        const at = fs.statSync(file, { throwIfNoEntry: false })
+        const now = at === undefined ? "" : `${at.ino} ${at.mtimeMs} ${at.size}`
+        if (now !== stamp) {
+          try {
+            known = new Map(reader(textOf(file) ?? "").map((key) => [key.id, key]))
+          } catch (error) {
+            known = new Map()
+            process.stderr.write(`divisi: ${messageOf(error)}\n`)
+          }
+          stamp = now
+        }
+        return known.get(id)
+      })
+  })

@@ -1,0 +1,73 @@
+/** What `divisi key` is asked for. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import { cost, toggle, whole } from "../invocation/flags.ts"
+
+/** The file of the keys; `divisi serve` has it, too. */
+export const keys = Flag.String("keys").pipe(
+  Flag.withMetavar("<file>"),
+  Flag.withDescription("The file that keeps keys (default DIVISI_KEYS, or keys.json in your data folder)"),
+  Flag.optional
+)
+
+const names = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("<names>"),
+    Flag.withDescription(description),
+    Flag.map((text) =>
+      text
+        .split(",")
+        .map((one) => one.trim())
+        .filter((one) => one !== "")
+    ),
+    Flag.optional
+  )
+
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** A time from now such as 12h or 30d, in milliseconds; `undefined` when it is none. */
+const ahead = (text: string): number | undefined => {
+  const match = /^([1-9]\d{0,5}) ?(m|h|d)$/.exec(text.trim())
+  return match === null ? undefined : Number(match[1]) * units[match[2] as keyof typeof units]
+}
+
+export const makeFlags = {
+  name: Argument.String("name").pipe(Argument.withDescription("Whose it is, for people: alice, ci, the-wiki")),
+  workers: names("workers", "The workers that may work for it: a,b (default all)"),
+  models: names("models", "The models that it may name: divisi,divisi-fast (default all)"),
+  maxCostPerDay: cost("max-cost-per-day", "The most it may spend in a day of UTC, in USD; never exceeded"),
+  maxCostPerMonth: cost("max-cost-per-month", "The most it may spend in a month of UTC, in USD; never exceeded"),
+  maxCost: cost("max-cost", "The most it may spend in all, in USD; never exceeded"),
+  requestsPerMinute: whole("requests-per-minute", 1).pipe(
+    Flag.withDescription("How often it may ask in a minute"),
+    Flag.optional
+  ),
+  tokensPerMinute: whole("tokens-per-minute", 1).pipe(
+    Flag.withDescription("How many tokens it may use in a minute, in and out together"),
+    Flag.optional
+  ),
+  expires: Flag.String("expires").pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(ahead(text)),
+      () => "Expected a time from now such as 12h or 30d"
+    ),
+    Flag.withMetavar("<time>"),
+    Flag.withDescription("When it ends, from now: 12h, 30d (default never)"),
+    Flag.optional
+  ),
+  keys,
+  json: toggle("json", "Print it as JSON")
+}
+
+export const listFlags = { keys, json: toggle("json", "Print them as JSON") }
+
+export const revokeFlags = {
+  id: Argument.String("id").pipe(Argument.withDescription("The id of a key, as the list shows it")),
+  keys
+}
+
+export type MakeInput = Command.Command.Config.Infer<typeof makeFlags>
+export type ListInput = Command.Command.Config.Infer<typeof listFlags>
+export type RevokeInput = Command.Command.Config.Infer<typeof revokeFlags>

@@ -1,0 +1,71 @@
+import fs from "node:fs"
+import path from "node:path"
+import { assert, describe, expect, it } from "@effect/vitest"
+import { config, divisi, inFolder, valuesOf } from "./process.ts"
+
+describe("divisi key", () => {
+  it("makes keys that a server lets in, shows a secret once, and revokes it while the server runs", () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "keys.json")
+      const environment = { DIVISI_KEYS: file, DIVISI_ACCOUNTS: path.join(folder, "accounts.sqlite") }
+      const made = await divisi(["key", "make", "alice", "--max-cost-per-day", "0.015"], { environment })
+      assert.strictEqual(made.code, 0)
+      const secret = made.output.trim()
+      expect(secret).toMatch(/^divisi_[0-9A-Za-z]{8}_[0-9A-Za-z]{44}$/)
+      assert.notInclude(fs.readFileSync(file, "utf8"), secret.slice(-44))
+      const id = secret.split("_")[1]!
+
+      let using: Promise<ReadonlyArray<number>> | undefined
+      const use = async (url: string): Promise<ReadonlyArray<number>> => {
+        const ask = async (key: string) => {
+          const messages = [{ role: "user", content: `Count with ${key.slice(0, 4)} at ${Math.random()}` }]
+          const body = JSON.stringify({ model: "divisi", messages })
+          const headers = { authorization: `Bearer ${key}` }
+          return (await fetch(`${url}/chat/completions`, { method: "POST", body, headers })).status
+        }
+        const statuses = [await ask("none"), await ask(secret), await ask(secret)]
+        await divisi(["key", "revoke", id], { environment })
+        return [...statuses, await ask(secret)]
+      }
+      const served = await divisi(
+        ["serve", "--port", "0", "--config", config("quick"), "--journal", path.join(folder, "runs.sqlite")],
+        {
+          environment,
+          onOutput: (output, child) => {
+            const url = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(output)?.[0]
+            if (url !== undefined) using ??= use(url).finally(() => child.kill("SIGTERM"))
+          }
+        }
+      )
+      assert.deepStrictEqual(await using, [401, 200, 429, 401], "none, paid, over the day's limit, revoked")
+      assert.notInclude(served.output + served.errors, secret)
+
+      const listed = await divisi(["key", "list", "--json"], { environment })
+      assert.notInclude(listed.output, secret.slice(-44))
+      expect(valuesOf(listed.output)[0]).toEqual([
+        {
+          id,
+          name: "alice",
+          createdAt: expect.any(Number),
+          revokedAt: expect.any(Number),
+          limits: { dayUsd: 0.015 },
+          spentUsd: 0.01
+        }
+      ])
+      expect((await divisi(["key", "list"], { environment })).output).toMatch(
+        /alice {3}revoked \d{4}-\d\d-\d\d {3}0\.0100/
+      )
+    }))
+
+  it("says in a line what is wrong with an id or a file", () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "keys.json")
+      const unknown = await divisi(["key", "revoke", "nobody", "--keys", file])
+      assert.strictEqual(unknown.code, 2)
+      expect(unknown.errors).toMatch(/^divisi: No key is called nobody/)
+      fs.writeFileSync(file, "{}")
+      const foreign = await divisi(["key", "list", "--keys", file])
+      assert.strictEqual(foreign.code, 1)
+      expect(foreign.errors).toMatch(/keys\.json has no keys that can be read/)
+    }))
+})
