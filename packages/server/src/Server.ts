@@ -120,10 +120,14 @@ const mistake = new ApiError({ kind: "server", message: "This server made a mist
 const isUnknownRoute = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** The model that a path names; none of a path that cannot be read. */
+/** The model that a path names, as it stands where it cannot be read. */
 const namedIn = (url: string): string => {
   const name = url.replace(/\?.*$/, "").slice("/v1/models/".length)
-  return /%(?![0-9A-Fa-f]{2})/.test(name) ? name : decodeURIComponent(name)
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }
 
 /** Makes a server. What goes on in it is stopped when the scope closes. */

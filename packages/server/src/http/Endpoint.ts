@@ -134,7 +134,8 @@ const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<Respon
     return Respond.json(wire.whole(segment.about, segment.parts), 200, headers)
   })
 
-const teamOf = ({ models }: Context, caller: Caller, { choice, model }: Request): Models.Team => {
+/** Who answers a request of a caller. Throws an `ApiError`. */
+export const teamOf = ({ models }: Context, caller: Caller, { choice, model }: Request): Models.Team => {
   if (Models.mayName(model, caller.models)) return Models.team(Models.allowed(models, caller.workers), model, choice)
   const message = `This key may not use the model "${model}", but ${caller.models?.join(", ")}.`
   throw new ApiError({ kind: "permission", message, field: "model" })

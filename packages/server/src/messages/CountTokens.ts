@@ -5,7 +5,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Endpoint from "../http/Endpoint.ts"
 import * as Respond from "../http/Respond.ts"
-import * as Models from "../Models.ts"
+import type * as Models from "../Models.ts"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { Request } from "../wire/Wire.ts"
 import { errorBody } from "./MessagesError.ts"
@@ -29,11 +29,11 @@ const count = Effect.fnUntraced(function* (
   context: Endpoint.Context,
   incoming: HttpServerRequest.HttpServerRequest
 ): Effect.fn.Return<number, ApiError> {
-  yield* context.authenticate(incoming.headers)
+  const caller = yield* context.authenticate(incoming.headers)
   const text = yield* Endpoint.bodyOf(context, incoming)
   return yield* Endpoint.attempt(() => {
     const request = readCounted(Endpoint.parse(text), incoming.headers)
-    return tokensOf(request, Models.team(context.models, request.model, request.choice))
+    return tokensOf(request, Endpoint.teamOf(context, caller, request))
   })
 })
 
