@@ -15,6 +15,8 @@ export interface Contender {
   readonly prepare: (workload: Workload) => Promise<Prepared>
   /** The same with tracing and a record of the run in memory, where the contender has such a thing. */
   readonly prepareRecorded?: ((workload: Workload) => Promise<Prepared>) | undefined
+  /** The same with a record on disk, from which a run goes on after a crash, where the contender has such a thing. */
+  readonly prepareDurable?: ((workload: Workload) => Promise<Prepared>) | undefined
   /** The same with a store of finished runs that is capped, where the contender has such a thing. */
   readonly prepareStored?: ((workload: Workload) => Promise<Prepared>) | undefined
 }

@@ -1,8 +1,10 @@
 /** The measurements, as they are made within one process of one contender. */
+import { fsyncSync, openSync, writeSync } from "node:fs"
 import { setImmediate } from "node:timers/promises"
 import type { Contender, Prepared } from "./Contender.ts"
 import type { RowId, Settings } from "./Row.ts"
 import { median, slope } from "./Statistics.ts"
+import { temporaryFile } from "./temporary.ts"
 import { criticalPathMillis, expected, fiveSteps, type Gate, gated, immediate, timed, uneven } from "./Workload.ts"
 
 /** Takes one sample. */
@@ -51,7 +53,6 @@ const startAll = async (count: number, { run }: Prepared, gate: Gate): Promise<R
 
 /** The median time of one run after another, in microseconds. */
 const latency = async (prepared: Prepared, settings: Settings): Promise<Measurement> => {
-  check(await prepared.run())
   await runFor(settings.warmUpMillis, prepared)
   return async () => {
     const times: Array<number> = []
@@ -64,10 +65,29 @@ const latency = async (prepared: Prepared, settings: Settings): Promise<Measurem
   }
 }
 
+/** The time of one run after another, over that of one write that the disk has acknowledged, side by side. */
+const inFsyncs = async (prepared: Prepared, settings: Settings): Promise<Measurement> => {
+  const run = await checkedLatency(prepared, settings)
+  const file = openSync(temporaryFile("fsync"), "w")
+  const page = Buffer.alloc(4096)
+  const write = async () => {
+    writeSync(file, page)
+    fsyncSync(file)
+    return ""
+  }
+  const fsync = await latency({ run: write }, settings)
+  return async () => (await run()) / (await fsync())
+}
+
+const checkedLatency = async (prepared: Prepared, settings: Settings): Promise<Measurement> => {
+  check(await prepared.run())
+  return latency(prepared, settings)
+}
+
 /** The CPU time of the whole process per run, in microseconds: many runs in flight before the first can go on. */
-const concurrent = async (contender: Contender, settings: Settings): Promise<Measurement> => {
+const concurrent = async (prepare: Contender["prepare"], settings: Settings): Promise<Measurement> => {
   const gate = gated(fiveSteps)
-  const prepared = await contender.prepare(gate.workload)
+  const prepared = await prepare(gate.workload)
   const batch = async () => {
     gate.close()
     const before = process.cpuUsage()
@@ -135,13 +155,19 @@ export const prepare = async (
   const workload = immediate(fiveSteps)
   switch (row) {
     case "run":
-      return latency(await contender.prepare(workload), settings)
+      return checkedLatency(await contender.prepare(workload), settings)
     case "recorded": {
       const recorded = await contender.prepareRecorded?.(workload)
-      return recorded === undefined ? undefined : latency(recorded, settings)
+      return recorded === undefined ? undefined : checkedLatency(recorded, settings)
     }
     case "concurrent":
-      return concurrent(contender, settings)
+      return concurrent(contender.prepare, settings)
+    case "durable": {
+      const durable = await contender.prepareDurable?.(workload)
+      return durable === undefined ? undefined : inFsyncs(durable, settings)
+    }
+    case "durableConcurrent":
+      return contender.prepareDurable && concurrent(contender.prepareDurable, settings)
     case "uneven":
       return unevenRatio(contender)
     case "inFlight":

@@ -97,8 +97,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/run/WorkerCall.ts",
     edits: [
       {
-        from: "place === undefined ? sent : Effect.andThen(intend(place, call), sent)",
-        to: "place === undefined ? sent : Effect.tap(sent, () => intend(place, call))"
+        from: "isNew ? Effect.andThen(intend(place, call), sent) : sent",
+        to: "isNew ? Effect.tap(sent, () => intend(place, call)) : sent"
       }
     ]
   },

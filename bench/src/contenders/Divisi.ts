@@ -4,6 +4,7 @@
  */
 import { conduct, free, memoryCache, policy, worker as workerOf } from "@divisi/core/promise"
 import type { Contender } from "../Contender.ts"
+import { temporaryFile } from "../temporary.ts"
 import type { Workload } from "../Workload.ts"
 
 const optionsOf = ({ plan, worker }: Workload) => ({
@@ -28,6 +29,12 @@ export const contender: Contender = {
     const [Telemetry, Tracer] = await Promise.all([import("@divisi/core/Telemetry"), import("effect/Tracer")])
     const options = { ...optionsOf(workload), telemetry: Telemetry.recorder(Tracer.nativeTracer) }
     return { run: async () => (await conduct(options)).transcript.answer ?? "" }
+  },
+  // Each run is in the journal, with a name of its own; the folder stays for as long as the process.
+  prepareDurable: async (workload) => {
+    const { openJournal } = await import("@divisi/files/promise")
+    const options = { ...optionsOf(workload), journal: await openJournal({ file: temporaryFile("runs.sqlite") }) }
+    return { run: async () => (await conduct(options)).answer ?? "" }
   },
   // The capped store is the response cache; each run has a seed of its own, so that it never finds an answer.
   prepareStored: async (workload) => {

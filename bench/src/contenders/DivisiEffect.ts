@@ -9,7 +9,9 @@ import { free } from "@divisi/core/Usage"
 import type { Worker, WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
 import type { Contender } from "../Contender.ts"
+import { temporaryFile } from "../temporary.ts"
 import type { Workload } from "../Workload.ts"
 
 const answer = (text: string): ReadonlyArray<WorkerPart> => [
@@ -64,6 +66,15 @@ export const contender: Contender = {
       return recorder.transcript()?.answer ?? ""
     })
     return { run: () => Effect.runPromise(program) }
+  },
+  prepareDurable: async (workload) => {
+    const DiskJournal = await import("@divisi/files/DiskJournal")
+    const journal = await Effect.runPromise(
+      Scope.provide(DiskJournal.make({ file: temporaryFile("runs.sqlite") }), Scope.makeUnsafe())
+    )
+    const conductor = makeConductor(workload)
+    const run = Effect.suspend(() => conductor.run(workload.plan.question, { journal }))
+    return { run: () => Effect.runPromise(Effect.map(run, ({ answer }) => answer ?? "")) }
   },
   // The capped store is the response cache; each run has a seed of its own, so that it never finds an answer.
   prepareStored: async (workload) => {

@@ -3,7 +3,6 @@ import fs from "node:fs"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import type * as Journal from "@divisi/core/Journal"
-import { JournalContract } from "@divisi/testkit/journals"
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as DiskJournal from "../src/DiskJournal.ts"
@@ -14,16 +13,6 @@ import { start } from "./processes.ts"
 const root = folder()
 let files = 0
 const fresh = () => path.join(root, `${files++}`, "runs.sqlite")
-
-JournalContract.contract({
-  name: "The journal on disk",
-  fresh: () => {
-    const file = fresh()
-    return DiskJournal.make({ file })
-  },
-  describe,
-  it
-})
 
 const entry = (round: number, padding = ""): Journal.Entry => ({
   type: "found",

@@ -29,6 +29,7 @@ export interface Known {
   /** Of what was asked; absent where only a transcript tells of it, or the gate had refused the call. */
   hash?: string | undefined
   worst?: Paid | undefined
+  worker?: string | undefined
   /** By which the vendor can be asked for the answer again. */
   handle?: string | undefined
   /** Absent where the process ended before it was known. */

@@ -134,7 +134,7 @@ const finishTurn = (step: OpenStep, event: Of<"turn-finished">) => {
   discard(step)
 }
 
-/** A step that waited goes on once it is given something. */
+/** A step that waited goes on once it is given something, or somebody else takes it over; or it has ended. */
 const goOn = (step: OpenStep) => {
   if (step.state !== "suspended") return
   step.state = "running"
@@ -181,6 +181,7 @@ const onStep = (step: OpenStep, event: StepEvent) => {
       step.lost.push(lostCall(event))
       return
     case "step-reassigned":
+      goOn(step)
       discard(step)
       step.worker = event.to
       step.reassigned.push({ from: event.from, at: event.at })
@@ -199,14 +200,17 @@ const onStep = (step: OpenStep, event: StepEvent) => {
       step.notices.push(event.notice)
       return
     case "step-finished":
+      goOn(step)
       return finishStep(step, event)
     case "step-failed":
+      goOn(step)
       step.state = "failed"
       step.endedAt = event.at
       step.durationMillis = event.durationMillis
       step.detail = event.message
       return
     case "step-skipped":
+      goOn(step)
       step.state = "skipped"
       step.endedAt = event.at
       step.detail = event.reason

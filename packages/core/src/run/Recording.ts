@@ -14,6 +14,7 @@ import type { Known } from "../record/Recorded.ts"
 import type { Listener, Of, Parent, RunEvent, WaitingCall } from "../record/RunEvent.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
 import { question } from "../task/Task.ts"
+import type { Paid } from "../task/Usage.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -44,6 +45,8 @@ export interface Recording {
   readonly mismatch: (call: string, detail: string) => Effect.Effect<never>
   /** Takes the events of the run, and of those nested in it. */
   readonly listener: Listener
+  /** The attempts that were in doubt, and that it has not come to again. */
+  readonly doubts: () => ReadonlyArray<Doubt>
   /** Why it cannot go on. */
   readonly broken: () => Broken | undefined
   /**
@@ -51,6 +54,13 @@ export interface Recording {
    * again; one that was stopped, or whose journal is broken, can be resumed.
    */
   readonly end: Effect.Effect<void>
+}
+
+/** An attempt whose process ended before its answer came. */
+export interface Doubt extends Paid {
+  readonly call: string
+  readonly attempt: number
+  readonly worker: string
 }
 
 /** A run as its journal has it. */
@@ -83,7 +93,7 @@ interface Past {
 
 const learn = (known: Array<Known>, entry: Journal.CallEntry) => {
   const { attempt } = entry
-  if (entry.type === "intent") known[attempt] = { hash: entry.hash, worst: entry.worst }
+  if (entry.type === "intent") known[attempt] = { hash: entry.hash, worst: entry.worst, worker: entry.worker }
   else if (entry.type === "handle") known[attempt] = { ...known[attempt], handle: entry.handle }
   else if (entry.type === "withdrawn") known.length = Math.min(known.length, attempt)
   else {
@@ -115,6 +125,18 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>): Past => {
   }
   return { calls, events, seed }
 }
+
+/** What is in doubt of all calls but those that were come to again. */
+const doubtsIn = ({ calls }: Past, isKnown: (call: string) => boolean): ReadonlyArray<Doubt> =>
+  [...calls].flatMap(([call, attempts]) =>
+    isKnown(call)
+      ? []
+      : attempts.flatMap(({ outcome, worker, worst }, attempt) =>
+          outcome !== undefined || worker === undefined || worst === undefined
+            ? []
+            : [{ call, attempt, worker, ...worst }]
+        )
+  )
 
 /** Tells requests apart: a run that asks something else must be found out, not kept from it. */
 const hashOf = (asked: string): string => `${asked.length.toString(36)}-${(Hash.string(asked) >>> 0).toString(36)}`
@@ -279,6 +301,7 @@ export const open = Effect.fnUntraced(function* (
   writer.recall(entries)
   if (entries.length === 0) writer.add({ type: "begun", seed: options.seed })
   const counts = new Map<string, number>()
+  const visited = new Set<string>()
   let ending: RunEvent | undefined
 
   /** An event that was told before is told as it was; a new one is written. */
@@ -313,6 +336,7 @@ export const open = Effect.fnUntraced(function* (
       const count = counts.get(place) ?? 0
       counts.set(place, count + 1)
       const call = `${place}/${count}`
+      visited.add(call)
       return { recording, call, hash: hashOf(asked), past: past.calls.get(call) ?? [] }
     },
     intend: (entry) =>
@@ -340,6 +364,7 @@ export const open = Effect.fnUntraced(function* (
       if (isEnd(event) && writer.broken() === undefined) writer.add({ type: "event", event })
       ending = event
     },
+    doubts: () => doubtsIn(past, (call) => visited.has(call)),
     broken: writer.broken,
     end: Effect.suspend(() => {
       const told = Effect.sync(() => ending?.type === "run-finished" && tellEnd(ending))

@@ -25,13 +25,14 @@ import type { Options, Past, Round, RunOptions, RunResult } from "./Conductor.ts
 import type * as Critic from "./Critic.ts"
 import { completing } from "./completing.ts"
 import * as Executor from "./Executor.ts"
-import { finished } from "./ending.ts"
+import { finished, isOver } from "./ending.ts"
 import { equipmentOf, ready, recordedOf, type Unsupported } from "./equip.ts"
 import { hearing } from "./hearing.ts"
 import * as Journaled from "./journaled.ts"
 import * as Resilience from "./Resilience.ts"
 import { ResponseCache } from "./ResponseCache.ts"
 import type { RunSettings } from "./RunSettings.ts"
+import { settleDoubts } from "./replayed.ts"
 import type { Equipment } from "./StepTurns.ts"
 import { checkedGrade, proposalOf } from "./shapes.ts"
 import { type Answered, type CallContext, call } from "./WorkerCall.ts"
@@ -149,6 +150,7 @@ export const conduct = (
       const rounds =
         recording === undefined ? runRounds(state) : Effect.andThen(Journaled.stopped(recording), runRounds(state))
       const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))
+      if (journaled !== undefined && isOver(state, exit)) yield* settleDoubts(context)
       const ended = finished(state, startedAt, exit)
       const result = journaled === undefined ? ended : yield* journaled.end(ended)
       onResult?.(result)

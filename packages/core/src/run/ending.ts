@@ -58,6 +58,10 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
       }
 }
 
+/** Whether a run has come to an end of its own: nobody goes on with it. */
+export const isOver = ({ stopped, waitingFor }: State, exit: Exit.Exit<void, RunError>): boolean =>
+  stopped !== undefined || (waitingFor.length === 0 && !(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)))
+
 /** The result of a run that has ended, which it tells. */
 export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
   const { context, rounds, runId, waitingFor } = state

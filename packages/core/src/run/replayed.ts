@@ -5,11 +5,12 @@
 import * as Effect from "effect/Effect"
 import { defined } from "../Fields.ts"
 import type { Known, Outcome } from "../record/Recorded.ts"
+import type { RunEvent } from "../record/RunEvent.ts"
 import type { BudgetExceeded, Paid } from "../task/Usage.ts"
 import { noUsage } from "../task/Usage.ts"
 import { WorkerError } from "../task/Worker.ts"
 import { outputBound, worstCase } from "./bounds.ts"
-import type { Slot } from "./Recording.ts"
+import type { Doubt, Slot } from "./Recording.ts"
 import type { Answer, Entry, Failure } from "./ResponseCache.ts"
 import type { Call as Received } from "./receive.ts"
 import type { Call, CallContext } from "./WorkerCall.ts"
@@ -112,6 +113,39 @@ const tellLost = ({ emit }: CallContext, { round, step, turn, worker }: Call, pa
     ...defined({ type: "call-lost", round, step, turn: turn === 0 ? undefined : turn, worker: worker.id }),
     ...paid
   })
+
+/** The event of a doubt, by the address of its call: `run/round/by/number`, where a run's id may have slashes, too. */
+const lostEvent = ({ attempt: _, call, worker, ...paid }: Doubt, at: number): RunEvent => {
+  const [, by = "", round] = call.split("/").reverse()
+  const runId = call.split("/").slice(0, -3).join("/")
+  const step = Number(by)
+  const place = { round: Number(round), step: Number.isInteger(step) ? step : undefined }
+  return { ...defined({ type: "call-lost", ...place, worker }), ...paid, runId, at }
+}
+
+/**
+ * What was in doubt, and the run did not come to again before it ended (another limit, another order): it is charged and
+ * told all the same.
+ */
+export const settleDoubts = ({ clock, ledger, recording }: CallContext): Effect.Effect<void> =>
+  Effect.forEach(
+    recording?.doubts() ?? [],
+    (doubt) => {
+      const { attempt, call, costUsd, usage } = doubt
+      const amount = { costUsd, tokens: usage.inputTokens + usage.outputTokens }
+      const charged = Effect.flatMap(ledger.reserve(amount, `${call}/${attempt}`), (own) =>
+        ledger.settle(own, { costUsd, usage })
+      )
+      return Effect.map(
+        Effect.catch(charged, () => ledger.charge(costUsd ?? 0)),
+        () => {
+          recording!.note({ type: "lost", call, attempt, costUsd, usage })
+          recording!.listener(lostEvent(doubt, clock.currentTimeMillisUnsafe()))
+        }
+      )
+    },
+    { discard: true }
+  )
 
 /** Why a call failed whose answer was lost with its process, and that was not to be made again. */
 export const lostDetail = "the process that had asked it ended before its answer came"
