@@ -1,6 +1,6 @@
 /**
- * Options that plain JavaScript gives: an unknown or misspelt name, a value of another kind, something left out. Each is
- * told in words of who wrote it, before anything runs.
+ * Checks the options that plain JavaScript gives. An unknown or misspelt name, a value of the wrong kind or a missing
+ * option is an error in the caller's own words, before anything runs.
  *
  * A {@link Shape} names the options and how each is checked; the compiler holds it to the interface with `satisfies`. It
  * is looked up once for each option that is given, so a check takes about a microsecond.

@@ -102,7 +102,7 @@ const objectionTo = (
 export const matches =
   (shape: Shape): Check =>
   async (answer) => {
-    // Libraries of schemas are loaded by who has one.
+    // A program without schemas loads no library of them.
     const { compileShape } = await import("../task/compileShape.ts")
     const { check } = await Effect.runPromise(compileShape("the check", shape))
     const value: unknown = JSON.parse(jsonText(answer))

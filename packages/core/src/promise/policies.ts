@@ -97,7 +97,7 @@ export const languagePolicy = (options: LanguagePolicy.Options): Policy => {
     name: rest.name ?? rest.model.id,
     propose: (context) =>
       Effect.flatMap(
-        // Prompts and readers of plans are loaded by who plans with a model.
+        // A program whose policies are functions loads neither prompts nor readers of plans.
         Effect.promise(() => import("../policy/LanguagePolicy.ts")),
         ({ make }) => make(rest).propose(context)
       )

@@ -85,7 +85,7 @@ interface Started {
 
 type Listener = (event: RunEvent) => void
 
-/** Both hear each event. What the second gives is handed on: the promise of an async listener is watched. */
+/** Both hear each event. The result is that of the second, so that the promise of an async listener is watched. */
 const both =
   (first: Listener, second: Listener): Listener =>
   (event) => {
@@ -188,21 +188,21 @@ const resuming = (options: ConductOptions, transcript: () => Transcript.Transcri
 }
 
 /**
- * What a run is gone on with: its transcript, or its `runId` and the `journal` that keeps it; and the options that it had,
- * its `seed` too where it goes on from its transcript.
+ * What `resume` needs: the transcript of the run, or its `runId` and the `journal` that keeps it; and the options with
+ * which it was begun, the `seed` included where it goes on from its transcript.
  */
 export type ResumeOptions = Omit<ConductOptions, "question" | "runId" | "resume"> & Conductor.Resumption
 
 /**
- * Goes on with a run that was suspended, stopped or killed, from its transcript or from a journal, in another process,
- * too. What it has already got is not paid again; of a run that its journal knows to have ended, the result is given
- * again.
+ * Resumes a run that was suspended, stopped or killed, from its transcript or from a journal, in this process or
+ * another. Nothing that it has already got is paid for again. For a run that has ended by its journal, the result is
+ * given again.
  *
  * **Details**
  *
- * Pool, policy, tools and settings are to be those with which it was begun. A run of a journal that asks something else
- * than it did stops with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` where the journal
- * does not know the run, or another process carries it on.
+ * Give it the pool, policy, tools and settings with which it was begun. A run of a journal that asks for something else
+ * than before stops with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` where the
+ * journal does not know the run, or another process carries it on.
  *
  * **Example**
  *
@@ -285,7 +285,7 @@ export const conduct = async (options: ConductOptions): Promise<ConductResult> =
   return withTranscript(options, usable(await result), transcript)
 }
 
-/** A run whose journal could not be used from the beginning has no transcript. */
+/** Where the journal could not be used from the beginning, there is no transcript. */
 const usable = (result: Conductor.RunResult): Conductor.RunResult => {
   if (result.error instanceof JournalError && result.spend.calls === 0 && result.rounds.length === 0) throw result.error
   return result

@@ -24,7 +24,7 @@ export const encodeTranscript = (transcript: Transcript): string => JSON.stringi
  * version of another release, the first field that is of another form.
  */
 export const decodeTranscript = async (text: string): Promise<Transcript> => {
-  // Schemas are loaded by who reads: a run needs none.
+  // A run needs no schemas: they are loaded when a transcript is read.
   const wire = await import("../record/Wire.ts")
   return Result.getOrThrow(wire.decodeTranscript(text))
 }

@@ -91,7 +91,7 @@ const onDelta = (state: AnswerText, text: string): Emission => {
   return [{ ...state, emitted: emitted + news, repeated: undefined }, news]
 }
 
-/** What a worker says before it calls a tool stays; a text of another shape is void as that of a failed call is. */
+/** What a worker says before it calls a tool stays. A text of the wrong shape is void, like that of a failed call. */
 const onTurn = (state: AnswerText, { error }: Of<"turn-finished">): Emission => {
   const { emitted, from } = state
   if (emitted.length === from) return [state, ""]

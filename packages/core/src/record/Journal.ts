@@ -220,20 +220,22 @@ export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent>
 export const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean =>
   entries.some((entry) => entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === run)
 
-/** How it stands with a run: how it ended, or whether it goes on, waits for somebody, or was stopped. */
+/** The state of a run: how it ended, or whether it goes on, waits for somebody, or was stopped. */
 export type State = Ending | "running" | "waiting" | "stopped"
 
 /** How it stands with a run. */
 export const stateOf = ({ ending, owner, waitsFor }: Summary): State =>
   ending ?? (owner !== undefined ? "running" : waitsFor !== undefined ? "waiting" : "stopped")
 
-/** What goes: runs that nobody has changed for so long, and the oldest ones until no more bytes than these are left. */
+/**
+ * Which runs are removed: those unchanged for longer than an age, then the oldest until at most so many bytes are left.
+ */
 export interface Bounds {
   readonly olderThanMillis?: number | undefined
   readonly maxBytes?: number | undefined
 }
 
-/** Removes runs by age and size, those that were changed longest ago first. Returns those that it has removed. */
+/** Removes runs by age and size, those that were changed longest ago first. Returns the ids of the removed runs. */
 export const prune = (
   journal: Journal,
   now: number,

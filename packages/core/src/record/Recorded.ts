@@ -14,7 +14,7 @@ export interface Address {
   readonly by: "policy" | "step" | "critic"
   readonly round: number
   readonly step?: number | undefined
-  /** Which call it is of who asks. */
+  /** The number of the call among those of its step, policy or critic. */
   readonly turn: number
   readonly worker: string
 }
@@ -26,7 +26,7 @@ export type Outcome = WithoutPlace<Exclude<CallEntry, { readonly type: "intent" 
 
 /** What is known of an attempt. */
 export interface Known {
-  /** Of what was asked; absent where only a transcript tells of it, or the gate had refused the call. */
+  /** The hash of what was asked; absent where only a transcript tells of it, or where the gate refused the call. */
   hash?: string | undefined
   worst?: Paid | undefined
   worker?: string | undefined

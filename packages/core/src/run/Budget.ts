@@ -88,9 +88,9 @@ export interface Ledger {
   readonly isLimited: boolean
   /**
    * Sets an amount aside, waiting for others to settle when that can make room. Run it where nothing interrupts
-   * (`Effect.uninterruptible`), or what is granted in the instant of an interruption stays reserved for ever; the waiting
-   * itself can be interrupted. `call` names the call: an account that outlives its process sets aside and charges once
-   * what has one name, however often it is said.
+   * (`Effect.uninterruptible`), or what is granted in the instant of an interruption stays reserved for ever; the
+   * waiting itself can be interrupted. `call` names the call: an account that outlives its process reserves and charges
+   * once for each name, however often it is asked.
    */
   readonly reserve: (amount: Amount, call?: string) => Effect.Effect<Reservation, BudgetExceeded>
   /** Replaces a reservation by what the call used. */

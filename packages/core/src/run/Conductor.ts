@@ -61,7 +61,7 @@ export interface RunOptions {
   readonly found?: "free" | "as-made" | undefined
   /**
    * Where the run is kept, so that it survives its process; `Journal` of the context by default. A run whose `runId` it
-   * knows is gone on with, or its result given again: it is never begun twice.
+   * knows is resumed, or its result is given again: it never begins twice.
    */
   readonly journal?: Journal.Journal | undefined
   /** Instead of the Conductor's. */
@@ -177,9 +177,9 @@ export class Conductor extends Context.Service<
     readonly run: (task: Task.Input, options?: RunOptions) => Effect.Effect<RunResult>
     /**
      * Goes on with a run that was suspended, stopped or killed: runs it again with its transcript or its journal as the
-     * first source of answers, so that nothing is asked or paid for twice. The same options are to be given as to the run
-     * itself; its task comes from the record, and with a journal its seed, too. Giving the same results again gives the
-     * same, and of a run that its journal knows to have ended, the result is given again.
+     * first source of answers, so that nothing is asked or paid for twice. Give it the options of the run itself. The
+     * task comes from the record, and with a journal the seed, too. The same results given again lead to the same run;
+     * for a run that has ended by its journal, the result is given again.
      */
     readonly resume: (resumption: Resumption, options?: RunOptions) => Effect.Effect<RunResult>
     /** Starts a run that can be stopped. It is interrupted when the scope closes. `RunStream` makes a stream of it. */

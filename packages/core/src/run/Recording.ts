@@ -149,7 +149,7 @@ const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
   seed: `${seed}`
 })
 
-/** What a run is begun with that it was not begun with before, in words. */
+/** What is not as it was when the run began, in words. */
 const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): string | undefined => {
   const [then, again] = [beginningOf(before), beginningOf(now)]
   const name = (["question", "policy", "pool", "seed"] as const).find((name) => then[name] !== again[name])
@@ -164,7 +164,7 @@ const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): stri
 /** How much of a question a list of runs can show. */
 const mostShown = 200
 
-/** What a waiting call is called in a list of runs. */
+/** The name of a waiting call in a list of runs. */
 const waitsFor = ({ call, for: what, id }: WaitingCall): string =>
   `${call.name} (${id}${what === "approval" ? ", to be allowed" : ""})`
 
@@ -220,7 +220,7 @@ const writing = (
   let broken: Broken | undefined
   let isForked = false
 
-  /** Takes what waits, and writes it. Nobody else begins to before it is there. */
+  /** Takes what waits, and writes it. Nobody else begins to write before that is done. */
   const append = (): Effect.Effect<void> => {
     const entries = waiting
     const batch: Journal.Batch = { run, epoch: claim.epoch, seq: next, entries, head: heads.head() }

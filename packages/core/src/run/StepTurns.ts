@@ -47,10 +47,10 @@ export interface Conversation {
   corrections: number
 }
 
-/** A conversation of which nothing was said. */
+/** A conversation in which nothing was said yet. */
 export const begin = (): Conversation => ({ messages: [], turn: 0, toolRounds: 0, corrections: 0 })
 
-/** What stands: the vendor's own words of reasoning are for it alone. */
+/** Drops what one vendor alone can read, its signed reasoning, before another worker goes on. */
 export const handOver = ({ messages }: Conversation): void => {
   for (const [index, message] of messages.entries()) {
     if (message.role !== "assistant" || message.echo === undefined) continue

@@ -35,7 +35,7 @@ export type Read =
 
 const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
 
-/** Makes tools ready. Schemas are loaded by who has one: a run without tools needs none. */
+/** Makes tools ready. A run without tools loads no schemas. */
 export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>): Effect.fn.Return<Toolbox, ShapeError> {
   const { compileShape, ShapeError } = yield* compiling()
   const ready = new Map<string, Ready>()
@@ -149,7 +149,7 @@ export const prepare = Effect.fnUntraced(function* (box: Toolbox, context: ToolC
   }
 })
 
-/** Somebody is asked where the function that says so throws. */
+/** Whether a person is asked. Where the function that decides this throws, somebody is. */
 const isAsked = (needsApproval: (input: unknown) => boolean, input: unknown): boolean => {
   try {
     return needsApproval(input)

@@ -68,9 +68,9 @@ export interface Call {
   readonly round: number
   /** Absent when the call is the policy's own, or a critic's. */
   readonly step?: number | undefined
-  /** Who asks: what stands for the step in the call's address where there is none. */
+  /** Who asks. In the call's address it takes the place of a step that there is not. */
   readonly by: "policy" | "step" | "critic"
-  /** The how manieth call it is of who asks, within the round and the step; failed attempts are of the same call. */
+  /** The number of the call among those of its step, or of the round's policy or critic. Failed attempts share it. */
   readonly turn: number
   readonly onDelta?: DeltaListener | undefined
   /** Takes the answer in the turn in which it is charged: no interruption can come between. */
@@ -269,7 +269,7 @@ const entryOf = (
   failures: ReadonlyArray<Failure>
 ): ResponseCache.Entry => ({ ...answer, durationMillis, failures: failures.length === 0 ? undefined : failures })
 
-/** Gives an answer to who pays and to who asked, whatever the one makes of it. */
+/** Gives an answer to the payer, and then to the caller, even where the payer's function throws. */
 const giveAnswer = (
   { payer }: CallContext,
   call: Call,
@@ -322,7 +322,7 @@ const show = ({ onDelta }: Call, { reasoning, text }: ResponseCache.Entry) => {
   onDelta?.("text", text)
 }
 
-/** A cached answer for the run: free, or charged as made with the failures before it, with the time that it took added. */
+/** A cached answer for the run: free, or charged as if it were made now, with its time and the failures before it. */
 const take = (
   context: CallContext,
   call: Call,
@@ -337,7 +337,7 @@ const take = (
       call.onAnswer(answered({ ...entry, usage: noUsage }, 0, true, 0))
     })
   }
-  // What is kept was written by others, or long ago: it is held to what can be, as what is received.
+  // What a cache holds was written by others, or long ago: its usage is checked like that of a new answer.
   const credible = (usage: Usage) => checked(usage, () => estimateOf(call, text))
   const again = Effect.forEach(
     failures,

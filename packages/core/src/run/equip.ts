@@ -1,4 +1,4 @@
-/** What a run offers its workers: its tools and the shape of its answer, and what an earlier segment of it has got. */
+/** What a run offers its workers: its tools, the shape of its answer, and what it got before it was resumed. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Recorded from "../record/Recorded.ts"

@@ -24,7 +24,7 @@ export type Begun =
       readonly recording: Recording.Recording
       /** What it did before. */
       readonly before: Transcript | undefined
-      /** Ends it: what has not come into the journal has not happened. */
+      /** Ends it. Whatever could not be written into the journal is taken out of the result. */
       readonly end: (result: RunResult) => Effect.Effect<RunResult>
     }
 
@@ -65,7 +65,7 @@ const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => 
   }
 }
 
-/** The result of a run that cannot be gone on with: of its journal, or for what it was given. */
+/** The result of a run that cannot be resumed, because of its journal or of what it was given. */
 export const unusable = (runId: string, error: Recording.Broken | OptionsError): RunResult => ({
   runId,
   ending: "failed",
@@ -131,15 +131,15 @@ export const begin = Effect.fnUntraced(function* (
   return { _tag: "Going", recording, before, end }
 })
 
-/** A run that is gone on with. */
+/** A run to resume. */
 export interface Resumed {
   readonly runId: string
   readonly past: Past
-  /** That of a run in a journal, which says also that there was none. */
+  /** The seed of a run in a journal, which also knows that none was given. Absent for a run without a journal. */
   readonly begun: { readonly seed: number | undefined } | undefined
 }
 
-/** Finds what a run is gone on with. */
+/** Finds what a run is resumed with. */
 export const resumed = Effect.fnUntraced(function* (
   { results = {}, runId, transcript }: Resumption,
   given: Journal.Journal | undefined

@@ -1,6 +1,6 @@
 /**
- * Calls that a run has made before: what its journal is told of an attempt, and how a call of which a journal or a
- * transcript knows is told again instead of being made and paid again.
+ * Calls that a run has made before. Attempts are written into its journal; a call that a journal or a transcript knows
+ * is told again, and neither made nor paid for again.
  */
 import * as Effect from "effect/Effect"
 import { defined } from "../Fields.ts"
@@ -38,7 +38,7 @@ export interface Numbered extends Slot {
 /** The name of an attempt on accounts. */
 export const nameOf = ({ attempt, call }: Numbered): string => `${call}/${attempt}`
 
-/** The most that a call can have used. */
+/** The most that a call may have used. */
 const worstOf = (call: Call): Paid => {
   const { costUsd, tokens } = worstCase(call)
   const outputTokens = outputBound(call)
@@ -159,7 +159,7 @@ interface Ways {
   readonly tellInterruption: (paid: Paid) => void
 }
 
-/** A call of which something is known: that is told as it was, and the rest is made. */
+/** Tells what is known of a call as it was, and makes the rest of it. */
 export const replay = (
   context: CallContext,
   call: Call,

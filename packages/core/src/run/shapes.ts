@@ -1,4 +1,4 @@
-/** What policies and critics give, held to its form before anything is done with it: their code can be wrong, too. */
+/** Checks the form of what policies and critics give before it is used: their code can be wrong, too. */
 import * as Effect from "effect/Effect"
 import { defined } from "../Fields.ts"
 import { type Context, type Policy, PolicyError, type Proposal } from "../policy/Policy.ts"

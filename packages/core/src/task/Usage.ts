@@ -200,7 +200,7 @@ const names = ["inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteTo
 
 type Told = { readonly [Name in keyof Usage]?: unknown }
 
-/** Whether all that was told is as it can be. Written out, as it is asked of every call. */
+/** Whether every reported count is possible. It is written out for speed, as it runs for every call. */
 const isSame = (told: Told, counts: Pick<Told, (typeof names)[number]>): boolean =>
   told.inputTokens === counts.inputTokens &&
   told.outputTokens === counts.outputTokens &&

@@ -1,4 +1,4 @@
-/** Answers of workers as streams, whether they come whole or in pieces: for who calls a worker outside of a run. */
+/** Answers of workers as streams, whether they come whole or in pieces: for calls outside of a run. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { PartStream, Worker, WorkerRequest } from "./Worker.ts"

@@ -19,7 +19,7 @@ export class ShapeError extends Data.TaggedError("ShapeError")<{ readonly what: 
 /** What a run needs of a shape. */
 export interface Compiled {
   readonly schema: JsonSchema
-  /** The decoded value, or what is wrong with it, for who wrote it. */
+  /** The decoded value, or what is wrong with it, in words for the model that wrote it. */
   readonly check: (value: unknown) => Effect.Effect<unknown, string>
 }
 
