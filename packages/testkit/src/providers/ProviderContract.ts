@@ -34,13 +34,13 @@ export type { Connection, Expectation, Expectations, Options, Setting, Subject }
 
 /** One thing that a provider must do. */
 export interface Case {
-  /** By which a gap is declared, e.g. `usage/cached`. */
+  /** The id by which a gap is declared, e.g. `usage/cached`. */
   readonly id: string
   /** What the worker does, in a sentence. */
   readonly name: string
   /** Whether only an answer that comes piece by piece can do it; false when absent. */
   readonly needsStream?: boolean | undefined
-  /** What a worker must say that it can do to be asked it; nothing when absent. */
+  /** The capabilities that a worker must declare before this is asked of it; none when absent. */
   readonly needs?: keyof Capabilities | undefined
   /** Throws when the worker does not. */
   readonly run: (subject: Subject) => Promise<void>
@@ -73,7 +73,10 @@ export const cases: ReadonlyArray<Case> = [
   ...misbehaviour
 ]
 
-/** Whether a case is asked of a provider: not what needs a stream that it does not give, or what it says it cannot do. */
+/**
+ * Whether a case is run for a provider. It is not where it needs a stream or a capability that the provider does not
+ * have.
+ */
 const isAsked = ({ needs, needsStream }: Case, options: Options, can: Capabilities): boolean =>
   (needsStream !== true || isStreaming(options)) && (needs === undefined || can[needs] === true)
 

@@ -287,7 +287,9 @@ export const assertClosesSoon = async (exchange: WireServer.Exchange): Promise<v
 /** Whether answers come piece by piece. */
 export const isStreaming = ({ streams = true }: Options): boolean => streams
 
-/** Waits until a call has as much of an answer that then falls silent as it gets: so many parts, or half of a whole. */
+/**
+ * Waits until a call has received all that is sent of an answer that falls silent: so many parts, or half of a whole.
+ */
 export const begun = async (call: Call, exchange: WireServer.Exchange, count: number, options: Options) => {
   if (isStreaming(options)) await call.received(count)
   await exchange.written

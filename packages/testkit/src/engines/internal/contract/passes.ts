@@ -23,7 +23,7 @@ const losses: ReadonlyArray<Loss> = [
 
 const nameOf = (loss: Loss) => ("low" in loss ? `${loss.type}-${loss.low}-${loss.high}` : loss.type)
 
-/** Nothing that is the engine's to lack is asked of it. */
+/** A case that is run only where the engine has the loss, and the loss has what the case is about. */
 const where =
   (isThere: (loss: Loss) => boolean, loss: Loss, run: Case["run"]): Case["run"] =>
   (subject) =>

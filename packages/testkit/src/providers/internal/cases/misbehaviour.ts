@@ -20,7 +20,7 @@ type Judge = (played: Played, misbehaviour: Misbehaviour) => void
 /** The most answers of a case, unless it is to be thorough. */
 const most = 48
 
-/** Every so manyth of a list, from another place for each case, so that all cases together meet every value. */
+/** Every nth item of a list, from another place for each case, so that all cases together meet every value. */
 const someOf = <A>(id: string, all: ReadonlyArray<A>): ReadonlyArray<A> => {
   const step = Math.ceil(all.length / most)
   return all.filter((_, index) => (index + Seed.derive(0, id)) % step === 0)
@@ -91,7 +91,10 @@ const judgeShape: Judge = ({ reason, text }, { instead, name }) => {
   if (isText && !/: (?:"|null)/.test(name)) assertFailed(reason, new Set(["Malformed"]))
 }
 
-/** Calls of tools are as they were sent, or in parts another text by the vendor's word, or the call fails. */
+/**
+ * Calls of tools arrive as they were sent, or with another text in some piece where the vendor says so, or the call
+ * fails.
+ */
 const misbehavingCalls = (instead: string): Case => ({
   id: `vendor/calls/${instead}`,
   name: `reads calls of tools in which any value is ${instead}, or fails as the vendor's fault`,
