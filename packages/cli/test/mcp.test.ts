@@ -20,6 +20,7 @@ const connected = async (name: string, ...flags: ReadonlyArray<string>) => {
   const client = new Client({ name: "test", version: "1.0.0" })
   await client.connect(transport)
   return {
+    client,
     errors: () => errors,
     tools: async () => (await client.listTools()).tools,
     ask: (question: string, options: Parameters<Client["callTool"]>[1] = {}) =>
@@ -37,8 +38,12 @@ describe("divisi mcp", () => {
       (await team.tools()).map(({ description, name }) => [name, description]),
       [["ask", "Counts"]]
     )
+    // The SDK drops what is told right before an answer where it reads both at once; not for a handler of one's own.
     const told: Array<Progress> = []
-    const result = await team.ask("Count!", { onprogress: (progress) => told.push(progress) })
+    team.client.setNotificationHandler("notifications/progress", ({ params }) => {
+      told.push(params)
+    })
+    const result = await team.ask("Count!", { onprogress: () => {} })
     assert.deepStrictEqual([result.isError ?? false, textOf(result)], [false, "one"])
     expect(told.map(({ message }) => message)).toContain("Step 0: first has answered")
   })
