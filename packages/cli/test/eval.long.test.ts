@@ -1,10 +1,35 @@
-import { writeFileSync } from "node:fs"
+import { readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
+import type { Report } from "@divisi/evals/Report"
 import { describe, expect, it } from "vitest"
-import { evaluated } from "./evaluated.ts"
+import { evaluated, samplesIn } from "./evaluated.ts"
 import { divisi, inFolder } from "./process.ts"
 
 describe("divisi eval", () => {
+  it("keeps what is done when it is interrupted", () =>
+    inFolder(async (cwd) => {
+      const args = ["eval", "--limit", "1000", "--policy", "best-of:5", "--concurrency", "1"]
+      const journal = path.join(cwd, "evaluation/journal.jsonl")
+      let timer: NodeJS.Timeout | undefined
+      const ended = await divisi(args, {
+        cwd,
+        onOutput: (_, child) => {
+          timer ??= setInterval(() => {
+            const { size = 0 } = statSync(journal, { throwIfNoEntry: false }) ?? {}
+            // Once: a second signal would end the process before it has written anything.
+            if (!child.killed && size > 50_000) child.kill("SIGINT")
+          }, 5)
+        }
+      })
+      clearInterval(timer)
+      expect(ended.code).toBe(130)
+      expect(ended.errors).toContain("what is done is kept in evaluation")
+      const report = JSON.parse(readFileSync(path.join(cwd, "evaluation/results.json"), "utf8")) as Report
+      expect(report.extent.status).toBe("stopped")
+      expect(report.extent.samples).toBeGreaterThan(0)
+      expect(samplesIn(path.join(cwd, "evaluation"))).toHaveLength(report.extent.samples)
+    }))
+
   it("asks as the paper does, in other forms and parts of a benchmark, and grades that part again", () =>
     inFolder(async (cwd) => {
       const rows = [1, 2, 3].map((n) => ({ question: `What is ${n} + ${n}?`, answer: `Twice.\n#### ${2 * n}` }))

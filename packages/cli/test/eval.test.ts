@@ -1,17 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import type { Report, Sample } from "@divisi/evals/Report"
+import type { Report } from "@divisi/evals/Report"
 import { describe, expect, it } from "vitest"
-import { evaluated } from "./evaluated.ts"
+import { evaluated, samplesIn } from "./evaluated.ts"
 import { divisi, inFolder } from "./process.ts"
 
 const small = ["eval", "--limit", "8", "--policy", "single:professor", "--seed", "5"]
-
-const samplesIn = (folder: string): ReadonlyArray<Sample> =>
-  readFileSync(path.join(folder, "samples.jsonl"), "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line))
 
 describe("divisi eval", () => {
   it("measures policies and baselines in the gym, and leaves a report", () =>
@@ -93,30 +87,6 @@ describe("divisi eval", () => {
         errors: expect.stringContaining("Cannot read the tasks")
       })
       expect(readdirSync(cwd)).toEqual([])
-    }))
-
-  it("keeps what is done when it is interrupted", () =>
-    inFolder(async (cwd) => {
-      const args = ["eval", "--limit", "1000", "--policy", "best-of:5", "--concurrency", "1"]
-      const journal = path.join(cwd, "evaluation/journal.jsonl")
-      let timer: NodeJS.Timeout | undefined
-      const ended = await divisi(args, {
-        cwd,
-        onOutput: (_, child) => {
-          timer ??= setInterval(() => {
-            const { size = 0 } = statSync(journal, { throwIfNoEntry: false }) ?? {}
-            // Once: a second signal would end the process before it has written anything.
-            if (!child.killed && size > 50_000) child.kill("SIGINT")
-          }, 5)
-        }
-      })
-      clearInterval(timer)
-      expect(ended.code).toBe(130)
-      expect(ended.errors).toContain("what is done is kept in evaluation")
-      const report = JSON.parse(readFileSync(path.join(cwd, "evaluation/results.json"), "utf8")) as Report
-      expect(report.extent.status).toBe("stopped")
-      expect(report.extent.samples).toBeGreaterThan(0)
-      expect(samplesIn(path.join(cwd, "evaluation"))).toHaveLength(report.extent.samples)
     }))
 })
 

@@ -1,21 +1,7 @@
-import fs from "node:fs"
-import http from "node:http"
-import type { AddressInfo } from "node:net"
-import path from "node:path"
-import * as Model from "@divisi/gguf/Model"
-import * as TinyModel from "@divisi/gguf/TinyModel"
-import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { make } from "../src/view/DownloadProgress.ts"
+import { tiny } from "./localModel.ts"
 import { divisi, inFolder } from "./process.ts"
-
-const tiny = async (folder: string): Promise<string> => {
-  const file = path.join(folder, "owner", "tiny.gguf")
-  fs.mkdirSync(path.dirname(file))
-  const model = TinyModel.random({ architecture: "llama", seed: 1, contextLength: 8192 })
-  await Effect.runPromise(Model.write(model, file))
-  return file
-}
 
 describe.concurrent("local models", () => {
   it("plan and answer by their path", () =>
@@ -39,40 +25,6 @@ describe.concurrent("local models", () => {
       assert.include([0, 1], code, errors)
       assert.include(output, `llamacpp:${file}`)
       assert.strictEqual(events.at(-1).type, "run-finished")
-    }))
-
-  it("come by name where there is a network and no key: a Conductor and a pool of three", () =>
-    inFolder(async (folder) => {
-      const bytes = fs.readFileSync(await tiny(folder))
-      const asked = new Set<string>()
-      // A hub that gives every name the same tiny model.
-      const hub = http.createServer((request, response) => {
-        asked.add(request.url ?? "")
-        response.writeHead(200, { "content-length": bytes.length }).end(request.method === "HEAD" ? undefined : bytes)
-      })
-      await new Promise<void>((resolve) => hub.listen(0, "127.0.0.1", resolve))
-      try {
-        const environment = {
-          HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
-          DIVISI_MODELS: path.join(folder, "models")
-        }
-        const limits = ["--max-steps", "1", "--max-output-tokens", "8", "--seed", "5", "--json"]
-        const local = ["--policy", "llamacpp:default", "--pool", "llamacpp:default"]
-        const { errors, output } = await divisi(["run", "What is 6 times 7?", ...local, ...limits], { environment })
-        const [started] = output.split("\n").map((line) => (line === "" ? undefined : JSON.parse(line)))
-        assert.deepStrictEqual(
-          started.pool.map(({ id }: { readonly id: string }) => id),
-          ["qwen2.5-1.5b-instruct", "qwen2.5-coder-1.5b-instruct", "smollm2-1.7b-instruct"].map(
-            (id) => `llamacpp:${id}`
-          ),
-          errors
-        )
-        assert.include(output, '"type":"workflow-proposed"', output.slice(0, 2000))
-        const conductor = "/Qwen/Qwen2.5-1.5B-Instruct-GGUF/resolve/main/qwen2.5-1.5b-instruct-q4_k_m.gguf"
-        assert.isTrue(asked.has(conductor), [...asked].join(" "))
-      } finally {
-        hub.close()
-      }
     }))
 
   it("are listed, inspected and removed", () =>

@@ -22,6 +22,28 @@ const measured = (folder: string): ReadonlyArray<unknown> =>
 
 // Each test waits for processes of its own, so they run side by side.
 describe.concurrent("divisi train", () => {
+  it("trains in plain lines where there is no terminal, and says how to go on", () =>
+    inFolder(async (cwd) => {
+      const { code, errors, output } = await divisi(short, { cwd })
+      assert.deepStrictEqual([code, errors], [0, ""])
+      assert.match(output, /^toy: table of order 5 trained by toy in runs\/toy, 3 workers, 23 iterations\n/)
+      assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}right \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
+      assert.match(
+        output,
+        /\nFinished: 23 iterations, play \$[\d.]+\. Read it with `divisi train report runs\/toy`\.\n$/
+      )
+      assert.notInclude(output, "\u001b")
+      assert.deepInclude(JSON.parse(readFileSync(path.join(cwd, "runs/toy/recipe.json"), "utf8")), { recipe: "toy" })
+
+      const again = await divisi(short, { cwd })
+      assert.include(again.output, "in runs/toy-2")
+      const taken = await divisi([...short, "--out", "runs/toy"], { cwd })
+      assert.strictEqual(taken.code, 2)
+      assert.include(taken.errors, "`divisi train resume runs/toy`")
+      const done = await divisi(["train", "resume", "runs/toy"], { cwd })
+      assert.deepStrictEqual([done.code, done.output.split("\n").length], [0, 3])
+    }))
+
   it("stops at a checkpoint when it is interrupted, and goes on to the same result", () =>
     inFolder(async (cwd) => {
       let isAsked = false

@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
-import path from "node:path"
+import { readdirSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { config, divisi, inFolder } from "./process.ts"
 
@@ -16,28 +15,6 @@ describe.concurrent("divisi train", () => {
       assert.include(output, text)
     }
   })
-
-  it("trains in plain lines where there is no terminal, and says how to go on", () =>
-    inFolder(async (cwd) => {
-      const { code, errors, output } = await divisi(short, { cwd })
-      assert.deepStrictEqual([code, errors], [0, ""])
-      assert.match(output, /^toy: table of order 5 trained by toy in runs\/toy, 3 workers, 23 iterations\n/)
-      assert.match(output, /\n23\/23 learn {2}reward [\d.]+ {2}right \d+ % {2}parsed \d+ % {2}steps [\d.]+ {2}/)
-      assert.match(
-        output,
-        /\nFinished: 23 iterations, play \$[\d.]+\. Read it with `divisi train report runs\/toy`\.\n$/
-      )
-      assert.notInclude(output, "\u001b")
-      assert.deepInclude(JSON.parse(readFileSync(path.join(cwd, "runs/toy/recipe.json"), "utf8")), { recipe: "toy" })
-
-      const again = await divisi(short, { cwd })
-      assert.include(again.output, "in runs/toy-2")
-      const taken = await divisi([...short, "--out", "runs/toy"], { cwd })
-      assert.strictEqual(taken.code, 2)
-      assert.include(taken.errors, "`divisi train resume runs/toy`")
-      const done = await divisi(["train", "resume", "runs/toy"], { cwd })
-      assert.deepStrictEqual([done.code, done.output.split("\n").length], [0, 3])
-    }))
 
   it("says what happens in lines of JSON", () =>
     inFolder(async (cwd) => {

