@@ -40,7 +40,9 @@ const Answer = Schema.Struct({
   /** The worker, or the team: `policy:<name>`. */
   worker: Schema.NonEmptyString,
   costUsd: optional(Schema.Finite),
-  millis: optional(Schema.Finite)
+  millis: optional(Schema.Finite),
+  /** How likely it was that this worker was asked. */
+  probability: optional(Schema.Finite)
 })
 
 const Run = Schema.Struct({
@@ -161,9 +163,9 @@ export const runOf = (
   })
 
 const answerOf = (
-  { costUsd, millis, worker }: Outcome.Outcome,
+  { costUsd, millis, probability, worker }: Outcome.Outcome,
   place?: { readonly round: number; readonly step: number }
-): typeof Answer.Type => defined({ ...place, worker, costUsd, millis })
+): typeof Answer.Type => defined({ ...place, worker, costUsd, millis, probability })
 
 /** The runs of a log, the newest first. */
 export const runs = (entries: ReadonlyArray<Entry>): ReadonlyArray<Run> =>
@@ -199,7 +201,7 @@ export const outcomes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Outcome.O
       const own = ratings.get(run.run)?.filter((rating) => sameStep(rating, answer)) ?? []
       if (own.length === 0) return []
       const { at, score, source } = counting(own)
-      const { costUsd, millis, worker } = answer
+      const { costUsd, millis, probability, worker } = answer
       return [
         defined({
           version: Outcome.version,
@@ -212,7 +214,8 @@ export const outcomes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Outcome.O
           score,
           source,
           costUsd,
-          millis
+          millis,
+          probability
         })
       ]
     })

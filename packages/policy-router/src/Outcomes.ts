@@ -32,6 +32,8 @@ export interface GradedQuestion {
   readonly costUsd: ReadonlyMap<string, number>
   /** What they answered, where it was recorded. */
   readonly answers: ReadonlyMap<string, string>
+  /** How likely it was that a worker was asked, where a policy drew. */
+  readonly probabilities?: ReadonlyMap<string, number> | undefined
   /** When it was scored first, in milliseconds since 1970; 0 where nothing says so. */
   readonly at: number
 }
@@ -79,7 +81,8 @@ const OneOutcome = Schema.Struct({
   worker: Schema.NonEmptyString,
   score: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
   source: Schema.Literals(Outcome.sources),
-  costUsd: Schema.optionalKey(Schema.Finite)
+  costUsd: Schema.optionalKey(Schema.Finite),
+  probability: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 })
 
 const decodeRow = Schema.decodeUnknownResult(Row)
@@ -110,6 +113,7 @@ const fromOutcome = (one: Outcome.Outcome): GradedQuestion => ({
   scores: new Map([[one.worker, one.score]]),
   costUsd: one.costUsd === undefined ? new Map() : new Map([[one.worker, one.costUsd]]),
   answers: new Map(),
+  probabilities: one.probability === undefined ? undefined : new Map([[one.worker, one.probability]]),
   at: one.at
 })
 
@@ -152,6 +156,7 @@ export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<
             scores: meanBy(group.map(({ scores }) => scores)),
             costUsd: meanBy(group.map(({ costUsd }) => costUsd)),
             answers: new Map(group.flatMap(({ answers }) => [...answers])),
+            probabilities: new Map(group.flatMap(({ probabilities = new Map() }) => [...probabilities])),
             at: Math.min(...group.map(({ at }) => at))
           }
   )

@@ -226,8 +226,10 @@ export const make = (options: Options = {}): Policy.Policy => ({
     const can = able(context)
     const { why, workers } = chooseAmong(context, can, options)
     if (workers.length === 3) {
-      const proposal = yield* agreed(...workers).propose(context)
-      return previous === undefined ? { ...proposal, notes: [why] } : proposal
+      const [a, b, otherwise] = workers.map((ordinal) => context.pool.workers[ordinal]!.id)
+      const team = agreed(a!, b!, otherwise!)
+      const proposal = yield* team.propose(context)
+      return { policy: team.name, ...proposal, notes: proposal.notes ?? [why] }
     }
     if (Policy.canStand(previous) && previous?.feedback === undefined) return { workflow: { steps: [] } }
     const tried = [...(previous?.failed ?? []), ...(previous?.workflow.steps.map(({ worker }) => worker) ?? [])]

@@ -3,7 +3,7 @@
  *
  * Of most questions only the answer of the worker that was asked is known. What another worker would have come to is then
  * a prediction, from a table learned on other questions; where its answer is known, the prediction is corrected by how far
- * it was off ("doubly robust"). A new table is promoted only where it is no worse by the lower bound of that estimate, and
+ * it was off ("doubly robust"), by the probability that was logged with the choice or else by how often it was made. A new table is promoted only where it is no worse by the lower bound of that estimate, and
  * better on the last fifth of the questions in time, which it has not seen.
  */
 import * as Seed from "@divisi/core/Seed"
@@ -92,7 +92,8 @@ const modelOf = (table: Table.Table, training: ReadonlyArray<Example>) => {
     const score = example.scores.get(worker)
     if (score === undefined) return predicted
     const share = here === undefined || cell === undefined ? 1 : here.count / cell.questions
-    return predicted + Math.min(mostWeight, 1 / share) * (score - predicted)
+    const probability = example.probabilities?.get(worker) || share
+    return predicted + Math.min(mostWeight, 1 / probability) * (score - predicted)
   }
 }
 

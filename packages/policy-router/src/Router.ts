@@ -6,11 +6,13 @@
  */
 import * as Embedder from "@divisi/core/Embedder"
 import * as Policy from "@divisi/core/Policy"
+import * as Seed from "@divisi/core/Seed"
 import * as Task from "@divisi/core/Task"
+import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import { able } from "./able.ts"
 import * as Space from "./space.ts"
-import type { Dial, Kind, Standing, Table } from "./Table.ts"
+import { type Dial, isWorker, type Kind, type Standing, type Table } from "./Table.ts"
 import { argmax, dot, pointOf } from "./vectors.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -24,6 +26,13 @@ export interface Options {
   readonly dial?: Dial | undefined
   /** The embedder that the table was learned with; `Embedder.hashed()` by default. */
   readonly embedder?: Embedder.Embedder | undefined
+  /**
+   * The share of questions that go to another worker that is as good or may be, at no higher price, so that it is not
+   * forgotten; 0 by default. The probability of each choice is in the transcript.
+   */
+  readonly explore?: number | undefined
+  /** The policies of teams, by the ids that the table has of them (`policy:<name>`). Others are not asked. */
+  readonly teams?: ReadonlyMap<string, Policy.Policy> | undefined
 }
 
 /** Who is asked, and why. */
@@ -35,6 +44,8 @@ export interface Decision {
   readonly likeness: number
   /** Whether it is like enough for the kind to be believed. */
   readonly isNear: boolean
+  /** Other workers that were nearly as good there, or better, at no higher cost. */
+  readonly alike: ReadonlyArray<string>
   /** A sentence for people. */
   readonly why: string
 }
@@ -56,6 +67,19 @@ const reasonOf = (kind: Kind, standing: Standing | undefined, best: string): str
   return `there ${worker} is ${points(advantage)}${error} points to ${best}, on ${questions} of ${kind.questions} questions`
 }
 
+/** By how much a worker may be worse that is tried in the place of another. */
+const tolerance = 0.02
+
+const alikeAt = ({ workers }: Pick<Kind, "workers">, choice: string, isThere: (worker: string) => boolean) => {
+  const chosen = workers.find(({ worker }) => worker === choice)
+  const [cost, expected] = [chosen?.costUsd ?? Number.NaN, chosen?.expected ?? Number.NaN]
+  const isAlike = (one: Standing) =>
+    one.worker !== choice && isWorker(one.worker) && isThere(one.worker) && one.questions > 0
+      ? (one.expected ?? Number.NaN) >= expected - tolerance && (one.costUsd ?? Number.NaN) <= cost
+      : false
+  return workers.filter(isAlike).map(({ worker }) => worker)
+}
+
 /** Decides by a table. Workers that are not in `among` are never chosen; without it all of the table's may be. */
 export const decider = (
   table: Table,
@@ -68,13 +92,15 @@ export const decider = (
   const centres = table.kinds.map(({ centre }) => pointOf(centre))
   const isThere = (worker: string) => among === undefined || among.includes(worker)
   // The table's workers stand in order, the best first.
-  const stand = [table.choices[dial], table.best, ...table.workers.map(({ worker }) => worker)].find(isThere)
+  const stand = [table.choices[dial], table.best, ...table.workers.map(({ worker }) => worker)].find(
+    (worker) => isWorker(worker) && isThere(worker)
+  )
   if (stand === undefined) throw new RangeError("No worker of the table may be asked.")
   return (point) => {
     const place = Space.place(space, point)
     const likenesses = centres.map((centre) => dot(place, centre))
     const at = argmax(likenesses)
-    if (at < 0) return { worker: stand, likeness: 0, isNear: false, why: `${stand} is the best so far.` }
+    if (at < 0) return { worker: stand, likeness: 0, isNear: false, alike: [], why: `${stand} is the best so far.` }
     const [kind, likeness] = [table.kinds[at]!, likenesses[at]!]
     const least = kind.leastLikeness[dial]
     const isNear = likeness >= least
@@ -82,10 +108,11 @@ export const decider = (
     const choice = kind.choices[dial]
     if (!isNear) {
       const why = `It is ${said} at most, where ${least.toFixed(2)} is needed: too new, so ${stand} is asked.`
-      return { worker: stand, kind: kind.name, likeness, isNear, why }
+      return { worker: stand, kind: kind.name, likeness, isNear, alike: [], why }
     }
     if (!isThere(choice)) {
-      return { worker: stand, kind: kind.name, likeness, isNear, why: `It is ${said}; ${choice} is not in the pool.` }
+      const why = `It is ${said}; ${choice} is not in the pool.`
+      return { worker: stand, kind: kind.name, likeness, isNear, alike: [], why }
     }
     const standing = kind.workers.find(({ worker }) => worker === choice)
     return {
@@ -93,6 +120,7 @@ export const decider = (
       kind: kind.name,
       likeness,
       isNear,
+      alike: alikeAt(kind, choice, isThere),
       why: `It is ${said}: ${reasonOf(kind, standing, table.best)}.`
     }
   }
@@ -104,17 +132,40 @@ export const decider = (
 
 const isKnown = (table: Table, worker: string): boolean => table.workers.some((one) => one.worker === worker)
 
+/** Workers that nothing is known of, at no higher list price than the one that was chosen. */
+const strangers = (table: Table, chosen: string, workers: ReadonlyArray<Worker>): ReadonlyArray<string> => {
+  const priceOf = (pricing: Worker["pricing"]) => pricing?.outputPerMillion ?? Number.NaN
+  const most = priceOf(workers.find(({ id }) => id === chosen)?.pricing)
+  return workers.flatMap(({ id, pricing }) => (!isKnown(table, id) && priceOf(pricing) <= most ? [id] : []))
+}
+
+/** Now and then another worker, the same one for the same question and seed. */
+const explored = (share: number, { worker, why }: Decision, others: ReadonlyArray<string>, seed: number) => {
+  if (others.length === 0) return { worker, why, probability: 1 }
+  const draw = Seed.draw(seed)
+  if (!Seed.chance(draw, share)) return { worker, why, probability: 1 - share }
+  const tried = Seed.pick(draw, others)
+  return { worker: tried, why: `${why} To learn of it, ${tried} is tried.`, probability: share / others.length }
+}
+
 /**
  * A policy that asks the worker that a table chooses.
  *
  * **Details**
  *
  * It asks nothing but the question. Of a pool it knows the workers that bear the ids of the table's; the others it never
- * asks, and where it knows none it is a `PolicyError`, so that a fallback plans. In a recursive round the previous answer
- * stands; where there is none, or a critic has objected, the best of the workers that have not failed is asked.
+ * asks unless it explores, and where it knows none it is a `PolicyError`, so that a fallback plans. Where a team is the
+ * choice, its policy plans. In a recursive round the previous answer stands; where there is none, or a critic has
+ * objected, the best of the workers that have not failed is asked.
  */
 export const make = (table: Table, options: Options = {}): Policy.Policy => {
-  const { dial, embedder = Embedder.hashed(), name = "router" } = options
+  const {
+    dial,
+    embedder = Embedder.hashed(),
+    explore = 0,
+    name = "router",
+    teams = new Map<string, Policy.Policy>()
+  } = options
   const deciders = new Map<string, Decide>()
   const deciderOf = (among: ReadonlyArray<string>): Decide => {
     const key = JSON.stringify(among)
@@ -123,30 +174,49 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
     return known
   }
   const fail = (detail: string) => Effect.fail(new Policy.PolicyError({ policy: name, detail }))
+  const most = (values: ReadonlyArray<number | undefined>) =>
+    Math.max(0, ...values.map((value = 0) => value)) || undefined
+  const planners = [...teams.values()]
   return {
     name,
+    maxSteps: most(planners.map(({ maxSteps }) => maxSteps)),
+    recursion: most(planners.map(({ recursion }) => recursion)),
     propose: Effect.fnUntraced(function* (context: Policy.Context) {
-      const { pool, previous, task } = context
-      if (Policy.canStand(previous) && previous?.feedback === undefined) return { workflow: { steps: [] } }
+      const { pool, previous, seed, task } = context
+      const isDone = Policy.canStand(previous) && previous?.feedback === undefined
+      if (isDone && teams.size === 0) return { workflow: { steps: [] } }
       if (table.embedder !== embedder.name) {
         return yield* fail(`its table was learned with the embedder ${table.embedder}, not ${embedder.name}.`)
       }
-      const ids = pool.workers.map(({ id }) => id)
-      const can = able(context).map((ordinal) => ids[ordinal]!)
-      const known = can.filter((id) => isKnown(table, id))
+      const can = able(context).map((ordinal) => pool.workers[ordinal]!)
+      const known = can.flatMap(({ id }) => (isKnown(table, id) ? [id] : []))
       if (known.length === 0)
         return yield* fail(
           `its table knows nobody of this pool. It knows ${table.workers.map(({ worker }) => worker).join(", ")}.`
         )
-      const asked = previous?.workflow.steps.map(({ worker }) => ids[worker]!) ?? []
-      const failed = previous?.failed.map((ordinal) => ids[ordinal]!) ?? []
-      const left = known.filter((id) => !asked.includes(id) && !failed.includes(id))
       const [point] = yield* Effect.mapError(
         embedder.embed([Task.question(task)]),
         ({ message: detail }) => new Policy.PolicyError({ policy: name, detail })
       )
+      const decision = deciderOf([...known, ...teams.keys()])(point!)
+      const team = teams.get(decision.worker)
+      if (team !== undefined) {
+        const proposal = yield* team.propose(context)
+        return { policy: team.name, ...proposal, notes: [decision.why, ...(proposal.notes ?? [])] }
+      }
+      if (isDone) return { workflow: { steps: [] } }
+      const ids = pool.workers.map(({ id }) => id)
+      const asking = (worker: string) => ({ steps: [{ worker: ids.indexOf(worker), subtask: "", access: [] }] })
+      if (previous === undefined) {
+        if (explore === 0) return { workflow: asking(decision.worker), notes: [decision.why] }
+        const others = [...decision.alike, ...strangers(table, decision.worker, can)]
+        const chosen = explored(explore, decision, others, Seed.derive(seed, "explore", task.id))
+        return { workflow: asking(chosen.worker), notes: [chosen.why], probability: chosen.probability }
+      }
+      const asked = [...previous.workflow.steps.map(({ worker }) => worker), ...previous.failed].map((at) => ids[at])
+      const left = known.filter((id) => !asked.includes(id))
       const { why, worker } = deciderOf(left.length === 0 ? known : left)(point!)
-      return { workflow: { steps: [{ worker: ids.indexOf(worker), subtask: "", access: [] }] }, notes: [why] }
+      return { workflow: asking(worker), notes: [why] }
     })
   }
 }

@@ -135,8 +135,9 @@ const weigh = (evidence: Choice.Evidence, cell: Landings.Cell): Weighed => {
 
 const kindOf = ({ reference, scores }: Choice.Evidence, price: number, weighed: Weighed): Kind => {
   const { best, cell, estimates, least } = weighed
-  const [cheap, half] = [Choice.cheapestWithin(estimates, best.worker), Choice.bestFor(estimates, price, reference)]
   const name = (worker: number) => scores.workers[worker]!
+  const sure = Choice.counting(estimates, ({ answered, worker }, most) => !isWorker(name(worker)) && answered < most)
+  const [cheap, half] = [Choice.cheapestWithin(sure, best.worker), Choice.bestFor(sure, price, reference)]
   return {
     name: cell.kind,
     questions: cell.own.length,
@@ -149,8 +150,8 @@ const kindOf = ({ reference, scores }: Choice.Evidence, price: number, weighed: 
 
 const byMean = (left: Standing, right: Standing) => (right.mean ?? -1) - (left.mean ?? -1)
 
-/** Whether an id is a worker's: teams cannot be asked. */
-const isWorker = (id: string): boolean => !id.startsWith(teamPrefix)
+/** Whether an id is a worker's, and not a team's. */
+export const isWorker = (id: string): boolean => !id.startsWith(teamPrefix)
 
 /**
  * Learns a table from graded questions.
@@ -158,17 +159,19 @@ const isWorker = (id: string): boolean => !id.startsWith(teamPrefix)
  * **Details**
  *
  * Not every worker has to have answered every question: workers are compared on the questions that both answered, or,
- * where there are hardly any, by the means of what each answered. Questions without a kind are put into kinds by their
+ * where there are hardly any, by the means of what each answered. Teams (`policy:<name>`) are compared like workers, and
+ * may be the choice at a kind, but never that over all questions. Questions without a kind are put into kinds by their
  * wording. All examples have to be embedded by the one embedder.
  */
 export const fit = (
   examples: ReadonlyArray<Example>,
   options: { readonly embedder?: string | undefined } = {}
 ): Result.Result<Table, TableError> => {
-  const workers = [...new Set(examples.flatMap((example) => [...example.scores.keys()]))].filter(isWorker).sort()
-  if (workers.length === 0) return Result.fail(new TableError({ detail: "There is no graded answer to learn from." }))
+  const workers = [...new Set(examples.flatMap((example) => [...example.scores.keys()]))].sort()
+  if (!workers.some(isWorker))
+    return Result.fail(new TableError({ detail: "There is no graded answer to learn from." }))
   const scores = Scores.of(examples, workers)
-  const reference = Scores.best(scores)
+  const reference = Scores.best(scores, isWorker)
   const evidence = Choice.evidence(scores, reference)
   const space = Space.of(examples.map(({ point }) => point))
   const places = examples.map(({ point }) => Space.place(space, point))
@@ -178,7 +181,8 @@ export const fit = (
   )
   const weighed = Landings.cells(places, kinds).map((cell) => weigh(evidence, cell))
   const overall = Choice.estimates(evidence)
-  const price = Choice.halfPrice([...weighed, { estimates: overall, questions: 1 }], reference)
+  const alone = Choice.counting(overall, ({ worker }) => !isWorker(workers[worker]!))
+  const price = Choice.halfPrice([...weighed, { estimates: alone, questions: 1 }], reference)
   const name = (worker: number) => workers[worker]!
   return Result.succeed({
     version,
@@ -187,8 +191,8 @@ export const fit = (
     best: name(reference),
     choices: {
       best: name(reference),
-      "within-2": name(Choice.cheapestWithin(overall, reference)),
-      half: name(Choice.bestWithinHalf(overall, reference))
+      "within-2": name(Choice.cheapestWithin(alone, reference)),
+      half: name(Choice.bestWithinHalf(alone, reference))
     },
     workers: overall.map((one) => standingOf(scores, one)).sort(byMean),
     kinds: weighed.map((one) => kindOf(evidence, price, one)),

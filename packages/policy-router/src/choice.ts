@@ -89,6 +89,13 @@ export const estimates = (from: Evidence, indices?: ReadonlyArray<number>): Read
     }
   })
 
+/** Estimates in which some have to have answered enough to count, and others do not count at all. */
+export const counting = (
+  estimates: ReadonlyArray<Estimate>,
+  isOut: (estimate: Estimate, leastAnswered: number) => boolean
+): ReadonlyArray<Estimate> =>
+  estimates.map((one) => (isOut(one, leastLanded) ? { ...one, questions: 0, mean: Number.NaN } : one))
+
 // -------------------------------------------------------------------------------------------------------------------
 // Choices
 // -------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 /** Policies that ask one worker, chosen by who was right on questions like this one. */
+export * as Drift from "./Drift.ts"
 export * as Learned from "./Learned.ts"
 export * as OutcomeLog from "./OutcomeLog.ts"
 export * as Outcomes from "./Outcomes.ts"

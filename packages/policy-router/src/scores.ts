@@ -17,7 +17,7 @@ export interface Difference {
   readonly standardError: number
 }
 
-/** The scores of examples. Teams are no workers that could be asked. */
+/** The scores of examples. */
 export const of = (examples: ReadonlyArray<Example>, workers: ReadonlyArray<string>): Scores => ({
   workers,
   score: workers.map((worker) => Float64Array.from(examples, ({ scores }) => scores.get(worker) ?? Number.NaN)),
@@ -48,13 +48,18 @@ export const sum = (values: Float64Array, indices?: ReadonlyArray<number>): Sum 
 /** The weight of the mean of all workers in the mean of one, so that one lucky answer makes nobody the best. */
 const priorAnswers = 4
 
-/** The index of the worker with the best mean, drawn a little towards the mean of all; the cheaper of equals. */
-export const best = ({ cost, score }: Scores): number => {
+/**
+ * The index of the best of those that count, by their means drawn a little towards the mean of all; the cheaper of
+ * equals.
+ */
+export const best = ({ cost, score, workers }: Scores, counts: (worker: string) => boolean): number => {
   const sums = score.map((values) => sum(values))
   const answers = sums.reduce((total, { count }) => total + count, 0)
   const overall = sums.reduce((total, { count, mean }) => total + (count === 0 ? 0 : count * mean), 0) / answers
-  const drawn = sums.map(({ count, mean }) =>
-    count === 0 ? Number.NEGATIVE_INFINITY : (count * mean + priorAnswers * overall) / (count + priorAnswers)
+  const drawn = sums.map(({ count, mean }, worker) =>
+    count === 0 || !counts(workers[worker]!)
+      ? Number.NEGATIVE_INFINITY
+      : (count * mean + priorAnswers * overall) / (count + priorAnswers)
   )
   const highest = Math.max(...drawn)
   return argmax(drawn.map((value, at) => (value === highest ? -finiteCost(cost[at]!) : Number.NEGATIVE_INFINITY)))

@@ -1,5 +1,7 @@
 import * as Conductor from "@divisi/core/Conductor"
 import * as Embedder from "@divisi/core/Embedder"
+import * as Escalation from "@divisi/core/Escalation"
+import * as Outcome from "@divisi/core/Outcome"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Seed from "@divisi/core/Seed"
 import * as Transcript from "@divisi/core/Transcript"
@@ -241,6 +243,91 @@ describe("The policy", () => {
       const conductor = Conductor.make({ policy: Router.make(table), pool, recursion: 1 })
       const result = yield* conductor.run(textOf("sums", Seed.draw(5)))
       assert.strictEqual(result.answer, "instead")
+    })
+  )
+
+  it.effect(
+    "tries others that are as good at no higher price for a share of the questions, and says how likely that was",
+    () =>
+      Effect.gen(function* () {
+        // One in a hundred answers of the cheap one is worse.
+        const alike = questions({ strong: specialist.strong!, cheap: specialist.strong! }, 100).map((one, index) => {
+          const right = index % 20 === 0 ? 0 : 1
+          const scores = new Map([
+            ["strong", right],
+            ["cheap", index % 100 === 1 ? 0 : right]
+          ])
+          return { ...one, scores }
+        })
+        const table = yield* fitted(alike)
+        const choice = table.best
+        const policy = Router.make(table, { explore: 0.5 })
+        const draw = Seed.draw(9)
+        const runs = yield* Effect.forEach(Array.from({ length: 60 }), () =>
+          Effect.gen(function* () {
+            const recorder = Transcript.recorder()
+            const conductor = Conductor.make({ policy, pool: poolOf("cheap", "strong") })
+            const { answer } = yield* conductor.run(textOf("law", draw), { listener: recorder.listener })
+            const transcript = recorder.transcript()!
+            const outcome = Outcome.fromTranscript(transcript, { score: 1, source: "user", at: 1 })!
+            return { answer, transcript, probability: outcome.probability }
+          })
+        )
+        const drawn = runs.filter(({ probability }) => probability !== 1)
+        assert.isAbove(drawn.length, 30)
+        assert.isTrue(drawn.every(({ probability }) => probability === 0.5))
+        const tried = drawn.filter(({ answer }) => answer !== choice)
+        // Only a cheaper one is tried: from the cheap one nothing is.
+        assert.strictEqual(choice, "strong")
+        assert.isTrue(tried.length > 5 && tried.length < drawn.length - 5)
+        assert.include(tried[0]!.transcript.rounds[0]!.notes[0], "cheap is tried")
+        assert.strictEqual(tried[0]!.transcript.rounds[0]!.probability, 0.5)
+      })
+  )
+
+  it.effect("never tries who is worse or dearer, and tries a stranger that costs no more", () =>
+    Effect.gen(function* () {
+      const table = yield* fitted(questions({ ...specialist, cheap: { sums: 0.1, poems: 0.1, law: 0.1 } }, 60))
+      const priced = (id: string, outputPerMillion: number) => ({
+        ...ScriptedWorker.make({ id, replies: [id] }),
+        pricing: { inputPerMillion: 0, outputPerMillion }
+      })
+      const draw = Seed.draw(9)
+      const asked = (...others: ReadonlyArray<ReturnType<typeof priced>>) =>
+        Effect.gen(function* () {
+          const pool = WorkerPool.makeUnsafe([priced("strong", 10), priced("cheap", 1), ...others])
+          const conductor = Conductor.make({ policy: Router.make(table, { explore: 0.5 }), pool })
+          const answers = yield* Effect.forEach(Array.from({ length: 30 }), () =>
+            Effect.map(conductor.run(textOf("sums", draw)), ({ answer }) => answer)
+          )
+          return [...new Set(answers)].sort()
+        })
+      assert.deepStrictEqual(yield* asked(), ["strong"])
+      assert.deepStrictEqual(yield* asked(priced("new", 5), priced("dear", 50)), ["new", "strong"])
+    })
+  )
+
+  it.effect("hands over to a team where a team was better, and the team is credited", () =>
+    Effect.gen(function* () {
+      const id = "policy:checked:a+b"
+      const table = yield* fitted(
+        questions({ strong: specialist.strong!, [id]: { sums: 0.2, poems: 0.2, law: 0.95 } }, 60)
+      )
+      assert.strictEqual(table.best, "strong")
+      const pool = poolOf("strong", "other")
+      const team = { ...Escalation.checked("other", "strong", () => false), name: "checked:a+b" }
+      const recorder = Transcript.recorder()
+      const policy = Router.make(table, { teams: new Map([[id, team]]) })
+      const law = textOf("law", Seed.draw(5))
+      const { spend } = yield* Conductor.make({ policy, pool }).run(law, { listener: recorder.listener })
+      assert.strictEqual(spend.calls, 2)
+      const transcript = recorder.transcript()!
+      assert.deepStrictEqual([transcript.policy, transcript.rounds[0]!.policy], ["router", "checked:a+b"])
+      assert.strictEqual(Outcome.fromTranscript(transcript, { score: 1, source: "user", at: 1 })!.worker, id)
+      const sums = yield* Conductor.make({ policy, pool }).run(textOf("sums", Seed.draw(5)))
+      assert.strictEqual(sums.answer, "strong")
+      const without = yield* Conductor.make({ policy: Router.make(table), pool }).run(law)
+      assert.strictEqual(without.spend.calls, 1)
     })
   )
 })

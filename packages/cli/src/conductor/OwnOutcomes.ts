@@ -1,4 +1,5 @@
 /** The user's own outcomes, and what was learned from them: where they are kept, and how runs get there. */
+import { teamPrefix } from "@divisi/core/Outcome"
 import type { Policy } from "@divisi/core/Policy"
 import type { Transcript } from "@divisi/core/Transcript"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -6,6 +7,8 @@ import { Learned, OutcomeLog, Prior, Router, Table } from "@divisi/policy-router
 import { read } from "@divisi/recipes/Environment"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 
 const off = "none"
@@ -44,10 +47,40 @@ const dialOf = (name: string, dial: string): Effect.Effect<Table.Dial, Failure> 
     ? Effect.succeed(dial)
     : Effect.fail(usage(`The policy ${name} takes one of ${Table.dials.join(", ")} behind its colon; got "${dial}".`))
 
+/** The share of questions that go to another worker that may be as good, at no higher price, so that it is not forgotten. */
+const explored = 0.02
+
+/** Makes the policy of a name. */
+type Resolve = (name: string) => Effect.Effect<Policy, Failure, Scope.Scope>
+
+const isRouter = (name: string): boolean => /^(?:router|learned)\b/.test(name)
+
+/** The ids of the teams that a table hands over to, with their names as the command line has them. */
+const teamsIn = ({ kinds }: Table.Table, dial: Table.Dial): ReadonlyArray<readonly [string, string]> =>
+  [...new Set(kinds.map(({ choices }) => choices[dial]))]
+    .filter((id) => !Table.isWorker(id))
+    .map((id) => [id, id.slice(teamPrefix.length).replace(/-(\d+)$/, ":$1")] as const)
+    .filter(([, name]) => !isRouter(name))
+
+/** A router by a table. Teams that cannot be had any more are left out. */
+const routerBy = (table: Table.Table, name: string, dial: Table.Dial, resolve: Resolve) =>
+  Effect.gen(function* () {
+    const teams = yield* Effect.forEach(teamsIn(table, dial), ([id, name]) =>
+      Effect.map(Effect.option(resolve(name)), (team) =>
+        Option.match(team, { onNone: () => [], onSome: (policy) => [[id, policy] as const] })
+      )
+    )
+    return Router.make(table, { dial, name: named(name, dial), explore: explored, teams: new Map(teams.flat()) })
+  })
+
 const named = (name: string, dial: Table.Dial): string => (dial === "best" ? name : `${name}:${dial}`)
 
-/** The policy `learned`, or `learned:<dial>`. */
-export const policy = (pool: WorkerPool.WorkerPool, wanted = "best"): Effect.Effect<Policy, Failure> =>
+/** The policy `learned`, or `learned:<dial>`. `resolve` makes the policies of teams. */
+export const policy = (
+  pool: WorkerPool.WorkerPool,
+  resolve: Resolve,
+  wanted = "best"
+): Effect.Effect<Policy, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const dial = yield* dialOf("learned", wanted)
     const table = yield* tableInForce
@@ -59,7 +92,7 @@ export const policy = (pool: WorkerPool.WorkerPool, wanted = "best"): Effect.Eff
       const workers = table.workers.map(({ worker }) => worker).join(", ")
       return yield* usage(`What was learned is of ${workers}, and none of them is in the pool.`)
     }
-    return Router.make(table, { dial, name: named("learned", dial) })
+    return yield* routerBy(table, "learned", dial, resolve)
   })
 
 /** What is in force, where it knows two workers of a pool. A file that cannot be used is told, and stops nobody. */
@@ -75,12 +108,17 @@ const tableFor = (pool: WorkerPool.WorkerPool): Effect.Effect<Table.Table | unde
  * The policy `router`, or `router:<dial>`: by what was learned where that knows two workers of the pool, and otherwise
  * by what public records and prices say.
  */
-export const router = (pool: WorkerPool.WorkerPool, wanted = "best"): Effect.Effect<Policy, Failure> =>
+export const router = (
+  pool: WorkerPool.WorkerPool,
+  resolve: Resolve,
+  wanted = "best"
+): Effect.Effect<Policy, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const dial = yield* dialOf("router", wanted)
     const table = yield* tableFor(pool)
-    const name = named("router", dial)
-    return table === undefined ? Prior.make({ dial, name }) : Router.make(table, { dial, name })
+    return table === undefined
+      ? Prior.make({ dial, name: named("router", dial) })
+      : yield* routerBy(table, "router", dial, resolve)
   })
 
 /** Whether something was learned of at least two workers of a pool. */

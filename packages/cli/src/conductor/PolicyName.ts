@@ -192,10 +192,13 @@ const routed = (
   kind: "router" | "learned",
   pool: WorkerPool.WorkerPool,
   dial: string | undefined
-): Effect.Effect<Policy.Policy, Failure> =>
+): Effect.Effect<Policy.Policy, Failure, Scope.Scope> =>
   Effect.flatMap(
     Effect.promise(() => import("./OwnOutcomes.ts")),
-    (OwnOutcomes) => (kind === "learned" ? OwnOutcomes.policy(pool, dial) : OwnOutcomes.router(pool, dial))
+    (OwnOutcomes) => {
+      const make = kind === "learned" ? OwnOutcomes.policy : OwnOutcomes.router
+      return make(pool, (name) => plain(name, pool, {}), dial)
+    }
   )
 
 /** The policies in code that a colon may follow. */

@@ -1,7 +1,7 @@
 /** Learns from the log of outcomes, and shows what was learned. */
 
 import * as WholeFile from "@divisi/files/WholeFile"
-import { Learned, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-router"
+import { Drift, Learned, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-router"
 import * as RouterPicture from "@divisi/report/RouterPicture"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,10 +19,19 @@ import type { LearnInput } from "./command.ts"
 
 const tell = (problem: string): void => void process.stderr.write(`divisi: ${clean(problem)}\n`)
 
+const changeText = ({ at, before, kind, since, worker }: Drift.Change): string => {
+  const share = ({ count, mean }: Drift.Change["since"]) => `${(100 * mean).toFixed(0)} % of ${count}`
+  const where = kind === undefined ? "" : ` at ${kind}`
+  return `${worker} has changed${where} about ${dateOf(at)}: right in ${share(before)} before, in ${share(since)} since. What was before counts no more.`
+}
+
 const ownQuestions = Effect.gen(function* () {
   const file = yield* OwnOutcomes.file
   if (file === undefined) return []
-  return Outcomes.fromOutcomes(OutcomeLog.outcomes(yield* OutcomeLog.read(file, { onUnusable: tell })))
+  const all = OutcomeLog.outcomes(yield* OutcomeLog.read(file, { onUnusable: tell }))
+  const { changes, outcomes } = Drift.recent(all, { now: yield* Clock.currentTimeMillis })
+  for (const change of changes) tell(changeText(change))
+  return Outcomes.fromOutcomes(outcomes)
 })
 
 /** All graded questions, each at its place. */

@@ -74,6 +74,8 @@ export interface Proposal {
   readonly policy?: string | undefined
   /** What tolerant reading forgave, and why a fallback wrote it. */
   readonly notes?: ReadonlyArray<string> | undefined
+  /** How likely this choice was, above 0 and at most 1, where a policy draws: who learns from the answer needs it. */
+  readonly probability?: number | undefined
 }
 
 /** What writes workflows. */

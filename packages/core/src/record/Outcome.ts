@@ -52,6 +52,8 @@ export interface Outcome {
   readonly costUsd?: number
   readonly usage?: Usage
   readonly millis?: number
+  /** How likely it was that this worker was asked, where the policy draws. */
+  readonly probability?: number
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -118,6 +120,7 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
     score,
     source
   } as const
+  const [first] = transcript.rounds
   const steps = carriedOut(transcript)
   const one = step === undefined ? (steps.length === 1 ? steps[0] : undefined) : stepOf(transcript, step)
   if (one !== undefined) {
@@ -126,15 +129,17 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
       worker: one.worker,
       costUsd: one.paid?.costUsd,
       usage: one.paid?.usage,
-      millis: one.durationMillis
+      millis: one.durationMillis,
+      probability: step === undefined ? first?.probability : undefined
     })
   }
   if (step !== undefined || steps.length === 0) return undefined
   const { durationMillis, policy, spend } = transcript
+  // Who wrote the plan is credited where one policy hands over to another.
   const isPriced = spend !== undefined && spend.unpricedCalls === 0
   return defined({
     ...common,
-    worker: `${teamPrefix}${policy}`,
+    worker: `${teamPrefix}${first?.policy ?? policy}`,
     costUsd: isPriced ? spend.costUsd : undefined,
     usage: spend?.usage,
     millis: durationMillis

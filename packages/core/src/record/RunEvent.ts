@@ -103,6 +103,8 @@ export type Body =
       readonly policy: string
       readonly workflow: Workflow
       readonly notes: ReadonlyArray<string>
+      /** How likely this choice was, where the policy draws. */
+      readonly probability?: number
       /** From the start of the round; a found completion that counts as made adds the time that it took. */
       readonly durationMillis: number
     }

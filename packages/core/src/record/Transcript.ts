@@ -147,6 +147,8 @@ export interface RoundRecord {
   readonly planningMillis?: number
   readonly workflow?: Workflow
   readonly notes: ReadonlyArray<string>
+  /** How likely this plan was, where its policy draws. */
+  readonly probability?: number
   readonly steps: ReadonlyArray<StepRecord>
   readonly grade?: GradeRecord
   /** Absent when the critic asked nobody. */
@@ -359,7 +361,8 @@ const unfinished = ({ call, startedAt }: ToolRecord, time: number): ToolRecord =
   startedAt === undefined || startedAt > time ? { call } : { call, startedAt }
 
 const roundAt = (round: RoundRecord, time: number): RoundRecord => {
-  const { answer, criticAnswers, endedAt, grade, plannedAt, planningMillis, policy, workflow, ...rest } = round
+  const { answer, criticAnswers, endedAt, grade, plannedAt, planningMillis, policy, probability, workflow, ...rest } =
+    round
   const heard = criticAnswers?.filter((answer) => answer.at <= time) ?? []
   const isPlanned = plannedAt !== undefined && plannedAt <= time
   const isEnded = endedAt !== undefined && endedAt <= time
@@ -369,7 +372,7 @@ const roundAt = (round: RoundRecord, time: number): RoundRecord => {
       (completion) => completion.endedAt !== undefined && completion.endedAt <= time
     ),
     lost: round.lost.filter((call) => call.at <= time),
-    ...(isPlanned ? { policy, plannedAt, planningMillis, workflow } : {}),
+    ...(isPlanned ? { policy, plannedAt, planningMillis, probability, workflow } : {}),
     notes: isPlanned ? round.notes : [],
     steps: isPlanned ? round.steps.map((step) => stepAt(step, time)) : [],
     grade: grade === undefined || grade.at > time ? undefined : grade,

@@ -223,6 +223,7 @@ const propose = (round: OpenRound, event: Of<"workflow-proposed">, pool: Readonl
   round.planningMillis = event.durationMillis
   round.workflow = event.workflow
   round.notes = event.notes
+  if (event.probability !== undefined) round.probability = event.probability
   round.steps = waiting(event.workflow, pool)
 }
 

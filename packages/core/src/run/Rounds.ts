@@ -307,14 +307,18 @@ const propose = Effect.fnUntraced(function* (
   if (Result.isFailure(checked)) {
     return yield* new Policy.PolicyError({ policy: name, detail: checked.failure.message })
   }
-  context.emit?.({
-    type: "workflow-proposed",
-    round,
-    policy: name,
-    workflow: checked.success,
-    notes: proposal.notes ?? [],
-    durationMillis: millisSince(context.clock, startedAt) + completions.addedMillis()
-  })
+  const { notes = [], probability } = proposal
+  context.emit?.(
+    defined({
+      type: "workflow-proposed",
+      round,
+      policy: name,
+      workflow: checked.success,
+      notes,
+      probability,
+      durationMillis: millisSince(context.clock, startedAt) + completions.addedMillis()
+    })
+  )
   return checked.success
 })
 

@@ -17,7 +17,8 @@ const problemOf = (proposal: Proposal | undefined): string | undefined => {
   if (wrong >= 0) return `step ${wrong} is no { worker, subtask, access }`
   if (answer !== undefined && answer !== "majority")
     return `its answer is ${typeof answer}; leave it out, or say "majority"`
-  const { notes = [] } = proposal!
+  const { notes = [], probability = 1 } = proposal!
+  if (!(probability > 0 && probability <= 1)) return "its probability is not above 0 and at most 1"
   return Array.isArray(notes) && notes.every((note) => typeof note === "string") ? undefined : "its notes are no texts"
 }
 

@@ -74,6 +74,7 @@ const events = [
     policy: Schema.String,
     workflow: Workflow,
     notes: Schema.Array(Schema.String),
+    probability: Schema.optionalKey(Schema.Finite),
     durationMillis: Schema.Finite
   }),
   event("step-started", { ...inStep, worker: Schema.String }),

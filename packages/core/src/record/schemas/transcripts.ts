@@ -100,6 +100,7 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
     planningMillis: Schema.optionalKey(Schema.Finite),
     workflow: Schema.optionalKey(Workflow),
     notes: Schema.Array(Schema.String),
+    probability: Schema.optionalKey(Schema.Finite),
     steps: Schema.Array(StepRecord),
     grade: Schema.optionalKey(Schema.Struct({ at: Schema.Finite, critic: Schema.String, grade: Grade })),
     criticAnswers: Schema.optionalKey(

@@ -1,0 +1,72 @@
+import type { Outcome } from "@divisi/core/Outcome"
+import * as Seed from "@divisi/core/Seed"
+import { assert, describe, it } from "@effect/vitest"
+import * as Drift from "../src/Drift.ts"
+
+const day = 86_400_000
+
+/** An answer a day, right so often on each day. */
+const answers = (
+  worker: string,
+  count: number,
+  rate: (day: number) => number,
+  kind?: string
+): ReadonlyArray<Outcome> => {
+  const draw = Seed.draw(3)
+  return Array.from({ length: count }, (_, index) => ({
+    version: 1,
+    at: index * day,
+    question: `question ${index}`,
+    ...(kind === undefined ? {} : { kind }),
+    worker,
+    score: Seed.chance(draw, rate(index)) ? 1 : 0,
+    source: "user"
+  }))
+}
+
+const forGood = { halfLifeDays: Number.POSITIVE_INFINITY }
+
+describe("What counts of old outcomes", () => {
+  it("is half of those of a half-life ago, always the same ones, and all of today's", () => {
+    const old = answers("a", 1, () => 1).map((one) => ({ ...one, at: 0 }))
+    const many = Array.from({ length: 2000 }, (_, index) => ({ ...old[0]!, question: `q${index}` }))
+    const kept = (days: number) => Drift.recent(many, { now: days * day, halfLifeDays: 100 }).outcomes
+    assert.strictEqual(kept(0).length, 2000)
+    assert.isTrue(Math.abs(kept(100).length - 1000) < 100)
+    assert.isTrue(Math.abs(kept(200).length - 500) < 100)
+    assert.deepStrictEqual(kept(200), kept(200))
+    const newer = new Set(kept(100).map(({ question }) => question))
+    assert.isTrue(kept(200).every(({ question }) => newer.has(question)))
+  })
+
+  it("is what came after a worker has changed, at the kind where it has, and that is told", () => {
+    const changed = answers("a", 120, (at) => (at < 80 ? 0.9 : 0.3), "sums")
+    const others = [...answers("a", 120, () => 0.9, "poems"), ...answers("b", 120, () => 0.9, "sums")]
+    const { changes, outcomes } = Drift.recent([...others, ...changed], { now: 0, ...forGood })
+    assert.deepStrictEqual(
+      changes.map(({ kind, worker }) => [worker, kind]),
+      [["a", "sums"]]
+    )
+    assert.isTrue(Math.abs(changes[0]!.at / day - 80) < 10)
+    assert.isAbove(changes[0]!.before.mean, changes[0]!.since.mean)
+    assert.isTrue(Math.abs(outcomes.filter(({ kind, worker }) => worker === "a" && kind === "sums").length - 40) < 10)
+    assert.strictEqual(outcomes.filter(({ worker }) => worker === "b").length, 120)
+  })
+
+  it("is all of a worker that does not change, or of which a handful of answers is known", () => {
+    assert.deepStrictEqual(
+      Drift.recent(
+        answers("a", 300, () => 0.8),
+        { now: 0, ...forGood }
+      ).changes,
+      []
+    )
+    assert.deepStrictEqual(
+      Drift.recent(
+        answers("a", 20, (at) => (at < 10 ? 1 : 0)),
+        { now: 0, ...forGood }
+      ).changes,
+      []
+    )
+  })
+})
