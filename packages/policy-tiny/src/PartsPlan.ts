@@ -61,14 +61,19 @@ const whole = (parts: ReadonlyArray<Part>): Workflow => {
   return { steps: [...steps, { worker: parts.at(-1)!.worker, subtask, access: open }] }
 }
 
-/** Joins the first part that goes to the worker of the next one, where nobody else needs its answer. */
+/**
+ * Joins the first part that goes to the worker of the next one, where nobody else needs its answer, and where the next
+ * one needs nothing else that could run beside it.
+ */
 const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
+  const before = ancestors(parts)
   const at = parts.findIndex(({ checker, worker }, index) => {
     const next = parts[index + 1]
     return (
       next?.worker === worker &&
       next.checker === checker &&
       next.needs.includes(index) &&
+      next.needs.every((need) => need === index || before[index]!.includes(need)) &&
       !parts.some(({ needs }, later) => later > index + 1 && needs.includes(index))
     )
   })

@@ -55,6 +55,19 @@ describe("PartsPlan", () => {
     assert.lengthOf(accessOf([part("a", [], 0), part("b", [0], 0), part("c", [0, 1], 1)]), 3)
   })
 
+  it("nothing is joined that would put after another what could run beside it", () => {
+    const parts = [part("a", [], 0), part("b", [], 1), part("c", [0, 1], 1)]
+    assert.deepStrictEqual(accessOf(parts), [
+      [0, []],
+      [1, []],
+      [1, [0, 1]]
+    ])
+    assert.deepStrictEqual(accessOf([part("a", [], 0), part("b", [0], 1), part("c", [0, 1], 1)]), [
+      [0, []],
+      [1, [0]]
+    ])
+  })
+
   it("without room, checks of earlier parts are left out, then all, then parts", () => {
     const parts = [part("a", [], 0, 4), part("b", [0], 1, 5)]
     assert.deepStrictEqual(

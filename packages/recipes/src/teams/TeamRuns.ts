@@ -15,7 +15,7 @@ export interface Run {
   readonly right: number
   readonly costUsd: number
   readonly calls: number
-  /** Whether the question has parts that do not need each other, and whether its plan runs steps at once. */
+  /** Whether it was planned, for a question that has parts that do not need each other, and runs steps at once. */
   readonly hasIndependent: boolean
   readonly isParallel: boolean
 }
@@ -42,7 +42,7 @@ export const measure = (policy: Policy, teams: ReadonlyArray<Teams.Team>): Effec
       right: isRight ? 1 : 0,
       costUsd: spend.costUsd,
       calls,
-      hasIndependent: parts.filter(({ needs }) => needs.length === 0).length > 1,
+      hasIndependent: rounds[0] !== undefined && parts.filter(({ needs }) => needs.length === 0).length > 1,
       isParallel: rounds[0] !== undefined && Topology.width(Topology.make(rounds[0].workflow)) > 1
     }
   })
