@@ -24,6 +24,9 @@ import * as Models from "./Models.ts"
 import * as CountTokens from "./messages/CountTokens.ts"
 import { messages } from "./messages/Messages.ts"
 import type * as RequestLog from "./RequestLog.ts"
+import * as ResponseStore from "./responses/ResponseStore.ts"
+import { responses } from "./responses/Responses.ts"
+import * as ResponsesEndpoints from "./responses/ResponsesEndpoints.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
 import { ApiError } from "./wire/ApiError.ts"
@@ -166,11 +169,19 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     return Respond.json({ object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
   })
 
+  const store = yield* ResponseStore.make(64 * mebi)
+  const kept = ResponsesEndpoints.make(context, store)
   const router = yield* HttpRouter.make
   const health = (isWell: () => boolean) => () =>
     Effect.sync(() => Respond.json({ status: isWell() ? "ok" : "draining" }, isWell() ? 200 : 503))
   yield* router.addAll([
     HttpRouter.route("POST", "/v1/chat/completions", Endpoint.make(context, chat)),
+    HttpRouter.route("POST", "/v1/responses", Endpoint.make(context, responses, ResponsesEndpoints.keeping(store))),
+    HttpRouter.route("POST", "/v1/responses/input_tokens", kept.count),
+    HttpRouter.route("GET", "/v1/responses/:id", kept.retrieve),
+    HttpRouter.route("DELETE", "/v1/responses/:id", kept.remove),
+    HttpRouter.route("POST", "/v1/responses/:id/cancel", kept.cancel),
+    HttpRouter.route("GET", "/v1/responses/:id/input_items", kept.input),
     HttpRouter.route("POST", "/v1/messages", Endpoint.make(context, messages)),
     HttpRouter.route("POST", "/v1/messages/count_tokens", CountTokens.make(context)),
     HttpRouter.route("GET", "/v1/models/*", models),

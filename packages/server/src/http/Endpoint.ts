@@ -151,10 +151,23 @@ const used = ({ onUsed }: Caller, parts: ReadonlyArray<Part>): Effect.Effect<voi
   )
 }
 
+/** What a wire keeps of requests and their responses, for later ones. */
+export interface Keeping {
+  /** The body with what it refers to in its place. Throws an `ApiError`. */
+  readonly recall: (body: JsonObject, owner: string) => JsonObject
+  /** Hears of the segment of a body that was recalled. */
+  readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
+  /** The body of the response, where the segment is not waited for. */
+  readonly atOnce: (segment: Segment) => JsonObject | undefined
+}
+
+const nothing: Keeping = { recall: (body) => body, keep: () => Effect.void, atOnce: () => undefined }
+
 /** Finds or begins the segment of a request. */
 const open = Effect.fnUntraced(function* <State>(
   context: Context,
   wire: Wire<State>,
+  keeping: Keeping,
   incoming: IncomingRequest,
   logged: RequestLog.Open
 ): Effect.fn.Return<Segment, ApiError> {
@@ -165,7 +178,8 @@ const open = Effect.fnUntraced(function* <State>(
   logged.owner = owner
   const text = yield* bodyOf(context, incoming)
   const body = yield* attempt(() => parse(text))
-  const request = yield* attempt(() => wire.read(body, headers))
+  const recalled = yield* attempt(() => keeping.recall(body, owner))
+  const request = yield* attempt(() => wire.read(recalled, headers))
   logged.model = request.model
   const team = yield* attempt(() => teamOf(context, caller, request))
   const turn = yield* Turn.prepare(context.turns, {
@@ -184,12 +198,13 @@ const open = Effect.fnUntraced(function* <State>(
   })
   logged.segment = segment
   logged.isFirst = segment.about === about
+  yield* keeping.keep(segment, recalled, owner)
   return segment
 })
 
 /** The endpoint of a wire. */
 export const make =
-  <State>(context: Context, wire: Wire<State>) =>
+  <State>(context: Context, wire: Wire<State>, keeping: Keeping = nothing) =>
   (incoming: IncomingRequest): Effect.Effect<Response> =>
     Effect.clockWith((clock) => {
       const now = () => clock.currentTimeMillisUnsafe()
@@ -201,11 +216,16 @@ export const make =
         return Respond.error(wire, error)
       }
       const answered = (segment: Segment) => {
+        const atOnce = keeping.atOnce(segment)
+        if (atOnce !== undefined) {
+          end(200, false)
+          return Effect.succeed(Respond.json(atOnce, 200, headersOf(segment.about)))
+        }
         if (segment.about.request.isStreamed) return streamed(wire, segment, (isCut) => end(200, isCut))
         const answer = Effect.tap(whole(wire, segment), ({ status }) => Effect.sync(() => end(status, false)))
         return Effect.onInterrupt(answer, () => Effect.sync(() => end(200, true)))
       }
-      return Effect.matchEffect(open(context, wire, incoming, logged), {
+      return Effect.matchEffect(open(context, wire, keeping, incoming, logged), {
         onFailure: (error) => Effect.sync(() => failed(error)),
         onSuccess: answered
       })

@@ -101,7 +101,7 @@ const message = ({ id, request }: About, content: ReadonlyArray<JsonObject>, end
 /** Clients send thinking back with its signature. This one says whose it is; nobody reads it again. */
 const signatureOf = ({ runId }: About): string => Buffer.from(`divisi:${runId}`).toString("base64")
 
-const text = (said: string): JsonObject => ({ type: "text", text: said, citations: null })
+const text = (said: string): JsonObject => ({ type: "text", text: said })
 
 const toolUse = ({ id, name }: ToolCall, input: unknown): JsonObject => ({
   type: "tool_use",

@@ -198,9 +198,10 @@ export const make = (options: Options): SegmentParts => {
     return text === "" ? noted : [...noted, ...say(text)]
   }
 
-  const finish = (reason: FinishReason): Part => ({
+  const finish = (reason: FinishReason, { durationMillis }: RunResult): Part => ({
     type: "finish",
     reason,
+    durationMillis,
     stopSequence: stop.stoppedBy,
     usage: meter.sum(),
     workers: answer.workers
@@ -217,7 +218,7 @@ export const make = (options: Options): SegmentParts => {
           arguments: call.arguments
         })
       )
-      return [...textPart(StopText.end(stop)), ...calls, finish("tool-calls")]
+      return [...textPart(StopText.end(stop)), ...calls, finish("tool-calls", result)]
     }
     if (ending === "answered" || (ending === "budget" && result.answer !== undefined)) {
       if (answer.isContradicted) return [{ type: "error", error: brokenOff }]
@@ -228,14 +229,14 @@ export const make = (options: Options): SegmentParts => {
           : ending === "budget"
             ? "length"
             : finishReasons[answer.finishReason]
-      return [...rest, finish(reason)]
+      return [...rest, finish(reason, result)]
     }
     if (ending === "refused") {
       const said = "text" in Object(result.error) ? String((result.error as { readonly text: unknown }).text) : ""
       const text = said.trim() === "" ? (result.detail ?? "The worker declined to answer.") : said
       return answer.emitted.length > answer.from
-        ? [...textPart(StopText.end(stop)), finish("refusal")]
-        : [{ type: "refusal", text }, finish("refusal")]
+        ? [...textPart(StopText.end(stop)), finish("refusal", result)]
+        : [{ type: "refusal", text }, finish("refusal", result)]
     }
     return [{ type: "error", error: Failure.of(result) }]
   }

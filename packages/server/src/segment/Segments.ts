@@ -29,6 +29,8 @@ export interface Segment {
   readonly read: Stream.Stream<ReadonlyArray<Part>>
   /** Waits for a first part, or for its end, at most so long. */
   readonly begun: (millis: number) => Effect.Effect<void>
+  /** Stops it, and waits until it is over. */
+  readonly stop: Effect.Effect<void>
 }
 
 /** How long segments are kept, and how many. */
@@ -185,6 +187,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       characters: 0,
       overAt: undefined,
       isOver,
+      stop: Effect.suspend(() => Fiber.interrupt(fiber)),
       read: Stream.suspend(() => {
         segment.readers += 1
         return Stream.onExit(Stream.unfold(0, next), (exit) => leave(Exit.isFailure(exit)))

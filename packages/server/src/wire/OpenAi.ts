@@ -19,6 +19,12 @@ const kinds: { readonly [K in Kind]: readonly [type: string, code: string | null
   timeout: ["server_error", "timeout"]
 }
 
+/** Codes of errors about one field. */
+const codes: Readonly<Record<string, string>> = {
+  "not-found model": "model_not_found",
+  "invalid-request previous_response_id": "previous_response_not_found"
+}
+
 /** What stands under `error`. */
 export const errorOf = ({ field, kind, message }: ApiError): Json.JsonObject => {
   const [type, code] = kinds[kind]
@@ -26,7 +32,7 @@ export const errorOf = ({ field, kind, message }: ApiError): Json.JsonObject => 
     message,
     type,
     param: field ?? null,
-    code: kind === "not-found" && field === "model" ? "model_not_found" : code
+    code: codes[`${kind} ${field}`] ?? code
   }
 }
 

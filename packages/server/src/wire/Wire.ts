@@ -83,6 +83,8 @@ export type Part =
       readonly usage: SegmentUsage
       /** The workers that have answered a step, in their order. */
       readonly workers: ReadonlyArray<string>
+      /** How long it took. */
+      readonly durationMillis: number
     }
   /** There is no answer, or it breaks off here. */
   | { readonly type: "error"; readonly error: ApiError }

@@ -1,0 +1,98 @@
+/** The object that a response is: what was asked for, as it was understood, and what has come of it. */
+import { isObject, type JsonObject } from "../wire/Json.ts"
+import type { About, Part, SegmentUsage } from "../wire/Wire.ts"
+
+/** What has come of a response so far. */
+export interface Progress {
+  readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled"
+  readonly output: ReadonlyArray<JsonObject>
+  readonly finish?: Extract<Part, { readonly type: "finish" }> | undefined
+  readonly incomplete?: "max_output_tokens" | "content_filter" | undefined
+  readonly error?: JsonObject | undefined
+}
+
+/** Tokens as Responses counts them, with the share of the orchestration and what it cost. */
+const usageOf = ({ costUsd, orchestration, total, unpricedCalls }: SegmentUsage): JsonObject => ({
+  input_tokens: total.inputTokens,
+  input_tokens_details: {
+    cached_tokens: total.cachedInputTokens ?? 0,
+    cache_write_tokens: total.cacheWriteTokens ?? 0,
+    orchestration_input_tokens: orchestration.inputTokens,
+    orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0
+  },
+  output_tokens: total.outputTokens,
+  output_tokens_details: {
+    reasoning_tokens: total.reasoningTokens ?? 0,
+    orchestration_output_tokens: orchestration.outputTokens
+  },
+  total_tokens: total.inputTokens + total.outputTokens,
+  cost_usd: costUsd,
+  unpriced_calls: unpricedCalls
+})
+
+const toolOf = (tool: unknown): unknown =>
+  isObject(tool) && tool.type === "function"
+    ? {
+        ...tool,
+        description: tool.description ?? null,
+        parameters: tool.parameters ?? null,
+        strict: tool.strict ?? null
+      }
+    : tool
+
+const textOf = (text: unknown): JsonObject => {
+  const given: JsonObject = isObject(text) ? text : {}
+  const format = isObject(given.format) ? given.format : { type: "text" }
+  const isSchema = format.type === "json_schema"
+  return {
+    ...given,
+    format: isSchema ? { ...format, description: format.description ?? null, strict: format.strict ?? false } : format
+  }
+}
+
+const reasoningOf = (reasoning: unknown): JsonObject => {
+  const given: JsonObject = isObject(reasoning) ? reasoning : {}
+  return { ...given, effort: given.effort ?? null, summary: given.summary ?? null }
+}
+
+/** What a response repeats of its request. */
+const asked = (body: JsonObject): JsonObject => ({
+  previous_response_id: body.previous_response_id ?? null,
+  instructions: body.instructions ?? null,
+  tools: Array.isArray(body.tools) ? body.tools.map(toolOf) : [],
+  tool_choice: body.tool_choice ?? "auto",
+  truncation: body.truncation ?? "disabled",
+  parallel_tool_calls: body.parallel_tool_calls ?? true,
+  text: textOf(body.text),
+  top_p: body.top_p ?? 1,
+  presence_penalty: body.presence_penalty ?? 0,
+  frequency_penalty: body.frequency_penalty ?? 0,
+  top_logprobs: body.top_logprobs ?? 0,
+  temperature: body.temperature ?? 1,
+  reasoning: reasoningOf(body.reasoning),
+  max_output_tokens: body.max_output_tokens ?? null,
+  max_tool_calls: body.max_tool_calls ?? null,
+  store: body.store ?? true,
+  background: body.background ?? false,
+  service_tier: "default",
+  metadata: body.metadata ?? {},
+  safety_identifier: body.safety_identifier ?? null,
+  prompt_cache_key: body.prompt_cache_key ?? null
+})
+
+/** The object. */
+export const make = (about: About, { error, finish, incomplete, output, status }: Progress): JsonObject => ({
+  id: `resp_${about.id}`,
+  object: "response",
+  created_at: about.createdAt,
+  completed_at:
+    status === "completed" && finish !== undefined ? about.createdAt + Math.round(finish.durationMillis / 1000) : null,
+  status,
+  incomplete_details: incomplete === undefined ? null : { reason: incomplete },
+  model: about.request.model,
+  ...asked(about.body),
+  output,
+  error: error ?? null,
+  usage: finish === undefined ? null : usageOf(finish.usage),
+  ...(finish && { divisi: { run: about.runId, workers: finish.workers, calls: finish.usage.calls } })
+})

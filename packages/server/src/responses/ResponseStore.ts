@@ -1,0 +1,182 @@
+/**
+ * The responses that a server keeps: for `previous_response_id`, for those who ask for one again, and for those that go
+ * on in the background. They are kept in memory, and the oldest go where there are too many.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Segment } from "../segment/Segments.ts"
+import { ApiError, invalid } from "../wire/ApiError.ts"
+import { isObject, type JsonObject } from "../wire/Json.ts"
+import type { Part } from "../wire/Wire.ts"
+import { whole } from "./ResponsesWriter.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A response that is kept. */
+export interface Kept {
+  readonly id: string
+  readonly owner: string
+  /** All that it answers, what it goes on from included. */
+  readonly input: ReadonlyArray<JsonObject>
+  readonly segment: Segment
+  readonly characters: number
+  isCancelled: boolean
+}
+
+/** The responses of a server. */
+export interface ResponseStore {
+  /** A body whose input stands in it whole. Throws an `ApiError` where it goes on from what is not kept. */
+  readonly recall: (body: JsonObject, owner: string) => JsonObject
+  /** Keeps a response, if its client does not say otherwise. The body is one that was recalled. */
+  readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
+  /** A response of an owner. Throws an `ApiError` where there is none. */
+  readonly get: (id: string, owner: string) => Kept
+  readonly forget: (kept: Kept) => void
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Items
+// -------------------------------------------------------------------------------------------------------------------
+
+const partsOf = ({ content, role }: JsonObject): unknown =>
+  typeof content === "string" ? [{ type: role === "assistant" ? "output_text" : "input_text", text: content }] : content
+
+const prefixes: Readonly<Record<string, string>> = {
+  message: "msg",
+  function_call: "fc",
+  function_call_output: "fco",
+  custom_tool_call: "ctc",
+  custom_tool_call_output: "ctco",
+  reasoning: "rs"
+}
+
+/** An item as it is listed: with an id and its type. */
+const listed = (item: JsonObject, id: string): JsonObject => {
+  const type = String(item.type ?? "message")
+  const named = {
+    ...item,
+    type,
+    id: item.id ?? `${prefixes[type] ?? "item"}_${id}`,
+    status: item.status ?? "completed"
+  }
+  return type === "message" ? { ...named, content: partsOf(item) } : named
+}
+
+const itemsOf = (input: unknown): ReadonlyArray<JsonObject> => {
+  if (typeof input === "string") return [{ role: "user", content: input }]
+  return Array.isArray(input) ? input.filter(isObject) : []
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The body of a response that is kept, as far as it has come. */
+export const bodyOf = ({ isCancelled, segment }: Kept): JsonObject => {
+  const body = whole(segment.about, segment.parts)
+  return isCancelled ? { ...body, status: "cancelled", error: null } : body
+}
+
+const sizeOf = (parts: ReadonlyArray<Part>): number =>
+  parts.reduce((sum, part) => sum + 64 + ("text" in part ? part.text.length : 0), 0)
+
+/** A segment that is over: what it has said, and nothing of what said it. */
+const ended = ({ about, begun, isOver, parts, stop }: Segment): Segment => ({
+  about: { ...about, request: { ...about.request, messages: [{ role: "user", content: "" }], tools: [] } },
+  parts,
+  read: Stream.succeed(parts),
+  begun,
+  isOver,
+  stop
+})
+
+const unknown = (id: string): ApiError =>
+  new ApiError({ kind: "not-found", field: "response_id", message: `Response with id '${id}' not found.` })
+
+const gone = (id: string): ApiError =>
+  invalid("previous_response_id", `Previous response with id '${id}' not found: send the whole conversation.`)
+
+/** Makes a store that keeps so many characters at most. */
+export const make = Effect.fnUntraced(function* (
+  maxCharacters: number
+): Effect.fn.Return<ResponseStore, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  /** In the order in which they came. */
+  const all = new Map<string, Kept>()
+  /** Those that went on when they were last looked at. */
+  const running = new Set<string>()
+  let characters = 0
+
+  const forget = (kept: Kept) => {
+    if (!all.delete(kept.id)) return
+    running.delete(kept.id)
+    characters -= kept.characters
+  }
+
+  const put = (kept: Kept) => {
+    all.set(kept.id, kept)
+    characters += kept.characters
+  }
+
+  const settle = () => {
+    for (const id of running) {
+      const kept = all.get(id)
+      if (kept === undefined || !kept.segment.isOver()) continue
+      forget(kept)
+      const segment = ended(kept.segment)
+      put({ ...kept, segment, characters: kept.characters + sizeOf(segment.parts) })
+    }
+    for (const kept of all.values()) {
+      if (characters <= maxCharacters) return
+      if (kept.segment.isOver()) forget(kept)
+    }
+  }
+
+  const find = (id: string, owner: string): Kept | undefined => {
+    const kept = all.get(id)
+    return kept?.owner === owner ? kept : undefined
+  }
+
+  const recall = (body: JsonObject, owner: string): JsonObject => {
+    const { previous_response_id: previous } = body
+    if (previous === undefined || previous === null) {
+      if (body.conversation !== undefined && body.conversation !== null) {
+        throw invalid(
+          "conversation",
+          "This server keeps no conversations: use previous_response_id, or send all of it."
+        )
+      }
+      return body
+    }
+    const kept = find(String(previous), owner)
+    if (kept === undefined) throw gone(String(previous))
+    if (!kept.segment.isOver()) throw invalid("previous_response_id", `Response '${kept.id}' is not complete yet.`)
+    const output = bodyOf(kept).output as ReadonlyArray<JsonObject>
+    return { ...body, input: [...kept.input, ...output, ...itemsOf(body.input)] }
+  }
+
+  const keep = (segment: Segment, body: JsonObject, owner: string) =>
+    Effect.suspend(() => {
+      settle()
+      const { about } = segment
+      const id = `resp_${about.id}`
+      if (about.body.store === false || all.has(id)) return Effect.void
+      const input = itemsOf(body.input).map((item, at) => listed(item, `${about.id}_in${at}`))
+      put({ id, owner, input, segment, characters: JSON.stringify(about.body).length, isCancelled: false })
+      running.add(id)
+      // Somebody reads it to its end, so that it goes on when its client has gone.
+      if (about.body.background !== true) return Effect.void
+      return Effect.asVoid(Effect.forkIn(Stream.runDrain(segment.read), scope))
+    })
+
+  const get = (id: string, owner: string): Kept => {
+    const kept = find(id, owner)
+    if (kept === undefined) throw unknown(id)
+    return kept
+  }
+
+  return { recall, keep, get, forget }
+})

@@ -1,0 +1,130 @@
+/** What can be asked of a response that is kept: itself, its events, its input, its end. */
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Endpoint from "../http/Endpoint.ts"
+import * as Respond from "../http/Respond.ts"
+import { tokensOf } from "../messages/CountTokens.ts"
+import { type ApiError, invalid } from "../wire/ApiError.ts"
+import type { JsonObject } from "../wire/Json.ts"
+import * as ResponseObject from "./ResponseObject.ts"
+import * as ResponseStore from "./ResponseStore.ts"
+import { responses } from "./Responses.ts"
+import { read } from "./ResponsesReader.ts"
+import { beginAfter } from "./ResponsesWriter.ts"
+
+type Incoming = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+// -------------------------------------------------------------------------------------------------------------------
+// Creation
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Responses are kept, and those of the background are not waited for. */
+export const keeping = ({ keep, recall }: ResponseStore.ResponseStore): Endpoint.Keeping => ({
+  recall,
+  keep,
+  atOnce: ({ about }) =>
+    about.body.background === true && !about.request.isStreamed
+      ? ResponseObject.make(about, { status: "queued", output: [] })
+      : undefined
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// What is kept
+// -------------------------------------------------------------------------------------------------------------------
+
+const addressOf = ({ url }: Incoming): URL => new URL(url, "http://localhost")
+
+/** The response that a path names. */
+const namedIn = (request: Incoming): string => addressOf(request).pathname.split("/")[3] ?? ""
+
+const wholeOf = (parameters: URLSearchParams, name: string, least: number): number | undefined => {
+  const text = parameters.get(name)
+  if (text === null) return undefined
+  const number = Number(text)
+  if (text !== "" && Number.isSafeInteger(number) && number >= least) return number
+  throw invalid(name, `${name} must be a whole number of at least ${least}.`)
+}
+
+/** The events from a number on, also of a response that goes on. */
+const streamOf = ({ segment }: ResponseStore.Kept, after: number): Response => {
+  const wire = { ...responses, begin: (about: typeof segment.about) => beginAfter(about, after) }
+  return Respond.stream(wire, segment, {}, () => {})
+}
+
+const retrieve = (kept: ResponseStore.Kept, request: Incoming): Response => {
+  const { searchParams } = addressOf(request)
+  const after = wholeOf(searchParams, "starting_after", 0) ?? -1
+  return searchParams.get("stream") === "true" ? streamOf(kept, after) : Respond.json(ResponseStore.bodyOf(kept))
+}
+
+/** A page of items: twenty, the last first, unless it is asked for otherwise. */
+const inputOf = ({ input }: ResponseStore.Kept, request: Incoming): Response => {
+  const { searchParams } = addressOf(request)
+  const ordered = searchParams.get("order") === "asc" ? input : input.toReversed()
+  const after = searchParams.get("after")
+  const from = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1
+  const data = ordered.slice(from, from + Math.min(wholeOf(searchParams, "limit", 1) ?? 20, 100))
+  return Respond.json({
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: from + data.length < ordered.length
+  })
+}
+
+const cancel = (kept: ResponseStore.Kept): Effect.Effect<Response, ApiError> => {
+  const { segment } = kept
+  if (segment.about.body.background !== true) {
+    return Effect.fail(invalid("response_id", "Only a response that was made with background: true can be cancelled."))
+  }
+  if (!segment.isOver()) kept.isCancelled = true
+  return Effect.map(segment.stop, () => Respond.json(ResponseStore.bodyOf(kept)))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Endpoints
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The endpoints of responses that are kept. */
+export const make = (context: Endpoint.Context, store: ResponseStore.ResponseStore) => {
+  /** Answers the owner of a response. */
+  const of =
+    (answer: (kept: ResponseStore.Kept, request: Incoming) => Effect.Effect<Response, ApiError>) =>
+    (request: Incoming): Effect.Effect<Response> =>
+      context.authenticate(request.headers).pipe(
+        Effect.flatMap(({ owner }) => Endpoint.attempt(() => store.get(namedIn(request), owner))),
+        Effect.flatMap((kept) => answer(kept, request)),
+        Effect.catch((error) => Effect.succeed(Respond.error(responses, error)))
+      )
+
+  const count = (request: Incoming): Effect.Effect<JsonObject, ApiError> =>
+    Effect.gen(function* () {
+      const caller = yield* context.authenticate(request.headers)
+      const text = yield* Endpoint.bodyOf(context, request)
+      return yield* Endpoint.attempt(() => {
+        const asked = read(store.recall(Endpoint.parse(text), caller.owner), request.headers)
+        return {
+          object: "response.input_tokens",
+          input_tokens: tokensOf(asked, Endpoint.teamOf(context, caller, asked))
+        }
+      })
+    })
+
+  return {
+    retrieve: of((kept, request) => Endpoint.attempt(() => retrieve(kept, request))),
+    input: of((kept, request) => Endpoint.attempt(() => inputOf(kept, request))),
+    cancel: of(cancel),
+    remove: of((kept) => {
+      store.forget(kept)
+      return Effect.succeed(Respond.json({ id: kept.id, object: "response", deleted: true }))
+    }),
+    count: (request: Incoming): Effect.Effect<Response> =>
+      Effect.match(count(request), {
+        onFailure: (error) => Respond.error(responses, error),
+        onSuccess: (body) => Respond.json(body)
+      })
+  }
+}

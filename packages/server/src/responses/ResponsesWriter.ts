@@ -1,0 +1,271 @@
+/** Writes responses of Responses: a body, or events. */
+import type { ToolCall } from "@divisi/core/Message"
+import type { ApiError } from "../wire/ApiError.ts"
+import type { JsonObject } from "../wire/Json.ts"
+import * as OpenAi from "../wire/OpenAi.ts"
+import { type About, event, type Part, type Written } from "../wire/Wire.ts"
+import * as ResponseObject from "./ResponseObject.ts"
+import * as ResponsesTools from "./ResponsesTools.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** An item that goes on: a message with one part, or reasoning with notes. */
+type Open =
+  | { readonly type: "message"; readonly part: "output_text" | "refusal"; readonly text: string }
+  | { readonly type: "reasoning"; readonly notes: ReadonlyArray<string> }
+
+/** A response that is being written. */
+export interface ResponsesState {
+  readonly about: About
+  readonly tools: ReadonlyArray<ResponsesTools.Offered>
+  /** The items that are whole. */
+  readonly output: ReadonlyArray<JsonObject>
+  readonly open: Open | undefined
+  readonly progress: Pick<ResponseObject.Progress, "status" | "finish" | "incomplete" | "error">
+  /** The number of the next event. */
+  readonly sequence: number
+  /** The number of the last event that the client has; nothing up to it is sent. */
+  readonly after: number
+}
+
+/** An event without its number. */
+type Event = { readonly type: string } & JsonObject
+
+/** What a part makes of a state, and the events that say so. */
+type Step = readonly [state: ResponsesState, events: ReadonlyArray<Event>]
+
+/** The object that a state is. */
+export const objectOf = ({ about, output, progress }: ResponsesState): JsonObject =>
+  ResponseObject.make(about, { ...progress, output })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Items
+// -------------------------------------------------------------------------------------------------------------------
+
+const itemId = (prefix: string, { about, output }: ResponsesState): string => `${prefix}_${about.id}_${output.length}`
+
+const partOf = (part: "output_text" | "refusal", text: string): JsonObject =>
+  part === "refusal" ? { type: part, refusal: text } : { type: part, text, annotations: [], logprobs: [] }
+
+const messageOf = (id: string, status: string, content: ReadonlyArray<JsonObject>): JsonObject => ({
+  type: "message",
+  id,
+  status,
+  role: "assistant",
+  content
+})
+
+const summary = (text: string): JsonObject => ({ type: "summary_text", text })
+
+/** An item that is whole, with its last event. */
+const done = (state: ResponsesState, item: JsonObject, events: ReadonlyArray<Event>): Step => [
+  { ...state, open: undefined, output: [...state.output, item] },
+  [...events, { type: "response.output_item.done", output_index: state.output.length, item }]
+]
+
+/** Ends the item that is open. */
+const close = (state: ResponsesState, status: "completed" | "incomplete" = "completed"): Step => {
+  const { open } = state
+  if (open === undefined) return [state, []]
+  if (open.type === "reasoning") {
+    const item = { type: "reasoning", id: itemId("rs", state), summary: open.notes.map(summary) }
+    return done(state, item, [])
+  }
+  const at = { item_id: itemId("msg", state), output_index: state.output.length, content_index: 0 }
+  const part = partOf(open.part, open.text)
+  const said: Event =
+    open.part === "refusal"
+      ? { type: "response.refusal.done", ...at, refusal: open.text }
+      : { type: "response.output_text.done", ...at, text: open.text, logprobs: [] }
+  return done(state, messageOf(at.item_id, status, [part]), [said, { type: "response.content_part.done", ...at, part }])
+}
+
+const added = ({ output }: ResponsesState, item: JsonObject): Event => ({
+  type: "response.output_item.added",
+  output_index: output.length,
+  item
+})
+
+/** A piece of what is said. */
+const say = (before: ResponsesState, part: "output_text" | "refusal", text: string): Step => {
+  const isOpen = before.open?.type === "message" && before.open.part === part
+  const [state, closed] = isOpen ? [before, []] : close(before)
+  const at = { item_id: itemId("msg", state), output_index: state.output.length, content_index: 0 }
+  const begun: ReadonlyArray<Event> = isOpen
+    ? []
+    : [
+        added(state, messageOf(at.item_id, "in_progress", [])),
+        { type: "response.content_part.added", ...at, part: partOf(part, "") }
+      ]
+  const piece: Event =
+    part === "refusal"
+      ? { type: "response.refusal.delta", ...at, delta: text }
+      : { type: "response.output_text.delta", ...at, delta: text, logprobs: [] }
+  const said = state.open?.type === "message" && isOpen ? state.open.text + text : text
+  return [{ ...state, open: { type: "message", part, text: said } }, [...closed, ...begun, piece]]
+}
+
+/** A note, as a part of a summary of reasoning. */
+const note = (before: ResponsesState, text: string): Step => {
+  const notes = before.open?.type === "reasoning" ? before.open.notes : undefined
+  const [state, closed] = notes === undefined ? close(before) : [before, []]
+  const item_id = itemId("rs", state)
+  const at = { item_id, output_index: state.output.length, summary_index: notes?.length ?? 0 }
+  const begun = notes === undefined ? [added(state, { type: "reasoning", id: item_id, summary: [] })] : []
+  return [
+    { ...state, open: { type: "reasoning", notes: [...(notes ?? []), text] } },
+    [
+      ...closed,
+      ...begun,
+      { type: "response.reasoning_summary_part.added", ...at, part: summary("") },
+      { type: "response.reasoning_summary_text.delta", ...at, delta: text },
+      { type: "response.reasoning_summary_text.done", ...at, text },
+      { type: "response.reasoning_summary_part.done", ...at, part: summary(text) }
+    ]
+  ]
+}
+
+/** How a call is written: a function has arguments, a tool of any text an input. */
+const writing = (state: ResponsesState, call: ToolCall) => {
+  const tool = ResponsesTools.calledOf(state.tools, call)
+  const named = {
+    call_id: call.id,
+    name: tool?.name ?? call.name,
+    ...(tool?.namespace === undefined ? {} : { namespace: tool.namespace })
+  }
+  if (tool?.type === "custom") {
+    const item = { type: "custom_tool_call", id: itemId("ctc", state), status: "completed", ...named }
+    return { item, given: { input: ResponsesTools.textOf(call) }, events: "response.custom_tool_call_input" }
+  }
+  const item = { type: "function_call", id: itemId("fc", state), status: "completed", ...named }
+  return { item, given: { arguments: call.arguments }, events: "response.function_call_arguments" }
+}
+
+const call = (before: ResponsesState, made: ToolCall): Step => {
+  const [state, closed] = close(before)
+  const { events, given, item } = writing(state, made)
+  const at = { item_id: item.id, output_index: state.output.length }
+  const [name, text] = Object.entries(given)[0]!
+  return done(state, { ...item, ...given }, [
+    ...closed,
+    added(state, { ...item, status: "in_progress", [name]: "" }),
+    { type: `${events}.delta`, ...at, delta: text },
+    { type: `${events}.done`, ...at, name: item.name, ...given }
+  ])
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Ends
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Codes by which clients tell what to do about a response that failed. */
+const errorOf = (error: ApiError): JsonObject => {
+  const { code } = OpenAi.errorOf(error)
+  const isTold = error.kind === "context-too-long" || error.kind === "quota" || error.kind === "rate-limit"
+  return {
+    code: isTold ? code : error.kind === "invalid-request" ? "invalid_prompt" : "server_error",
+    message: error.message
+  }
+}
+
+const finish = (before: ResponsesState, part: Extract<Part, { readonly type: "finish" }>): Step => {
+  const isDeclined = before.open?.type === "message" && before.open.part === "refusal"
+  const incomplete =
+    part.reason === "length"
+      ? "max_output_tokens"
+      : part.reason === "refusal" && !isDeclined
+        ? "content_filter"
+        : undefined
+  const status = incomplete === undefined ? "completed" : "incomplete"
+  const [closed, events] = close(before, status)
+  const state = { ...closed, progress: { status, finish: part, incomplete } } as const
+  return [state, [...events, { type: `response.${status}`, response: objectOf(state) }]]
+}
+
+const step = (state: ResponsesState, part: Part): Step => {
+  switch (part.type) {
+    case "text":
+      return say(state, "output_text", part.text)
+    case "refusal":
+      return say(state, "refusal", part.text)
+    case "note":
+      return note(state, part.text)
+    case "tool-call":
+      return call(state, part)
+    case "finish":
+      return finish(state, part)
+    // What is open stays so: a stream that broke off must not look whole.
+    case "error": {
+      const failed = { ...state, progress: { status: "failed", error: errorOf(part.error) } } as const
+      return [failed, [{ type: "response.failed", response: objectOf(failed) }]]
+    }
+    case "heartbeat":
+      return [state, []]
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Streams and bodies
+// -------------------------------------------------------------------------------------------------------------------
+
+const isOver = ({ progress: { status } }: ResponsesState): boolean => status !== "in_progress"
+
+/** The events that a client does not have yet, with their numbers. */
+const numbered = (before: ResponsesState, [state, events]: Step): Written<ResponsesState> => {
+  const text = events
+    .map(({ type, ...data }, at) => {
+      const sequence_number = before.sequence + at
+      return sequence_number <= before.after ? "" : event({ type, sequence_number, ...data }, type)
+    })
+    .join("")
+  const end = isOver(state) && !isOver(before) ? "data: [DONE]\n\n" : ""
+  return [{ ...state, sequence: before.sequence + events.length }, `${text}${end}`]
+}
+
+const start = (about: About, after: number): ResponsesState => ({
+  about,
+  tools: ResponsesTools.read(about.body.tools),
+  output: [],
+  open: undefined,
+  progress: { status: "in_progress" },
+  sequence: 0,
+  after
+})
+
+/** The beginning of a stream of which the client has the events up to a number. */
+export const beginAfter = (about: About, after: number): Written<ResponsesState> => {
+  const state = start(about, after)
+  const response = objectOf(state)
+  const queued = ResponseObject.make(about, { status: "queued", output: [] })
+  const events: ReadonlyArray<Event> =
+    about.body.background === true
+      ? [
+          { type: "response.created", response: queued },
+          { type: "response.queued", response: queued },
+          { type: "response.in_progress", response }
+        ]
+      : [
+          { type: "response.created", response },
+          { type: "response.in_progress", response }
+        ]
+  return numbered(state, [state, events])
+}
+
+/** The beginning of a stream. */
+export const begin = (about: About): Written<ResponsesState> => beginAfter(about, -1)
+
+/**
+ * What goes out for a part. A sign of life repeats the last number: the numbers of a response's events are the same to
+ * whoever reads it, so that each can go on where another broke off.
+ */
+export const write = (state: ResponsesState, part: Part): Written<ResponsesState> => {
+  if (part.type !== "heartbeat") return numbered(state, step(state, part))
+  const type = "response.in_progress"
+  return [state, event({ type, sequence_number: state.sequence - 1, response: objectOf(state) }, type)]
+}
+
+/** The body of a response, as far as its parts go. */
+export const whole = (about: About, parts: ReadonlyArray<Part>): JsonObject =>
+  objectOf(parts.reduce<ResponsesState>((state, part) => step(state, part)[0], start(about, -1)))

@@ -1,0 +1,480 @@
+import type * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+import * as Effect from "effect/Effect"
+import OpenAI from "openai"
+import type { ResponseStreamEvent } from "openai/resources/responses/responses"
+import { assert, describe, it } from "vitest"
+import { serving } from "./serving.ts"
+import { alone, asks, said, team, usage, worker } from "./teams.ts"
+
+const ask = (input: string) => ({ model: "divisi", input })
+
+const weather = {
+  type: "function" as const,
+  name: "weather",
+  description: "The weather of a city",
+  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  strict: null
+}
+
+const three = () => team(worker("a", said("one")), worker("b", said("two")), worker("c", said("th", "ree")))
+
+const notes = [
+  "Plan of 3 steps: 1. a, 2. b, 3. c answers",
+  "Step 1 of 3: a has answered",
+  "Step 2 of 3: b has answered"
+]
+
+const slow: ScriptedWorker.Reply = { ...(said("Do", "ne") as object), delayMillis: 40 } as ScriptedWorker.Reply
+
+const thrown = async (promise: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> => {
+  const error = await promise.then(
+    () => undefined,
+    (error: unknown) => error
+  )
+  assert.instanceOf(error, OpenAI.APIError)
+  return error as InstanceType<typeof OpenAI.APIError>
+}
+
+/** The events of a stream, and whether its end was said. Each has the name that its line gives it. */
+const eventsOf = async (response: Response) => {
+  assert.strictEqual(response.status, 200)
+  const blocks = (await response.text()).split("\n\n").filter((block) => block !== "")
+  const events = blocks
+    .filter((block) => block !== "data: [DONE]")
+    .map((block): ResponseStreamEvent => {
+      const [, name, data] = /^event: (\S+)\ndata: (.*)$/.exec(block) ?? []
+      const event = JSON.parse(data ?? "null")
+      assert.strictEqual(event.type, name, "the name of an event is its type")
+      return event
+    })
+  return { events, isEnded: blocks.at(-1) === "data: [DONE]" }
+}
+
+const streamed = async (url: string, body: object) =>
+  eventsOf(await fetch(`${url}/responses`, { method: "POST", body: JSON.stringify({ ...body, stream: true }) }))
+
+const types = (events: ReadonlyArray<ResponseStreamEvent>) => events.map(({ type }) => type.replace(/^response\./, ""))
+
+const until = async (isSo: () => boolean | Promise<boolean>) => {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+describe("a response", () => {
+  it("has what the work cost, and the share of the orchestration", () =>
+    serving(three(), async ({ client }) => {
+      const response = await client.responses.create(ask("How much?"))
+      assert.match(response.id, /^resp_[0-9A-Za-z]{22}$/)
+      assert.deepInclude(response, { object: "response", status: "completed", model: "divisi", error: null })
+      assert.strictEqual(response.output_text, "three")
+      assert.deepInclude(response.usage, { input_tokens: 21, output_tokens: 9, total_tokens: 30 })
+      assert.deepInclude(response.usage?.input_tokens_details as object, {
+        cached_tokens: 0,
+        orchestration_input_tokens: 14
+      })
+      assert.deepInclude(response.usage?.output_tokens_details as object, {
+        reasoning_tokens: 0,
+        orchestration_output_tokens: 6
+      })
+      assert.closeTo((response.usage as unknown as { cost_usd: number }).cost_usd, 0.111, 1e-9)
+    }))
+
+  it("shows the plan and the finished steps as a summary of reasoning", () =>
+    serving(three(), async ({ client }) => {
+      const { output } = await client.responses.create(ask("How much?"))
+      assert.deepStrictEqual(
+        output.map(({ type }) => type),
+        ["reasoning", "message"]
+      )
+      assert.deepStrictEqual(output[0]?.type === "reasoning" && output[0].summary.map(({ text }) => text), notes)
+    }))
+
+  it("repeats what was asked for, with all fields that clients read", () =>
+    serving(alone(worker("a", said("Hi"))), async ({ client }) => {
+      const response = await client.responses.create({
+        ...ask("Greet"),
+        instructions: "Be kind.",
+        tools: [{ type: "function", name: "f" } as never, { type: "web_search" }],
+        metadata: { topic: "t" }
+      })
+      assert.containsAllKeys(response, [
+        ..."completed_at incomplete_details previous_response_id truncation parallel_tool_calls text top_p".split(" "),
+        ..."presence_penalty frequency_penalty top_logprobs temperature reasoning max_output_tokens".split(" "),
+        ..."max_tool_calls store background service_tier safety_identifier prompt_cache_key".split(" ")
+      ])
+      assert.deepInclude(response, { instructions: "Be kind.", tool_choice: "auto", metadata: { topic: "t" } })
+      assert.deepStrictEqual(response.tools[0] as unknown, {
+        type: "function",
+        name: "f",
+        description: null,
+        parameters: null,
+        strict: null
+      })
+    }))
+
+  it("has the shape that is asked for", () =>
+    serving(alone(worker("a", said("five"), said('{"count":5}'))), async ({ client }) => {
+      const schema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] }
+      const response = await client.responses.create({
+        ...ask("Count"),
+        text: { format: { type: "json_schema", name: "count", schema } }
+      })
+      assert.strictEqual(response.output_text, '{"count":5}')
+    }))
+
+  it("is incomplete where it was cut at its limit", () => {
+    const a = worker("a", {
+      parts: [
+        { type: "text", text: "It is" },
+        { type: "finish", reason: "length", usage }
+      ]
+    })
+    return serving(alone(a), async ({ client, url }) => {
+      const response = await client.responses.create({ ...ask("Well?"), max_output_tokens: 16 })
+      assert.strictEqual(response.status, "incomplete")
+      assert.deepStrictEqual(response.incomplete_details, { reason: "max_output_tokens" })
+      assert.strictEqual(a.calls[0]?.maxOutputTokens, 16)
+      const { events } = await streamed(url, ask("Well?"))
+      assert.strictEqual(events.at(-1)?.type, "response.incomplete")
+    })
+  })
+
+  it("passes rules, pictures, files and settings on to the worker", () => {
+    const a = worker("a", said("A cat"))
+    return serving(alone(a), async ({ client }) => {
+      await client.responses.create({
+        model: "worker/a",
+        instructions: "Be brief.",
+        temperature: 0.5,
+        reasoning: { effort: "low" },
+        input: [
+          { role: "developer", content: "Be kind." },
+          { role: "assistant", phase: "commentary", content: "I am looking." },
+          {
+            role: "user",
+            content: [
+              { type: "input_text", text: "What is this?" },
+              { type: "input_image", detail: "auto", image_url: "data:image/png;base64,iVA=" },
+              { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,JVA=" }
+            ]
+          }
+        ]
+      })
+      assert.deepInclude(a.calls[0], { temperature: 0.5 })
+      assert.deepStrictEqual(a.calls[0]?.reasoning, { type: "effort", effort: "low" })
+      assert.deepStrictEqual(a.calls[0]?.messages, [
+        { role: "system", content: "Be brief." },
+        { role: "developer", content: "Be kind." },
+        { role: "assistant", content: "I am looking." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "What is this?" },
+            { type: "image", mediaType: "image/png", data: "iVA=" },
+            { type: "file", name: "a.pdf", mediaType: "application/pdf", data: "JVA=" }
+          ]
+        }
+      ])
+    })
+  })
+})
+
+describe("a stream", () => {
+  it("has every event in its order, with numbers from 0 on", () =>
+    serving(three(), async ({ url }) => {
+      const { events, isEnded } = await streamed(url, ask("How much?"))
+      const note = ["part.added", "text.delta", "text.done", "part.done"].map((name) => `reasoning_summary_${name}`)
+      assert.deepStrictEqual(types(events), [
+        "created",
+        "in_progress",
+        "output_item.added",
+        ...note,
+        ...note,
+        ...note,
+        "output_item.done",
+        "output_item.added",
+        "content_part.added",
+        "output_text.delta",
+        "output_text.delta",
+        "output_text.done",
+        "content_part.done",
+        "output_item.done",
+        "completed"
+      ])
+      assert.deepStrictEqual(
+        events.map((event) => "sequence_number" in event && event.sequence_number),
+        events.map((_, at) => at)
+      )
+      assert.isTrue(isEnded)
+    }))
+
+  it("ends with what a body would have been", () =>
+    serving(three(), async ({ client }) => {
+      const stream = client.responses.stream(ask("How much?"))
+      const pieces: Array<string> = []
+      stream.on("response.output_text.delta", ({ delta }) => pieces.push(delta))
+      const response = await stream.finalResponse()
+      assert.strictEqual(pieces.join(""), "three")
+      assert.strictEqual(response.output_text, "three")
+      assert.deepInclude(response.usage, { total_tokens: 30 })
+    }))
+
+  it("says that it is alive while nothing happens, by an event that every client knows", () =>
+    serving({ ...alone(worker("a", slow)), heartbeatMillis: 10 }, async ({ url }) => {
+      const { events } = await streamed(url, ask("Work"))
+      const signs = events.flatMap((event, at) => (at > 1 && event.type === "response.in_progress" ? [at] : []))
+      assert.isAbove(signs.length, 0)
+      const numberOf = (at: number) => (events[at] as { readonly sequence_number: number }).sequence_number
+      assert.isTrue(signs.every((at) => numberOf(at) === numberOf(at - 1)))
+      assert.strictEqual(events.at(-1)?.type, "response.completed")
+    }))
+
+  it("that breaks off ends as failed, with a code that says whether to try again", () =>
+    serving(
+      {
+        ...alone(worker("a", { parts: [{ type: "text", text: "It is " }], thenFail: { _tag: "Overloaded" } })),
+        settings: { reassign: "never", resilience: { retries: 0 } } as never
+      },
+      async ({ url }) => {
+        const { events } = await streamed(url, ask("Hm"))
+        const last = events.at(-1)
+        assert.strictEqual(last?.type, "response.failed")
+        assert.deepInclude(last?.type === "response.failed" && last.response, { status: "failed" })
+        assert.strictEqual(last?.type === "response.failed" && last.response.error?.code, "server_error")
+        assert.notInclude(types(events), "output_text.done")
+      }
+    ))
+})
+
+describe("tools", () => {
+  it("are asked for by the last step, and its run goes on with their results", () => {
+    const [a, b] = [worker("a", said("one")), worker("b", said("two"))]
+    const c = worker("c", asks(["weather", { city: "Rome" }], ["weather", { city: "Oslo" }]), said("Rome is warmer."))
+    return serving(team(a, b, c), async ({ client }) => {
+      const request = { model: "divisi", tools: [weather], store: false }
+      const input: Array<OpenAI.Responses.ResponseInputItem> = [{ role: "user", content: "Which is warmer?" }]
+      const first = await client.responses.create({ ...request, input })
+      const calls = first.output.filter((item) => item.type === "function_call")
+      assert.deepStrictEqual(
+        calls.map((call) => call.arguments),
+        ['{"city":"Rome"}', '{"city":"Oslo"}']
+      )
+      const results = calls.map(({ call_id }, at) => ({
+        type: "function_call_output" as const,
+        call_id,
+        output: ["20 degrees", "5 degrees"][at]!
+      }))
+      const second = await client.responses.create({
+        ...request,
+        input: [...input, ...first.output, ...results] as never
+      })
+      assert.strictEqual(second.output_text, "Rome is warmer.")
+      assert.deepStrictEqual([a.calls.length, b.calls.length, c.calls.length], [1, 1, 2])
+      assert.strictEqual(second.usage?.total_tokens, 10, "only what the second segment has used")
+    })
+  })
+
+  it("come whole in a stream, in items of their own", () =>
+    serving(
+      alone(
+        worker("a", {
+          parts: [
+            { type: "text", text: "Let me look." },
+            { type: "tool-call", id: "x", name: "weather", arguments: '{"city":"Rome"}' },
+            { type: "finish", reason: "tool-calls", usage }
+          ]
+        })
+      ),
+      async ({ url }) => {
+        const { events } = await streamed(url, { ...ask("Weather?"), tools: [weather] })
+        assert.deepStrictEqual(types(events).slice(-6), [
+          "output_item.done",
+          "output_item.added",
+          "function_call_arguments.delta",
+          "function_call_arguments.done",
+          "output_item.done",
+          "completed"
+        ])
+        const done = events.find((event) => event.type === "response.function_call_arguments.done")
+        assert.deepInclude(done as object, { name: "weather", arguments: '{"city":"Rome"}', output_index: 1 })
+      }
+    ))
+
+  it("of any text and in name spaces are called by their own names, as Codex offers them", () => {
+    const a = worker("a", asks(["patch", { input: "*** Begin" }], ["files__read", { path: "a" }]), said("Done"))
+    return serving(alone(a), async ({ client }) => {
+      const tools = [
+        { type: "custom", name: "patch", format: { type: "grammar", syntax: "lark", definition: "start: /.+/" } },
+        { type: "namespace", name: "files", description: "", tools: [{ ...weather, name: "read", parameters: {} }] },
+        { type: "web_search" }
+      ]
+      const request = { model: "divisi", tools: tools as never, store: false }
+      const first = await client.responses.create({ ...request, input: "Patch" })
+      assert.deepStrictEqual(
+        a.calls[0]?.tools?.map(({ name }) => name),
+        ["patch", "files__read"]
+      )
+      assert.include(a.calls[0]?.tools?.[0]?.description, "start: /.+/")
+      const [patch, read] = first.output as unknown as ReadonlyArray<Record<string, string>>
+      assert.deepInclude(patch, { type: "custom_tool_call", name: "patch", input: "*** Begin" })
+      assert.deepInclude(read, { type: "function_call", name: "read", namespace: "files", arguments: '{"path":"a"}' })
+      const results = [
+        { type: "custom_tool_call_output", call_id: patch?.call_id, output: "patched" },
+        { type: "function_call_output", call_id: read?.call_id, output: [{ type: "input_text", text: "text" }] }
+      ]
+      const input = [{ role: "user", content: "Patch" }, ...first.output, ...results]
+      assert.strictEqual((await client.responses.create({ ...request, input: input as never })).output_text, "Done")
+      assert.strictEqual(a.calls.length, 2)
+    })
+  })
+
+  it("without a result are refused, and so are results of nothing", () =>
+    serving(alone(worker("a", asks(["weather", { city: "Rome" }]))), async ({ client }) => {
+      const { id } = await client.responses.create({ ...ask("Weather?"), tools: [weather] })
+      const missing = await thrown(
+        client.responses.create({ ...ask("And?"), tools: [weather], previous_response_id: id })
+      )
+      assert.strictEqual(missing.status, 400)
+      assert.match(missing.message, /No tool output found for function call call_/)
+      const output = { type: "function_call_output" as const, call_id: "call_1", output: "20" }
+      const unasked = await thrown(client.responses.create({ model: "divisi", input: [output] }))
+      assert.match(unasked.message, /No tool call found for function call output with call_id call_1/)
+    }))
+})
+
+describe("a response that is kept", () => {
+  it("is gone on from by its id, with all that was said, and tools go on with their run", () => {
+    const a = worker("a", said("Hello Ann"), asks(["weather", { city: "Rome" }]), said("Warm."))
+    return serving(alone(a), async ({ client }) => {
+      const first = await client.responses.create({ ...ask("I am Ann"), instructions: "Be kind." })
+      const next = { model: "divisi", tools: [weather] }
+      const second = await client.responses.create({
+        ...next,
+        input: "Is it warm?",
+        previous_response_id: first.id
+      })
+      assert.deepStrictEqual(a.calls[1]?.messages, [
+        { role: "user", content: "I am Ann" },
+        { role: "assistant", content: "Hello Ann" },
+        { role: "user", content: "Is it warm?" }
+      ])
+      const call = second.output.find((item) => item.type === "function_call")
+      const third = await client.responses.create({
+        ...next,
+        input: [{ type: "function_call_output", call_id: call?.call_id ?? "", output: "20" }],
+        previous_response_id: second.id
+      })
+      assert.strictEqual(third.output_text, "Warm.")
+      assert.strictEqual(third.previous_response_id, second.id)
+      assert.strictEqual(a.calls.length, 3)
+      const items = await client.responses.inputItems.list(third.id, { order: "asc" })
+      assert.deepStrictEqual(
+        items.data.map(({ type }) => type),
+        ["message", "message", "message", "function_call", "function_call_output"]
+      )
+      const page = await client.responses.inputItems.list(third.id, { limit: 2 })
+      assert.deepStrictEqual(
+        [page.data.map(({ type }) => type), page.has_more],
+        [["function_call_output", "function_call"], true]
+      )
+    })
+  })
+
+  it("can be asked for again and deleted, and is not there where its client does not want it kept", () =>
+    serving(alone(worker("a", said("Hi"), said("Ho"))), async ({ client }) => {
+      const made = await client.responses.create(ask("Greet"))
+      const again = await client.responses.retrieve(made.id)
+      assert.deepStrictEqual([again.output, again.usage], [made.output, made.usage])
+      await client.responses.delete(made.id)
+      assert.strictEqual((await thrown(client.responses.retrieve(made.id))).status, 404)
+      const unkept = await client.responses.create({ ...ask("Greet"), store: false })
+      assert.strictEqual((await thrown(client.responses.retrieve(unkept.id))).status, 404)
+      const lost = await thrown(client.responses.create({ ...ask("And?"), previous_response_id: unkept.id }))
+      assert.deepInclude({ ...lost }, { status: 400, code: "previous_response_not_found" })
+    }))
+
+  it("is its owner's alone", () => {
+    const authenticate = (headers: Readonly<Record<string, string | undefined>>) =>
+      Effect.succeed({ owner: headers.authorization ?? "" })
+    return serving({ ...alone(worker("a", said("Hi"))), authenticate }, async ({ client }) => {
+      const { id } = await client.responses.create(ask("Greet"))
+      const other = client.withOptions({ apiKey: "other" })
+      assert.strictEqual((await thrown(other.responses.retrieve(id))).status, 404)
+      const stolen = await thrown(other.responses.create({ ...ask("And?"), previous_response_id: id }))
+      assert.strictEqual(stolen.code, "previous_response_not_found")
+    })
+  })
+})
+
+describe("a response in the background", () => {
+  it("is answered at once, goes on without its client, and can be asked for until it is done", () =>
+    serving({ ...alone(worker("a", slow)), graceMillis: 0 }, async ({ client }) => {
+      const made = await client.responses.create({ ...ask("Work"), background: true })
+      assert.strictEqual(made.status, "queued")
+      await until(async () => (await client.responses.retrieve(made.id)).status === "completed")
+      assert.strictEqual((await client.responses.retrieve(made.id)).output_text, "Done")
+    }))
+
+  it("can be followed again from any event on, where a connection broke off", () =>
+    serving({ ...alone(worker("a", slow)), graceMillis: 0 }, async ({ client, url }) => {
+      const stream = await client.responses.create({ ...ask("Work"), background: true, stream: true })
+      const first: Array<ResponseStreamEvent> = []
+      for await (const event of stream) {
+        first.push(event)
+        if (event.type === "response.in_progress") break
+      }
+      const [created] = first
+      const id = created?.type === "response.created" ? created.response.id : ""
+      const rest = await eventsOf(await fetch(`${url}/responses/${id}?stream=true&starting_after=2`))
+      const all = [...first, ...rest.events]
+      assert.deepStrictEqual(
+        all.map((event) => "sequence_number" in event && event.sequence_number),
+        all.map((_, at) => at)
+      )
+      assert.deepStrictEqual(types(all).slice(0, 3), ["created", "queued", "in_progress"])
+      assert.strictEqual(all.at(-1)?.type, "response.completed")
+      const after = await eventsOf(await fetch(`${url}/responses/${id}?stream=true&starting_after=${all.length - 2}`))
+      assert.deepStrictEqual(types(after.events), ["completed"])
+    }))
+
+  it("can be cancelled, which stops its work", () => {
+    const a = worker("a", { hang: true })
+    return serving(alone(a), async ({ client, running }) => {
+      const made = await client.responses.create({ ...ask("Work"), background: true })
+      await until(() => a.running() > 0)
+      assert.strictEqual((await client.responses.cancel(made.id)).status, "cancelled")
+      assert.deepStrictEqual([running(), a.running()], [0, 0])
+      assert.strictEqual((await client.responses.retrieve(made.id)).status, "cancelled")
+    })
+  })
+
+  it("is the only one that can be cancelled", () =>
+    serving(alone(worker("a", said("Hi"))), async ({ client }) => {
+      const { id } = await client.responses.create(ask("Greet"))
+      assert.strictEqual((await thrown(client.responses.cancel(id))).status, 400)
+    }))
+})
+
+describe("a request that fails", () => {
+  it("has the status and the form that OpenAI's clients know", () =>
+    serving(alone(worker("a", { fail: { _tag: "ContextTooLong" } })), async ({ client }) => {
+      const error = await thrown(client.responses.create({ ...ask("Hm"), stream: true }))
+      assert.deepInclude({ ...error }, { status: 400, code: "context_length_exceeded" })
+      const unreadable = await thrown(client.responses.create({ ...ask("Hm"), temperature: 3 }))
+      assert.deepInclude({ ...unreadable }, { status: 400, param: "temperature" })
+      const empty = await thrown(client.responses.create({ model: "divisi" }))
+      assert.deepInclude({ ...empty }, { status: 400, param: "input" })
+      const elsewhere = await thrown(client.responses.create({ ...ask("Hm"), conversation: "conv_1" }))
+      assert.deepInclude({ ...elsewhere }, { status: 400, param: "conversation" })
+    }))
+})
+
+describe("tokens of a request", () => {
+  it("are counted without asking anybody", () => {
+    const a = worker("a", said("?"))
+    return serving(alone(a), async ({ client }) => {
+      const { input_tokens } = await client.responses.inputTokens.count(ask("0123456789ab"))
+      assert.strictEqual(input_tokens, 3)
+      assert.strictEqual(a.calls.length, 0)
+    })
+  })
+})
