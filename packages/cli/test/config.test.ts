@@ -59,6 +59,16 @@ describe("the check of a config", () => {
     [{ temperature: 1 }, "temperature: is no setting of Divisi (did you mean worker.temperature?)"],
     [{ workers: [] }, "workers: is no setting of Divisi (did you mean pool?)"],
     [{ retry: { attempts: 3 } }, "retry.attempts: is no setting of Divisi"],
+    [
+      { mcpServers: { files: { comand: "x" } } },
+      "mcpServers.files.comand: is no setting of Divisi (did you mean mcpServers.files.command?)"
+    ],
+    [{ mcpServers: { files: { command: "x", env: { A: 3 } } } }, "mcpServers.files.env.A: expected a text, got 3"],
+    [{ mcpServers: { files: { url: 3 } } }, "mcpServers.files.url: expected a URL, got 3"],
+    [
+      { mcpServers: { files: { command: "x", needsApproval: "all" } } },
+      "mcpServers.files.needsApproval: expected true, false, or a list of tools, got a string"
+    ],
     [{ budget: { costUsd: "a secret" } }, "budget.costUsd: expected a number, got a string"],
     [{ budget: { costUsd: -1 } }, "budget.costUsd: expected a number of at least 0, got -1"],
     [{ maxSteps: 1.5 }, "maxSteps: expected a whole number of at least 1, got 1.5"],

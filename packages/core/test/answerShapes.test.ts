@@ -5,6 +5,7 @@ import { type } from "arktype"
 import * as Schema from "effect/Schema"
 import * as valibot from "valibot"
 import { z } from "zod"
+import * as ResponseCache from "../src/run/ResponseCache.ts"
 import { type Message, text } from "../src/task/Message.ts"
 import type { Capabilities, WorkerRequest } from "../src/task/Worker.ts"
 
@@ -225,6 +226,32 @@ describe("instructions of a worker", () => {
       worker: { maxOutputTokens: 1_500 }
     })
     assert.strictEqual(ending, "budget")
+  })
+})
+
+describe("answers that are kept", () => {
+  it("are those of one role and one shape alone", async () => {
+    let calls = 0
+    const cache = ResponseCache.makeMemory({ maxEntries: 10 })
+    const ask = (instructions: string, question: ConductOptions["question"], output?: ConductOptions["output"]) => {
+      const model = worker({
+        id: "model",
+        instructions,
+        capabilities: { images: true },
+        answer: () => `{"call":${++calls}}`
+      })
+      return conduct({ question, pool: [model], policy: single(0), cache, output }).then(({ answer }) => answer)
+    }
+    const picture = (data: string) => [{ type: "image", data, mediaType: "image/png" }] as const
+    const first = await ask("You write.", "Why?")
+    assert.strictEqual(await ask("You write.", "Why?"), first)
+    const others = [
+      await ask("You shorten.", "Why?"),
+      await ask("You write.", "Why?", { type: "json" }),
+      await ask("You write.", picture("AAAA")),
+      await ask("You write.", picture("BBBB"))
+    ]
+    assert.strictEqual(new Set([first, ...others]).size, 5)
   })
 })
 

@@ -265,6 +265,47 @@ describe("who may call tools", () => {
   })
 })
 
+describe("what a policy is told of tools", () => {
+  const told = async (toolAccess: ConductOptions["toolAccess"]) => {
+    const seen: Array<unknown> = []
+    const { worker } = scripted("a", ["done"])
+    const watching = policy("watching", (context) => {
+      seen.push(context.tools)
+      assert.notInclude(JSON.stringify(context), "Weather of a city")
+      return { steps: [{ worker: 0, subtask: "", access: [] }] }
+    })
+    await run({ pool: [worker], policy: watching, tools: [weather(() => "sunny")], toolAccess })
+    return seen
+  }
+
+  it("is their names, and no more", async () => {
+    assert.deepStrictEqual(await told("last-step"), [["weather"]])
+  })
+
+  it("is nothing of tools that no step may call", async () => {
+    assert.deepStrictEqual(await told("none"), [[]])
+  })
+})
+
+describe("the schemas of tools", () => {
+  it("count in the worst case of a budget", async () => {
+    const large = tool({ name: "large", description: "x".repeat(20_000), input: city, execute: () => "" })
+    for (const [tools, expected] of [
+      [[weather(() => "")], "answered"],
+      [[large], "budget"]
+    ] as const) {
+      const { worker } = scripted("a", ["done"])
+      const { ending } = await run({
+        pool: [worker],
+        tools,
+        budget: { tokens: 5_000 },
+        worker: { maxOutputTokens: 100 }
+      })
+      assert.strictEqual(ending, expected)
+    }
+  })
+})
+
 describe("approval", () => {
   const careful = (needsApproval: boolean | ((input: { city: string }) => boolean)) =>
     tool({ name: "weather", input: Schema.Struct({ city: Schema.String }), needsApproval, execute: () => "sunny" })

@@ -120,7 +120,14 @@ const http = ({ headers, url }: HttpServer) => {
 // Connections
 // -------------------------------------------------------------------------------------------------------------------
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** `fetch` says why it failed in its cause alone, and where several addresses were tried in a code. */
+const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const { cause, message } = error
+  if (message !== "fetch failed" || !(cause instanceof Error)) return message
+  const code = "code" in cause ? String(cause.code) : ""
+  return `it cannot be reached (${cause.message === "" ? code : cause.message})`
+}
 
 const told = (said: string): string => (said === "" ? "" : ` (it said: ${said})`)
 

@@ -268,6 +268,7 @@ describe("a server over HTTP", () => {
       Object.keys(urls)
     )
     for (const { detail } of servers.problems) expect(detail).not.toMatch(/letmein/)
+    expect(servers.problems.at(-1)!.detail).toMatch(/it cannot be reached \(connect ECONNREFUSED/)
     assert.deepStrictEqual(other.headers, [])
     for (const server of [other, refusing, elsewhere, nonsense]) await server.close()
   })

@@ -59,23 +59,27 @@ const Texts = Schema.Array(Text).annotate({ message: "Expected a list of texts" 
 /** Texts that may be secrets, which are looked at by who needs them alone. */
 const Secrets = Schema.Record(
   Schema.String,
-  Schema.Union([Schema.String, Schema.declare(Redacted.isRedacted)])
-).annotate({
-  message: "Expected an object of texts"
-})
+  Schema.declare((value): value is unknown => typeof value === "string" || Redacted.isRedacted(value)).annotate({
+    message: "Expected a text"
+  })
+).annotate({ message: "Expected an object of texts" })
+
+const isTextOrUrl = (value: unknown): value is string | URL =>
+  (typeof value === "string" && value !== "") || value instanceof URL
+
+const isChoice = (value: unknown): value is boolean | ReadonlyArray<string> =>
+  typeof value === "boolean" || (Array.isArray(value) && value.every((name) => typeof name === "string"))
 
 const McpServer = Schema.Struct({
   command: Schema.optional(Text),
   args: Schema.optional(Texts),
   env: Schema.optional(Secrets),
   cwd: Schema.optional(Text),
-  url: Schema.optional(
-    Schema.Union([Text, Schema.declare((value) => value instanceof URL)]).annotate({ message: "Expected a URL" })
-  ),
+  url: Schema.optional(Schema.declare(isTextOrUrl).annotate({ message: "Expected a URL" })),
   headers: Schema.optional(Secrets),
   tools: Schema.optional(Texts),
   needsApproval: Schema.optional(
-    Schema.Union([Schema.Boolean, Texts]).annotate({ message: "Expected true, false, or a list of tools" })
+    Schema.declare(isChoice).annotate({ message: "Expected true, false, or a list of tools" })
   ),
   timeoutMillis: Schema.optional(finite(0)),
   startMillis: Schema.optional(finite(0)),

@@ -57,12 +57,14 @@ export const recordedOf = (transcript: Transcript, runId: string): Recorded.Reco
 export const ready = (
   equipment: Equipment,
   options: Options,
-  { output, tools = options.tools ?? [] }: RunOptions,
+  { output, tools: given = options.tools ?? [] }: RunOptions,
   task: Task,
   pool: WorkerPool
 ): Effect.Effect<Equipment, ShapeError | Unsupported> => {
+  // Of tools that nobody may call, nobody is told.
+  const tools = options.toolAccess === "none" ? [] : given
   const needed: Set<"images" | "files" | "tools"> = new Set(mediaOf(task.messages))
-  if (tools.length > 0 && options.toolAccess !== "none") needed.add("tools")
+  if (tools.length > 0) needed.add("tools")
   if (needed.size > 0 && equipment.unsupported === "error") {
     const detail = missing(pool.workers, needed)
     if (detail !== undefined) return Effect.fail(new Unsupported({ detail }))
