@@ -13,13 +13,15 @@ import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import type { Authenticate, Caller } from "./Caller.ts"
 import { chat } from "./chat/Chat.ts"
 import * as Endpoint from "./http/Endpoint.ts"
 import * as Loopback from "./http/Loopback.ts"
 import * as Respond from "./http/Respond.ts"
+import * as Runs from "./http/Runs.ts"
+import * as Metrics from "./Metrics.ts"
 import * as Models from "./Models.ts"
 import * as CountTokens from "./messages/CountTokens.ts"
 import { messages } from "./messages/Messages.ts"
@@ -140,6 +142,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   let isDraining = false
   const segments = yield* Segments.make({ graceMillis, heartbeatMillis, keptMillis: 60_000, keptCharacters: 16 * mebi })
   const journal = options.journal ?? (yield* memory)
+  const metrics = Metrics.make(Models.names(options))
   const context: Endpoint.Context = {
     models: options,
     turns: { settings: options.settings ?? {}, journal, notes, ledger: options.ledger, listener: options.listener },
@@ -147,7 +150,10 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     authenticate,
     maxBodyBytes: options.maxBodyBytes ?? 32 * mebi,
     isDraining: () => isDraining,
-    log: options.log ?? (() => {})
+    log: (entry) => {
+      metrics.log(entry)
+      options.log?.(entry)
+    }
   }
 
   /** Answers those who may ask. */
@@ -171,6 +177,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
 
   const store = yield* ResponseStore.make(64 * mebi)
   const kept = ResponsesEndpoints.make(context, store)
+  const measured = known(() =>
+    HttpServerResponse.text(metrics.text(segments.running()), {
+      contentType: "text/plain; version=0.0.4; charset=utf-8"
+    })
+  )
+
   const router = yield* HttpRouter.make
   const health = (isWell: () => boolean) => () =>
     Effect.sync(() => Respond.json({ status: isWell() ? "ok" : "draining" }, isWell() ? 200 : 503))
@@ -185,6 +197,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     HttpRouter.route("POST", "/v1/messages", Endpoint.make(context, messages)),
     HttpRouter.route("POST", "/v1/messages/count_tokens", CountTokens.make(context)),
     HttpRouter.route("GET", "/v1/models/*", models),
+    HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate })),
+    HttpRouter.route("GET", "/metrics", measured),
     HttpRouter.route(
       "GET",
       "/health/live",

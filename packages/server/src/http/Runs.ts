@@ -1,0 +1,137 @@
+/** The runs of a server, for who they belong to: a list, one run, and its events as they happen. */
+import * as Journal from "@divisi/core/Journal"
+import * as JournalStream from "@divisi/core/JournalStream"
+import type { RunEvent } from "@divisi/core/RunEvent"
+import * as Transcript from "@divisi/core/Transcript"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import type { Authenticate } from "../Caller.ts"
+import { ApiError, invalid } from "../wire/ApiError.ts"
+import * as OpenAi from "../wire/OpenAi.ts"
+import * as Respond from "./Respond.ts"
+
+/** What these endpoints stand on. */
+export interface Context {
+  readonly journal: Journal.Journal
+  readonly authenticate: Authenticate
+}
+
+type Response = HttpServerResponse.HttpServerResponse
+
+const mostListed = 100
+
+const unknown = (id: string) =>
+  new ApiError({ kind: "not-found", message: `There is no run "${id}" here.`, field: "id" })
+
+const unusable = ({ message }: Journal.JournalError) => new ApiError({ kind: "server", message })
+
+const summaryOf = (run: Journal.Summary) => ({
+  id: run.run,
+  object: "run",
+  state: Journal.stateOf(run),
+  question: run.question,
+  policy: run.policy,
+  workers: run.workers,
+  started_at: run.startedAt,
+  changed_at: run.changedAt,
+  cost_usd: run.costUsd,
+  calls: run.calls,
+  waits_for: run.waitsFor ?? []
+})
+
+const ownerOf = (first: RunEvent | undefined): unknown =>
+  first?.type === "run-started" ? first.task.metadata?.owner : undefined
+
+/** The events of a run of a caller. One of somebody else is not known to it. */
+const eventsOf = (journal: Journal.Journal, owner: string, id: string) =>
+  Effect.flatMap(Effect.mapError(journal.read(id), unusable), (entries) => {
+    const events = Journal.eventsOf(entries)
+    return ownerOf(events[0]) === owner ? Effect.succeed(events) : Effect.fail(unknown(id))
+  })
+
+/** A whole number of the query. */
+const numberIn = (url: URL, name: string, otherwise: number): Effect.Effect<number, ApiError> => {
+  const text = url.searchParams.get(name)
+  if (text === null) return Effect.succeed(otherwise)
+  const number = Number(text)
+  return Number.isSafeInteger(number) && number >= 0
+    ? Effect.succeed(number)
+    : Effect.fail(invalid(name, `${name} must be a whole number of at least 0.`))
+}
+
+const list = Effect.fnUntraced(function* (
+  { journal }: Context,
+  owner: string,
+  url: URL
+): Effect.fn.Return<Response, ApiError> {
+  const limit = Math.min(yield* numberIn(url, "limit", 20), mostListed)
+  const runs = yield* Effect.mapError(journal.list, unusable)
+  const after = url.searchParams.get("after")
+  const from = after === null ? 0 : runs.findIndex(({ run }) => run === after) + 1
+  const found: Array<Journal.Summary> = []
+  for (const run of runs.slice(from)) {
+    if (found.length > limit) break
+    const isTheirs = yield* Effect.option(eventsOf(journal, owner, run.run))
+    if (isTheirs._tag === "Some") found.push(run)
+  }
+  const data = found.slice(0, limit).map(summaryOf)
+  return Respond.json({ object: "list", data, has_more: found.length > limit, last_id: data.at(-1)?.id ?? null })
+})
+
+const one = Effect.fnUntraced(function* (
+  { journal }: Context,
+  owner: string,
+  id: string
+): Effect.fn.Return<Response, ApiError> {
+  const events = yield* eventsOf(journal, owner, id)
+  const summary = (yield* Effect.mapError(journal.list, unusable)).find(({ run }) => run === id)
+  if (summary === undefined) return yield* unknown(id)
+  return Respond.json({ ...summaryOf(summary), transcript: Transcript.fromEvents(events) })
+})
+
+const encoder = new TextEncoder()
+
+/** The events of a run from one on, as they are written, until it has ended. */
+const follow = Effect.fnUntraced(function* (
+  { journal }: Context,
+  owner: string,
+  id: string,
+  from: number
+): Effect.fn.Return<Response, ApiError> {
+  yield* eventsOf(journal, owner, id)
+  let next = from
+  const events = Stream.map(JournalStream.follow(journal, id, { from }), (entry) => {
+    const seq = next
+    next += 1
+    return encoder.encode(entry.type === "event" ? `id: ${seq}\ndata: ${JSON.stringify(entry.event)}\n\n` : "")
+  })
+  return HttpServerResponse.stream(Stream.orDie(events), {
+    contentType: "text/event-stream; charset=utf-8",
+    headers: { "cache-control": "no-cache", "x-accel-buffering": "no" }
+  })
+})
+
+const answer = Effect.fnUntraced(function* (
+  context: Context,
+  { headers, url }: HttpServerRequest.HttpServerRequest
+): Effect.fn.Return<Response, ApiError> {
+  const { owner } = yield* context.authenticate(headers)
+  const at = new URL(url, "http://localhost")
+  const [id = "", what, ...rest] = at.pathname.slice("/v1/runs".length).split("/").slice(1)
+  if (rest.length > 0 || (what !== undefined && what !== "events")) return yield* unknown(at.pathname.slice(9))
+  if (id === "") return yield* list(context, owner, at)
+  if (what === undefined) return yield* one(context, owner, id)
+  const last = headers["last-event-id"]
+  const from = last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) + 1 : yield* numberIn(at, "from", 0)
+  return yield* follow(context, owner, id, from)
+})
+
+/** `/v1/runs`, `/v1/runs/{id}` and `/v1/runs/{id}/events`. */
+export const make =
+  (context: Context) =>
+  (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> =>
+    Effect.catch(answer(context, incoming), (error) =>
+      Effect.succeed(Respond.error({ error: OpenAi.errorBody }, error))
+    )

@@ -1,0 +1,109 @@
+import * as Journal from "@divisi/core/Journal"
+import * as Effect from "effect/Effect"
+import { assert, describe, it } from "vitest"
+import { serving } from "./serving.ts"
+import { alone, asks, said, team, worker } from "./teams.ts"
+
+const request = { model: "divisi", messages: [{ role: "user" as const, content: "Who?" }] }
+
+const tools = [{ type: "function" as const, function: { name: "look" } }]
+
+const json = async (url: string) => (await fetch(url)).json()
+
+/** The events of a stream with their ids. */
+const eventsIn = (text: string) =>
+  text
+    .split("\n\n")
+    .filter((event) => event !== "")
+    .map((event) => {
+      const [, id, data] = /^id: (\d+)\ndata: (.+)$/s.exec(event)!
+      return { id: Number(id), type: JSON.parse(data!).type as string }
+    })
+
+describe("runs", () => {
+  it("are listed, shown and told, from any event on", () =>
+    serving(team(worker("a", said("one")), worker("b", said("two")), worker("c", said("three"))), async (server) => {
+      const { response } = await server.client.chat.completions.create(request).withResponse()
+      const id = response.headers.get("x-divisi-run")
+      const listed = await json(`${server.url}/runs`)
+      assert.lengthOf(listed.data, 1)
+      assert.deepInclude(listed.data[0], { id, state: "answered", question: "Who?", calls: 3 })
+      const { transcript } = await json(`${server.url}/runs/${id}`)
+      assert.strictEqual(transcript.answer, "three")
+      const all = eventsIn(await (await fetch(`${server.url}/runs/${id}/events`)).text())
+      assert.strictEqual(all[0]?.type, "run-started")
+      assert.strictEqual(all.at(-1)?.type, "run-finished")
+      const headers = { "last-event-id": `${all[2]!.id}` }
+      const rest = eventsIn(await (await fetch(`${server.url}/runs/${id}/events`, { headers })).text())
+      assert.deepStrictEqual(rest, all.slice(3))
+    }))
+
+  it("of others are not there", () =>
+    serving(
+      {
+        ...alone(worker("a", said("one"))),
+        authenticate: ({ authorization = "" }) => Effect.succeed({ owner: authorization })
+      },
+      async (server) => {
+        const { response } = await server.client.chat.completions.create(request).withResponse()
+        const id = response.headers.get("x-divisi-run")
+        const as = (authorization: string, path: string) =>
+          fetch(`${server.url}/runs${path}`, { headers: { authorization } })
+        assert.strictEqual((await as("Bearer none", `/${id}`)).status, 200)
+        assert.strictEqual((await as("Bearer other", `/${id}`)).status, 404)
+        assert.strictEqual((await as("Bearer other", `/${id}/events`)).status, 404)
+        assert.lengthOf((await (await as("Bearer other", "")).json()).data, 0)
+      }
+    ))
+
+  it("that wait for tools go on in the next process, and nothing is asked twice", async () => {
+    const memory = Journal.memory()
+    const [a, b] = [worker("a", said("one")), worker("b", said("two"))]
+    const c = worker("c", asks(["look", {}]), said("seen"))
+    const first = Journal.makeMemory(memory)
+    const asked = await serving({ ...team(a, b, c), journal: first }, async ({ client }) =>
+      client.chat.completions.create({ ...request, tools })
+    )
+    first.end()
+    const { message } = asked.choices[0]!
+    const answer = await serving({ ...team(a, b, c), journal: Journal.makeMemory(memory) }, async ({ client, url }) => {
+      const waiting = await json(`${url}/runs`)
+      assert.strictEqual(waiting.data[0].state, "waiting")
+      const result = { role: "tool" as const, tool_call_id: message.tool_calls![0]!.id, content: "it" }
+      return client.chat.completions.create({ ...request, tools, messages: [...request.messages, message, result] })
+    })
+    assert.strictEqual(answer.choices[0]?.message.content, "seen")
+    assert.deepStrictEqual([a.calls.length, b.calls.length, c.calls.length], [1, 1, 2])
+  })
+
+  it("that was killed while it streamed is answered when it is asked again", async () => {
+    const a = worker("a", { hang: true }, said("back"))
+    const memory = Journal.memory()
+    const first = Journal.makeMemory(memory)
+    await serving({ ...alone(a), journal: first }, async ({ client }) => {
+      const asking = client.chat.completions.create({ ...request, stream: true }).catch(() => {})
+      while (a.running() === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      first.end()
+      void asking
+    })
+    const answer = await serving({ ...alone(a), journal: Journal.makeMemory(memory) }, async ({ client }) =>
+      client.chat.completions.create(request)
+    )
+    assert.strictEqual(answer.choices[0]?.message.content, "back")
+  })
+})
+
+describe("metrics", () => {
+  it("count requests, tokens and cost, and say nothing of what was asked", () =>
+    serving(alone(worker("a", said("one"))), async ({ client, url }) => {
+      await client.chat.completions.create({ ...request, messages: [{ role: "user", content: "a secret" }] })
+      await client.chat.completions.create({ ...request, model: "secret-model" }).catch(() => {})
+      const text = await (await fetch(url.replace("/v1", "/metrics"))).text()
+      assert.match(text, /divisi_requests_total\{[^}]*model="divisi"[^}]*status="200"[^}]*\} 1/)
+      assert.match(text, /divisi_requests_total\{[^}]*model="other"[^}]*status="404"[^}]*\} 1/)
+      assert.match(text, /divisi_input_tokens_total\{[^}]*model="divisi"[^}]*\} 7/)
+      assert.match(text, /divisi_cost_usd_total\{[^}]*model="divisi"[^}]*\} 0\.037/)
+      assert.match(text, /divisi_runs_running(\{\})? 0/)
+      assert.notInclude(text, "secret")
+    }))
+})
