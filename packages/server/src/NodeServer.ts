@@ -1,6 +1,7 @@
 /** Listens with a server on a port of this machine. */
 import * as Http from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeWS from "@effect/platform-node/NodeWS"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -52,10 +53,11 @@ const listen = (server: Http.Server, host: string, port: number): Effect.Effect<
   })
 
 /** Closes at once: who is to be answered still has been waited for by `drain`. */
-const close = (server: Http.Server): Effect.Effect<void> =>
+const close = (server: Http.Server, sockets: NodeWS.WebSocketServer): Effect.Effect<void> =>
   Effect.callback((resume) => {
     server.close(() => resume(Effect.void))
     server.closeAllConnections()
+    for (const socket of sockets.clients) socket.terminate()
   })
 
 /** Makes a server, and listens until the scope closes. */
@@ -72,7 +74,9 @@ export const make = Effect.fnUntraced(function* (
   const handler = yield* NodeHttpServer.makeHandler(server.app, { scope })
   const node = Http.createServer(limits, handler)
   node.maxConnections = maxConnections
-  yield* Effect.addFinalizer(() => close(node))
+  const sockets = new NodeWS.WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes ?? 2 ** 25 })
+  node.on("upgrade", yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope }))
+  yield* Effect.addFinalizer(() => close(node, sockets))
   yield* listen(node, host, port)
   const address = node.address()
   const at = typeof address === "object" && address !== null ? address.port : port

@@ -26,9 +26,11 @@ import * as Models from "./Models.ts"
 import * as CountTokens from "./messages/CountTokens.ts"
 import { messages } from "./messages/Messages.ts"
 import type * as RequestLog from "./RequestLog.ts"
+import { compaction } from "./responses/Compaction.ts"
 import * as ResponseStore from "./responses/ResponseStore.ts"
 import { responses } from "./responses/Responses.ts"
 import * as ResponsesEndpoints from "./responses/ResponsesEndpoints.ts"
+import * as ResponsesSocket from "./responses/ResponsesSocket.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
 import { ApiError } from "./wire/ApiError.ts"
@@ -175,7 +177,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     return Respond.json({ object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
   })
 
-  const store = yield* ResponseStore.make(64 * mebi)
+  const store = yield* ResponseStore.make({ maxCharacters: 64 * mebi })
   const kept = ResponsesEndpoints.make(context, store)
   const measured = known(() =>
     HttpServerResponse.text(metrics.text(segments.running()), {
@@ -189,6 +191,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   yield* router.addAll([
     HttpRouter.route("POST", "/v1/chat/completions", Endpoint.make(context, chat)),
     HttpRouter.route("POST", "/v1/responses", Endpoint.make(context, responses, ResponsesEndpoints.keeping(store))),
+    HttpRouter.route("GET", "/v1/responses", ResponsesSocket.make(context, store)),
+    HttpRouter.route(
+      "POST",
+      "/v1/responses/compact",
+      Endpoint.make(context, compaction, ResponsesEndpoints.recalling(store))
+    ),
     HttpRouter.route("POST", "/v1/responses/input_tokens", kept.count),
     HttpRouter.route("GET", "/v1/responses/:id", kept.retrieve),
     HttpRouter.route("DELETE", "/v1/responses/:id", kept.remove),

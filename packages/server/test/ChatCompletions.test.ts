@@ -261,6 +261,8 @@ describe("a request that fails", () => {
       const error = await thrown(client.chat.completions.create({ ...ask("Hm"), temperature: 3 }))
       assert.strictEqual(error.status, 400)
       assert.strictEqual(error.param, "temperature")
+      const unheld = await thrown(client.chat.completions.create({ ...ask("Hm"), logprobs: true }))
+      assert.deepInclude({ ...unheld }, { status: 400, param: "logprobs" })
       const unknown = await thrown(client.chat.completions.create({ ...ask("Hm"), model: "gpt-9" }))
       assert.deepInclude({ ...unknown }, { status: 404, code: "model_not_found" })
     }))

@@ -478,3 +478,23 @@ describe("tokens of a request", () => {
     })
   })
 })
+
+describe("a conversation in short", () => {
+  it("takes the place of the conversation", () => {
+    const a = worker("a", said("Ann launches on Tuesday."), said("Tuesday"))
+    return serving(alone(a), async ({ client }) => {
+      const compacted = await client.responses.compact({ model: "divisi", input: "I am Ann. I launch on Tuesday." })
+      assert.strictEqual(compacted.object, "response.compaction")
+      assert.deepInclude(compacted.usage, { total_tokens: 10 })
+      const input = [...compacted.output, { role: "user", content: "When?" }]
+      const response = await client.responses.create({ model: "divisi", input: input as never })
+      assert.strictEqual(response.output_text, "Tuesday")
+      const [before, asked] = a.calls[1]?.messages ?? []
+      assert.include(before?.content, "Ann launches on Tuesday.")
+      assert.deepStrictEqual(asked, { role: "user", content: "When?" })
+      const foreign = { type: "compaction", encrypted_content: "gAAAA" }
+      const refused = await thrown(client.responses.create({ model: "divisi", input: [foreign] as never }))
+      assert.strictEqual(refused.status, 400)
+    })
+  })
+})

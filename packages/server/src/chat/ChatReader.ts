@@ -174,6 +174,9 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
   const model = Json.text(body.model, "model")
   const answers = Json.optional(body.n, "n", Json.whole(1)) ?? 1
   if (answers > 1) throw invalid("n", "n must be 1: a team gives one answer. Send the request again for another.")
+  if (body.logprobs === true) {
+    throw invalid("logprobs", "logprobs must be false: a team has no probabilities of its answer's tokens.")
+  }
   const tools = Json.optional(body.tools, "tools", Json.list) ?? []
   return {
     model,

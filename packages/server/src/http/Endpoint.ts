@@ -163,20 +163,27 @@ export interface Keeping {
 
 const nothing: Keeping = { recall: (body) => body, keep: () => Effect.void, atOnce: () => undefined }
 
+/** A request, on whatever connection it came. */
+export interface Asked {
+  readonly headers: Headers
+  /** The body, which is read once it is known whose it is. */
+  readonly text: Effect.Effect<string, ApiError>
+}
+
 /** Finds or begins the segment of a request. */
-const open = Effect.fnUntraced(function* <State>(
+export const open = Effect.fnUntraced(function* <State>(
   context: Context,
   wire: Wire<State>,
   keeping: Keeping,
-  incoming: IncomingRequest,
+  asked: Asked,
   logged: RequestLog.Open
 ): Effect.fn.Return<Segment, ApiError> {
   if (context.isDraining()) return yield* draining
-  const headers: Headers = incoming.headers
+  const { headers } = asked
   const caller = yield* context.authenticate(headers)
   const { owner } = caller
   logged.owner = owner
-  const text = yield* bodyOf(context, incoming)
+  const text = yield* asked.text
   const body = yield* attempt(() => parse(text))
   const recalled = yield* attempt(() => keeping.recall(body, owner))
   const request = yield* attempt(() => wire.read(recalled, headers))
@@ -209,6 +216,7 @@ export const make =
     Effect.clockWith((clock) => {
       const now = () => clock.currentTimeMillisUnsafe()
       const logged: RequestLog.Open = { at: now(), wire: wire.name }
+      const asked = { headers: incoming.headers, text: bodyOf(context, incoming) }
       const end = (status: number, isCut: boolean) => context.log(RequestLog.entryOf(logged, status, now(), isCut))
       const failed = (error: ApiError) => {
         logged.error = error.kind
@@ -225,7 +233,7 @@ export const make =
         const answer = Effect.tap(whole(wire, segment), ({ status }) => Effect.sync(() => end(status, false)))
         return Effect.onInterrupt(answer, () => Effect.sync(() => end(200, true)))
       }
-      return Effect.matchEffect(open(context, wire, keeping, incoming, logged), {
+      return Effect.matchEffect(open(context, wire, keeping, asked, logged), {
         onFailure: (error) => Effect.sync(() => failed(error)),
         onSuccess: answered
       })

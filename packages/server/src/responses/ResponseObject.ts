@@ -12,7 +12,7 @@ export interface Progress {
 }
 
 /** Tokens as Responses counts them, with the share of the orchestration and what it cost. */
-const usageOf = ({ costUsd, orchestration, total, unpricedCalls }: SegmentUsage): JsonObject => ({
+export const usageOf = ({ costUsd, orchestration, total, unpricedCalls }: SegmentUsage): JsonObject => ({
   input_tokens: total.inputTokens,
   input_tokens_details: {
     cached_tokens: total.cachedInputTokens ?? 0,
@@ -43,11 +43,7 @@ const toolOf = (tool: unknown): unknown =>
 const textOf = (text: unknown): JsonObject => {
   const given: JsonObject = isObject(text) ? text : {}
   const format = isObject(given.format) ? given.format : { type: "text" }
-  const isSchema = format.type === "json_schema"
-  return {
-    ...given,
-    format: isSchema ? { ...format, description: format.description ?? null, strict: format.strict ?? false } : format
-  }
+  return { ...given, format: format.type === "json_schema" ? { ...format, strict: format.strict ?? false } : format }
 }
 
 const reasoningOf = (reasoning: unknown): JsonObject => {

@@ -34,7 +34,16 @@ export interface ResponseStore {
   readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
   /** A response of an owner. Throws an `ApiError` where there is none. */
   readonly get: (id: string, owner: string) => Kept
-  readonly forget: (kept: Kept) => void
+  readonly has: (id: string, owner: string) => boolean
+  readonly forget: (id: string) => void
+}
+
+/** What is kept, and how much. */
+export interface Options {
+  /** The oldest responses that are over go where they have more characters. */
+  readonly maxCharacters: number
+  /** Whether those are kept, too, that their clients do not want stored; false by default. */
+  readonly keepsAll?: boolean | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -99,10 +108,11 @@ const unknown = (id: string): ApiError =>
 const gone = (id: string): ApiError =>
   invalid("previous_response_id", `Previous response with id '${id}' not found: send the whole conversation.`)
 
-/** Makes a store that keeps so many characters at most. */
-export const make = Effect.fnUntraced(function* (
-  maxCharacters: number
-): Effect.fn.Return<ResponseStore, never, Scope.Scope> {
+/** Makes a store. */
+export const make = Effect.fnUntraced(function* ({
+  keepsAll = false,
+  maxCharacters
+}: Options): Effect.fn.Return<ResponseStore, never, Scope.Scope> {
   const scope = yield* Effect.scope
   /** In the order in which they came. */
   const all = new Map<string, Kept>()
@@ -110,10 +120,10 @@ export const make = Effect.fnUntraced(function* (
   const running = new Set<string>()
   let characters = 0
 
-  const forget = (kept: Kept) => {
-    if (!all.delete(kept.id)) return
-    running.delete(kept.id)
-    characters -= kept.characters
+  const forget = (id: string) => {
+    characters -= all.get(id)?.characters ?? 0
+    all.delete(id)
+    running.delete(id)
   }
 
   const put = (kept: Kept) => {
@@ -125,13 +135,13 @@ export const make = Effect.fnUntraced(function* (
     for (const id of running) {
       const kept = all.get(id)
       if (kept === undefined || !kept.segment.isOver()) continue
-      forget(kept)
+      forget(id)
       const segment = ended(kept.segment)
       put({ ...kept, segment, characters: kept.characters + sizeOf(segment.parts) })
     }
     for (const kept of all.values()) {
       if (characters <= maxCharacters) return
-      if (kept.segment.isOver()) forget(kept)
+      if (kept.segment.isOver()) forget(kept.id)
     }
   }
 
@@ -163,7 +173,7 @@ export const make = Effect.fnUntraced(function* (
       settle()
       const { about } = segment
       const id = `resp_${about.id}`
-      if (about.body.store === false || all.has(id)) return Effect.void
+      if ((about.body.store === false && !keepsAll) || all.has(id)) return Effect.void
       const input = itemsOf(body.input).map((item, at) => listed(item, `${about.id}_in${at}`))
       put({ id, owner, input, segment, characters: JSON.stringify(about.body).length, isCancelled: false })
       running.add(id)
@@ -178,5 +188,5 @@ export const make = Effect.fnUntraced(function* (
     return kept
   }
 
-  return { recall, keep, get, forget }
+  return { recall, keep, get, has: (id, owner) => find(id, owner) !== undefined, forget }
 })

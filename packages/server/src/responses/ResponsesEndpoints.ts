@@ -30,6 +30,13 @@ export const keeping = ({ keep, recall }: ResponseStore.ResponseStore): Endpoint
       : undefined
 })
 
+/** A conversation in short is the client's to keep. */
+export const recalling = ({ recall }: ResponseStore.ResponseStore): Endpoint.Keeping => ({
+  recall,
+  keep: () => Effect.void,
+  atOnce: () => undefined
+})
+
 // -------------------------------------------------------------------------------------------------------------------
 // What is kept
 // -------------------------------------------------------------------------------------------------------------------
@@ -118,7 +125,7 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
     input: of((kept, request) => Endpoint.attempt(() => inputOf(kept, request))),
     cancel: of(cancel),
     remove: of((kept) => {
-      store.forget(kept)
+      store.forget(kept.id)
       return Effect.succeed(Respond.json({ id: kept.id, object: "response", deleted: true }))
     }),
     count: (request: Incoming): Effect.Effect<Response> =>

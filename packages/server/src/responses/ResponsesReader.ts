@@ -7,6 +7,7 @@ import * as Choice from "../wire/Choice.ts"
 import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import type { Request } from "../wire/Wire.ts"
+import { summaryOf } from "./CompactionItem.ts"
 import * as ResponsesTools from "./ResponsesTools.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -115,6 +116,8 @@ const withItem = (
     case "function_call_output":
     case "custom_tool_call_output":
       return [...messages, resultOf(item, field, tools)]
+    case "compaction":
+      return [...messages, { role: "developer", content: `What was said before, in short:\n${summaryOf(item, field)}` }]
     default:
       return messages
   }

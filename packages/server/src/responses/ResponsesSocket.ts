@@ -1,0 +1,158 @@
+/** Responses over a WebSocket: one after another on one connection, which keeps for itself what is not to be stored. */
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import type * as Socket from "effect/socket/Socket"
+import * as Endpoint from "../http/Endpoint.ts"
+import * as Respond from "../http/Respond.ts"
+import * as RequestLog from "../RequestLog.ts"
+import type { Segment } from "../segment/Segments.ts"
+import { type ApiError, invalid } from "../wire/ApiError.ts"
+import type { Headers } from "../wire/Choice.ts"
+import type { JsonObject } from "../wire/Json.ts"
+import * as OpenAi from "../wire/OpenAi.ts"
+import * as ResponseStore from "./ResponseStore.ts"
+import { responses } from "./Responses.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Frames
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The data of server-sent events, each a frame. That nothing follows needs no frame of its own. */
+const framesOf = (events: string): ReadonlyArray<string> =>
+  events.split("\n\n").flatMap((event) => {
+    const at = event.indexOf("data: {")
+    return at < 0 ? [] : [event.slice(at + "data: ".length)]
+  })
+
+const errorFrame = (error: ApiError): string => {
+  const said = OpenAi.errorOf(error)
+  return JSON.stringify({ type: "error", status: error.status, error: { ...said, code: said.code ?? said.type } })
+}
+
+const textOf = (frame: Uint8Array | string): string =>
+  typeof frame === "string" ? frame : Buffer.from(frame).toString("utf8")
+
+/** What every request of a connection has of its headers: they do not say of one that it is another's repetition. */
+const shared = (headers: Headers): Headers => ({
+  ...headers,
+  "idempotency-key": undefined,
+  "x-client-request-id": undefined,
+  "x-stainless-retry-count": undefined
+})
+
+// -------------------------------------------------------------------------------------------------------------------
+// Connections
+// -------------------------------------------------------------------------------------------------------------------
+
+/** How long a connection lives. */
+const lifeMillis = 3_600_000
+
+/** How many characters a connection keeps for itself. */
+const ownCharacters = 8 * 2 ** 20
+
+interface Connection {
+  readonly context: Endpoint.Context
+  readonly headers: Headers
+  readonly store: ResponseStore.ResponseStore
+  /** Responses of this connection, also those that are not to be stored. */
+  readonly own: ResponseStore.ResponseStore
+  readonly send: (frames: ReadonlyArray<string>) => Effect.Effect<void, Socket.SocketError>
+}
+
+/** What goes on from a response of this connection finds it here, from any other in the store. */
+const keepingOf = ({ own, store }: Connection): Endpoint.Keeping => ({
+  recall: (body, owner) => {
+    const previous = body.previous_response_id
+    return (typeof previous === "string" && own.has(previous, owner) ? own : store).recall(body, owner)
+  },
+  keep: (segment, body, owner) => Effect.andThen(own.keep(segment, body, owner), store.keep(segment, body, owner)),
+  atOnce: () => undefined
+})
+
+const say = ({ send }: Connection, segment: Segment): Effect.Effect<void, Socket.SocketError> =>
+  Effect.suspend(() => {
+    let [state, events] = responses.begin(segment.about)
+    const rest = Stream.runForEach(segment.read, (parts) => {
+      let more = ""
+      for (const part of parts) {
+        const [next, text] = responses.write(state, part)
+        state = next
+        more += text
+      }
+      return send(framesOf(more))
+    })
+    return Effect.andThen(send(framesOf(events)), rest)
+  })
+
+const bodyOf = (text: string): JsonObject => {
+  const body = Endpoint.parse(text)
+  if (body.type === "response.create") return body
+  throw invalid("type", "type must be response.create.")
+}
+
+/** Answers one frame. What goes on from a response in vain cannot be tried again: that response is forgotten here. */
+const turn = (connection: Connection, text: string): Effect.Effect<void, Socket.SocketError> =>
+  Effect.clockWith((clock) => {
+    const { context, headers, own, send } = connection
+    const logged: RequestLog.Open = { at: clock.currentTimeMillisUnsafe(), wire: "responses socket" }
+    const end = (status: number) =>
+      context.log(RequestLog.entryOf(logged, status, clock.currentTimeMillisUnsafe(), false))
+    const forget = (previous: unknown) => {
+      if (typeof previous === "string") own.forget(previous)
+    }
+    const answered = Effect.gen(function* () {
+      const body = yield* Endpoint.attempt(() => bodyOf(text))
+      const failing = Effect.tapError(
+        Endpoint.open(context, responses, keepingOf(connection), { headers, text: Effect.succeed(text) }, logged),
+        () => Effect.sync(() => forget(body.previous_response_id))
+      )
+      const segment = yield* failing
+      yield* say(connection, segment)
+      if (segment.parts.at(-1)?.type === "error") forget(body.previous_response_id)
+      end(200)
+    })
+    return Effect.catchTag(answered, "ApiError", (error) => {
+      logged.error = error.kind
+      end(error.status)
+      return send([errorFrame(error)])
+    })
+  })
+
+const connect = Effect.fnUntraced(function* (
+  context: Endpoint.Context,
+  store: ResponseStore.ResponseStore,
+  request: HttpServerRequest.HttpServerRequest
+) {
+  yield* context.authenticate(request.headers)
+  const socket = yield* request.upgrade
+  const { pull } = yield* socket.reader
+  const writer = yield* socket.writer
+  const own = yield* ResponseStore.make({ maxCharacters: ownCharacters, keepsAll: true })
+  const send = ([first, ...rest]: ReadonlyArray<string>) =>
+    first === undefined ? Effect.void : writer.writeAll([first, ...rest])
+  const connection = { context, headers: shared(request.headers), store, own, send }
+  const all = Effect.forever(
+    Effect.flatMap(pull, (frames) =>
+      Effect.forEach(frames, (frame) => turn(connection, textOf(frame)), { discard: true })
+    )
+  )
+  yield* Effect.timeoutOption(all, lifeMillis)
+}, Effect.scoped)
+
+/** The endpoint: it takes over the connection of a request. */
+export const make =
+  (context: Endpoint.Context, store: ResponseStore.ResponseStore) =>
+  (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    connect(context, store, request).pipe(
+      Effect.as(HttpServerResponse.empty()),
+      Effect.catch((error) =>
+        Effect.succeed(
+          error._tag === "ApiError"
+            ? Respond.error(responses, error)
+            : // The connection is over, or never was one.
+              HttpServerResponse.empty({ status: 426, headers: { upgrade: "websocket" } })
+        )
+      )
+    )
