@@ -58,7 +58,7 @@ describe("what views say of records", () => {
     // The step that it answers is no call of its own.
     const ended = fold([...outer, ...events([finished(2, "self", "7")])])
     assert.strictEqual(calls(ended), 2)
-    const paid = Records.paidFor(ended.rounds[0]!.steps[2]!, Transcript.spendSoFar)
+    const paid = Records.paidFor(ended.rounds[0]!.steps[2]!)
     assert.deepStrictEqual(paid?.usage, Transcript.spendSoFar(child).usage)
   })
 })

@@ -1,3 +1,4 @@
+import { conduct, single, tool, worker } from "@divisi/core/promise"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Baselines from "../src/policy/Baselines.ts"
@@ -39,6 +40,24 @@ describe("An outcome", () => {
       assert.strictEqual(Outcome.fromTranscript(transcript, { ...scored, keepText: true })!.text, question)
     })
   )
+
+  it("of a worker that called tools has the cost of all its turns", async () => {
+    const model = worker({
+      id: "model",
+      capabilities: { tools: true },
+      pricing: { inputPerMillion: 0, outputPerMillion: 0, perCall: 1 },
+      answer: ({ messages }) =>
+        messages.at(-1)!.role === "tool" ? "42" : { toolCalls: [{ name: "calculator", arguments: {} }] }
+    })
+    const calculator = tool({ name: "calculator", input: { type: "object" }, execute: () => "42" })
+    const { transcript } = await conduct({
+      question: "6 times 7?",
+      pool: [model],
+      policy: single(0),
+      tools: [calculator]
+    })
+    assert.strictEqual(Outcome.fromTranscript(transcript, scored)!.costUsd, 2)
+  })
 
   it.effect("of a team is the team's, with what the run cost", () =>
     Effect.gen(function* () {

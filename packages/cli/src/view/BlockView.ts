@@ -4,7 +4,7 @@
  */
 import * as Task from "@divisi/core/Task"
 import * as Topology from "@divisi/core/Topology"
-import * as Transcript from "@divisi/core/Transcript"
+import type * as Transcript from "@divisi/core/Transcript"
 import type { Workflow } from "@divisi/core/Workflow"
 import * as Format from "./Format.ts"
 import { blank, cut, fit, type Line, line, oneLine, type Span, span, toText, widthOf, wrap } from "./Line.ts"
@@ -55,7 +55,7 @@ const costFacts = (costUsd: number | undefined, isPlay: boolean): ReadonlyArray<
   costUsd === undefined ? [] : [Format.cost(costUsd, isPlay)]
 
 const answerFacts = (step: Transcript.StepRecord, isPlay: boolean): ReadonlyArray<string> => {
-  const paid = Records.paidFor(step, Transcript.spendSoFar)
+  const paid = Records.paidFor(step)
   return [
     ...tookFacts(step.durationMillis),
     ...(paid === undefined ? [] : [Format.count(paid.usage.inputTokens + paid.usage.outputTokens, "token")]),

@@ -48,7 +48,7 @@ const lost = (run: Run, calls: ReadonlyArray<Transcript.LostCall>, index: number
 }
 
 const answer = (run: Run, step: Transcript.StepRecord): string => {
-  const paid = Records.paidFor(step, Transcript.spendSoFar)
+  const paid = Records.paidFor(step)
   const facts = [
     Format.duration(step.durationMillis ?? 0),
     ...(paid === undefined ? [] : paidFacts(paid, Records.isPlay(run, step.worker))),

@@ -2,8 +2,16 @@
 
 import * as Message from "@divisi/core/Message"
 import type { WaitingCall } from "@divisi/core/RunEvent"
-import type { CompletionRecord, RoundRecord, StepRecord, ToolRecord, Transcript } from "@divisi/core/Transcript"
-import { addUsage, type Paid } from "@divisi/core/Usage"
+import {
+  type CompletionRecord,
+  paidForAnswer,
+  type RoundRecord,
+  type StepRecord,
+  spendSoFar,
+  type ToolRecord,
+  type Transcript
+} from "@divisi/core/Transcript"
+import type { Paid } from "@divisi/core/Usage"
 import { cut, oneLine, widthOf } from "./Line.ts"
 
 /** Whether a step's call was stopped in the middle, and no other began. */
@@ -24,19 +32,9 @@ export const isAllPlay = ({ pool }: Pick<Transcript, "pool">): boolean =>
 export const ownFailure = ({ detail = "", lost }: StepRecord): string =>
   lost.some(({ message }) => message === detail) ? "" : detail
 
-const together = (left: Paid, right: Paid): Paid => ({
-  usage: addUsage(left.usage, right.usage),
-  costUsd: left.costUsd === undefined || right.costUsd === undefined ? undefined : left.costUsd + right.costUsd
-})
-
 /** What a step's answer took, its turns before included: that of a nested run is what the run took. */
-export const paidFor = (
-  { nested, paid, turns = [] }: StepRecord,
-  spendOf: (nested: NonNullable<StepRecord["nested"]>) => Paid
-): Paid | undefined => {
-  if (paid === undefined) return undefined
-  return nested === undefined ? turns.map((turn) => turn.paid).reduce(together, paid) : spendOf(nested)
-}
+export const paidFor = (step: StepRecord): Paid | undefined =>
+  step.nested === undefined || step.paid === undefined ? paidForAnswer(step) : spendSoFar(step.nested)
 
 const skipReasons: Readonly<Record<string, string>> = {
   unseen: "nobody sees its answer",

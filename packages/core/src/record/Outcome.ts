@@ -7,7 +7,7 @@
 import { defined } from "../Fields.ts"
 import * as Task from "../task/Task.ts"
 import type { Usage } from "../task/Usage.ts"
-import type { StepRecord, Transcript } from "./Transcript.ts"
+import { paidForAnswer, type StepRecord, type Transcript } from "./Transcript.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -124,11 +124,12 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
   const steps = carriedOut(transcript)
   const one = step === undefined ? (steps.length === 1 ? steps[0] : undefined) : stepOf(transcript, step)
   if (one !== undefined) {
+    const paid = paidForAnswer(one)
     return defined({
       ...common,
       worker: one.worker,
-      costUsd: one.paid?.costUsd,
-      usage: one.paid?.usage,
+      costUsd: paid?.costUsd,
+      usage: paid?.usage,
       millis: one.durationMillis,
       probability: step === undefined ? first?.probability : undefined
     })

@@ -255,6 +255,22 @@ const stepPayments = (step: StepRecord): ReadonlyArray<Payment> => [
   ...lostPayments(step.lost)
 ]
 
+/**
+ * What a step's answer took of the worker that gave it: the answer's call, and the turns before it in which it asked for
+ * tools. `undefined` where there is no answer; without a cost where that of a call is unknown.
+ */
+export const paidForAnswer = ({ paid, turns = [], worker }: StepRecord): Paid | undefined => {
+  if (paid === undefined) return undefined
+  const own = turns.filter((turn) => turn.worker === worker)
+  return own.reduce<Paid>(
+    (sum, { paid }) => ({
+      usage: addUsage(sum.usage, paid.usage),
+      costUsd: sum.costUsd === undefined || paid.costUsd === undefined ? undefined : sum.costUsd + paid.costUsd
+    }),
+    paid
+  )
+}
+
 const payments = ({ policy, rounds }: Transcript): ReadonlyArray<Payment> =>
   rounds.flatMap(({ completions, criticAnswers, lost, steps }) => [
     ...completions.flatMap((completion) => answerPayment(policy, completion)),

@@ -10,7 +10,13 @@ import type { Message } from "@divisi/core/Message"
 import type { Previous } from "@divisi/core/Policy"
 import * as Prompt from "@divisi/core/Prompt"
 import type { Task } from "@divisi/core/Task"
-import type { CompletionRecord, RoundRecord, StepRecord, Transcript } from "@divisi/core/Transcript"
+import {
+  type CompletionRecord,
+  paidForAnswer,
+  type RoundRecord,
+  type StepRecord,
+  type Transcript
+} from "@divisi/core/Transcript"
 import { noUsage, type Usage } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
@@ -264,7 +270,7 @@ export const answers = (
               prompt,
               completion: step.text,
               reasoning: step.reasoning === "" ? undefined : step.reasoning,
-              usage: step.paid?.usage ?? noUsage,
+              usage: paidForAnswer(step)?.usage ?? noUsage,
               reward: isCorrect ? 1 : 0
             })
           )

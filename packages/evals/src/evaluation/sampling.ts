@@ -40,9 +40,9 @@ export const usd = (value: number): number => Math.round(value * 1e10) / 1e10
 const isFailure = ({ reason }: LostCall): boolean => reason !== undefined
 
 const stepOf = (record: StepRecord, round: RoundRecord): Step => {
-  const { durationMillis, lost, nested, paid, state, worker } = record
+  const { durationMillis, lost, nested, paid, state, turns = [], worker } = record
   const { access = [], subtask = "" } = round.workflow?.steps[record.step] ?? {}
-  const all = [...(paid === undefined ? [] : [paid]), ...lost]
+  const all = [...turns.map((turn) => turn.paid), ...(paid === undefined ? [] : [paid]), ...lost]
   const spend = nested?.spend
   return {
     round: round.round,

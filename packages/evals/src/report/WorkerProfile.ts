@@ -7,7 +7,7 @@
  */
 import type { Grader, GraderError } from "@divisi/core/Grader"
 import type { Policy } from "@divisi/core/Policy"
-import type { StepRecord, Transcript } from "@divisi/core/Transcript"
+import { paidForAnswer, type StepRecord, type Transcript } from "@divisi/core/Transcript"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Arr from "effect/Array"
@@ -111,7 +111,7 @@ const observed = (step: StepRecord, run: Omit<Observation, "worker" | "isAnswere
   worker: step.worker,
   isAnswered: step.state === "answered",
   millis: step.durationMillis,
-  costUsd: step.paid?.costUsd
+  costUsd: paidForAnswer(step)?.costUsd
 })
 
 /**

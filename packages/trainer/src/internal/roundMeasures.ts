@@ -31,13 +31,18 @@ const criticalPathMillis = ({ steps, workflow }: Pick<RoundRecord, "steps" | "wo
 export const measure = (round: Pick<RoundRecord, "steps" | "workflow">): RoundMeasures => {
   const { steps } = round
   const failed = steps.flatMap(({ lost }) => lost)
-  const paid = [...failed, ...steps.flatMap((step) => (step.paid === undefined ? [] : [step.paid]))]
+  const turns = steps.flatMap((step) => step.turns ?? [])
+  const paid = [
+    ...failed,
+    ...turns.map((turn) => turn.paid),
+    ...steps.flatMap((step) => (step.paid === undefined ? [] : [step.paid]))
+  ]
   return {
     workers: steps.map(({ worker }) => worker),
     costUsd: sum(paid.map(({ costUsd }) => costUsd ?? 0)),
     calls: paid.length,
     failedCalls: failed.length,
-    cachedCalls: steps.filter(({ cached }) => cached === true).length,
+    cachedCalls: [...turns, ...steps].filter(({ cached }) => cached === true).length,
     workerTokens: {
       input: sum(paid.map(({ usage }) => usage.inputTokens)),
       output: sum(paid.map(({ usage }) => usage.outputTokens))
