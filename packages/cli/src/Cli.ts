@@ -89,7 +89,7 @@ const divisi = Command.make("divisi").pipe(
     { command: "divisi init", description: "Write a config and a first script for the models that are there" },
     { command: "divisi run", description: "Run a built-in question and watch" },
     { command: 'divisi run "How many minutes are there in 3 days?"', description: "Run a question of yours" },
-    { command: "divisi serve", description: "Serve the team to any client of OpenAI's API" },
+    { command: "divisi serve", description: "Serve the team to clients of OpenAI and Anthropic" },
     { command: "divisi pool check --pool openai:gpt-5", description: "See whether a model of a vendor answers" },
     { command: "divisi gym solve --policy all --tasks 200", description: "Compare policies on generated tasks" },
     { command: "divisi eval --baselines single,moa", description: "Measure a policy against baselines, to a report" },

@@ -1,4 +1,5 @@
 import { assert, describe, expect, it } from "@effect/vitest"
+import * as ClientConfig from "../src/serve/ClientConfig.ts"
 import { config, divisi, type Ended, valuesOf } from "./process.ts"
 
 interface Served<A> extends Ended {
@@ -82,5 +83,16 @@ describe("divisi serve", () => {
     const { code, errors } = await divisi(["serve", "--host", "0.0.0.0", "--port", "0", "--config", "none"])
     assert.strictEqual(code, 1)
     expect(errors).toMatch(/^divisi: Without keys this server listens on this machine alone, and not on 0\.0\.0\.0/)
+  })
+
+  it("prints what clients need, and serves nothing", async () => {
+    const { code, output } = await divisi(["serve", "--print-config", "opencode", "--port", "9000"])
+    assert.strictEqual(code, 0)
+    assert.strictEqual(JSON.parse(output).provider.divisi.options.baseURL, "http://127.0.0.1:9000/v1")
+    for (const client of ClientConfig.clients) {
+      const text = ClientConfig.textOf(client, "0.0.0.0", 8080)
+      assert.include(text, "http://127.0.0.1:8080")
+      assert.include(text, "divisi")
+    }
   })
 })

@@ -19,6 +19,7 @@ import * as KeyAccounts from "../key/KeyAccounts.ts"
 import * as KeyFile from "../key/KeyFile.ts"
 import * as Journals from "../runs/Journals.ts"
 import { oneLine } from "../view/Line.ts"
+import * as ClientConfig from "./ClientConfig.ts"
 import type { ServeInput } from "./flags.ts"
 
 /** How long what goes on may take to end once the server is stopped. */
@@ -164,5 +165,9 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   return yield* Services.provide(serving, { ...Services.of(config, input), isGym })
 })
 
-/** Serves until it is stopped. */
-export const serve = (input: ServeInput): Effect.Effect<void, Failure> => Effect.scoped(listening(input))
+/** Serves until it is stopped; or prints what a client needs. */
+export const serve = (input: ServeInput): Effect.Effect<void, Failure> =>
+  Option.match(input.printConfig, {
+    onNone: () => Effect.scoped(listening(input)),
+    onSome: (client) => Effect.sync(() => write(ClientConfig.textOf(client, input.host, input.port)))
+  })

@@ -12,14 +12,14 @@ export const serve = Command.make("serve", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Puts one endpoint in front of the team: any client of OpenAI's Chat Completions gets a team by changing its base URL.",
+      "Puts one endpoint in front of the team: any client of OpenAI or Anthropic gets a team by changing its base URL.",
       "",
       "Without a config or --pool it serves the offline gym, so that a first request works at once. It listens on this",
       "machine alone. Ctrl-C or SIGTERM lets what goes on end, for half a minute; a second one ends it at once. Runs that",
       "wait for tools are kept in a file, and go on after a restart. It needs @divisi/server."
     )
   ),
-  Command.withShortDescription("Serve the team to clients of OpenAI"),
+  Command.withShortDescription("Serve the team to clients of OpenAI and Anthropic"),
   Command.withExamples([
     { command: "divisi serve", description: "The offline gym on port 8080" },
     {
@@ -29,6 +29,7 @@ export const serve = Command.make("serve", flags, (input) =>
     {
       command: "divisi serve --max-cost 0.10 --max-total-cost 20 --alias gpt-4o=divisi",
       description: "With limits, and by another name"
-    }
+    },
+    { command: "divisi serve --print-config codex", description: "What Codex needs to use it" }
   ])
 )

@@ -5,6 +5,7 @@ import * as Struct from "effect/Struct"
 import { cost, timeout, toggle, whole } from "../invocation/flags.ts"
 import { keys } from "../key/flags.ts"
 import { flags as ofRun } from "../run/flags.ts"
+import { clients } from "./ClientConfig.ts"
 
 const team = Struct.omit(ofRun, ["file", "json", "question", "transcript", "durable", "runId"])
 
@@ -41,6 +42,10 @@ export const flags = {
     Flag.withDescription(
       "The file that keeps keys (default DIVISI_KEYS, or keys.json in your data folder); none for none. Where it has keys, only they are let in"
     )
+  ),
+  printConfig: Flag.Literals("print-config", clients).pipe(
+    Flag.withDescription("Print what a client needs to use a server at --host and --port, and serve nothing"),
+    Flag.optional
   ),
   json: toggle("json", "Log each request as a line of JSON, without what was asked or answered")
 }

@@ -1,0 +1,85 @@
+import { request } from "node:http"
+import { assert, describe, it } from "vitest"
+import { serving } from "./serving.ts"
+import { alone, said, worker } from "./teams.ts"
+
+/** A request that no client's library would send; its status. */
+const raw = (url: string, headers: Readonly<Record<string, string>>, body = ""): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const sent = request(url, { method: body === "" ? "GET" : "POST", headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    sent.on("error", reject)
+    sent.end(body)
+  })
+
+const paths = ["chat/completions", "messages", "messages/count_tokens", "responses"]
+
+const bodies: ReadonlyArray<string> = [
+  "",
+  "null",
+  "[]",
+  "{",
+  '"text"',
+  "{}",
+  '{"model":1}',
+  '{"model":"divisi"}',
+  '{"model":"divisi","messages":{}}',
+  '{"model":"divisi","messages":[]}',
+  '{"model":"divisi","messages":[null]}',
+  '{"model":"divisi","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:x"}}]}]}',
+  '{"model":"divisi","messages":[{"role":"tool","tool_call_id":"x","content":"?"}]}',
+  '{"model":"divisi","messages":[{"role":"assistant","tool_calls":[{}]}]}',
+  '{"model":"divisi","messages":[{"role":"user","content":"a"}],"tools":[{"type":"function","function":{"name":"a b"}}]}',
+  '{"model":"divisi","max_tokens":-1,"messages":[{"role":"user","content":"a"}]}',
+  '{"model":"__proto__","messages":[{"role":"user","content":"a"}]}',
+  '{"model":"divisi:-","divisi":7,"messages":[{"role":"user","content":"a"}]}',
+  '{"__proto__":{"model":"divisi"},"constructor":1}',
+  '{"model":"divisi","input":7}',
+  '{"model":"divisi","input":[{"type":"function_call_output","call_id":"x","output":[]}]}',
+  `{"model":"divisi","messages":${"[".repeat(5_000)}${"]".repeat(5_000)}}`,
+  "\\u0000\\uffff"
+]
+
+describe("what nobody should send", () => {
+  it("is refused in the client's fault, and the server goes on", () =>
+    serving(alone(worker("a", said("here"))), async ({ client, url }) => {
+      for (const path of paths) {
+        for (const body of bodies) {
+          const response = await fetch(`${url}/${path}`, { method: "POST", body })
+          const { error } = await response.json()
+          // What cannot be answered can be counted.
+          const isCounted = path === "messages/count_tokens" && response.status === 200
+          const isRefused = response.status >= 400 && response.status < 500 && typeof error?.message === "string"
+          assert.isTrue(isCounted || isRefused, `${response.status} ${path} ${body.slice(0, 80)}`)
+        }
+      }
+      for (const path of ["models/%E0%A4%A", "models/%ff", "runs/x/y/z", "runs?limit=-1", "nothing"]) {
+        const { status } = await fetch(`${url}/${path}`)
+        assert.isTrue(status >= 400 && status < 500, path)
+      }
+      const answer = await client.chat.completions.create({
+        model: "divisi",
+        messages: [{ role: "user", content: "Still?" }]
+      })
+      assert.strictEqual(answer.choices[0]?.message.content, "here")
+    }))
+
+  it("is not read where it is too long", () =>
+    serving({ ...alone(worker("a", said("here"))), maxBodyBytes: 1_000 }, async ({ url }) => {
+      const body = JSON.stringify({ model: "divisi", messages: [{ role: "user", content: "x".repeat(2_000) }] })
+      assert.strictEqual((await fetch(`${url}/chat/completions`, { method: "POST", body })).status, 413)
+    }))
+
+  it("is not taken from a web page, or by another name, where there are no keys", () =>
+    serving(alone(worker("a", said("here"))), async ({ url }) => {
+      const body = '{"model":"divisi","messages":[{"role":"user","content":"a"}]}'
+      const chat = `${url}/chat/completions`
+      assert.strictEqual(await raw(chat, { origin: "https://evil.example" }, body), 403)
+      assert.strictEqual(await raw(chat, { host: "evil.example" }, body), 403)
+      assert.strictEqual(await raw(`${url}/models`, { host: "evil.example:80" }), 403)
+      assert.strictEqual(await raw(`${url}/runs`, { host: "evil.example" }), 403)
+      assert.strictEqual(await raw(chat, { origin: "http://localhost:3000" }, body), 200)
+    }))
+})
