@@ -1,12 +1,13 @@
 /**
- * A simulated year of one's own runs: what a router that learns every week is worth, and what it loses until it notices
+ * A simulated year of one's own runs: what a router that learns every second week is worth, and what it loses until it notices
  * that a worker got worse, that a new one is better, and that a price fell.
  *
  * `node --conditions=@divisi/source packages/policy-router/scripts/year.ts [seeds]`
  *
- * Six questions a day of three kinds; the chosen worker alone is graded. Each week the table is fitted anew from what
+ * Six questions a day of three kinds; the chosen worker alone is graded. Every second week the table is fitted anew from what
  * still counts of the log, and promoted by replay. On day 120 the specialist for code gets worse, on day 200 a new worker
- * that is best at maths comes into the pool at a low price, on day 280 the strongest becomes half as dear.
+ * that is best at maths comes into the pool at a low price
+ * (and all are evaluated on 180 questions, as at the beginning), on day 280 the strongest becomes half as dear.
  */
 import * as Embedder from "@divisi/core/Embedder"
 import * as Outcome from "@divisi/core/Outcome"
@@ -109,8 +110,8 @@ const year = (seed: number, { evaluates, fades, learns }: Way) =>
     const quality: Array<number> = []
     const spent: Array<number> = []
     for (let day = 0; day < days; day++) {
-      if (day === 200 && evaluates) log = [...log, ...(yield* graded(draw, ["newcomer"], day)).flat()]
-      if (learns && day > 0 && day % 7 === 0) {
+      if (day === 200 && evaluates) log = [...log, ...(yield* graded(draw, poolOn(day), day)).flat()]
+      if (learns && day > 0 && day % 14 === 0) {
         const next = yield* learn(day)
         if (Replay.compare(next.examples, table).isPromoted) table = next.table
       }
@@ -132,8 +133,8 @@ const year = (seed: number, { evaluates, fades, learns }: Way) =>
   })
 
 const ways: Readonly<Record<string, Way>> = {
-  "learns weekly, old evidence fades, a newcomer is evaluated": { learns: true, evaluates: true, fades: true },
-  "learns weekly, all evidence counts alike": { learns: true, evaluates: true, fades: false },
+  "learns, old evidence fades": { learns: true, evaluates: true, fades: true },
+  "learns, all evidence counts alike": { learns: true, evaluates: true, fades: false },
   "learned once": { learns: false, evaluates: false, fades: false }
 }
 
