@@ -184,7 +184,7 @@ export const make = Effect.fnUntraced(function* (
   const failed = (reason: AccountsErrorReason) => new AccountsError({ file, reason })
   const { enter, find, self } = owners(file, yield* Effect.scope)
   const entered = yield* enter
-  const database = yield* Database.open(file, AccountTable, failed)
+  const database = yield* Database.open(file, AccountTable.kind, failed)
   const table = AccountTable.make(database)
   const writer = GroupCommit.make(database)
   yield* Effect.addFinalizer(() => Effect.sync(writer.close))

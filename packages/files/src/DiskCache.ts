@@ -88,7 +88,7 @@ export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
 const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINITY, timeToLive }: Options) =>
   Effect.gen(function* () {
     const failed = (reason: DiskCacheReason) => new DiskCacheError({ file, reason })
-    const database = yield* Database.open(file, AnswerTable, failed)
+    const database = yield* Database.open(file, AnswerTable.kind, failed)
     const lifeMillis = Duration.toMillis(timeToLive ?? Duration.infinity)
     return yield* Effect.try({
       try: () => AnswerTable.make(database, { maxBytes, maxEntries, lifeMillis }),

@@ -12,7 +12,7 @@ import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
 import { TestClock } from "effect/testing"
 import * as DiskCache from "../src/DiskCache.ts"
-import { applicationId } from "../src/internal/answerTable.ts"
+import { kind } from "../src/internal/answerTable.ts"
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-disk-cache-"))
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -208,7 +208,7 @@ describe("a file that cannot be used", () => {
     Effect.gen(function* () {
       const file = fresh()
       const newer = new DatabaseSync(file)
-      newer.exec(`CREATE TABLE something (x); PRAGMA application_id = ${applicationId}; PRAGMA user_version = 99`)
+      newer.exec(`CREATE TABLE something (x); PRAGMA application_id = ${kind.applicationId}; PRAGMA user_version = 99`)
       newer.close()
       expect((yield* reasonOf({ file })).message).toContain("was written by a newer version of Divisi: update")
     })

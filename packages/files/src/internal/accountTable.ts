@@ -5,13 +5,13 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
 import * as Budget from "@divisi/core/Budget"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
-import { pragma, transact } from "./database.ts"
+import { type Kind, pragma, transact } from "./database.ts"
 
 /** What says that a SQLite file holds accounts of ours: "DivA". */
-export const applicationId = 0x44697641
+const applicationId = 0x44697641
 
 /** The version of the schema below. A file of another one is not read. */
-export const schemaVersion = 1
+const schemaVersion = 1
 
 // A hold is what is set aside for one call on all the accounts that it is charged to. `state`: open, doubtful (its
 // process has ended, and its worst case counts as spent), settled (kept so that a call with a name is charged once).
@@ -49,7 +49,7 @@ const schema = `
 `
 
 /** Makes a file ready for several processes, and writes the schema where there is none yet. */
-export const prepare = (database: DatabaseSync): void => {
+const prepare = (database: DatabaseSync): void => {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
   // Another process may have written it meanwhile; and a file that cannot be written shows it here.
   transact(database, () => {
@@ -57,6 +57,9 @@ export const prepare = (database: DatabaseSync): void => {
     else database.exec(`PRAGMA user_version = ${schemaVersion}`)
   })
 }
+
+/** How such a file is known, and made ready. */
+export const kind: Kind = { applicationId, schemaVersion, prepare }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models

@@ -5,13 +5,13 @@
 import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
 import type { Entry } from "@divisi/core/ResponseCache"
-import { pragma, transact } from "./database.ts"
+import { type Kind, pragma, transact } from "./database.ts"
 
 /** What says that a SQLite file is one of ours: "Divi". */
-export const applicationId = 0x44697669
+const applicationId = 0x44697669
 
 /** The version of the schema below. A file of another one is not read. */
-export const schemaVersion = 1
+const schemaVersion = 1
 
 const schema = `
   CREATE TABLE answers (
@@ -55,7 +55,7 @@ export interface AnswerTable {
 }
 
 /** Makes a file ready for several processes, and writes the schema where there is none yet. */
-export const prepare = (database: DatabaseSync): void => {
+const prepare = (database: DatabaseSync): void => {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 16777216")
   // Another process may have written it meanwhile; and a file that cannot be written shows it here.
   transact(database, () => {
@@ -63,6 +63,9 @@ export const prepare = (database: DatabaseSync): void => {
     else database.exec("UPDATE totals SET entries = entries")
   })
 }
+
+/** How such a file is known, and made ready. */
+export const kind: Kind = { applicationId, schemaVersion, prepare }
 
 const isEntry = (value: unknown): value is Entry => {
   if (typeof value !== "object" || value === null) return false

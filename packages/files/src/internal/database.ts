@@ -92,7 +92,7 @@ export const transact = <A>(database: DatabaseSync, work: () => A): A => {
 }
 
 /** What marks a file as one of a kind, and the version of its schema that this package writes. */
-export interface Mark {
+interface Mark {
   readonly applicationId: number
   readonly schemaVersion: number
 }

@@ -2,13 +2,13 @@
 import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
 import type { Batch, Claim, Entry, Head } from "@divisi/core/Journal"
-import { pragma, transact } from "./database.ts"
+import { type Kind, pragma, transact } from "./database.ts"
 
 /** What says that a SQLite file is a journal of ours: "DivJ". */
-export const applicationId = 0x4469764a
+const applicationId = 0x4469764a
 
 /** The version of the schema below. A file of another one is not read. */
-export const schemaVersion = 1
+const schemaVersion = 1
 
 // A row for each batch: what is written together is read together, and one row is cheaper than many.
 const schema = `
@@ -35,7 +35,7 @@ const schema = `
 `
 
 /** Makes a file ready for several processes, and writes the schema where there is none yet. */
-export const prepare = (database: DatabaseSync): void => {
+const prepare = (database: DatabaseSync): void => {
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216")
   // Another process may have written it meanwhile; and a file that cannot be written shows it here.
   transact(database, () => {
@@ -43,6 +43,9 @@ export const prepare = (database: DatabaseSync): void => {
     else database.exec(`PRAGMA user_version = ${schemaVersion}`)
   })
 }
+
+/** How such a file is known, and made ready. */
+export const kind: Kind = { applicationId, schemaVersion, prepare }
 
 /** A run as it lies in the table. */
 export interface Row {
