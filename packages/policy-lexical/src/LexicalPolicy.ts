@@ -59,6 +59,12 @@ const byGenerality = ({ workers }: WorkerPool): ReadonlyArray<number> => {
   return workers.map((_, ordinal) => ordinal).sort(compare)
 }
 
+/** How well each worker's description matches a text: 0 where they share nothing, and without an upper limit. */
+export const matches = ({ workers }: WorkerPool): ((text: string) => ReadonlyArray<number>) => {
+  const documents = workers.map(({ description = "" }) => Lexicon.terms(strengths(description)))
+  return (text) => Bm25.scores(documents, Lexicon.query(text))
+}
+
 interface Router {
   readonly route: (text: string) => number
   readonly general: number
@@ -69,12 +75,12 @@ interface Router {
  * worker that failed is chosen again only if there is no other.
  */
 const router = (pool: WorkerPool, failed: ReadonlyArray<number>): Router => {
-  const documents = pool.workers.map(({ description = "" }) => Lexicon.terms(strengths(description)))
+  const matchesOf = matches(pool)
   const all = byGenerality(pool)
   const others = all.filter((ordinal) => !failed.includes(ordinal))
   const order = others.length === 0 ? all : others
   const route = (text: string) => {
-    const scores = Bm25.scores(documents, Lexicon.query(text))
+    const scores = matchesOf(text)
     return order.reduce((best, ordinal) => (scores[ordinal]! > scores[best]! ? ordinal : best))
   }
   return { route, general: order[0]! }

@@ -61,6 +61,12 @@ describe("a long question", () => {
 })
 
 describe("routing", () => {
+  it("tells how well each description matches, and nothing of those that share no word", () => {
+    const found = LexicalPolicy.matches(team)("On which weekday does 3 May 2027 fall?")
+    assert.strictEqual(found.indexOf(Math.max(...found)), 3)
+    assert.strictEqual(found[4], 0)
+  })
+
   const routes: ReadonlyArray<readonly [string, string]> = [
     ["What is 48,213 × 977?", "reckoner"],
     ["On which weekday did 3 May 1987 fall?", "almanac"],

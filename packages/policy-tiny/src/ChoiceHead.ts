@@ -14,7 +14,7 @@ export type Features = ReadonlyArray<ReadonlyArray<number>>
 export type Weights = Float64Array
 
 /** Numbers for each worker. */
-export const inputs = 14
+export const inputs = 16
 
 const inner = 16
 
@@ -83,6 +83,9 @@ export const odds = (weights: Weights, features: Features, without: ReadonlyArra
         : logSoftmax([...of(checks, [...without, worker]), score(weights, states[worker]!, isTrusted)])
   }
 }
+
+/** The same weights, but nobody is checked. */
+export const withoutChecks = (weights: Weights): Weights => weights.with(closingBias + isTrusted, 1e6)
 
 /** The most likely choice. */
 export const greatest = (values: ReadonlyArray<number>): number => values.indexOf(Math.max(...values))

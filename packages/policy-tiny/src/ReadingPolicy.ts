@@ -13,7 +13,7 @@ import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import { GgufError as Errors } from "@divisi/gguf"
 import * as Reader from "@divisi/gguf/Reader"
-import type * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
+import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
 import * as ChoiceHead from "./ChoiceHead.ts"
 import { partsOf } from "./internal/partsOf.ts"
@@ -99,6 +99,9 @@ const halves = (description: string): readonly [said: string, record: string] =>
 const dot = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number =>
   left.reduce((sum, value, index) => sum + value * right[index]!, 0)
 
+/** A match in words that is as good as any. */
+const fullMatch = 8
+
 /** The price of a worker, in powers of ten. Who costs nothing is as good as the cheapest. */
 const priceOf = ({ pricing }: Worker): number => Math.log10(Math.max(0.01, pricing?.outputPerMillion ?? 1))
 
@@ -116,7 +119,9 @@ const shortened = (text: string): string => {
 /** Reads the parts of a question, and for each what the workers say of themselves. No text is read twice. */
 export const read = (reader: Reader.Weights): ((question: string, pool: WorkerPool) => ReadonlyArray<Situation>) => {
   const remember = remembering(reader)
-  return (question, { workers }) => {
+  return (question, pool) => {
+    const { workers } = pool
+    const matchesOf = LexicalPolicy.matches(pool)
     const prices = workers.map(priceOf)
     const cheapest = Math.min(...prices)
     const known = workers.map(({ description = "" }) => {
@@ -125,6 +130,8 @@ export const read = (reader: Reader.Weights): ((question: string, pool: WorkerPo
     })
     return partsOf(question).map((part) => {
       const { about } = remember(shortened(part.text))
+      const matches = matchesOf(part.text)
+      const bestMatch = Math.max(...matches)
       const features = known.map(({ record, said }, ordinal) => {
         const good = dot(said.good, about)
         const weak = dot(said.weak, about)
@@ -140,7 +147,9 @@ export const read = (reader: Reader.Weights): ((question: string, pool: WorkerPo
           record === undefined ? 0 : dot(record.weak, about),
           prices[ordinal]! - cheapest,
           good * (1 - weak),
-          said.flags[Reader.flags.indexOf("general")]! * (1 - weak)
+          said.flags[Reader.flags.indexOf("general")]! * (1 - weak),
+          bestMatch === 0 ? 0 : matches[ordinal]! / bestMatch,
+          Math.min(1, matches[ordinal]! / fullMatch)
         ]
       })
       return { ...part, features }

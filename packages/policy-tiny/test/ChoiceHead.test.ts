@@ -27,6 +27,12 @@ describe("ChoiceHead", () => {
     assert.strictEqual(ChoiceHead.greatest(odds.checker(3)), 3)
   })
 
+  it("without checks the workers stay as likely as they were, and nobody is checked", () => {
+    const bare = ChoiceHead.withoutChecks(weights)
+    assert.deepStrictEqual(ChoiceHead.odds(bare, features).worker, ChoiceHead.odds(weights, features).worker)
+    assert.strictEqual(ChoiceHead.greatest(ChoiceHead.odds(bare, features).checker(0)), 3)
+  })
+
   it("the gradient is that of the log-probability of a choice", () => {
     const logProbability = (own: ChoiceHead.Weights) => {
       const odds = ChoiceHead.odds(own, features)

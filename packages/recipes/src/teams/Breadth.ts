@@ -63,11 +63,23 @@ const joint: ReadonlySet<string> = new Set(
   )
 )
 
-const topics = (of: Lots, some: ReadonlyArray<FamilyName>, mark: Teams.Piece["mark"], separator?: string): Pieces =>
-  between(
-    some.map((kind) => topic(of, kind, mark)),
-    separator ?? of.pick([", ", " and ", " & ", " or ", "; ", " as well as "])
-  )
+/** A word that nobody knows, or a field that no question is about: something is said of it all the same. */
+const stranger = ({ chance, int, pick }: Lots, mark: Teams.Piece["mark"]): Pieces => {
+  const invented = () => Array.from({ length: int(2, 4) }, () => pick(Words.syllables)).join("")
+  return [{ text: chance(0.5) ? pick(Words.distractors) : invented(), kinds: [], mark }]
+}
+
+/** Words for kinds, now and then one for several of them at once, and among strangers. */
+const topics = (of: Lots, some: ReadonlyArray<FamilyName>, mark: Teams.Piece["mark"], separator?: string): Pieces => {
+  const { chance, pick } = of
+  const joints = Words.jointTopics.filter((one) => one.kinds.every((kind) => some.includes(kind)))
+  const one = joints.length > 0 && chance(0.7) ? pick(joints) : undefined
+  const alone = some.filter((kind) => one?.kinds.includes(kind) !== true).map((kind) => topic(of, kind, mark))
+  const named: Pieces | undefined = one && [{ text: pick(one.words), kinds: one.kinds, mark }]
+  const known = named === undefined ? alone : [named, ...alone]
+  const all = chance(0.08) ? [...known, stranger(of, mark)] : known
+  return between(of.some(all, all.length), separator ?? pick([", ", " and ", " & ", " or ", "; ", " as well as "]))
+}
 
 /** A phrase with X, and perhaps Y, filled. */
 const filled = (phrase: string, x: Pieces, y: Pieces = []): Pieces =>
@@ -86,15 +98,30 @@ const factsOf = ({ chance, int, pick, some }: Lots): Facts => {
   const flag = chance(0.3) ? pick(["careless", "exact"] as const) : undefined
   if (kind === 0) return { good: [], weak: [], checks: all.slice(0, int(1, 3)), flag: undefined }
   if (kind === 1) return { good: [], weak: all.slice(0, int(0, 2)), checks: [], flag: "general" }
+  if (kind === 2 && chance(0.5)) {
+    const joint = pick(Words.jointTopics).kinds
+    const left = all.filter((one) => !joint.includes(one)).slice(0, int(0, 2))
+    return chance(0.5) ? { good: joint, weak: left, checks: [], flag } : { good: left, weak: joint, checks: [], flag }
+  }
   const count = int(1, 3)
   return { good: all.slice(0, count), weak: chance(0.55) ? all.slice(count, count + int(1, 2)) : [], checks: [], flag }
 }
 
+/** What somebody does, well or badly, as verbs. */
+const act = ({ pick }: Lots, kind: FamilyName, mark: "good" | "weak"): Pieces =>
+  pick(mark === "good" ? Words.actsGood : Words.actsWeak)
+    .split(/\b(V)\b/)
+    .flatMap((part) =>
+      part === "V" ? [{ text: pick(Words.acts[kind]), kinds: [kind], mark }] : part === "" ? [] : plain(part)
+    )
+
 const statements = (of: Lots, { checks, flag, good, weak }: Facts): ReadonlyArray<Pieces> => {
   const { chance, pick, some } = of
-  const distractor = () => plain(pick(Words.distractors))
   const found: Array<Pieces> = []
-  if (good.length > 0 && weak.length > 0 && chance(0.5)) {
+  if (chance(0.15)) {
+    for (const kind of good) found.push(act(of, kind, "good"))
+    for (const kind of weak) found.push(act(of, kind, "weak"))
+  } else if (good.length > 0 && weak.length > 0 && chance(0.5)) {
     found.push(filled(pick(Words.contrasts), topics(of, good, "good"), topics(of, weak, "weak")))
   } else {
     const apart = good.length > 1 && chance(0.4) ? good.map((one) => [one]) : [good]
@@ -103,7 +130,10 @@ const statements = (of: Lots, { checks, flag, good, weak }: Facts): ReadonlyArra
   }
   if (checks.length > 0) found.push(filled(pick(Words.check), topics(of, checks, "check")))
   if (flag !== undefined) found.push(plain(pick(Words.flags[flag]), flag))
-  if (chance(0.2)) found.push(filled(pick(chance(0.5) ? Words.good : Words.weak), distractor()))
+  if (chance(0.2)) {
+    const isGood = chance(0.5)
+    found.push(filled(pick(isGood ? Words.good : Words.weak), stranger(of, isGood ? "good" : "weak")))
+  }
   return some(found, found.length)
 }
 

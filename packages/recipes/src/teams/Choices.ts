@@ -1,6 +1,9 @@
 /** How the head of a reading Conductor learns to choose: from the oracle of drawn teams, and then from whole runs. */
 import * as Conductor from "@divisi/core/Conductor"
+import type { Policy } from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import { type FamilyName, names } from "@divisi/gym/Family"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymGrader from "@divisi/gym/GymGrader"
 import * as Teams from "@divisi/gym/Teams"
@@ -9,13 +12,15 @@ import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Effect from "effect/Effect"
 import { retry } from "../gym/ComparedPolicies.ts"
+import { syllables } from "./wordsOfBreadth.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Teams
 // -------------------------------------------------------------------------------------------------------------------
 
-const mixture: ReadonlyArray<Partial<Teams.Options>> = [
+const mixture: ReadonlyArray<Partial<Teams.Options> & { readonly isStrange?: boolean }> = [
   {},
+  { isStrange: true },
   { workers: [2, 4] },
   { truth: "doubtful", record: 20 },
   { truth: "doubtful" },
@@ -23,17 +28,30 @@ const mixture: ReadonlyArray<Partial<Teams.Options>> = [
   { careless: true, truth: "doubtful", record: 20 }
 ]
 
+/** A team whose descriptions have words for kinds that nobody knows: then the rest of them has to do. */
+const inStrangeWords = (team: Teams.Team, index: number): Teams.Team => {
+  const wordOf = (kind: FamilyName) => {
+    const at = 31 * index + 7 * names.indexOf(kind)
+    return [at, 3 * at + 1, 5 * at + 2].map((one) => syllables[one % syllables.length]!).join("")
+  }
+  const told = ({ pieces }: Teams.Member) =>
+    pieces.map(({ kinds = [], text }) => (kinds.length === 0 ? text : wordOf(kinds[0]!))).join("")
+  const workers = team.pool.workers.map((worker, at) => ({ ...worker, description: told(team.members[at]!) }))
+  return { ...team, pool: WorkerPool.makeUnsafe(workers) }
+}
+
 /** Training teams, as many of each kind. */
 export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> =>
-  mixture.flatMap((options, index) =>
-    Teams.draw({
+  mixture.flatMap(({ isStrange, ...options }, index) => {
+    const teams = Teams.draw({
       workers: [2, 14],
       ...options,
       split: "train",
       seed: 5_000_011 + 97 * seed + index,
       count: Math.ceil(count / mixture.length)
     })
-  )
+    return isStrange === true ? teams.map(inStrangeWords) : teams
+  })
 
 // -------------------------------------------------------------------------------------------------------------------
 // From the oracle
@@ -43,7 +61,24 @@ export const teamsOf = (seed: number, count: number): ReadonlyArray<Teams.Team> 
 export interface Lesson {
   readonly features: ChoiceHead.Features
   readonly wanted: ChoiceHead.Wanted
+  /** What each choice of a worker is worth, and last a refusal: the share of right answers less the price. */
+  readonly values: ReadonlyArray<number>
 }
+
+/** What a call takes off the reward, and what ten times the cost does. */
+const prices = { call: 0.01, tenfold: TeamsOracle.priceWeight } as const
+
+/** Where nobody can answer, whoever is asked says so: to ask is right, and dearer than to refuse. */
+const valuesOf = ({ members }: Teams.Team, family: FamilyName, isAnswerable: boolean): ReadonlyArray<number> => [
+  ...members.map(({ profile }) => {
+    const price = prices.call + prices.tenfold * Math.log10(profile.pricing.outputPerMillion / leastPrice)
+    return (isAnswerable ? Teams.expected(profile, family) : 1) - price
+  }),
+  isAnswerable ? 0 : 1
+]
+
+/** Of any worker of a drawn team. */
+const leastPrice = 0.2
 
 const evenly = (ordinals: ReadonlyArray<number>, count: number): ReadonlyArray<number> => {
   const chosen = ordinals.length === 0 ? [count] : ordinals
@@ -61,15 +96,35 @@ export const lessons = (
     if (situations.length !== parts.length) return []
     const count = team.members.length
     return situations.map(({ features }, index) => {
-      const { checkers, workers } = TeamsOracle.choose(team, parts[index]!.family)
+      const { family } = parts[index]!
+      const { checkers, workers } = TeamsOracle.choose(team, family)
       const worker = evenly(workers, count)
       const [given] = workers
       return {
         features,
+        values: valuesOf(team, family, workers.length > 0),
         wanted: given === undefined ? { worker } : { worker, checker: { given, shares: evenly(checkers, count) } }
       }
     })
   })
+
+/** How often a lesson has workers of whom nothing was read, and how many these are. */
+const [unreadLessons, unreadWorkers] = [0.1, 0.5]
+
+/** Where in the features stands what was read of a worker's skills. */
+const ofSkills = [0, 1, 12]
+
+/**
+ * A lesson in which nothing was read of some workers: a reader is surer of the words that it has learned from than of
+ * others, and what to go by without it has to be learned, too.
+ */
+export const partlyUnread = (lesson: Lesson, uniform: () => number): Lesson => {
+  if (uniform() >= unreadLessons) return lesson
+  const features = lesson.features.map((own) =>
+    uniform() < unreadWorkers ? own.map((value, at) => (ofSkills.includes(at) ? 0 : value)) : own
+  )
+  return { ...lesson, features }
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Steps
@@ -103,12 +158,27 @@ export const addLessons = (
   }
 }
 
+/**
+ * Adds the mean gradient of what the choices of workers are worth: a worker who is nearly as good is nearly as good a
+ * choice, and to refuse what somebody might have answered costs more than to ask in vain.
+ */
+export const addValues = (
+  sums: ChoiceHead.Weights,
+  weights: ChoiceHead.Weights,
+  some: ReadonlyArray<Lesson>,
+  share = 1
+): void => {
+  for (const { features, values } of some) {
+    const shares = ChoiceHead.odds(weights, features).worker.map(Math.exp)
+    const mean = shares.reduce((sum, one, at) => sum + one * values[at]!, 0)
+    const worker = shares.map((one, at) => one + one * (values[at]! - mean))
+    ChoiceHead.addGradient(sums, weights, features, { worker }, share / some.length)
+  }
+}
+
 // -------------------------------------------------------------------------------------------------------------------
 // From whole runs
 // -------------------------------------------------------------------------------------------------------------------
-
-/** What a call takes off the reward, and what ten times the cost does. */
-const prices = { call: 0.01, tenfold: TeamsOracle.priceWeight } as const
 
 interface Rollout {
   readonly reward: number
@@ -117,15 +187,11 @@ interface Rollout {
 
 /** A run with choices by lot: right or not, less what it cost. */
 const rollout = Effect.fnUntraced(function* (
-  model: ReadingPolicy.Model,
+  policy: Policy,
+  choices: Rollout["choices"],
   { isAnswerable, pool, task }: Teams.Team,
   seed: number
 ) {
-  const choices: Array<readonly [ReadingPolicy.Situation, ChoiceHead.Choice]> = []
-  const policy = ReadingPolicy.make(model, {
-    temperature: 1,
-    onChoice: (situation, choice) => void choices.push([situation, choice])
-  })
   let calls = 0
   const conductor = Conductor.make({ policy, pool, retry, maxSteps: 9, seed })
   const { answer, ending, spend } = yield* conductor.run(task, {
@@ -155,7 +221,14 @@ export const addRollouts = Effect.fnUntraced(function* (
 ) {
   let total = 0
   for (const team of teams) {
-    const rollouts = yield* Effect.forEach(Array.from({ length: group }), (_, seed) => rollout(model, team, seed))
+    let choices: Array<Rollout["choices"][number]> = []
+    const onChoice: ReadingPolicy.Options["onChoice"] = (situation, choice) => void choices.push([situation, choice])
+    // One policy for all, which reads the team once.
+    const policy = ReadingPolicy.make(model, { temperature: 1, onChoice })
+    const rollouts = yield* Effect.forEach(Array.from({ length: group }), (_, seed) => {
+      choices = []
+      return rollout(policy, choices, team, seed)
+    })
     const mean = rollouts.reduce((sum, { reward }) => sum + reward, 0) / group
     total += mean
     for (const { choices, reward } of rollouts) {

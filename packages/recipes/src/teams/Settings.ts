@@ -21,7 +21,7 @@ export const settings: ReadonlyArray<Setting> = [
   { name: "2 workers", options: { workers: [2, 2] } },
   { name: "24 workers", options: { workers: [24, 24] } },
   { name: "doubtful descriptions", options: { truth: "doubtful" } },
-  { name: "doubtful, with 20 past answers each", options: { truth: "doubtful", record: 20 } },
+  { name: "doubtful with 20 past answers each", options: { truth: "doubtful", record: 20 } },
   { name: "careless workers", options: { careless: true } },
   { name: "nobody can answer", options: { unanswerable: 1 } }
 ]

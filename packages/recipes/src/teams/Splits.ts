@@ -84,8 +84,40 @@ const shareOfGain = (own: Row, from: Row, oracle: Row) =>
 const ahead = (own: Row, other: Row) =>
   Markdown.percent(Sample.estimate(own.runs.map(({ right }, at) => right - other.runs[at]!.right)), true)
 
-/** A model beside everybody else, question by question, with what it costs. */
+/** What checks gain, question by question, and what they cost: two models that differ in them alone. */
+export const checks = (measured: ReadonlyArray<ReadonlyArray<Row>>): string => {
+  const rows = measured.map(([own, other]) => {
+    const [left, right] = [figures(own!), figures(other!)]
+    return [
+      left.setting,
+      Markdown.percent(left.right),
+      Markdown.percent(right.right),
+      ahead(own!, other!),
+      Markdown.plain(left.calls),
+      Markdown.plain(right.calls),
+      (left.calls.mean / right.calls.mean).toFixed(2)
+    ]
+  })
+  const columns = [
+    "teams",
+    "right, %",
+    "without checks, %",
+    "checks gain, points",
+    "calls",
+    "without",
+    "times the calls"
+  ]
+  return Markdown.table(columns, rows)
+}
+
+/** The mean over trainings, with its error over them. */
+const overTrainings = (rows: ReadonlyArray<Row>): string =>
+  Markdown.percent(Sample.estimate(rows.map((row) => figures(row).right.mean)))
+
+/** A model beside everybody else, question by question, with what it costs; then trainings with other seeds. */
 export const comparison = (measured: ReadonlyArray<ReadonlyArray<Row>>, name: string): string => {
+  const trainings = (all: ReadonlyArray<Row>) =>
+    all.filter(({ policy }) => policy === name || policy.startsWith(`${name}, `))
   const rows = measured.map((all) => {
     const of = (policy: string) => all.find((one) => one.policy === policy)!
     const [own, lexical, single] = [of(name), of("lexical"), of("best single")]
@@ -94,6 +126,7 @@ export const comparison = (measured: ReadonlyArray<ReadonlyArray<Row>>, name: st
     return [
       own.setting,
       ...[own, single, lexical, cues, router, oracle].map((one) => Markdown.percent(figures(one).right)),
+      ...(trainings(all).length > 1 ? [overTrainings(trainings(all))] : []),
       ...[single, lexical, cues].map((one) => ahead(own, one)),
       oracle.runs.every(({ right }, at) => right === single.runs[at]!.right)
         ? "–"
@@ -112,6 +145,7 @@ export const comparison = (measured: ReadonlyArray<ReadonlyArray<Row>>, name: st
     "lexicon and cues, %",
     "router, %",
     "oracle, %",
+    ...(trainings(measured[0] ?? []).length > 1 ? [`${name}, over all trainings, %`] : []),
     "ahead of the best single, points",
     "of lexical",
     "of lexicon and cues",

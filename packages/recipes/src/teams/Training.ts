@@ -5,6 +5,7 @@
 import fs from "node:fs"
 import path from "node:path"
 import * as Reader from "@divisi/gguf/Reader"
+import * as Teams from "@divisi/gym/Teams"
 import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as ReaderTrainer from "@divisi/trainer-jax/ReaderTrainer"
@@ -12,6 +13,7 @@ import * as Effect from "effect/Effect"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 import * as Choices from "./Choices.ts"
 import * as Examples from "./Examples.ts"
+import * as TeamRuns from "./TeamRuns.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // The reader
@@ -90,37 +92,69 @@ export interface HeadOptions {
   readonly seed: number
   /** Teams whose oracle it learns from. */
   readonly teams: number
-  /** Steps of the oracle's lessons; 1,500 by default. */
+  /** Steps of the oracle's lessons, and then as many of what choices are worth; 500 by default. */
   readonly steps?: number | undefined
   /** Steps of whole runs; 0 by default. */
   readonly rollouts?: number | undefined
+  /** Teams of each kind on the gate; 40 by default. */
+  readonly gateTeams?: number | undefined
   /** Called after each step of whole runs with the mean reward. */
   readonly onRollouts?: ((step: number, reward: number) => void) | undefined
+  /** Called with the shares of right answers on the gate before whole runs and after them. */
+  readonly onGate?: ((before: number, after: number) => void) | undefined
 }
 
 const batch = 64
-const headRate = 0.02
+const [headRate, valueRate] = [0.02, 0.01]
 const [teamsInStep, group] = [8, 8]
-/** How much the oracle's lessons count in a step of whole runs. */
-const lessonShare = 0.1
+/** How much the oracle's lessons count in a step of what choices are worth, and in one of whole runs. */
+const [lessonShareOfValues, lessonShare] = [0.05, 0.1]
 const rolloutRate = 0.003
 
-/** Trains the head of a reader. */
+/** Teams for validation that have to be read as well after whole runs as before: known and held-out splits. */
+const gate: ReadonlyArray<Partial<Teams.Options>> = [
+  {},
+  { heldOutShapes: true },
+  { words: "related" },
+  { heldOutQuestions: true },
+  { careless: true },
+  { truth: "doubtful", record: 20 }
+]
+
+/** The share of right answers on the gate. */
+const onTheGate = Effect.fnUntraced(function* (model: ReadingPolicy.Model, seed: number, count: number) {
+  const teams = gate.flatMap((options) => Teams.draw({ ...options, split: "validation", seed: 900 + seed, count }))
+  const runs = yield* TeamRuns.measure(ReadingPolicy.make(model), teams)
+  return runs.reduce((sum, { right }) => sum + right, 0) / runs.length
+})
+
+/** Trains the head of a reader. What whole runs change is kept where the gate has no fewer right answers after them. */
 export const trainHead = Effect.fnUntraced(function* (reader: Reader.Weights, options: HeadOptions) {
-  const { onRollouts, rollouts = 0, seed, steps = 1500 } = options
+  const { gateTeams = 40, onGate, onRollouts, rollouts = 0, seed, steps = 500 } = options
   const generator = xoroshiro128plus(seed)
   const uniform = () => (generator.next() >>> 0) / 2 ** 32
   const head = Float64Array.from({ length: ChoiceHead.size }, () => uniform() - 0.5)
   const all = Choices.lessons(Choices.teamsOf(seed, options.teams), ReadingPolicy.read(reader))
-  const some = () => Array.from({ length: batch }, () => all[Math.floor(uniform() * all.length)]!)
+  const some = () =>
+    Array.from({ length: batch }, () => Choices.partlyUnread(all[Math.floor(uniform() * all.length)]!, uniform))
   const climb = Choices.ascent(head)
   for (let step = 0; step < steps; step++) {
     const sums = new Float64Array(ChoiceHead.size)
     Choices.addLessons(sums, head, some())
     climb(sums, headRate * (1 - step / steps))
   }
+  const towards = Choices.ascent(head)
+  for (let step = 0; step < steps; step++) {
+    const sums = new Float64Array(ChoiceHead.size)
+    const lessons = some()
+    Choices.addLessons(sums, head, lessons, lessonShareOfValues)
+    Choices.addValues(sums, head, lessons)
+    towards(sums, valueRate * (1 - step / steps))
+  }
+  if (rollouts === 0) return head
+  const taught = head.slice()
   const again = Choices.ascent(head)
-  const teams = rollouts === 0 ? [] : Choices.teamsOf(seed + 1, rollouts * teamsInStep)
+  const teams = Choices.teamsOf(seed + 1, rollouts * teamsInStep)
   for (let step = 0; step < rollouts; step++) {
     const sums = new Float64Array(ChoiceHead.size)
     Choices.addLessons(sums, head, some(), lessonShare)
@@ -129,5 +163,8 @@ export const trainHead = Effect.fnUntraced(function* (reader: Reader.Weights, op
     again(sums, rolloutRate)
     onRollouts?.(step + 1, reward)
   }
-  return head
+  const before = yield* onTheGate({ reader, head: taught }, seed, gateTeams)
+  const after = yield* onTheGate({ reader, head }, seed, gateTeams)
+  onGate?.(before, after)
+  return after < before ? taught : head
 })

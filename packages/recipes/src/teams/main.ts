@@ -3,15 +3,17 @@
  * policy and setting; with `--table`, a table in Markdown; with `--write FILE`, the same table in its place there.
  *
  *   pnpm --filter @divisi/recipes teams [--tasks 200] [--seeds 1] [--split test] [--settings "new teams,24 workers"]
- *     [--policies "lexical,best single"] [--reader FILE] [--gym] [--table] [--write FILE] [--name headroom]
+ *     [--policies "lexical,best single"] [--reader FILE,FILE] [--gym] [--checks] [--table] [--write FILE] [--name headroom]
  *
  * `--tasks` counts questions of each seed; `--seeds date` draws five by today's date. With `--reader`, a reading
- * Conductor is measured beside the others and paired with them; with `--gym`, on the fixed teams of the gym instead.
+ * Conductor is measured beside the others and paired with them, and beside it, where more files are named, trainings with
+ * other seeds; with `--gym`, on the fixed teams of the gym instead; with `--checks`, beside itself without checks.
  */
 import fs from "node:fs"
 import path from "node:path"
 import { parseArgs } from "node:util"
 import type * as Gym from "@divisi/gym/Gym"
+import * as ChoiceHead from "@divisi/policy-tiny/ChoiceHead"
 import * as ReadingPolicy from "@divisi/policy-tiny/ReadingPolicy"
 import * as Effect from "effect/Effect"
 import * as Markdown from "../tiny/Markdown.ts"
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     policies: { type: "string" },
     reader: { type: "string" },
     gym: { type: "boolean", default: false },
+    checks: { type: "boolean", default: false },
     name: { type: "string", default: "headroom" },
     table: { type: "boolean", default: false },
     write: { type: "string" }
@@ -45,8 +48,18 @@ const at = (file: string) => path.resolve(process.env.INIT_CWD ?? ".", file)
 
 const isNamed = (list: string | undefined, name: string): boolean => list?.split(",").includes(name) ?? true
 
-const model = values.reader === undefined ? undefined : await Effect.runPromise(ReadingPolicy.load(at(values.reader)))
-const reading = model && ReadingPolicy.make(model)
+const files = values.reader?.split(",") ?? []
+const trained = await Effect.runPromise(Effect.forEach(files, (file) => ReadingPolicy.load(at(file))))
+const models = trained.map((model, index) =>
+  ReadingPolicy.make(model, { name: index === 0 ? "reading" : `reading, training ${index + 1}` })
+)
+const [reading] = models
+
+const withoutChecks = trained
+  .slice(0, 1)
+  .map(({ head, reader }) =>
+    ReadingPolicy.make({ reader, head: ChoiceHead.withoutChecks(head) }, { name: "reading without checks" })
+  )
 
 const onDrawnTeams = Effect.gen(function* () {
   const measured = yield* Splits.measure({
@@ -55,11 +68,12 @@ const onDrawnTeams = Effect.gen(function* () {
     seeds,
     count,
     guess: Kinds.learn(1500),
-    models: reading === undefined ? [] : [reading],
-    isWanted: (name) => isNamed(values.policies, name),
+    models: values.checks ? [...models.slice(0, 1), ...withoutChecks] : models,
+    isWanted: (name) => (values.checks ? name.startsWith("reading") : isNamed(values.policies, name)),
     say
   })
   if (!values.table) for (const row of measured.flat()) console.log(JSON.stringify(Splits.figures(row)))
+  if (values.checks) return Splits.checks(measured)
   const isWhole = reading !== undefined && values.policies === undefined
   return isWhole ? Splits.comparison(measured, reading.name) : Splits.table(measured)
 })
@@ -70,7 +84,8 @@ const onGym = (policy: NonNullable<typeof reading>) =>
     return markdown
   })
 
-if (values.gym && reading === undefined) throw new Error("On the gym's teams a reader is measured: give --reader FILE.")
+if ((values.gym || values.checks) && reading === undefined)
+  throw new Error("With --gym and --checks a reader is measured: give --reader FILE.")
 const table = await Effect.runPromise(values.gym ? onGym(reading!) : onDrawnTeams)
 if (values.table) console.log(table)
 if (values.write !== undefined) {

@@ -2,7 +2,7 @@
  * Trains a Conductor that reads, from a seed, and goes on where a training stopped. The model is `reader.gguf` in the
  * folder.
  *
- *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--steps 3000] [--teams 1200] [--rollouts 0]
+ *   pnpm --filter @divisi/recipes reader [--out runs/reader] [--seed 1] [--steps 1500] [--teams 840] [--rollouts 20]
  */
 import path from "node:path"
 import { parseArgs } from "node:util"
@@ -14,9 +14,9 @@ const { values } = parseArgs({
   options: {
     out: { type: "string", default: "runs/reader" },
     seed: { type: "string", default: "1" },
-    steps: { type: "string", default: "3000" },
-    teams: { type: "string", default: "1200" },
-    rollouts: { type: "string", default: "0" }
+    steps: { type: "string", default: "1500" },
+    teams: { type: "string", default: "840" },
+    rollouts: { type: "string", default: "20" }
   }
 })
 
@@ -38,7 +38,9 @@ const program = Effect.gen(function* () {
   const onCheckpoint = (step: number, loss: number) => say({ step, loss: Number(loss.toFixed(4)) })
   const reader = yield* Training.trainReader({ folder, seed, steps, onCheckpoint })
   const onRollouts = (step: number, reward: number) => say({ rollouts: step, reward: Number(reward.toFixed(3)) })
-  const head = yield* Training.trainHead(reader, { seed, teams, rollouts, onRollouts })
+  const onGate = (before: number, after: number) =>
+    say({ gateBefore: before, gateAfter: after, isKept: after >= before })
+  const head = yield* Training.trainHead(reader, { seed, teams, rollouts, onRollouts, onGate })
   const file = path.join(folder, "reader.gguf")
   yield* ReadingPolicy.save(
     file,
