@@ -95,7 +95,8 @@ const plain = (text: string) =>
     .replace(/\\[,;:! ]|~/g, " ")
     .replace(/^\$(.*)\$$/, "$1")
     .replace(/\\([$%])/g, "$1")
-    .replace(/\s*\bper ?cent\b/gi, "%")
+    // Only where a run of blanks begins: from each of them on, it would take time quadratic in the run.
+    .replace(/(?<!\s)\s*\bper ?cent\b/gi, "%")
     .replace(/[−–]/g, "-")
     .trim()
 
