@@ -112,6 +112,13 @@ describe("an answer of a shape", () => {
     assert.deepStrictEqual((await ask([worker], { type: "json" })).value, [1, 2])
   })
 
+  it("may have patterns in its schema, which the worker is told of", async () => {
+    const { asked, worker } = saying(['{"name":"Ulm"}'])
+    const schema = { type: "object", properties: { name: { type: "string", pattern: "^[A-Z]" } }, required: ["name"] }
+    assert.deepStrictEqual((await ask([worker], { ...city, schema })).value, { name: "Ulm" })
+    assert.include(JSON.stringify(asked[0]?.output), "^[A-Z]")
+  })
+
   it("is asked of the last step alone", async () => {
     const { asked, worker } = saying(["some advice", '{"name":"Ulm"}'])
     const twoSteps = policy("two", () => ({

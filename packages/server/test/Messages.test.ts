@@ -230,7 +230,8 @@ describe("what a request says", () => {
                 { type: "text", text: "Whom?" }
               ]
             },
-            { role: "user", content: "Me" }
+            { role: "user", content: "Me" },
+            { role: "system", content: "The folder is empty." }
           ]
         })
       })
@@ -244,6 +245,7 @@ describe("what a request says", () => {
         { role: "system", content: "Be brief." },
         { role: "user", content: "Greet" },
         { role: "assistant", content: "Whom?" },
+        { role: "system", content: "The folder is empty." },
         { role: "user", content: "Me" }
       ])
     })
@@ -415,6 +417,27 @@ describe("tools", () => {
         ["none", "required", { name: "weather" }]
       )
       assert.strictEqual(a.calls[2]?.parallelToolCalls, false)
+    })
+  })
+
+  it("may have schemas of any kind, which reach the worker as they are; what they require is asked for again", () => {
+    const input_schema = {
+      type: "object" as const,
+      properties: { url: { type: "string", pattern: "^https:" }, mode: { enum: [{ a: 1 }, "b"] } },
+      if: { required: ["mode"] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+      then: { minProperties: 2 },
+      required: ["url"]
+    }
+    const a = worker("a", asks(["fetch", {}]), asks(["fetch", { url: "https://example.com" }]))
+    return serving(alone(a), async ({ anthropic }) => {
+      const { content } = await anthropic.messages.create({ ...ask("Fetch"), tools: [{ name: "fetch", input_schema }] })
+      assert.deepStrictEqual(
+        content.map((block) => block.type === "tool_use" && block.input),
+        [{ url: "https://example.com" }]
+      )
+      assert.deepStrictEqual(a.calls[0]?.tools?.[0]?.input, input_schema)
+      assert.include(JSON.stringify(a.calls[1]?.messages.at(-1)), "url is missing")
     })
   })
 

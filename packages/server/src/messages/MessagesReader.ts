@@ -74,6 +74,14 @@ const userOf = (content: unknown, field: string, tools: ReadonlyMap<string, stri
   return joined ?? [...results, { role: "user", content: contentOf(said) }]
 }
 
+/** Rules stand before what the user says, which is the last that a worker reads. */
+const withRules = (messages: ReadonlyArray<Message>, content: string): ReadonlyArray<Message> => {
+  const last = messages.at(-1)
+  return last?.role === "user"
+    ? [...messages.slice(0, -1), { role: "system", content }, last]
+    : [...messages, { role: "system", content }]
+}
+
 /** The messages so far, and one more. */
 const withMessage = (
   messages: ReadonlyArray<Message>,
@@ -92,7 +100,7 @@ const withMessage = (
     }
     case "system": {
       const parts = partsOf(content, `${field}.content`)
-      return besideResult(messages, parts) ?? [...messages, { role, content: systemOf(content, `${field}.content`) }]
+      return besideResult(messages, parts) ?? withRules(messages, systemOf(content, `${field}.content`))
     }
     default:
       throw invalid(`${field}.role`, `${field}.role must be user, assistant or system.`)

@@ -16,6 +16,7 @@ import type { Team } from "../Models.ts"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { Part, Request } from "../wire/Wire.ts"
 import * as CallId from "./CallId.ts"
+import * as ClientTool from "./ClientTool.ts"
 import * as History from "./History.ts"
 import * as SegmentParts from "./SegmentParts.ts"
 
@@ -84,7 +85,7 @@ const conductorOf = ({ settings }: Options, { request, team }: Turn): Conductor.
 const toolsOf = ({ settings }: Options, { request }: Turn): ReadonlyArray<Tool> => {
   const own = settings.tools ?? []
   const names = new Set(own.map(({ name }) => name))
-  return [...own, ...request.tools.filter(({ name }) => !names.has(name))]
+  return [...own, ...request.tools.filter(({ name }) => !names.has(name)).map(ClientTool.make)]
 }
 
 const ownerIn = (event: RunEvent | undefined): unknown =>

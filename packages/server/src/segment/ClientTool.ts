@@ -1,0 +1,29 @@
+/**
+ * Tools that a client runs. Their schemas are of any kind, and what a model writes is the client's to check: here it only
+ * has to be an object with the fields that the schema requires, so that a model that forgets one is asked again.
+ */
+import type { Tool, ToolDefinition } from "@divisi/core/Tool"
+import { isObject, type JsonObject } from "../wire/Json.ts"
+
+const check = (value: unknown, { required }: JsonObject) => {
+  if (!isObject(value)) return { issues: [{ message: "The arguments must be an object." }] }
+  const missing = Array.isArray(required) ? required.filter((name) => !Object.hasOwn(value, String(name))) : []
+  return missing.length === 0
+    ? { value }
+    : { issues: missing.map((name) => ({ message: `${String(name)} is missing.`, path: [String(name)] })) }
+}
+
+/** A tool as a run takes it. */
+export const make = ({ description, input, name, strict }: ToolDefinition): Tool => ({
+  name,
+  description,
+  strict,
+  input: {
+    "~standard": {
+      version: 1,
+      vendor: "divisi",
+      validate: (value) => check(value, input),
+      jsonSchema: { input: () => ({ ...input }), output: () => ({ ...input }) }
+    }
+  }
+})
