@@ -197,7 +197,7 @@ const byLot = (values: ReadonlyArray<number>, temperature: number, draw: () => n
  * const program = Effect.gen(function* () {
  *   const policy = ReadingPolicy.make(yield* ReadingPolicy.load())
  *   const [team] = Teams.draw({ split: "test", count: 1, workers: [5, 5], unanswerable: 0 })
- *   return yield* Conductor.make({ policy, pool: team.pool }).run(team.task)
+ *   return yield* Conductor.make({ policy, pool: team!.pool }).run(team!.task)
  * })
  * const { ending } = await Effect.runPromise(program)
  * ending // => "answered"
