@@ -82,5 +82,8 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       assert.include((await ask("learn", "--from", file)).output, "What was in force stays")
       assert.include((await ask("learn", "--revert")).output, "Nothing is in force")
+      const { output: records } = await ask("learn", "--show")
+      assert.match(records, /ParetoBandit +google\/gemini-2\.5-pro +95\.1 +0\.5/)
+      assert.include(records, "https://github.com/ParetoBandit/ParetoBandit/tree/72ccbef (Apache-2.0), read 2026-11-24")
     }))
 })

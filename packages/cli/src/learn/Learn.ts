@@ -1,7 +1,7 @@
 /** Learns from the log of outcomes, and shows what was learned. */
 
 import * as WholeFile from "@divisi/files/WholeFile"
-import { Drift, Learned, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-router"
+import { Drift, Learned, OutcomeLog, Outcomes, Prior, Replay, Table } from "@divisi/policy-router"
 import * as RouterPicture from "@divisi/report/RouterPicture"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -78,6 +78,38 @@ const textOf = ({ rows: kinds, workers }: RouterPicture.Standings): string =>
     "Right answers in per cent, ± standard error (questions); * is asked."
   ].join("\n")
 
+/** What public records say, which is all that a router goes by where nothing was learned yet. */
+const recordsText = (): string => {
+  const known = Prior.records.map((record) => {
+    const questions = record.kinds.reduce((sum, kind) => sum + kind.questions, 0)
+    const standings = record.workers.map((worker, at) => {
+      const mean = record.kinds.reduce((sum, { right }) => sum + right[at]!, 0) / questions
+      return { worker, mean, error: Math.sqrt((mean * (1 - mean)) / questions) }
+    })
+    return { record, questions, standings: standings.sort((left, right) => right.mean - left.mean) }
+  })
+  return [
+    "Until then a pool that a public record knows whole is routed by it, and others by price:",
+    "",
+    rows([
+      ["record", "worker", "right in %", "±"],
+      ...known.flatMap(({ record, standings }) =>
+        standings.map(({ error, mean, worker }) => [
+          record.name,
+          worker,
+          (100 * mean).toFixed(1),
+          (100 * error).toFixed(1)
+        ])
+      )
+    ]),
+    "",
+    ...known.map(
+      ({ questions, record: { date, licence, name, repository } }) =>
+        `${name}: ${questions} questions, https://github.com/${repository.replace("@", "/tree/")} (${licence}), read ${date}`
+    )
+  ].join("\n")
+}
+
 const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect.Effect<void, Failure> =>
@@ -85,7 +117,7 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
     const picture = Option.getOrUndefined(input.picture)
     if (promoted === undefined) {
       if (picture !== undefined) return yield* usage("Nothing is in force: there is nothing to draw.")
-      process.stdout.write(input.json ? "null\n" : "Nothing is in force yet.\n")
+      process.stdout.write(input.json ? "null\n" : `Nothing is in force yet. ${recordsText()}\n`)
       return
     }
     const { at, table, why } = promoted
