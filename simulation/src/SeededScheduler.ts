@@ -170,9 +170,11 @@ export const make = (draw: Seed.Draw): SeededScheduler => {
   return {
     scheduler: {
       executionMode: "async",
-      shouldYield: () => {
+      // No scheduler has a fiber yield before its first operation. One that is interrupted before it has begun would then
+      // be begun after all, as Effect lets go of the interruption with what the fiber has yielded.
+      shouldYield: ({ currentOpCount }) => {
         untilYield -= 1
-        if (untilYield > 0) return false
+        if (untilYield > 0 || currentOpCount <= 1) return false
         untilYield = gap()
         return true
       },
