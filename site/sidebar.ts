@@ -11,7 +11,9 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "providers", label: "Real models" },
       { slug: "tools", label: "Tools, pictures, shapes" },
       "budgets",
-      { slug: "durable-runs", label: "Runs that survive" }
+      { slug: "durable-runs", label: "Runs that survive" },
+      { slug: "routing", label: "Who is asked, and why" },
+      { slug: "server", label: "A server for any client" }
     ]
   },
   {

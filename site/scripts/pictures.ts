@@ -1,6 +1,6 @@
 /**
  * Makes the pictures of the pages from real runs: `node site/scripts/pictures.ts` in the root, or with names of some of
- * them (`recording`, `tools`, `training`, `evaluation`). Pages are photographed by a Chromium, where one is installed.
+ * them (`recording`, `tools`, `durable`, `training`, `evaluation`). Pages are photographed by a Chromium, where one is installed.
  */
 import { execFileSync, spawnSync } from "node:child_process"
 import fs from "node:fs"
@@ -50,6 +50,10 @@ const pictures: Readonly<Record<string, () => void>> = {
   /** A run with the tools of an MCP server, on a pseudo-terminal. */
   tools: () => {
     process.stdout.write(node("packages/cli/scripts/tools.ts", "docs/recordings"))
+  },
+  /** A run that is stopped with Ctrl-C and gone on with, on a pseudo-terminal. */
+  durable: () => {
+    process.stdout.write(node("packages/cli/scripts/durable.ts", "docs/recordings"))
   },
   /** The page of a training that takes seconds. */
   training: () => {
