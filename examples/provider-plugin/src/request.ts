@@ -3,7 +3,7 @@
  *
  * Source: https://docs.ollama.com/api/chat.
  */
-import type { Message } from "@divisi/core/Message"
+import * as Message from "@divisi/core/Message"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 
@@ -17,7 +17,7 @@ export interface Defaults {
 /** What is sent. Absent is what nobody has asked for. */
 export interface Body {
   readonly model: string
-  readonly messages: ReadonlyArray<Message>
+  readonly messages: ReadonlyArray<Message.PlainMessage>
   readonly stream: true
   readonly think?: boolean | "low" | "medium" | "high" | undefined
   readonly options?: {
@@ -54,7 +54,8 @@ export const bodyOf = (
   }
   return Result.map(thinkOf(request.reasoning ?? defaults.reasoning), (think) => ({
     model,
-    messages: request.messages,
+    // The worker reads texts alone, as it claims no other capability.
+    messages: request.messages.map(Message.plain),
     stream: true,
     ...think,
     options

@@ -3,7 +3,7 @@
  * pure functions, written from the vendor's pages and not from the worker, so that the two check each other.
  */
 import type { Reasoning } from "@divisi/core/Worker"
-import { Dialect, type Script } from "@divisi/testkit/providers"
+import { Dialect, Script } from "@divisi/testkit/providers"
 
 const reasoningOf = (think: unknown): Reasoning | undefined => {
   if (think === false) return { type: "off" }
@@ -37,6 +37,7 @@ const about = (model: string) => ({ model, created_at: "2026-11-20T12:00:00.0000
 const doneReasons: Readonly<Record<Script.Ending, string>> = {
   stop: "stop",
   "stop-sequence": "stop",
+  "tool-calls": "stop",
   length: "length",
   refusal: "unload",
   unknown: "moon_phase"
@@ -57,7 +58,8 @@ const last = ({ ending, usage }: Script.Answer) => ({
       })
 })
 
-const delta = (model: string, { text, type }: Script.Delta): string => {
+const delta = (model: string, one: Script.Delta): string => {
+  const { text, type } = Script.spoken(one)
   const message = type === "text" ? { content: text } : { content: "", thinking: text }
   return line({ ...about(model), message: { role: "assistant", ...message }, done: false })
 }

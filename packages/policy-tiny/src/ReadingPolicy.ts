@@ -11,7 +11,7 @@ import * as Seed from "@divisi/core/Seed"
 import * as Task from "@divisi/core/Task"
 import type { Worker } from "@divisi/core/Worker"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
-import { GgufError as Errors } from "@divisi/gguf"
+import { GgufError as Errors, type GgufWriter } from "@divisi/gguf"
 import * as Reader from "@divisi/gguf/Reader"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 import * as Effect from "effect/Effect"
@@ -259,5 +259,9 @@ export const load = Effect.fnUntraced(function* (path: string = file) {
 })
 
 /** Writes a model, with 16 bits for each of the reader's weights. What else is said of it goes into the metadata. */
-export const save = (path: string, { head, reader }: Model, metadata: Readonly<Record<string, string>>) =>
+export const save = (
+  path: string,
+  { head, reader }: Model,
+  metadata: Readonly<Record<string, string>>
+): Effect.Effect<GgufWriter.Written, Errors.GgufError> =>
   Reader.save(path, { weights: reader, metadata, parts: { [headPart]: Float32Array.from(head) } }, "F16")
