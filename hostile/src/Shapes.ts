@@ -34,6 +34,9 @@ const marks = [
   "中"
 ]
 
+/** Beginnings of what a terminal obeys, none of which ends. */
+const sequences = ["\u001b", "\u001b]", "\u001b]a", "\u001b[1;", "\u001b[ ", "\u001b\\;", "\u009d"]
+
 const pairs = [
   "()",
   "[]",
@@ -130,7 +133,7 @@ const fillers = [" ", "\n", "a", "(", "[", "*", "\\", '"', "1", "."]
 
 /** Every shape. */
 export const all: ReadonlyArray<Shape> = [
-  ...[...marks, ...pairs, ...words].map((unit) => repeated(unit)),
+  ...[...marks, ...sequences, ...pairs, ...words].map((unit) => repeated(unit)),
   ...[...marks, ...pairs].map((unit) => between(unit)),
   ...[...marks, "**", "0"].map((unit) => between(unit, ["0.", "1"])),
   ...openings.flatMap((opening) => fillers.map((filler) => between(filler, [opening, "x"]))),

@@ -49,18 +49,4 @@ describe("a line of a view", () => {
     assert.isUndefined(actingIn(Line.toAnsi(line).replaceAll(/\u001b\[\d+m/g, "")))
     assert.isUndefined(actingIn(Line.toText(line)))
   })
-
-  it("is cleaned in time that grows with its text alone", () => {
-    const took = (text: string): number => {
-      const before = process.cpuUsage()
-      Line.clean(text)
-      return process.cpuUsage(before).user
-    }
-    const families = ["\u001b]", "\u001b]a", "\u001b[1;", "\u009d", "\u001b", "\u001b\\;", "\u001b[ "]
-    for (const piece of families) {
-      took(piece.repeat(1_000))
-      const [small, large] = [took(piece.repeat(100_000)), took(piece.repeat(400_000))]
-      assert.isBelow(large, 12 * Math.max(small, 2_000), JSON.stringify(piece))
-    }
-  })
 })
