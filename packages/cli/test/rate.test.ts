@@ -57,6 +57,37 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual((await ask("rate", "7")).code, 2)
     }))
 
+  it("keeps what clients of a server say of its runs, in the same log", () =>
+    inFolder(async (folder) => {
+      writeFileSync(path.join(folder, "divisi.config.mjs"), config)
+      const outcomes = path.join(folder, "outcomes.jsonl")
+      const environment = { DIVISI_OUTCOMES: outcomes, DIVISI_CONFIG: path.join(folder, "divisi.config.mjs") }
+      let rating: Promise<string> | undefined
+      const talk = async (url: string) => {
+        const messages = [{ role: "user", content: "What is six times seven?" }]
+        const body = JSON.stringify({ model: "worker/calculator", messages })
+        const asked = await fetch(`${url}/chat/completions`, { method: "POST", body })
+        const run = asked.headers.get("x-divisi-run")!
+        const said = { method: "POST", body: JSON.stringify({ rating: "up", note: "right" }) }
+        assert.strictEqual((await fetch(`${url}/runs/${run}/rating`, said)).status, 200)
+        return run
+      }
+      const flags = ["--port", "0", "--keys", "none", "--journal", path.join(folder, "runs.sqlite")]
+      await divisi(["serve", ...flags], {
+        environment,
+        onOutput: (output, child) => {
+          const url = /http:\/\/127\.0\.0\.1:\d+\/v1/.exec(output)?.[0]
+          if (url !== undefined) rating ??= talk(url).finally(() => child.kill("SIGTERM"))
+        }
+      })
+      const run = await rating!
+      const log = readFileSync(outcomes, "utf8")
+      assert.include(log, '"note":"right"')
+      assert.notInclude(log, "six")
+      const again = valuesOf((await divisi(["rate", "down", "--json"], { environment })).output)[0]
+      assert.deepInclude(again, { run, worker: "calculator", score: 0 })
+    }))
+
   it("keeps nothing of the gym", () =>
     inFolder(async (folder) => {
       const file = path.join(folder, "outcomes.jsonl")

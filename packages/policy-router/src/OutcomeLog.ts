@@ -68,7 +68,9 @@ const Rating = Schema.Struct({
   round: optional(Schema.Int),
   step: optional(Schema.Int),
   score: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
-  source: Schema.Literals(Outcome.sources)
+  source: Schema.Literals(Outcome.sources),
+  /** What the rater has to say; for people. */
+  note: optional(Schema.String)
 })
 
 /** A run that was noted. */
@@ -94,13 +96,13 @@ export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("outcomes
 
 const toError = ({ message }: { readonly message: string }) => new OutcomeLogError({ detail: message })
 
-/** Appends an entry, after those of other processes. */
-export const append = (file: string, entry: Entry): Effect.Effect<void, OutcomeLogError> =>
+/** Appends entries, after those of other processes. */
+export const append = (file: string, ...entries: ReadonlyArray<Entry>): Effect.Effect<void, OutcomeLogError> =>
   Effect.gen(function* () {
     yield* WholeFile.makeFolder(path.dirname(file))
     yield* Lock.hold(`${file}.lock`, { wait: true })
     const writer = yield* JsonLines.open(file, { isSealed: true })
-    yield* JsonLines.attempt(() => writer.append(entry))
+    for (const entry of entries) yield* JsonLines.attempt(() => writer.append(entry))
   }).pipe(Effect.scoped, Effect.mapError(toError))
 
 const decode = Schema.decodeUnknownResult(Schema.Union([Run, Rating]))

@@ -19,6 +19,7 @@ import type { Authenticate, Caller } from "./Caller.ts"
 import { chat } from "./chat/Chat.ts"
 import * as Endpoint from "./http/Endpoint.ts"
 import * as Loopback from "./http/Loopback.ts"
+import * as Ratings from "./http/Ratings.ts"
 import * as Respond from "./http/Respond.ts"
 import * as Runs from "./http/Runs.ts"
 import * as Metrics from "./Metrics.ts"
@@ -66,6 +67,8 @@ export interface Options extends Models.Options {
   readonly listener?: Listener | undefined
   /** Is told of each request when it is over; nothing of what was asked or answered. */
   readonly log?: RequestLog.Log | undefined
+  /** Keeps what clients say of their runs (`POST /v1/runs/{id}/rating`); without it, there is no such endpoint. */
+  readonly keepRating?: Ratings.Keep | undefined
 }
 
 /** A server that listens nowhere yet. */
@@ -86,6 +89,7 @@ export interface Server {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
+const kibi = 2 ** 10
 const mebi = 2 ** 20
 
 /** How much a journal in memory keeps, and how often it is looked at. */
@@ -206,6 +210,11 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     HttpRouter.route("POST", "/v1/messages/count_tokens", CountTokens.make(context)),
     HttpRouter.route("GET", "/v1/models/*", models),
     HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate })),
+    HttpRouter.route(
+      "POST",
+      "/v1/runs/:id/rating",
+      Ratings.make({ journal, authenticate, maxBodyBytes: 64 * kibi, keep: options.keepRating })
+    ),
     HttpRouter.route("GET", "/metrics", measured),
     HttpRouter.route(
       "GET",

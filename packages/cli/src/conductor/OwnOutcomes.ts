@@ -1,4 +1,5 @@
 /** The user's own outcomes, and what was learned from them: where they are kept, and how runs get there. */
+import { defined } from "@divisi/core/Fields"
 import { teamPrefix } from "@divisi/core/Outcome"
 import type { Policy } from "@divisi/core/Policy"
 import type { Transcript } from "@divisi/core/Transcript"
@@ -27,6 +28,23 @@ export const note = (transcript: Transcript): Effect.Effect<void> =>
     const entry = yield* OutcomeLog.runOf(transcript, { at: yield* Clock.currentTimeMillis })
     if (entry !== undefined) yield* OutcomeLog.append(log, entry)
   }).pipe(Effect.ignore)
+
+/** What is said of a run of a server. */
+type Rating = Pick<OutcomeLog.Rating, "at" | "score" | "source"> & {
+  readonly step?: { readonly round: number; readonly step: number } | undefined
+  readonly note?: string | undefined
+}
+
+/** Keeps a rating of a run, and notes the run with it: of runs that nobody rates, nothing is learned. */
+export const rate =
+  (log: string) =>
+  (transcript: Transcript, { at, note, score, source, step }: Rating): Effect.Effect<void, Failure> =>
+    Effect.gen(function* () {
+      const run = yield* OutcomeLog.runOf(transcript, { at })
+      if (run === undefined) return
+      const rating = { type: "rating", version: OutcomeLog.version, at, run: run.run, ...step, score, source } as const
+      yield* OutcomeLog.append(log, run, defined({ ...rating, note }))
+    }).pipe(Effect.mapError(({ message }) => failed(message)))
 
 const tableInForce: Effect.Effect<Table.Table | undefined, Failure> = Effect.flatMap(Learned.defaultFile, (place) =>
   Effect.mapBoth(Learned.read(place), {

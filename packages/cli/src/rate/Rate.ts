@@ -1,4 +1,5 @@
 /** Appends a rating to the log of outcomes. */
+import { defined } from "@divisi/core/Fields"
 import { OutcomeLog } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -41,15 +42,8 @@ export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
       return yield* usage(`The run ${run.run} has no answered step ${Option.getOrThrow(input.step)}.`)
     const at = yield* Clock.currentTimeMillis
     const { score, source } = input
-    yield* OutcomeLog.append(file, {
-      type: "rating",
-      version: OutcomeLog.version,
-      at,
-      run: run.run,
-      ...step,
-      score,
-      source
-    })
+    const rating = { type: "rating", version: OutcomeLog.version, at, run: run.run, ...step, score, source } as const
+    yield* OutcomeLog.append(file, defined({ ...rating, note: Option.getOrUndefined(input.note) }))
     const said = { run: run.run, ...step, worker: answer.worker, score, source }
     const text = `Rated ${step === undefined ? "" : `step ${step.round}.${step.step} of `}${run.run}, by ${answer.worker}: ${score}`
     process.stdout.write(`${input.json ? JSON.stringify(said) : clean(text)}\n`)

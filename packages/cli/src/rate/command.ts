@@ -39,6 +39,11 @@ const rateFlags = {
     Flag.withDescription("Who says so: user (default), or a program of yours that rates"),
     Flag.withDefault("user")
   ),
+  note: Flag.String("note").pipe(
+    Flag.withMetavar("<text>"),
+    Flag.withDescription("What you have to say of it, kept with the rating"),
+    Flag.optional
+  ),
   json: toggle("json", "Print what was rated as JSON")
 }
 

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../conductor/ConfigFile.ts"
+import * as OwnOutcomes from "../conductor/OwnOutcomes.ts"
 import * as Profiles from "../conductor/Profiles.ts"
 import * as RunOptions from "../conductor/RunOptions.ts"
 import * as Services from "../conductor/Services.ts"
@@ -66,6 +67,15 @@ const authenticateOf = Effect.fnUntraced(function* (
     ledger: (key, now) => Effect.mapError(KeyAccounts.open(accounts, key, now), unusable)
   })
 })
+
+/** Keeps ratings where `divisi rate` does. Nothing is learned of the gym's workers. */
+const ratingsOf = ({ ApiError }: typeof import("@divisi/server"), isGym: boolean) =>
+  Effect.map(OwnOutcomes.file, (file): NodeServer.Options["keepRating"] => {
+    if (file === undefined || isGym) return undefined
+    const keep = OwnOutcomes.rate(file)
+    const unusable = ({ message }: Failure) => new ApiError.ApiError({ kind: "server", message })
+    return (transcript, rating) => Effect.mapError(keep(transcript, rating), unusable)
+  })
 
 // -------------------------------------------------------------------------------------------------------------------
 // What is said
@@ -141,6 +151,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     journal: yield* journalOf(input, isGym),
     ledger,
     authenticate,
+    keepRating: yield* ratingsOf(Server, isGym),
     notes: input.notes,
     port: input.port,
     host: input.host,

@@ -55,7 +55,10 @@ const unreadable = (reason: unknown, maxBodyBytes: number): ApiError =>
     : new ApiError({ kind: "invalid-request", message: "The body of the request cannot be read." })
 
 /** The text of a body, which is not read beyond its limit. */
-export const bodyOf = ({ maxBodyBytes }: Context, request: IncomingRequest): Effect.Effect<string, ApiError> =>
+export const bodyOf = (
+  { maxBodyBytes }: Pick<Context, "maxBodyBytes">,
+  request: IncomingRequest
+): Effect.Effect<string, ApiError> =>
   request.text.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
     Effect.mapError(({ reason }) => unreadable("reason" in reason ? reason.reason : undefined, maxBodyBytes))

@@ -45,7 +45,7 @@ const ownerOf = (first: RunEvent | undefined): unknown =>
   first?.type === "run-started" ? first.task.metadata?.owner : undefined
 
 /** The events of a run of a caller. One of somebody else is not known to it. */
-const eventsOf = (journal: Journal.Journal, owner: string, id: string) =>
+export const eventsOf = (journal: Journal.Journal, owner: string, id: string) =>
   Effect.flatMap(Effect.mapError(journal.read(id), unusable), (entries) => {
     const events = Journal.eventsOf(entries)
     return ownerOf(events[0]) === owner ? Effect.succeed(events) : Effect.fail(unknown(id))

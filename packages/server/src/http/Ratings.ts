@@ -1,0 +1,140 @@
+/** How good an answer was, said by those who got it: `POST /v1/runs/{id}/rating`. */
+import type * as Journal from "@divisi/core/Journal"
+import * as Outcome from "@divisi/core/Outcome"
+import * as Transcript from "@divisi/core/Transcript"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { ApiError, invalid } from "../wire/ApiError.ts"
+import * as Json from "../wire/Json.ts"
+import * as OpenAi from "../wire/OpenAi.ts"
+import * as Endpoint from "./Endpoint.ts"
+import * as Respond from "./Respond.ts"
+import * as Runs from "./Runs.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** What is said of a run, or of one of its steps. */
+export interface Rating {
+  /** 0 to 1. */
+  readonly score: number
+  readonly source: Outcome.Source
+  /** The step that is rated; the whole run when absent. */
+  readonly step?: { readonly round: number; readonly step: number } | undefined
+  /** What the rater has to say, of at most {@link mostCharacters}. */
+  readonly note?: string | undefined
+  /** When it was rated, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** Keeps a rating of a run that was answered. */
+export type Keep = (transcript: Transcript.Transcript, rating: Rating) => Effect.Effect<void, ApiError>
+
+/** What the endpoint stands on. */
+export interface Context extends Pick<Endpoint.Context, "authenticate" | "maxBodyBytes"> {
+  readonly journal: Journal.Journal
+  /** Absent where no ratings are kept. */
+  readonly keep: Keep | undefined
+}
+
+/** The most characters of a note. */
+export const mostCharacters = 2_000
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const words: Readonly<Record<string, number>> = { up: 1, down: 0 }
+
+const thumb = (value: unknown, field: string): number => {
+  const score = typeof value === "string" && Object.hasOwn(words, value) ? words[value] : undefined
+  if (score === undefined) throw invalid(field, `${field} must be "up" or "down".`)
+  return score
+}
+
+const sourceOf = (value: unknown, field: string): Outcome.Source => {
+  const source = Outcome.sources.find((one) => one === value)
+  if (source === undefined) throw invalid(field, `${field} must be one of ${Outcome.sources.join(", ")}.`)
+  return source
+}
+
+const stepOf = (value: unknown, field: string): { readonly round: number; readonly step: number } => {
+  const { round, step } = Json.object(value, field)
+  return { round: Json.whole(0)(round, `${field}.round`), step: Json.whole(0)(step, `${field}.step`) }
+}
+
+const noteOf = (value: unknown, field: string): string => {
+  const note = Json.text(value, field)
+  if (note.length > mostCharacters) throw invalid(field, `${field} may have ${mostCharacters} characters at most.`)
+  return note
+}
+
+/** What a body says. Throws an `ApiError`. */
+const read = (body: Json.JsonObject): Omit<Rating, "at"> => {
+  const rating = Json.optional(body.rating, "rating", thumb)
+  const score = Json.optional(body.score, "score", Json.number(0, 1))
+  if ((rating === undefined) === (score === undefined)) {
+    throw invalid("score", 'Give either rating, "up" or "down", or score, from 0 to 1.')
+  }
+  return {
+    score: rating ?? score!,
+    source: Json.optional(body.source, "source", sourceOf) ?? "user",
+    step: Json.optional(body.step, "step", stepOf),
+    note: Json.optional(body.note, "note", noteOf)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The endpoint
+// -------------------------------------------------------------------------------------------------------------------
+
+const keepsNone = new ApiError({ kind: "not-found", message: "This server keeps no ratings." })
+
+/** The worker, or the team, whose answer is rated. Fails where there is none. */
+const workerOf = (
+  transcript: Transcript.Transcript | undefined,
+  id: string,
+  rating: Rating
+): Effect.Effect<string, ApiError> => {
+  const { step } = rating
+  const isAnswered = transcript?.answer !== undefined
+  const outcome = isAnswered ? Outcome.fromTranscript(transcript, rating) : undefined
+  if (outcome !== undefined) return Effect.succeed(outcome.worker)
+  return Effect.fail(
+    isAnswered && step !== undefined
+      ? invalid("step", `The run ${id} has no answered step ${step.step} in its round ${step.round}.`)
+      : invalid("id", `The run ${id} has no answer that could be rated.`)
+  )
+}
+
+const idIn = ({ url }: HttpServerRequest.HttpServerRequest): string =>
+  new URL(url, "http://localhost").pathname.split("/")[3] ?? ""
+
+const answer = Effect.fnUntraced(function* (
+  context: Context,
+  incoming: HttpServerRequest.HttpServerRequest
+): Effect.fn.Return<HttpServerResponse.HttpServerResponse, ApiError> {
+  const { authenticate, journal, keep } = context
+  const { owner } = yield* authenticate(incoming.headers)
+  if (keep === undefined) return yield* keepsNone
+  const id = idIn(incoming)
+  const text = yield* Endpoint.bodyOf(context, incoming)
+  const said = yield* Endpoint.attempt(() => read(Endpoint.parse(text)))
+  const transcript = Transcript.fromEvents(yield* Runs.eventsOf(journal, owner, id))
+  const rating: Rating = { ...said, at: yield* Clock.currentTimeMillis }
+  const worker = yield* workerOf(transcript, id, rating)
+  yield* keep(transcript!, rating)
+  const { score, source, step } = rating
+  return Respond.json({ object: "run.rating", run: id, ...(step === undefined ? {} : { step }), worker, score, source })
+})
+
+/** `POST /v1/runs/{id}/rating`. */
+export const make =
+  (context: Context) =>
+  (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.catch(answer(context, incoming), (error) =>
+      Effect.succeed(Respond.error({ error: OpenAi.errorBody }, error))
+    )
