@@ -11,35 +11,57 @@ export interface Metrics {
   readonly text: (running: number) => string
 }
 
-const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+type Labels = Readonly<Record<string, string>>
 
-const requests = counter("divisi_requests_total", "Requests that are over, by wire, model, status and ending")
-const calls = counter("divisi_calls_total", "Calls of workers and policies")
-const inputTokens = counter("divisi_input_tokens_total", "Tokens that were read")
-const outputTokens = counter("divisi_output_tokens_total", "Tokens that were written")
-const costUsd = counter("divisi_cost_usd_total", "USD, over the calls whose price is known")
-const duration = Metric.histogram("divisi_request_duration_seconds", {
-  description: "From a request to the end of its response",
-  boundaries: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
+const boundaries = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
+
+const counter = (name: string, description: string, attributes: Labels) =>
+  Metric.counter(name, { description, attributes, incremental: true })
+
+/** What is counted of requests that have these labels in common. */
+const of = (labels: Labels, ending: Labels) => ({
+  requests: counter("divisi_requests_total", "Requests that are over, by wire, model, status and ending", {
+    ...labels,
+    ...ending
+  }),
+  duration: Metric.histogram("divisi_request_duration_seconds", {
+    description: "From a request to the end of its response",
+    attributes: labels,
+    boundaries
+  }),
+  calls: counter("divisi_calls_total", "Calls of workers and policies", labels),
+  inputTokens: counter("divisi_input_tokens_total", "Tokens that were read", labels),
+  outputTokens: counter("divisi_output_tokens_total", "Tokens that were written", labels),
+  costUsd: counter("divisi_cost_usd_total", "USD, over the calls whose price is known", labels)
 })
+
 const open = Metric.gauge("divisi_runs_running", { description: "Runs that go on" })
 
 /** Begins to count. A model that is none of `names` is counted as `other`: clients may name what they like. */
 export const make = (names: ReadonlyArray<string>): Metrics => {
   const context = Context.make(Metric.MetricRegistry, new Map())
   const known = new Set(names)
+  // A metric works its labels out once. There are as many as there are wires, models, statuses and endings.
+  const all = new Map<string, ReturnType<typeof of>>()
+
+  const counted = (wire: string, model: string, status: string, ending: string) => {
+    const key = `${wire} ${status} ${ending} ${model}`
+    const found = all.get(key)
+    if (found !== undefined) return found
+    const made = of({ wire, model }, { status, ending })
+    all.set(key, made)
+    return made
+  }
 
   const log: RequestLog.Log = (entry) => {
-    const { durationMillis, ending = "none", model = "none", status, wire } = entry
-    const attributes = { wire, model: known.has(model) ? model : "other" }
-    const update = (metric: Metric.Metric<number, unknown>, value: number, more: Record<string, string> = {}) =>
-      Metric.withAttributes(metric, { ...attributes, ...more }).updateUnsafe(value, context)
-    update(requests, 1, { status: `${status}`, ending })
-    update(duration, durationMillis / 1000)
-    update(calls, entry.calls)
-    update(inputTokens, entry.inputTokens)
-    update(outputTokens, entry.outputTokens)
-    update(costUsd, entry.costUsd)
+    const { ending = "none", model = "none", status, wire } = entry
+    const metrics = counted(wire, known.has(model) ? model : "other", `${status}`, ending)
+    metrics.requests.updateUnsafe(1, context)
+    metrics.duration.updateUnsafe(entry.durationMillis / 1000, context)
+    metrics.calls.updateUnsafe(entry.calls, context)
+    metrics.inputTokens.updateUnsafe(entry.inputTokens, context)
+    metrics.outputTokens.updateUnsafe(entry.outputTokens, context)
+    metrics.costUsd.updateUnsafe(entry.costUsd, context)
   }
 
   const text = (running: number): string => {

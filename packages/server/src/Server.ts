@@ -48,7 +48,7 @@ export interface Options extends Models.Options {
   readonly settings?: RunSettings | undefined
   /**
    * Where runs are kept, so that those that wait for tools can be gone on with; in memory by default, where the oldest go
-   * when they fill 64 MiB.
+   * when they fill 32 MiB.
    */
   readonly journal?: Journal.Journal | undefined
   /** How much of the work clients are shown; who does what (`"titles"`) by default. */
@@ -92,22 +92,13 @@ export interface Server {
 const kibi = 2 ** 10
 const mebi = 2 ** 20
 
-/** How much a journal in memory keeps, and how often it is looked at. */
-const kept = { maxBytes: 64 * mebi, everyMillis: 30_000 }
+/** The most bytes that a journal in memory has. */
+const keptBytes = 32 * mebi
 
 const onThisMachine: Authenticate = (headers) => {
   const refusal = Loopback.refusal(headers)
   return refusal === undefined ? Effect.succeed({ owner: "local" }) : Effect.fail(refusal)
 }
-
-/** A journal in memory that lets go of its oldest runs. */
-const memory = Effect.gen(function* () {
-  const journal = Journal.makeMemory()
-  const prune = Effect.flatMap(Clock.currentTimeMillis, (now) => Journal.prune(journal, now, kept))
-  const forever = Effect.forever(Effect.andThen(Effect.sleep(kept.everyMillis), Effect.ignore(prune)))
-  yield* Effect.forkScoped(forever)
-  return journal
-})
 
 const modelOf = (id: string, created: number) => ({
   id,
@@ -147,11 +138,19 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const startedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   let isDraining = false
   const segments = yield* Segments.make({ graceMillis, heartbeatMillis, keptMillis: 60_000, keptCharacters: 16 * mebi })
-  const journal = options.journal ?? (yield* memory)
+  const recent = Journal.makeMemory(Journal.memory({ maxBytes: keptBytes }))
+  const journal = options.journal ?? recent
   const metrics = Metrics.make(Models.names(options))
   const context: Endpoint.Context = {
     models: options,
-    turns: { settings: options.settings ?? {}, journal, notes, ledger: options.ledger, listener: options.listener },
+    turns: {
+      settings: options.settings ?? {},
+      journal,
+      recent: options.journal === undefined ? recent : undefined,
+      notes,
+      ledger: options.ledger,
+      listener: options.listener
+    },
     segments,
     authenticate,
     maxBodyBytes: options.maxBodyBytes ?? 32 * mebi,

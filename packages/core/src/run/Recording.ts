@@ -9,11 +9,11 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Hash from "effect/Hash"
+import { heading } from "../record/heading.ts"
 import * as Journal from "../record/Journal.ts"
 import type { Known } from "../record/Recorded.ts"
-import type { Listener, Of, Parent, RunEvent, WaitingCall } from "../record/RunEvent.ts"
+import type { Listener, Of, RunEvent } from "../record/RunEvent.ts"
 import { fromEvents, type Transcript } from "../record/Transcript.ts"
-import { question } from "../task/Task.ts"
 import type { Paid } from "../task/Usage.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -158,51 +158,6 @@ const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): stri
 }
 
 // -------------------------------------------------------------------------------------------------------------------
-// Heads
-// -------------------------------------------------------------------------------------------------------------------
-
-/** How much of a question a list of runs can show. */
-const mostShown = 200
-
-/** The name of a waiting call in a list of runs. */
-const waitsFor = ({ call, for: what, id }: WaitingCall): string =>
-  `${call.name} (${id}${what === "approval" ? ", to be allowed" : ""})`
-
-const placeOf = ({ round, runId, step }: Parent): string => `${runId} ${round} ${step}`
-
-/** Keeps the head of a run, as its entries are written. */
-const heading = () => {
-  let head: Journal.Head | undefined
-  let costUsd = 0
-  let calls = 0
-  /** What the steps wait for, without those that wait for a nested run. */
-  const waiting = new Map<string, ReadonlyArray<string>>()
-  const delegating = new Set<string>()
-  const take = (entry: Journal.Entry, run: string) => {
-    if (entry.type === "event") {
-      const { event } = entry
-      if (event.type === "run-started" && event.parent !== undefined) delegating.add(placeOf(event.parent))
-      if (event.type === "step-waiting" && !delegating.has(placeOf(event))) {
-        waiting.set(placeOf(event), event.calls.map(waitsFor))
-      }
-      if (event.type === "tool-finished") waiting.delete(placeOf(event))
-      if (event.runId !== run) return
-      if (event.type === "run-started") {
-        const { at, policy, pool, task } = event
-        const workers = pool.map(({ id }) => id)
-        head = { question: question(task).slice(0, mostShown), policy, workers, startedAt: at, costUsd, calls }
-      }
-      if (event.type === "run-finished" && head !== undefined) head = { ...head, ending: event.ending }
-    } else if ("usage" in entry && !("unasked" in entry)) {
-      costUsd += entry.costUsd ?? 0
-      calls += 1
-    }
-  }
-  const all = () => (waiting.size === 0 ? undefined : [...waiting.values()].flat())
-  return { take, head: () => head && { ...head, costUsd, calls, waitsFor: all() } }
-}
-
-// -------------------------------------------------------------------------------------------------------------------
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
@@ -306,7 +261,7 @@ export const open = Effect.fnUntraced(function* (
 
   /** An event that was told before is told as it was; a new one is written. */
   const hear = (event: RunEvent): RunEvent => {
-    const before = past.events.get(nameOf(event))?.pop()
+    const before = past.events.size === 0 ? undefined : past.events.get(nameOf(event))?.pop()
     if (before === undefined) {
       writer.add({ type: "event", event })
       return event

@@ -1,11 +1,8 @@
 /** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
-import { createHash } from "node:crypto"
-import * as ByteSize from "effect/ByteSize"
+import { hash } from "node:crypto"
 import * as Effect from "effect/Effect"
-import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Stream from "effect/Stream"
 import type { Authenticate, Caller } from "../Caller.ts"
 import * as Models from "../Models.ts"
 import * as RequestLog from "../RequestLog.ts"
@@ -16,6 +13,7 @@ import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import type { About, Part, Request, Wire } from "../wire/Wire.ts"
+import * as Body from "./Body.ts"
 import * as Respond from "./Respond.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -49,20 +47,11 @@ const draining = new ApiError({
 
 type IncomingRequest = HttpServerRequest.HttpServerRequest
 
-const unreadable = (reason: unknown, maxBodyBytes: number): ApiError =>
-  reason === "BodyTooLarge"
-    ? new ApiError({ kind: "too-large", message: `The body of a request may have ${maxBodyBytes} bytes at most.` })
-    : new ApiError({ kind: "invalid-request", message: "The body of the request cannot be read." })
-
 /** The text of a body, which is not read beyond its limit. */
 export const bodyOf = (
   { maxBodyBytes }: Pick<Context, "maxBodyBytes">,
   request: IncomingRequest
-): Effect.Effect<string, ApiError> =>
-  request.text.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
-    Effect.mapError(({ reason }) => unreadable("reason" in reason ? reason.reason : undefined, maxBodyBytes))
-  )
+): Effect.Effect<string, ApiError> => Body.text(request, maxBodyBytes)
 
 /** The object that a body is. Throws an `ApiError`. */
 export const parse = (text: string): JsonObject => {
@@ -88,10 +77,7 @@ export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
 
 /** What the same request has the same of, however often it is sent. */
 const keyOf = (owner: string, wire: string, headers: Headers, text: string): string =>
-  createHash("sha256")
-    .update(JSON.stringify([owner, wire, ...identifying.map((name) => headers[name] ?? "")]))
-    .update(text)
-    .digest("base64")
+  hash("sha256", `${JSON.stringify([owner, wire, ...identifying.map((name) => headers[name] ?? "")])}${text}`, "base64")
 
 const identifying = ["idempotency-key", "x-client-request-id", "x-divisi-exclude", "x-divisi-only", "x-divisi-max-cost"]
 
@@ -130,7 +116,7 @@ const streamed = <State>(
   })
 
 const whole = <State>(wire: Wire<State>, segment: Segment): Effect.Effect<Response> =>
-  Effect.map(Stream.runDrain(segment.read), () => {
+  Effect.map(segment.over, () => {
     const headers = headersOf(segment.about)
     const error = errorOf(segment.parts)
     if (error !== undefined) return Respond.error(wire, error, headers)
@@ -204,6 +190,7 @@ export const open = Effect.fnUntraced(function* <State>(
     key: keyOf(owner, wire.name, headers, text),
     isRepeated: isRepeated(headers),
     about,
+    characters: text.length,
     run: (tell) => Effect.tap(turn.run(tell), (last) => used(caller, last))
   })
   logged.segment = segment

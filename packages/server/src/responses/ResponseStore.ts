@@ -97,6 +97,7 @@ const ended = ({ about, begun, isOver, parts, stop }: Segment): Segment => ({
   about: { ...about, request: { ...about.request, messages: [{ role: "user", content: "" }], tools: [] } },
   parts,
   read: Stream.succeed(parts),
+  over: Effect.void,
   begun,
   isOver,
   stop
@@ -179,7 +180,7 @@ export const make = Effect.fnUntraced(function* ({
       running.add(id)
       // Somebody reads it to its end, so that it goes on when its client has gone.
       if (about.body.background !== true) return Effect.void
-      return Effect.asVoid(Effect.forkIn(Stream.runDrain(segment.read), scope))
+      return Effect.asVoid(Effect.forkIn(segment.over, scope))
     })
 
   const get = (id: string, owner: string): Kept => {

@@ -5,7 +5,7 @@
  * An id is `call_`, the run's 22 letters and digits, `_`, and six that stand for the call within its run. So it is 34
  * characters of letters, digits and `_`, which all three wires allow.
  */
-import { createHash, randomUUID } from "node:crypto"
+import { createHash, randomFillSync } from "node:crypto"
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -16,8 +16,28 @@ const base62 = (bytes: Uint8Array, length: number): string => {
   return text
 }
 
-/** A new id of a run, or of a response: 22 letters and digits, 122 random bits, from Node's own store of random UUIDs. */
-export const random = (): string => base62(Buffer.from(randomUUID().replaceAll("-", ""), "hex"), 22)
+/** Random bytes that were drawn and not used: to draw a few costs as much as to draw many. */
+const store = Buffer.alloc(4096)
+let used = store.length
+
+/** A random digit. Bytes above the last whole multiple of 62 are thrown away, so that all digits are as likely. */
+const digit = (): string => {
+  for (;;) {
+    if (used === store.length) {
+      randomFillSync(store)
+      used = 0
+    }
+    const byte = store[used++]!
+    if (byte < 248) return digits[byte % 62]!
+  }
+}
+
+/** A new id of a run, or of a response: 22 letters and digits, 130 random bits. */
+export const random = (): string => {
+  let text = ""
+  while (text.length < 22) text += digit()
+  return text
+}
 
 /** What stands for a call within its run. */
 const placeOf = (id: string): string => base62(createHash("sha256").update(id).digest().subarray(0, 8), 6)

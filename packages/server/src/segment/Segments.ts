@@ -6,11 +6,12 @@
  * while, and is then stopped.
  */
 import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { ApiError } from "../wire/ApiError.ts"
 import type { About, Part } from "../wire/Wire.ts"
@@ -27,6 +28,8 @@ export interface Segment {
   readonly isOver: () => boolean
   /** The parts from the first on, in batches of those that have come meanwhile; and a heartbeat where none come. */
   readonly read: Stream.Stream<ReadonlyArray<Part>>
+  /** Waits until all was said, as one of its readers. */
+  readonly over: Effect.Effect<void>
   /** Waits for a first part, or for its end, at most so long. */
   readonly begun: (millis: number) => Effect.Effect<void>
   /** Stops it, and waits until it is over. */
@@ -41,7 +44,7 @@ export interface Options {
   readonly heartbeatMillis: number
   /** How long a segment that has ended can be asked for again, in milliseconds. */
   readonly keptMillis: number
-  /** How many characters of ended segments are kept at most. */
+  /** How many characters of ended segments and of their requests are kept at most. */
   readonly keptCharacters: number
 }
 
@@ -52,6 +55,8 @@ export interface Asking {
   /** Whether the client says that it has asked before. Otherwise it attaches only to what its client has left. */
   readonly isRepeated: boolean
   readonly about: About
+  /** How long its request is. */
+  readonly characters: number
   /** Runs it: tells parts as they come, and returns the last. */
   readonly run: (tell: (parts: ReadonlyArray<Part>) => void) => Effect.Effect<ReadonlyArray<Part>>
 }
@@ -90,6 +95,9 @@ const failed = new ApiError({
 const sizeOf = (part: Part): number =>
   "text" in part ? part.text.length : part.type === "tool-call" ? part.arguments.length : 0
 
+/** What a segment needs besides its texts, in characters: more than there are in most. */
+const overhead = 4096
+
 const isLast = ({ type }: Part): boolean => type === "finish" || type === "error"
 
 const heartbeat: ReadonlyArray<Part> = [{ type: "heartbeat" }]
@@ -124,8 +132,10 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     }
   }
 
-  const begin = Effect.fnUntraced(function* ({ about, key, run }: Asking): Effect.fn.Return<Kept> {
+  const begin = Effect.fnUntraced(function* ({ about, characters: asked, key, run }: Asking): Effect.fn.Return<Kept> {
     const waiting = new Set<() => void>()
+    /** Those that wait for the last part alone. */
+    const ending = new Set<() => void>()
     const parts: Array<Part> = []
     const isOver = () => segment.overAt !== undefined
 
@@ -144,6 +154,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         if (known.get(key) === segment) characters += segment.characters
       }
       for (const wake of [...waiting]) wake()
+      if (isOver()) for (const wake of ending) wake()
     }
 
     /** Waits until there is more than so many parts, at most so long. */
@@ -163,14 +174,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
         })
       })
 
-    const next = (count: number): Effect.Effect<readonly [ReadonlyArray<Part>, number] | undefined> =>
-      Effect.suspend(() => {
-        if (parts.length > count) return Effect.succeed([parts.slice(count), parts.length] as const)
-        if (isOver()) return Effect.succeed(undefined)
-        return Effect.map(more(count, options.heartbeatMillis), () =>
-          parts.length > count ? ([parts.slice(count), parts.length] as const) : ([heartbeat, count] as const)
-        )
-      })
+    const end = Effect.callback<void>((resume) => {
+      if (isOver()) return resume(Effect.void)
+      const wake = () => resume(Effect.void)
+      ending.add(wake)
+      return Effect.sync(() => ending.delete(wake))
+    })
 
     const leave = (isCut: boolean) =>
       Effect.suspend(() => {
@@ -184,13 +193,34 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       parts,
       readers: 0,
       isLeft: false,
-      characters: 0,
+      characters: overhead + asked,
       overAt: undefined,
       isOver,
       stop: Effect.suspend(() => Fiber.interrupt(fiber)),
-      read: Stream.suspend(() => {
+      // As a stream of Effect's own, which would cost more for each pull than all else that is done for it.
+      read: Stream.fromChannel(
+        Channel.fromTransform((_, scope) => {
+          segment.readers += 1
+          let count = 0
+          const pull: Effect.Effect<readonly [ReadonlyArray<Part>], Cause.Done> = Effect.suspend(() => {
+            if (parts.length > count) return Effect.succeed(news())
+            return isOver() ? Cause.done() : Effect.map(more(count, options.heartbeatMillis), news)
+          })
+          const news = (): readonly [ReadonlyArray<Part>] => {
+            if (parts.length === count) return [heartbeat]
+            const from = count
+            count = parts.length
+            return [from === 0 ? [...parts] : parts.slice(from)]
+          }
+          return Effect.as(
+            Scope.addFinalizerExit(scope, (exit) => leave(Exit.isFailure(exit))),
+            pull
+          )
+        })
+      ),
+      over: Effect.suspend(() => {
         segment.readers += 1
-        return Stream.onExit(Stream.unfold(0, next), (exit) => leave(Exit.isFailure(exit)))
+        return Effect.onExit(end, (exit) => leave(Exit.isFailure(exit)))
       }),
       begun: (millis) =>
         Effect.suspend(() => {

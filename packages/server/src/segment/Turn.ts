@@ -28,6 +28,8 @@ import * as SegmentParts from "./SegmentParts.ts"
 export interface Options {
   readonly settings: RunSettings
   readonly journal: Journal.Journal
+  /** The same where it is in memory: what has no way back is kept in it more cheaply. */
+  readonly recent?: Journal.MemoryJournal | undefined
   readonly notes: SegmentParts.Notes
   /** An account that all runs share. */
   readonly ledger?: Budget.Ledger | undefined
@@ -143,11 +145,13 @@ export const prepare = Effect.fnUntraced(function* (
   const resumption = found && (yield* resumptionOf(options, owner, found))
   const conductor = conductorOf(options, turn)
   const tools = toolsOf(options, turn)
+  // Only a run that calls tools of its client is ever gone on with from memory, which ends with its process.
+  const isKept = options.recent === undefined || tools.length > 0
   const shared: Conductor.RunOptions = {
     ledger: turn.ledger,
     // Beside the owner's account: whatever is really paid is charged to both.
     payer: options.ledger === undefined ? undefined : { account: options.ledger },
-    journal: options.journal,
+    journal: isKept ? options.journal : undefined,
     tools: tools.length === 0 ? undefined : tools,
     toolChoice: tools.length === 0 ? undefined : request.toolChoice,
     parallelToolCalls: tools.length === 0 ? undefined : request.parallelToolCalls,
@@ -156,6 +160,7 @@ export const prepare = Effect.fnUntraced(function* (
   }
 
   const segment = (
+    runId: string,
     given: ReadonlyArray<string>,
     tell: Tell,
     go: (listener: Listener) => Effect.Effect<Conductor.RunResult>
@@ -167,7 +172,9 @@ export const prepare = Effect.fnUntraced(function* (
       stopSequences: request.settings.stopSequences,
       given
     })
+    const keep = isKept ? undefined : options.recent?.listener(runId)
     const listener: Listener = (event) => {
+      keep?.(event)
       tell(parts.take(event))
       options.listener?.(event)
     }
@@ -176,7 +183,7 @@ export const prepare = Effect.fnUntraced(function* (
 
   const begin = (runId: string) => (tell: Tell) =>
     Effect.map(
-      segment([], tell, (listener) =>
+      segment(runId, [], tell, (listener) =>
         conductor.run({ messages: request.messages, metadata: { owner } }, { ...shared, runId, listener })
       ),
       ({ last }) => last()
@@ -185,7 +192,7 @@ export const prepare = Effect.fnUntraced(function* (
   if (resumption === undefined) return { runId: turn.runId, run: begin(turn.runId) }
   const goOn = (tell: Tell) =>
     Effect.flatMap(
-      segment(Object.keys(resumption.results), tell, (listener) =>
+      segment(resumption.runId, Object.keys(resumption.results), tell, (listener) =>
         conductor.resume(resumption, { ...shared, listener })
       ),
       ({ last, result }) => (cannotGoOn(result) ? begin(turn.runId)(tell) : Effect.sync(last))
