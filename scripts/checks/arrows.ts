@@ -55,7 +55,8 @@ export const arrows: ReadonlyArray<Arrow> = [
   { from: "evals", to: ["core", "files", "graders"] },
   { from: "tools-mcp", to: ["core"] },
   { from: "cluster", to: ["core"] },
-  { from: "server", to: ["core"] },
+  // Its bench serves a model behind HTTP, as its users do.
+  { from: "server", to: ["core"], tests: ["providers-openai"] },
   // Pages are drawn from data alone; tests hold them to the data that evaluations and trainings give.
   { from: "report", to: ["core"], tests: ["evals", "trainer"] },
   { from: "studio", to: ["core", "report"] },
