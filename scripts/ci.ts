@@ -132,6 +132,19 @@ const firstRuns = async () => {
   await step({ name: "npm run test:long", command: shell("npm run test:long"), count: fromTestReport })
 }
 
+/** Workflow texts are compared with a real Python, where there is one. */
+const pythonCheck = async () => {
+  if (spawnSync("python3", ["--version"]).status !== 0) {
+    print("-      no python3 here: workflow texts are held to a fixed sample alone")
+    return
+  }
+  await step({
+    name: "workflow texts are read as Python reads them",
+    command: [process.execPath, "--conditions=@divisi/source", "scripts/check-python.ts", "--cases", "12000"],
+    cwd: path.join(root, "packages/core")
+  })
+}
+
 const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   const script = (name: string): ReadonlyArray<string> => [...packageManager, "run", name]
   const check = (name: string): Step => ({
@@ -145,27 +158,22 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
   })
   await step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "--colors=off", "."] })
   await step({ name: "build", command: [...script("build"), "--continue"] })
-  await step({ name: "types", command: script("types") })
-  for (const name of ["arrows", "likeness", "hosts", "documentation", "commands", "figures", "sizes"])
-    await step(check(name))
-  await step({ name: "knip", command: script("knip") })
-  await step(check("tarballs"))
-  await step(check("types"))
-  // Side by side, as npm mostly waits in both.
-  await Promise.all(["installation", "plugin"].map((name) => step(check(name))))
-}
-
-/** Workflow texts are compared with a real Python, where there is one. */
-const pythonCheck = async () => {
-  if (spawnSync("python3", ["--version"]).status !== 0) {
-    print("-      no python3 here: workflow texts are held to a fixed sample alone")
-    return
+  // Most steps keep one core busy, so two rows of them share the machine: one reads sources, the other what was built.
+  const sources = async () => {
+    for (const name of ["arrows", "likeness", "hosts", "documentation", "commands", "figures", "sizes"])
+      await step(check(name))
+    await step({ name: "knip", command: script("knip") })
+    await pythonCheck()
   }
-  await step({
-    name: "workflow texts are read as Python reads them",
-    command: [process.execPath, "--conditions=@divisi/source", "scripts/check-python.ts", "--cases", "12000"],
-    cwd: path.join(root, "packages/core")
-  })
+  const packed = async () => {
+    await step({ name: "types", command: script("types") })
+    await step(check("tarballs"))
+    await step(check("types"))
+    // Side by side, as npm mostly waits in both.
+    await Promise.all(["installation", "plugin"].map((name) => step(check(name))))
+    await step({ name: "site", command: script("site"), count: fromLastLine })
+  }
+  await Promise.all([sources(), packed()])
 }
 
 const exampleApps = async (packageManager: ReadonlyArray<string>) => {
@@ -189,13 +197,13 @@ const bringPnpm = (): ReadonlyArray<string> => {
 const since = Date.now()
 process.env.TURBO_TELEMETRY_DISABLED = "1"
 process.env.DO_NOT_TRACK = "1"
+// Hundreds of processes run the same sources and tools; what the first has compiled, the others load.
+process.env.NODE_COMPILE_CACHE ??= path.join(stateFolder, "compiled")
 const statusBefore = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 await firstRuns()
 const packageManager = bringPnpm()
 await workspaceChecks(packageManager)
-await pythonCheck()
 await exampleApps(packageManager)
-await step({ name: "site", command: [...packageManager, "run", "site"], count: fromLastLine })
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
 

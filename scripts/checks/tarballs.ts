@@ -25,10 +25,13 @@ export const tarballsOf = (names: ReadonlyArray<string>): ReadonlyArray<string> 
 
 /** Packs every published package. Throws what pnpm said when it cannot. */
 export const pack = async (): Promise<ReadonlyArray<Member>> => {
+  const packed = await run(["pnpm", "--filter", "./packages/*", "pack", "--pack-destination", destination], {
+    cwd: root
+  })
   const members = packages().filter(({ manifest }) => manifest.private !== true)
-  for (const member of members) {
-    const packed = await run(["pnpm", "pack", "--pack-destination", destination], { cwd: member.folder })
-    if (packed.code !== 0) throw new Error(`pnpm pack failed in ${member.folder}:\n${packed.output}`)
+  const missing = members.filter((member) => !fs.existsSync(tarballOf(member))).map(({ manifest }) => manifest.name)
+  if (packed.code !== 0 || missing.length > 0) {
+    throw new Error(`pnpm pack failed${missing.map((name) => `; ${name} is missing`).join("")}:\n${packed.output}`)
   }
   return members
 }

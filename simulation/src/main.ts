@@ -39,7 +39,8 @@ interface Subject {
 
 const nothing: Findings = { seeds: 0, runs: 0, calls: 0, events: 0, tasks: 0, failures: [] }
 
-const batchSize = 250
+/** A search that has found enough ends with the batches that are under way. */
+const batchSize = 50
 
 // -------------------------------------------------------------------------------------------------------------------
 // Seeds

@@ -6,9 +6,6 @@ import path from "node:path"
 
 const root = path.resolve(import.meta.dirname, "..")
 
-/** Compiled once, and not by every process. */
-const cache = path.join(root, "node_modules/.cache/compile")
-
 export interface Ended {
   readonly code: number | null
   readonly output: string
@@ -35,7 +32,7 @@ export const divisi = (args: ReadonlyArray<string>, options: Options = {}): Prom
     const { CI: _, FORCE_COLOR: __, ...environment } = process.env
     const child = spawn(process.execPath, ["--conditions=@divisi/source", path.join(root, "src/main.ts"), ...args], {
       cwd: options.cwd ?? root,
-      env: { ...environment, NODE_COMPILE_CACHE: cache, ...options.environment },
+      env: { ...environment, ...options.environment },
       stdio: ["pipe", files[0] || "pipe", files[1] || "pipe"]
     }) as ChildProcessWithoutNullStreams
     for (const file of files) if (typeof file === "number") closeSync(file)

@@ -30,6 +30,10 @@ export default defineConfig({
     tool({ name: "total", input: { type: "object" } })
   ],
   mcpServers: {
-    files: { command: process.execPath, args: [server], env: { SECRET: "hunter2-hunter2" } }
+    files: {
+      command: process.execPath,
+      args: [server],
+      env: { SECRET: "hunter2-hunter2", NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "" }
+    }
   }
 })
