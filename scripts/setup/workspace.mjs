@@ -61,12 +61,12 @@ export const examples = () =>
     .map(member)
     .filter(({ manifest }) => manifest.private === true)
 
-/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `bench`, `simulation`, `hostile`. */
+/** Every folder with a manifest, the root included: the root, `packages/*`, `examples/*`, `bench`, `simulation`, `hostile`, `clients`. */
 export const members = () => [
   member(root),
   ...packages(),
   ...examples(),
-  ...["bench", "simulation", "hostile"]
+  ...["bench", "simulation", "hostile", "clients"]
     .filter((folder) => fs.existsSync(path.join(root, folder, "package.json")))
     .map((folder) => member(path.join(root, folder)))
 ]

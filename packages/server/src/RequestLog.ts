@@ -1,7 +1,7 @@
 /** What a server says of each request when it is over: never what was asked or answered. */
 import type { Segment } from "./segment/Segments.ts"
 import type { Kind } from "./wire/ApiError.ts"
-import type { FinishReason } from "./wire/Wire.ts"
+import { type FinishReason, totalOf } from "./wire/Wire.ts"
 
 /** A request that is over. */
 export interface Entry {
@@ -47,6 +47,7 @@ export const entryOf = (open: Open, status: number, now: number, isCut: boolean)
   const { at, error, isFirst = false, model, owner, segment, wire } = open
   const last = segment?.parts.at(-1)
   const usage = isFirst && last?.type === "finish" ? last.usage : undefined
+  const total = usage && totalOf(usage)
   return {
     at,
     durationMillis: now - at,
@@ -59,8 +60,8 @@ export const entryOf = (open: Open, status: number, now: number, isCut: boolean)
     runId: segment?.about.runId,
     ending: error ?? (last?.type === "finish" ? last.reason : last?.type === "error" ? last.error.kind : undefined),
     calls: usage?.calls ?? 0,
-    inputTokens: usage?.total.inputTokens ?? 0,
-    outputTokens: usage?.total.outputTokens ?? 0,
+    inputTokens: total?.inputTokens ?? 0,
+    outputTokens: total?.outputTokens ?? 0,
     costUsd: usage?.costUsd ?? 0
   }
 }

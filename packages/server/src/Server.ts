@@ -26,6 +26,7 @@ import * as Metrics from "./Metrics.ts"
 import * as Models from "./Models.ts"
 import * as CountTokens from "./messages/CountTokens.ts"
 import { messages } from "./messages/Messages.ts"
+import * as Threads from "./messages/Threads.ts"
 import type * as RequestLog from "./RequestLog.ts"
 import { compaction } from "./responses/Compaction.ts"
 import * as ResponseStore from "./responses/ResponseStore.ts"
@@ -205,7 +206,11 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     HttpRouter.route("DELETE", "/v1/responses/:id", kept.remove),
     HttpRouter.route("POST", "/v1/responses/:id/cancel", kept.cancel),
     HttpRouter.route("GET", "/v1/responses/:id/input_items", kept.input),
-    HttpRouter.route("POST", "/v1/messages", Endpoint.make(context, messages)),
+    HttpRouter.route(
+      "POST",
+      "/v1/messages",
+      Endpoint.make(context, messages, Threads.make({ maxCharacters: 32 * mebi }))
+    ),
     HttpRouter.route("POST", "/v1/messages/count_tokens", CountTokens.make(context)),
     HttpRouter.route("GET", "/v1/models/*", models),
     HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate })),

@@ -40,7 +40,7 @@ describe("an answer", () => {
         assert.strictEqual(object, "chat.completion")
         assert.strictEqual(choices[0]?.message.content, "three")
         assert.strictEqual(choices[0]?.finish_reason, "stop")
-        assert.deepInclude(usage, { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 })
+        assert.deepInclude(usage, { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 })
         assert.deepStrictEqual(usage?.prompt_tokens_details as object, {
           cached_tokens: 0,
           orchestration_input_tokens: 14,

@@ -62,8 +62,8 @@ describe("a message", () => {
       assert.deepInclude(message, { type: "message", role: "assistant", model: "divisi", stop_reason: "end_turn" })
       assert.deepStrictEqual(message.content, [{ type: "text", text: "three" } as never])
       assert.deepInclude(message.usage, {
-        input_tokens: 21,
-        output_tokens: 9,
+        input_tokens: 7,
+        output_tokens: 3,
         cache_read_input_tokens: 0,
         cache_creation_input_tokens: 0
       })
@@ -275,7 +275,7 @@ describe("a stream", () => {
       assert.deepInclude(first?.type === "message_start" && first.message, { content: [], stop_reason: null })
       const last = all.at(-2)
       assert.deepInclude(last?.type === "message_delta" && last.delta, { stop_reason: "end_turn", stop_sequence: null })
-      assert.deepInclude(last?.type === "message_delta" && last.usage, { input_tokens: 21, output_tokens: 9 })
+      assert.deepInclude(last?.type === "message_delta" && last.usage, { input_tokens: 7, output_tokens: 3 })
     }))
 
   it("is put together by the SDK to what a body would have been", () =>
@@ -287,7 +287,7 @@ describe("a stream", () => {
       assert.strictEqual(thoughts.join(""), notes)
       assert.strictEqual(await stream.finalText(), "three")
       assert.deepInclude(message, { stop_reason: "end_turn" })
-      assert.deepInclude(message.usage, { input_tokens: 21, output_tokens: 9 })
+      assert.deepInclude(message.usage, { input_tokens: 7, output_tokens: 3 })
     }))
 
   it("has no thinking for those who do not ask for it", () =>
@@ -515,5 +515,33 @@ describe("tokens", () => {
         assert.strictEqual(error.status, 404)
       })
     ])
+  })
+})
+
+describe("a thread", () => {
+  const lookup = {
+    name: "lookup",
+    input_schema: { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] }
+  }
+
+  it("holds the conversation, its rules and its tools: only what is new is sent", () => {
+    const a = worker("a", asks(["lookup", { city: "Rome" }]), said("Sunny"), said("Yes"))
+    return serving(alone(a), async ({ url }) => {
+      const post = async (body: object) =>
+        (await fetch(`${url}/messages`, { method: "POST", body: JSON.stringify({ ...body, ...shared }) })).json()
+      const shared = { model: "divisi", max_tokens: 100 }
+      const user = (content: unknown) => ({ messages: [{ role: "user", content }] })
+      const first = await post({ thread: { type: "create" }, system: "Be brief.", tools: [lookup], ...user("Rome?") })
+      const thread = { type: "continue", previous_message_id: first.id }
+      const result = { type: "tool_result", tool_use_id: first.content[0].id, content: "sun" }
+      const second = await post({ thread, ...user([result]) })
+      assert.strictEqual(second.content[0].text, "Sunny")
+      const third = await post({ thread: { ...thread, previous_message_id: second.id }, ...user("Sure?") })
+      assert.strictEqual(third.content[0].text, "Yes")
+      const read = a.calls[2]!.messages.map(({ role }) => role)
+      assert.deepStrictEqual(read, ["system", "user", "assistant", "tool", "assistant", "user"])
+      const lost = await post({ thread: { ...thread, previous_message_id: "msg_x" }, ...user("Sure?") })
+      assert.deepInclude(lost.error, { type: "not_found_error", details: { error_code: "thread_not_found" } })
+    })
   })
 })

@@ -29,18 +29,18 @@ const reasons: { readonly [R in FinishReason]: string } = {
   refusal: "content_filter"
 }
 
-/** Tokens as Chat Completions counts them, with the share of the orchestration and what it cost. */
-const usageOf = ({ costUsd, orchestration, total, unpricedCalls }: SegmentUsage): JsonObject => ({
-  prompt_tokens: total.inputTokens,
-  completion_tokens: total.outputTokens,
-  total_tokens: total.inputTokens + total.outputTokens,
+/** The tokens of the answer as Chat Completions counts them, those of the orchestration beside them, and the cost of all. */
+const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
+  prompt_tokens: answer.inputTokens,
+  completion_tokens: answer.outputTokens,
+  total_tokens: answer.inputTokens + answer.outputTokens,
   prompt_tokens_details: {
-    cached_tokens: total.cachedInputTokens ?? 0,
+    cached_tokens: answer.cachedInputTokens ?? 0,
     orchestration_input_tokens: orchestration.inputTokens,
     orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0
   },
   completion_tokens_details: {
-    reasoning_tokens: total.reasoningTokens ?? 0,
+    reasoning_tokens: answer.reasoningTokens ?? 0,
     orchestration_output_tokens: orchestration.outputTokens
   },
   cost_usd: costUsd,

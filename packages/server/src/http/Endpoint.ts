@@ -12,7 +12,7 @@ import * as Turn from "../segment/Turn.ts"
 import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
-import type { About, Part, Request, Wire } from "../wire/Wire.ts"
+import { type About, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
 import * as Body from "./Body.ts"
 import * as Respond from "./Respond.ts"
 
@@ -134,7 +134,7 @@ export const teamOf = ({ models }: Context, caller: Caller, { choice, model }: R
 const used = ({ onUsed }: Caller, parts: ReadonlyArray<Part>): Effect.Effect<void> => {
   const last = parts.at(-1)
   if (onUsed === undefined || last?.type !== "finish") return Effect.void
-  const { inputTokens, outputTokens } = last.usage.total
+  const { inputTokens, outputTokens } = totalOf(last.usage)
   return Effect.clockWith((clock) =>
     Effect.sync(() => onUsed(inputTokens + outputTokens, clock.currentTimeMillisUnsafe()))
   )

@@ -21,8 +21,12 @@ const types: { readonly [K in Kind]: string } = {
 const messageOf = ({ kind, message }: ApiError): string =>
   kind === "context-too-long" && !/prompt is too long/i.test(message) ? `prompt is too long: ${message}` : message
 
+/** What clients tell a thread by that is not kept: they send the whole conversation then. */
+const detailsOf = ({ field, kind }: ApiError): JsonObject =>
+  kind === "not-found" && field === "thread.previous_message_id" ? { details: { error_code: "thread_not_found" } } : {}
+
 /** The body of an error. */
 export const errorBody = (error: ApiError): JsonObject => ({
   type: "error",
-  error: { type: types[error.kind], message: messageOf(error) }
+  error: { type: types[error.kind], message: messageOf(error), ...detailsOf(error) }
 })

@@ -45,17 +45,21 @@ const ending = ({ reason, stopSequence }: Finish): JsonObject => ({
 const unended: JsonObject = { stop_reason: null, stop_sequence: null, stop_details: null, container: null }
 
 /** Tokens as Anthropic counts them: those of the cache stand beside the others. */
-const tokensOf = ({ cachedInputTokens = 0, cacheWriteTokens = 0, inputTokens }: SegmentUsage["total"]): JsonObject => ({
+const tokensOf = ({
+  cachedInputTokens = 0,
+  cacheWriteTokens = 0,
+  inputTokens
+}: SegmentUsage["answer"]): JsonObject => ({
   input_tokens: inputTokens - cachedInputTokens - cacheWriteTokens,
   cache_creation_input_tokens: cacheWriteTokens,
   cache_read_input_tokens: cachedInputTokens
 })
 
-/** What was used, with the share of the orchestration and what it cost. */
-const usageOf = ({ costUsd, orchestration, total, unpricedCalls }: SegmentUsage): JsonObject => ({
-  ...tokensOf(total),
-  output_tokens: total.outputTokens,
-  output_tokens_details: { thinking_tokens: total.reasoningTokens ?? 0 },
+/** What the answer used, what the orchestration used beside it, and the cost of all. */
+const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
+  ...tokensOf(answer),
+  output_tokens: answer.outputTokens,
+  output_tokens_details: { thinking_tokens: answer.reasoningTokens ?? 0 },
   server_tool_use: null,
   orchestration_input_tokens: orchestration.inputTokens,
   orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0,

@@ -11,21 +11,21 @@ export interface Progress {
   readonly error?: JsonObject | undefined
 }
 
-/** Tokens as Responses counts them, with the share of the orchestration and what it cost. */
-export const usageOf = ({ costUsd, orchestration, total, unpricedCalls }: SegmentUsage): JsonObject => ({
-  input_tokens: total.inputTokens,
+/** The tokens of the answer as Responses counts them, those of the orchestration beside them, and the cost of all. */
+export const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
+  input_tokens: answer.inputTokens,
   input_tokens_details: {
-    cached_tokens: total.cachedInputTokens ?? 0,
-    cache_write_tokens: total.cacheWriteTokens ?? 0,
+    cached_tokens: answer.cachedInputTokens ?? 0,
+    cache_write_tokens: answer.cacheWriteTokens ?? 0,
     orchestration_input_tokens: orchestration.inputTokens,
     orchestration_input_cached_tokens: orchestration.cachedInputTokens ?? 0
   },
-  output_tokens: total.outputTokens,
+  output_tokens: answer.outputTokens,
   output_tokens_details: {
-    reasoning_tokens: total.reasoningTokens ?? 0,
+    reasoning_tokens: answer.reasoningTokens ?? 0,
     orchestration_output_tokens: orchestration.outputTokens
   },
-  total_tokens: total.inputTokens + total.outputTokens,
+  total_tokens: answer.inputTokens + answer.outputTokens,
   cost_usd: costUsd,
   unpriced_calls: unpricedCalls
 })

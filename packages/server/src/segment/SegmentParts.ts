@@ -97,7 +97,13 @@ const noting = (notes: Notes) => {
 /** Adds up what a segment uses. Every token stands in one event. */
 const metering = () => {
   let last: { readonly runId: string; readonly step: number | undefined } | undefined
-  let sum: SegmentUsage = { total: Usage.noUsage, orchestration: Usage.noUsage, costUsd: 0, unpricedCalls: 0, calls: 0 }
+  let sum: SegmentUsage = {
+    answer: Usage.noUsage,
+    orchestration: Usage.noUsage,
+    costUsd: 0,
+    unpricedCalls: 0,
+    calls: 0
+  }
   const isOfAnswer = (event: RunEvent) =>
     last !== undefined && event.runId === last.runId && "step" in event && event.step === last.step
   return {
@@ -105,14 +111,15 @@ const metering = () => {
       if (event.type === "run-started") last ??= { runId: event.runId, step: undefined }
       if (event.type === "workflow-proposed" && event.runId === last?.runId) {
         const { answer, steps } = event.workflow
-        last = { runId: event.runId, step: answer === "majority" ? undefined : steps.length - 1 }
+        last = { runId: event.runId, step: answer === "majority" ? 0 : steps.length - 1 }
       }
       if (!isOurs || !("usage" in event) || "unasked" in event) return
       const { costUsd, usage } = event
       const isCached = "cached" in event && event.cached
+      const part = isOfAnswer(event) ? "answer" : "orchestration"
       sum = {
-        total: Usage.addUsage(sum.total, usage),
-        orchestration: isOfAnswer(event) ? sum.orchestration : Usage.addUsage(sum.orchestration, usage),
+        ...sum,
+        [part]: Usage.addUsage(sum[part], usage),
         costUsd: sum.costUsd + (costUsd ?? 0),
         unpricedCalls: sum.unpricedCalls + (costUsd === undefined && !isCached ? 1 : 0),
         calls: sum.calls + (isCached ? 0 : 1)

@@ -167,7 +167,8 @@ export const prepare = Effect.fnUntraced(function* (
   ) => {
     const parts = SegmentParts.make({
       maxRounds: conductor.maxRounds,
-      notes: options.notes,
+      // Who wants nothing thought is shown nothing of it.
+      notes: request.settings.reasoning?.type === "off" ? "off" : options.notes,
       isShaped: request.output !== undefined && request.output.type !== "text",
       stopSequences: request.settings.stopSequences,
       given

@@ -8,7 +8,7 @@
  */
 import type { Message, ToolCall } from "@divisi/core/Message"
 import type { Output, ToolChoice, ToolDefinition } from "@divisi/core/Tool"
-import type { Usage } from "@divisi/core/Usage"
+import { addUsage, type Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import type { ApiError } from "./ApiError.ts"
@@ -50,9 +50,12 @@ export interface Request {
 
 /** What a segment of a run used, and what that cost. */
 export interface SegmentUsage {
-  /** All of it, what planning and the steps before the last used included. */
-  readonly total: Usage
-  /** The share of planning, and of the steps whose answer is not the run's. */
+  /**
+   * What the step that answers has read and written. It is what a client takes the length of its conversation from, and
+   * what its limit of tokens holds for; of several steps that vote, the first.
+   */
+  readonly answer: Usage
+  /** What planning used, and the steps whose answer is not the run's. */
   readonly orchestration: Usage
   /** USD, over the calls whose price is known. */
   readonly costUsd: number
@@ -127,6 +130,9 @@ export interface Wire<State> {
 /** A server-sent event. */
 export const event = (data: JsonObject, name?: string): string =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`
+
+/** All that a segment used. */
+export const totalOf = ({ answer, orchestration }: SegmentUsage): Usage => addUsage(answer, orchestration)
 
 /** The text among parts. */
 export const textOf = (parts: ReadonlyArray<Part>): string =>

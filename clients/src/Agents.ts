@@ -1,0 +1,143 @@
+/** Coding agents: each reads a file, edits it and runs its test, in turns of tools over a Conductor with three workers. */
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import type { RequestLog } from "@divisi/server"
+import { type Check, ended, type Finished, type Report, run } from "./Check.ts"
+import { folder, versionOf } from "./Folders.ts"
+
+/** A server, and the requests that it has answered. */
+export interface Served {
+  readonly url: string
+  readonly requests: ReadonlyArray<RequestLog.Entry>
+}
+
+interface Agent {
+  readonly package: string
+  readonly command: (url: string, task: string) => readonly [string, ...ReadonlyArray<string>]
+  readonly env: (url: string, home: string) => NodeJS.ProcessEnv
+  /** Writes the configuration that it reads from its folder. */
+  readonly prepare?: ((url: string, work: string) => void) | undefined
+}
+
+const bin = (name: string): string => path.join(folder("agents"), "node_modules", ".bin", name)
+
+const agents: Readonly<Record<string, Agent>> = {
+  codex: {
+    package: "@openai/codex",
+    command: (url, task) => [
+      bin("codex"),
+      "exec",
+      "--skip-git-repo-check",
+      ...["-s", "danger-full-access", "-m", "divisi", "-c", 'model_provider="divisi"'],
+      "-c",
+      `model_providers.divisi={name="divisi",base_url="${url}",env_key="DIVISI_API_KEY",wire_api="responses"}`,
+      task
+    ],
+    env: (_, home) => ({ CODEX_HOME: home, DIVISI_API_KEY: "none" })
+  },
+  "claude-code": {
+    package: "@anthropic-ai/claude-code",
+    command: (_, task) => [
+      bin("claude"),
+      ...["-p", task, "--model", "divisi", "--allowedTools", "Bash,Read,Edit", "--output-format", "json"]
+    ],
+    env: (url, home) => ({
+      HOME: home,
+      ANTHROPIC_BASE_URL: url.replace(/\/v1$/, ""),
+      ANTHROPIC_AUTH_TOKEN: "none",
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: "divisi-fast",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1"
+    })
+  },
+  opencode: {
+    package: "opencode-ai",
+    command: (_, task) => [bin("opencode"), "run", task],
+    env: (_, home) => ({ HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home, XDG_CACHE_HOME: home }),
+    prepare: (url, work) =>
+      fs.writeFileSync(
+        path.join(work, "opencode.json"),
+        JSON.stringify({
+          model: "divisi/divisi",
+          small_model: "divisi/divisi-fast",
+          permission: { edit: "allow", bash: "allow", read: "allow" },
+          provider: {
+            divisi: {
+              npm: "@ai-sdk/openai-compatible",
+              options: { baseURL: url, apiKey: "none" },
+              models: { divisi: { name: "Divisi" }, "divisi-fast": { name: "Divisi, one worker" } }
+            }
+          }
+        })
+      )
+  }
+}
+
+/** The agents that are checked. */
+export const names = Object.keys(agents)
+
+const wrong = "export const add = (a, b) => a - b\n"
+
+const test = `import { add } from "./add.mjs"
+if (add(20, 22) !== 42) throw new Error("add is wrong")
+console.log("The test of add has passed.")
+`
+
+/** How often each of the three workers was asked: two once, and the third in every turn of tools and for the answer. */
+const turnsOf = (requests: ReadonlyArray<RequestLog.Entry>): string | undefined => {
+  const runs = new Map<string, Array<RequestLog.Entry>>()
+  for (const entry of requests) {
+    if (entry.model === "divisi" && entry.runId !== undefined) {
+      runs.set(entry.runId, [...(runs.get(entry.runId) ?? []), entry])
+    }
+  }
+  const longest = [...runs.values()].sort((left, right) => right.length - left.length)[0] ?? []
+  const calls = longest.reduce((sum, entry) => sum + entry.calls, 0)
+  const isOnce = longest.length === 4 && calls === 3 + 3
+  return isOnce ? undefined : `The run has ${longest.length} segments and ${calls} calls, and should have 4 and 6.`
+}
+
+const checksOf = (
+  finished: Finished,
+  work: string,
+  requests: ReadonlyArray<RequestLog.Entry>
+): ReadonlyArray<Check> => {
+  const isMended = fs.readFileSync(path.join(work, "add.mjs"), "utf8").includes("a + b")
+  const problem = turnsOf(requests)
+  return [
+    ended("it ends well", finished),
+    { name: "the file is mended", isPassed: isMended, detail: isMended ? undefined : finished.output.slice(-3_000) },
+    {
+      name: "it says what the test said",
+      isPassed: finished.output.includes("The test of add has passed."),
+      detail: finished.output.slice(-1_000)
+    },
+    { name: "its turns are one run, and nobody is asked twice", isPassed: problem === undefined, detail: problem }
+  ]
+}
+
+/** Checks one. */
+export const check = async (name: string, { requests, url }: Served): Promise<Report> => {
+  const agent = agents[name]!
+  const work = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-work-"))
+  const home = fs.mkdtempSync(path.join(folder("agents"), "node_modules", ".home-"))
+  try {
+    fs.writeFileSync(path.join(work, "add.mjs"), wrong)
+    fs.writeFileSync(path.join(work, "add.test.mjs"), test)
+    agent.prepare?.(url, work)
+    const file = path.join(work, "add.mjs")
+    const orders = [
+      `read \`${file}\``,
+      `replace \`a - b\` by \`a + b\` in \`${file}\``,
+      `run \`node ${work}/add.test.mjs\``
+    ]
+    const task = `Mend add.mjs: ${orders.join(", then ")}.`
+    const from = requests.length
+    const finished = await run(agent.command(url, task), { cwd: work, env: agent.env(url, home), seconds: 180 })
+    const version = versionOf("agents", agent.package)
+    return { client: agent.package, version, checks: checksOf(finished, work, requests.slice(from)) }
+  } finally {
+    fs.rmSync(work, { recursive: true, force: true })
+    fs.rmSync(home, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Tasks that are carried out with the tools of coding agents. A task has a list of orders, each with what it is about in
+ * backticks:
+ *
+ * - run `command`
+ * - read `path`
+ * - replace `old` by `new` in `path`
+ *
+ * The orders are carried out one after another, a call in each turn. The tools are told by what they take, whatever their
+ * names: a command, a path, or a path with an old and a new text. Where nothing reads or replaces, the shell does.
+ */
+import type { ToolDefinition } from "@divisi/core/Tool"
+
+type Call = { readonly name: string; readonly arguments: object }
+
+type Order =
+  | { readonly type: "run"; readonly command: string }
+  | { readonly type: "read"; readonly path: string }
+  | { readonly type: "replace"; readonly old: string; readonly by: string; readonly path: string }
+
+const orders = /\b(?:run `([^`]+)`|read `([^`]+)`|replace `([^`]+)` by `([^`]+)` in `([^`]+)`)/gi
+
+const ordersIn = (question: string): ReadonlyArray<Order> =>
+  [...question.matchAll(orders)].map(([, command, read, old, by, path]): Order => {
+    if (command !== undefined) return { type: "run", command }
+    if (read !== undefined) return { type: "read", path: read }
+    return { type: "replace", old: old!, by: by!, path: path! }
+  })
+
+const fieldsOf = ({ input }: ToolDefinition): ReadonlyArray<string> =>
+  typeof input.properties === "object" && input.properties !== null ? Object.keys(input.properties) : []
+
+/** The first of some names that a tool has a field of. */
+const among = (tool: ToolDefinition, names: ReadonlyArray<string>): string | undefined =>
+  names.find((name) => fieldsOf(tool).includes(name))
+
+const paths = ["file_path", "filePath", "path"]
+const olds = ["old_string", "oldString"]
+const news = ["new_string", "newString"]
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Other fields that a tool requires. */
+const also = (tool: ToolDefinition, given: object): object => {
+  const { properties, required } = tool.input
+  const missing = Array.isArray(required) ? required.filter((name) => !(name in given)) : []
+  const typeOf = (name: string) => (properties as Record<string, { readonly type?: string }>)[name]?.type
+  return Object.fromEntries(
+    missing.map((name) => [
+      name,
+      typeOf(name) === "number" ? 1 : typeOf(name) === "boolean" ? false : "as the user asked"
+    ])
+  )
+}
+
+const called = (tool: ToolDefinition, given: object): Call => ({
+  name: tool.name,
+  arguments: { ...given, ...also(tool, given) }
+})
+
+const runs = (tools: ReadonlyArray<ToolDefinition>, command: string): Call | undefined => {
+  for (const tool of tools) {
+    const field = among(tool, ["command", "cmd"])
+    if (field === undefined) continue
+    const { type } = (tool.input.properties as Record<string, { readonly type?: unknown }>)[field]!
+    return called(tool, { [field]: type === "array" ? ["bash", "-lc", command] : command })
+  }
+  return undefined
+}
+
+const reads = (tools: ReadonlyArray<ToolDefinition>, path: string): Call | undefined => {
+  const tool = tools.find((one) => /read/i.test(one.name) && among(one, paths) !== undefined)
+  return tool === undefined ? runs(tools, `cat ${quoted(path)}`) : called(tool, { [among(tool, paths)!]: path })
+}
+
+const replaces = (tools: ReadonlyArray<ToolDefinition>, { by, old, path }: Order & { type: "replace" }) => {
+  const tool = tools.find((one) => [paths, olds, news].every((names) => among(one, names) !== undefined))
+  if (tool !== undefined) {
+    return called(tool, { [among(tool, paths)!]: path, [among(tool, olds)!]: old, [among(tool, news)!]: by })
+  }
+  const escaped = (text: string) => text.replace(/[\\/&.*[\]^$]/g, "\\$&")
+  return runs(tools, `sed -i ${quoted(`s/${escaped(old)}/${escaped(by)}/`)} ${quoted(path)}`)
+}
+
+const callOf = (order: Order, tools: ReadonlyArray<ToolDefinition>): Call | undefined => {
+  if (order.type === "run") return runs(tools, order.command)
+  return order.type === "read" ? reads(tools, order.path) : replaces(tools, order)
+}
+
+/** The next call of a task; none where all its orders are carried out, `undefined` where a text has none. */
+export const next = (
+  question: string,
+  done: number,
+  tools: ReadonlyArray<ToolDefinition>
+): ReadonlyArray<Call> | undefined => {
+  const all = ordersIn(question)
+  const order = all[done]
+  if (all.length === 0) return undefined
+  const call = order === undefined ? undefined : callOf(order, tools)
+  return call === undefined ? [] : [call]
+}

@@ -1,0 +1,34 @@
+/** Where the clients are installed: folders of their own, as nobody who works on the packages needs them. */
+import fs from "node:fs"
+import path from "node:path"
+import { type Finished, run } from "./Check.ts"
+
+export const root = path.resolve(import.meta.dirname, "..")
+
+/** A folder of clients. */
+export const folder = (name: string): string => path.join(root, name)
+
+/** The version of an installed package. */
+export const versionOf = (of: string, name: string): string =>
+  JSON.parse(fs.readFileSync(path.join(folder(of), "node_modules", name, "package.json"), "utf8")).version
+
+const must = async (what: string, finished: Promise<Finished>) => {
+  const { code, output } = await finished
+  if (code !== 0) throw new Error(`${what} failed:\n${output.slice(-2_000)}`)
+}
+
+/** Installs a folder of packages as its lock file says. */
+export const installPackages = async (name: string): Promise<void> => {
+  const command = ["pnpm", "install", "--frozen-lockfile", "--prefer-offline"] as const
+  await must(`Installing ${name}`, run(command, { cwd: folder(name), seconds: 600 }))
+}
+
+/** Installs the packages of Python into a virtual environment. */
+export const installPython = async (): Promise<void> => {
+  const cwd = folder("python")
+  if (!fs.existsSync(path.join(cwd, ".venv"))) {
+    await must("Making a virtual environment", run(["python3", "-m", "venv", ".venv"], { cwd, seconds: 120 }))
+  }
+  const pip = [".venv/bin/python", "-m", "pip", "install", "--quiet", "--requirement", "requirements.txt"] as const
+  await must("Installing packages of Python", run(pip, { cwd, seconds: 900 }))
+}

@@ -1,0 +1,57 @@
+/** Clients of Python, each a program or a suite in `python/`. */
+import fs from "node:fs"
+import path from "node:path"
+import { type Check, ended, type Report, run } from "./Check.ts"
+import { folder } from "./Folders.ts"
+
+interface Client {
+  /** The package whose version is told. */
+  readonly package: string
+  readonly check: (url: string) => Promise<ReadonlyArray<Check>>
+}
+
+const program = (env: NodeJS.ProcessEnv, ...args: ReadonlyArray<string>) =>
+  run([".venv/bin/python", ...args], { cwd: folder("python"), env, seconds: 300 })
+
+/** The counts of a suite stand in its last line. */
+const suite =
+  (file: string) =>
+  async (url: string): Promise<ReadonlyArray<Check>> => {
+    const env = { DIVISI_URL: url, LANGSMITH_TRACING: "false" }
+    // One event loop: the SDK keeps its connections from test to test.
+    const options = ["-q", "-o", "asyncio_mode=auto", "-o", "asyncio_default_test_loop_scope=session"]
+    const finished = await program(env, "-m", "pytest", ...options, "-p", "no:cacheprovider", file)
+    const last = finished.stdout.trimEnd().split("\n").at(-1) ?? ""
+    const count = (what: string) => Number(new RegExp(`(\\d+) ${what}`).exec(last)?.[1] ?? 0)
+    return [
+      ...Array.from({ length: count("passed") }, (_, at): Check => ({ name: `passed ${at + 1}`, isPassed: true })),
+      ...(finished.code === 0 ? [] : [ended("no test fails", finished)])
+    ]
+  }
+
+const single =
+  (file: string) =>
+  async (url: string): Promise<ReadonlyArray<Check>> => [ended("it runs to its end", await program({}, file, url))]
+
+const clients: Readonly<Record<string, Client>> = {
+  "openai-python": { package: "openai", check: single("openai_client.py") },
+  "anthropic-python": { package: "anthropic", check: single("anthropic_client.py") },
+  "langchain-tests": { package: "langchain_tests", check: suite("langchain_suite.py") },
+  llm: { package: "llm", check: single("llm_client.py") }
+}
+
+/** The clients that are checked. */
+export const names = Object.keys(clients)
+
+const versionOf = (name: string): string => {
+  const libraries = path.join(folder("python"), ".venv", "lib")
+  const packages = path.join(libraries, fs.readdirSync(libraries)[0] ?? "", "site-packages")
+  const found = fs.readdirSync(packages).find((entry) => entry.startsWith(`${name}-`) && entry.endsWith(".dist-info"))
+  return found?.slice(name.length + 1, -".dist-info".length) ?? "?"
+}
+
+/** Checks one. */
+export const check = async (name: string, url: string): Promise<Report> => {
+  const client = clients[name]!
+  return { client: `${client.package} (Python)`, version: versionOf(client.package), checks: await client.check(url) }
+}

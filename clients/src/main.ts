@@ -1,0 +1,93 @@
+/**
+ * `pnpm clients [name...]`: clients against a server whose three workers follow rules, with no network where Linux can cut
+ * it. Without names it is the SDKs of Node and llmprobe, which CI runs; `all` is everybody.
+ *
+ * What does not hold is printed, and a table of all; the exit code is 1 when anything does not hold.
+ */
+import { spawnSync } from "node:child_process"
+import { parseArgs } from "node:util"
+import type { RequestLog } from "@divisi/server"
+import * as Effect from "effect/Effect"
+import * as Agents from "./Agents.ts"
+import type { Report } from "./Check.ts"
+import * as Folders from "./Folders.ts"
+import * as Probe from "./Probe.ts"
+import * as Python from "./Python.ts"
+import * as Sdks from "./Sdks.ts"
+import * as Serving from "./Serving.ts"
+
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+const short = ["llmprobe", ...Sdks.names]
+const everybody = [...short, ...Agents.names, ...Python.names]
+
+/** Set where this process is the one without a network. */
+const mark = "DIVISI_CLIENTS_INSTALLED"
+
+const install = async (names: ReadonlyArray<string>) => {
+  if (names.some((name) => short.includes(name))) await Folders.installPackages("sdks")
+  if (names.some((name) => Agents.names.includes(name))) await Folders.installPackages("agents")
+  if (names.some((name) => Python.names.includes(name))) await Folders.installPython()
+}
+
+/** Runs this command again where nothing but this machine can be reached; `undefined` where that cannot be done. */
+const withoutNetwork = (): number | undefined => {
+  if (process.platform !== "linux") return undefined
+  const cut = ["-rn", "bash", "-c", 'ip link set lo up && exec "$@"', "bash"]
+  if (spawnSync("unshare", [...cut, "true"]).status !== 0) return undefined
+  const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
+  const env = { ...process.env, [mark]: "cut" }
+  return spawnSync("unshare", [...cut, ...again], { stdio: "inherit", env }).status ?? 1
+}
+
+const checkOne = (name: string, served: Agents.Served): Promise<Report> => {
+  if (name === "llmprobe") return Probe.check(served.url)
+  if (Sdks.names.includes(name)) return Sdks.check(name, served.url)
+  return Agents.names.includes(name) ? Agents.check(name, served) : Python.check(name, served.url)
+}
+
+const say = ({ checks, client, version }: Report, seconds: number) => {
+  const passed = checks.filter(({ isPassed }) => isPassed).length
+  print(`| ${client} | ${version} | ${passed} of ${checks.length} | ${seconds.toFixed(0)} s |`)
+  for (const { detail, isPassed, name } of checks) {
+    if (!isPassed || client === "llmprobe") print(`${isPassed ? "" : "FAILED "}${client}, ${name}: ${detail ?? ""}`)
+  }
+}
+
+const checkAll = (names: ReadonlyArray<string>): Promise<ReadonlyArray<Report>> => {
+  const requests: Array<RequestLog.Entry> = []
+  const all = Effect.gen(function* () {
+    const { url } = yield* Serving.make({ log: (entry) => requests.push(entry) })
+    return yield* Effect.forEach(names, (name) =>
+      Effect.promise(async () => {
+        const since = performance.now()
+        const report = await checkOne(name, { url, requests })
+        say(report, (performance.now() - since) / 1_000)
+        return report
+      })
+    )
+  })
+  return Effect.runPromise(Effect.scoped(all))
+}
+
+const main = async (): Promise<number> => {
+  const { positionals } = parseArgs({ allowPositionals: true })
+  const names = positionals.includes("all") ? everybody : positionals.length === 0 ? short : positionals
+  const stranger = names.find((name) => !everybody.includes(name))
+  if (stranger !== undefined) {
+    print(`There is no client "${stranger}". There are: ${everybody.join(", ")}, all.`)
+    return 2
+  }
+  if (process.env[mark] === undefined) {
+    await install(names)
+    const code = withoutNetwork()
+    if (code !== undefined) return code
+    print("The network cannot be cut here: the clients run with it.")
+  }
+  const checks = (await checkAll(names)).flatMap((report) => report.checks)
+  const passed = checks.filter(({ isPassed }) => isPassed).length
+  print(`${passed} passed, ${checks.length - passed} failed`)
+  return passed === checks.length ? 0 : 1
+}
+
+process.exitCode = await main()

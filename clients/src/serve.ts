@@ -1,0 +1,17 @@
+/** Serves the three workers on a port, until it is stopped: `node --conditions=@divisi/source clients/src/serve.ts 8080`. */
+import * as Effect from "effect/Effect"
+import * as Serving from "./Serving.ts"
+
+const [port = "0"] = process.argv.slice(2)
+
+const log = (entry: object) => void process.stderr.write(`${JSON.stringify(entry)}\n`)
+
+await Effect.runPromise(
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { url } = yield* Serving.make({ port: Number(port), log })
+      process.stdout.write(`${url}\n`)
+      return yield* Effect.never
+    })
+  )
+)

@@ -1,0 +1,77 @@
+/**
+ * Threads of Messages: conversations that the server holds, so that each request sends what is new alone. A request with
+ * `thread: { type: "create" }` begins one, `{ type: "continue", previous_message_id }` goes on from a response of it.
+ */
+import * as Effect from "effect/Effect"
+import type * as Endpoint from "../http/Endpoint.ts"
+import type { Segment } from "../segment/Segments.ts"
+import { ApiError } from "../wire/ApiError.ts"
+import { isObject, type JsonObject } from "../wire/Json.ts"
+import { whole } from "./MessagesWriter.ts"
+
+/** What a response can be gone on from with. */
+interface Kept {
+  readonly owner: string
+  /** What it answers: rules, tools and the whole conversation. */
+  readonly body: JsonObject
+  readonly segment: Segment
+  readonly characters: number
+}
+
+/** The oldest threads go where all have more characters. */
+export interface Options {
+  readonly maxCharacters: number
+}
+
+const lost = (id: string): ApiError =>
+  new ApiError({
+    kind: "not-found",
+    field: "thread.previous_message_id",
+    message: `The message ${id} is not kept here: send the whole conversation.`
+  })
+
+const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+const isKept = ({ thread }: JsonObject): boolean =>
+  isObject(thread) && (thread.type === "create" || thread.type === "continue")
+
+/** Keeps threads. */
+export const make = ({ maxCharacters }: Options): Endpoint.Keeping => {
+  /** In the order in which they came, by the ids of their last responses. */
+  const all = new Map<string, Kept>()
+  let characters = 0
+
+  const forget = (id: string) => {
+    characters -= all.get(id)?.characters ?? 0
+    all.delete(id)
+  }
+
+  const recall = (body: JsonObject, owner: string): JsonObject => {
+    const { thread } = body
+    if (!isObject(thread) || thread.type !== "continue") return body
+    const id = String(thread.previous_message_id)
+    const kept = all.get(id)
+    const finished = kept?.segment.parts.at(-1)?.type === "finish"
+    if (kept?.owner !== owner || !finished) throw lost(id)
+    const { content } = whole(kept.segment.about, kept.segment.parts)
+    const said = listOf(content).length === 0 ? [] : [{ role: "assistant", content }]
+    const messages = [...listOf(kept.body.messages), ...said, ...listOf(body.messages)]
+    return { ...body, system: kept.body.system, tools: kept.body.tools, messages }
+  }
+
+  const keep = (segment: Segment, body: JsonObject, owner: string) =>
+    Effect.sync(() => {
+      const id = `msg_${segment.about.id}`
+      if (!isKept(body) || all.has(id)) return
+      const { messages, system, tools } = body
+      const size = JSON.stringify([messages, system, tools]).length
+      all.set(id, { owner, body: { messages, system, tools }, segment, characters: size })
+      characters += size
+      for (const oldest of all.keys()) {
+        if (characters <= maxCharacters) return
+        forget(oldest)
+      }
+    })
+
+  return { recall, keep, atOnce: () => undefined }
+}
