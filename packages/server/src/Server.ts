@@ -19,6 +19,7 @@ import type { Authenticate, Caller } from "./Caller.ts"
 import { chat } from "./chat/Chat.ts"
 import * as Endpoint from "./http/Endpoint.ts"
 import * as Loopback from "./http/Loopback.ts"
+import * as OpenApi from "./http/OpenApi.ts"
 import * as Ratings from "./http/Ratings.ts"
 import * as Respond from "./http/Respond.ts"
 import * as Runs from "./http/Runs.ts"
@@ -36,6 +37,7 @@ import * as ResponsesSocket from "./responses/ResponsesSocket.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
 import { ApiError } from "./wire/ApiError.ts"
+import type { JsonObject } from "./wire/Json.ts"
 import * as OpenAi from "./wire/OpenAi.ts"
 import type { Wire } from "./wire/Wire.ts"
 
@@ -189,6 +191,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     })
   )
 
+  let described: JsonObject | undefined
+  const description = () => {
+    described ??= OpenApi.make()
+    return described
+  }
+
   const router = yield* HttpRouter.make
   const health = (isWell: () => boolean) => () =>
     Effect.sync(() => Respond.json({ status: isWell() ? "ok" : "draining" }, isWell() ? 200 : 503))
@@ -220,6 +228,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       Ratings.make({ journal, authenticate, maxBodyBytes: 64 * kibi, keep: options.keepRating })
     ),
     HttpRouter.route("GET", "/metrics", measured),
+    HttpRouter.route("GET", "/openapi.json", () => Effect.sync(() => Respond.json(description()))),
     HttpRouter.route(
       "GET",
       "/health/live",

@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Schema from "effect/Schema"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import * as Json from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
@@ -43,6 +44,37 @@ export interface Context extends Pick<Endpoint.Context, "authenticate" | "maxBod
 /** The most characters of a note. */
 export const mostCharacters = 2_000
 
+const place = Schema.Struct({
+  round: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
+  step: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+})
+
+const score = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+
+const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const besides = {
+  source: optional(Schema.Literals(Outcome.sources)),
+  step: optional(place),
+  note: optional(Schema.String.check(Schema.isMaxLength(mostCharacters)))
+}
+
+/** What a body may say, for those who are told: `read` says of what it refuses in which field it is wrong. */
+export const ratingSchema = Schema.Union([
+  Schema.Struct({ rating: Schema.Literals(["up", "down"]), score: Schema.optionalKey(Schema.Null), ...besides }),
+  Schema.Struct({ score, rating: Schema.optionalKey(Schema.Null), ...besides })
+])
+
+/** What is said of a rating that was kept. */
+export const ratedSchema = Schema.Struct({
+  object: Schema.Literal("run.rating"),
+  run: Schema.String,
+  step: Schema.optionalKey(place),
+  worker: Schema.String,
+  score,
+  source: Schema.Literals(Outcome.sources)
+})
+
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
@@ -73,7 +105,7 @@ const noteOf = (value: unknown, field: string): string => {
 }
 
 /** What a body says. Throws an `ApiError`. */
-const read = (body: Json.JsonObject): Omit<Rating, "at"> => {
+export const read = (body: Json.JsonObject): Omit<Rating, "at"> => {
   const rating = Json.optional(body.rating, "rating", thumb)
   const score = Json.optional(body.score, "score", Json.number(0, 1))
   if ((rating === undefined) === (score === undefined)) {
@@ -128,7 +160,8 @@ const answer = Effect.fnUntraced(function* (
   const worker = yield* workerOf(transcript, id, rating)
   yield* keep(transcript!, rating)
   const { score, source, step } = rating
-  return Respond.json({ object: "run.rating", run: id, ...(step === undefined ? {} : { step }), worker, score, source })
+  const rated: typeof ratedSchema.Type = { object: "run.rating", run: id, worker, score, source }
+  return Respond.json(step === undefined ? rated : { ...rated, step })
 })
 
 /** `POST /v1/runs/{id}/rating`. */

@@ -6,10 +6,12 @@ import * as Transcript from "@divisi/core/Transcript"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Authenticate } from "../Caller.ts"
 import { ApiError, invalid } from "../wire/ApiError.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
+import * as OwnSchemas from "./OwnSchemas.ts"
 import * as Respond from "./Respond.ts"
 
 /** What these endpoints stand on. */
@@ -20,14 +22,12 @@ export interface Context {
 
 type Response = HttpServerResponse.HttpServerResponse
 
-const mostListed = 100
-
 const unknown = (id: string) =>
   new ApiError({ kind: "not-found", message: `There is no run "${id}" here.`, field: "id" })
 
 const unusable = ({ message }: Journal.JournalError) => new ApiError({ kind: "server", message })
 
-const summaryOf = (run: Journal.Summary) => ({
+const summaryOf = (run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
   id: run.run,
   object: "run",
   state: Journal.stateOf(run),
@@ -51,12 +51,16 @@ export const eventsOf = (journal: Journal.Journal, owner: string, id: string) =>
     return ownerOf(events[0]) === owner ? Effect.succeed(events) : Effect.fail(unknown(id))
   })
 
-/** A whole number of the query. */
-const numberIn = (url: URL, name: string, otherwise: number): Effect.Effect<number, ApiError> => {
+/** A number of the query. */
+const numberIn = (
+  url: URL,
+  { name, schema }: OwnSchemas.Parameter,
+  otherwise: number
+): Effect.Effect<number, ApiError> => {
   const text = url.searchParams.get(name)
   if (text === null) return Effect.succeed(otherwise)
-  const number = Number(text)
-  return Number.isSafeInteger(number) && number >= 0
+  const number = text.trim() === "" ? Number.NaN : Number(text)
+  return Schema.is(schema)(number)
     ? Effect.succeed(number)
     : Effect.fail(invalid(name, `${name} must be a whole number of at least 0.`))
 }
@@ -66,7 +70,7 @@ const list = Effect.fnUntraced(function* (
   owner: string,
   url: URL
 ): Effect.fn.Return<Response, ApiError> {
-  const limit = Math.min(yield* numberIn(url, "limit", 20), mostListed)
+  const limit = Math.min(yield* numberIn(url, OwnSchemas.limit, OwnSchemas.defaultLimit), OwnSchemas.mostListed)
   const runs = yield* Effect.mapError(journal.list, unusable)
   const after = url.searchParams.get("after")
   const from = after === null ? 0 : runs.findIndex(({ run }) => run === after) + 1
@@ -77,7 +81,13 @@ const list = Effect.fnUntraced(function* (
     if (isTheirs._tag === "Some") found.push(run)
   }
   const data = found.slice(0, limit).map(summaryOf)
-  return Respond.json({ object: "list", data, has_more: found.length > limit, last_id: data.at(-1)?.id ?? null })
+  const page: typeof OwnSchemas.Runs.Type = {
+    object: "list",
+    data,
+    has_more: found.length > limit,
+    last_id: data.at(-1)?.id ?? null
+  }
+  return Respond.json(page)
 })
 
 const one = Effect.fnUntraced(function* (
@@ -124,7 +134,8 @@ const answer = Effect.fnUntraced(function* (
   if (id === "") return yield* list(context, owner, at)
   if (what === undefined) return yield* one(context, owner, id)
   const last = headers["last-event-id"]
-  const from = last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) + 1 : yield* numberIn(at, "from", 0)
+  const from =
+    last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) + 1 : yield* numberIn(at, OwnSchemas.from, 0)
   return yield* follow(context, owner, id, from)
 })
 

@@ -1,0 +1,163 @@
+/**
+ * `/openapi.json`: the server's own endpoints, in OpenAPI 3.1. The endpoints of models are OpenAI's and Anthropic's, whose
+ * own descriptions say what they are.
+ */
+import * as Wire from "@divisi/core/Wire"
+import * as Schema from "effect/Schema"
+import type { JsonObject } from "../wire/Json.ts"
+import * as OwnSchemas from "./OwnSchemas.ts"
+import { ratedSchema, ratingSchema } from "./Ratings.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Schemas
+// -------------------------------------------------------------------------------------------------------------------
+
+const named = {
+  Run: OwnSchemas.Run,
+  WholeRun: OwnSchemas.WholeRun,
+  Runs: OwnSchemas.Runs,
+  RunEvent: Wire.RunEvent,
+  Rating: ratingSchema,
+  Rated: ratedSchema,
+  Health: OwnSchemas.Health,
+  Failure: OwnSchemas.Failure
+}
+
+type Name = keyof typeof named
+
+const place = "#/components/schemas/"
+
+/** A schema, and those that it refers to under names of its own. */
+const entriesOf = (name: string, schema: Schema.Constraint): ReadonlyArray<readonly [string, unknown]> => {
+  const document = JSON.stringify(Schema.toJsonSchemaDocument(schema)).replaceAll('"#/$defs/', `"${place}${name}.`)
+  const { definitions, schema: own } = JSON.parse(document)
+  return [[name, own], ...Object.entries(definitions).map(([key, value]) => [`${name}.${key}`, value] as const)]
+}
+
+const schemasOf = (): JsonObject =>
+  Object.fromEntries(Object.entries(named).flatMap(([name, schema]) => entriesOf(name, schema)))
+
+const refTo = (name: Name): JsonObject => ({ $ref: `${place}${name}` })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Paths
+// -------------------------------------------------------------------------------------------------------------------
+
+const content = (schema: JsonObject, type = "application/json"): JsonObject => ({ [type]: { schema } })
+
+const text: JsonObject = { type: "string" }
+
+const failures: Readonly<Record<string, string>> = {
+  400: "It cannot be read.",
+  401: "It needs a key that is known.",
+  403: "The key, or the place that it comes from, does not allow it.",
+  404: "There is none, or it is somebody else's.",
+  413: "It is too large.",
+  429: "It came too soon, or a budget is spent.",
+  500: "The server made a mistake, or its journal cannot be used."
+}
+
+const failing = (...statuses: ReadonlyArray<number>): JsonObject =>
+  Object.fromEntries(
+    statuses.map((status) => [status, { description: failures[status], content: content(refTo("Failure")) }])
+  )
+
+const ok = (description: string, body: JsonObject): JsonObject => ({ 200: { description, content: body } })
+
+const inQuery = ({ description, name, schema }: OwnSchemas.Parameter): JsonObject => ({
+  name,
+  in: "query",
+  description,
+  schema: Schema.toJsonSchemaDocument(schema).schema
+})
+
+const theRun: JsonObject = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "As x-divisi-run of its responses says it",
+  schema: { type: "string", minLength: 1 }
+}
+
+const paths = (): JsonObject => ({
+  "/v1/runs": {
+    get: {
+      operationId: "listRuns",
+      summary: "The runs of the key, the last changed first",
+      parameters: [
+        inQuery(OwnSchemas.limit),
+        { name: "after", in: "query", description: "The id of the run before the first", schema: text }
+      ],
+      responses: { ...ok("A page of runs", content(refTo("Runs"))), ...failing(400, 401, 403, 429, 500) }
+    }
+  },
+  "/v1/runs/{id}": {
+    get: {
+      operationId: "getRun",
+      summary: "A run with its transcript",
+      parameters: [theRun],
+      responses: { ...ok("The run", content(refTo("WholeRun"))), ...failing(401, 403, 404, 429, 500) }
+    }
+  },
+  "/v1/runs/{id}/events": {
+    get: {
+      operationId: "followRun",
+      summary: "The events of a run as server-sent events, until it has ended; the data of each is a RunEvent",
+      parameters: [
+        theRun,
+        inQuery(OwnSchemas.from),
+        { name: "last-event-id", in: "header", description: "The number of the last event that was read", schema: text }
+      ],
+      responses: { ...ok("The events", content(text, "text/event-stream")), ...failing(400, 401, 403, 404, 429, 500) }
+    }
+  },
+  "/v1/runs/{id}/rating": {
+    post: {
+      operationId: "rateRun",
+      summary: "Says how good an answer was",
+      parameters: [theRun],
+      requestBody: { required: true, content: content(refTo("Rating")) },
+      responses: { ...ok("What was kept", content(refTo("Rated"))), ...failing(400, 401, 403, 404, 413, 429, 500) }
+    }
+  },
+  "/health/live": {
+    get: {
+      operationId: "isLive",
+      summary: "Whether the process answers",
+      security: [],
+      responses: ok("It does", content(refTo("Health")))
+    }
+  },
+  "/health/ready": {
+    get: {
+      operationId: "isReady",
+      summary: "Whether requests are taken",
+      security: [],
+      responses: {
+        ...ok("They are", content(refTo("Health"))),
+        503: { description: "It is going down", content: content(refTo("Health")) }
+      }
+    }
+  },
+  "/metrics": {
+    get: {
+      operationId: "readMetrics",
+      summary: "What was counted, for Prometheus",
+      responses: { ...ok("Metrics", content(text, "text/plain")), ...failing(401, 403, 429) }
+    }
+  }
+})
+
+/** The description of all of them. */
+export const make = (): JsonObject => ({
+  openapi: "3.1.0",
+  info: {
+    title: "Divisi",
+    version: String(Wire.version),
+    description: "The server's own endpoints. Those of models are Chat Completions, Responses and Messages."
+  },
+  // Without keys there is nobody to let in.
+  security: [{}, { key: [] }],
+  paths: paths(),
+  components: { securitySchemes: { key: { type: "http", scheme: "bearer" } }, schemas: schemasOf() }
+})

@@ -1,0 +1,75 @@
+/** The shapes of the server's own endpoints: what reads their parameters, types their answers, and describes both. */
+import * as Wire from "@divisi/core/Wire"
+import * as Schema from "effect/Schema"
+
+/** A parameter of a path's query. */
+export interface Parameter {
+  readonly name: string
+  readonly description: string
+  readonly schema: Schema.Schema<number> & { readonly Type: number }
+}
+
+const wholeNumber = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** How many runs are listed, where nobody says. */
+export const defaultLimit = 20
+
+/** The most runs that are listed at once; a higher limit is read as this. */
+export const mostListed = 100
+
+/** How many runs are listed. */
+export const limit: Parameter = {
+  name: "limit",
+  description: `How many runs: ${defaultLimit} by default, and ${mostListed} at most`,
+  schema: wholeNumber
+}
+
+/** Where the events of a run begin. */
+export const from: Parameter = {
+  name: "from",
+  description: "The number of the first event, from 0; Last-Event-ID counts before it",
+  schema: wholeNumber
+}
+
+const fields = {
+  id: Schema.String,
+  object: Schema.Literal("run"),
+  state: Schema.Union([Wire.Ending, Schema.Literals(["running", "waiting", "stopped"])]),
+  question: Schema.String,
+  policy: Schema.String,
+  workers: Schema.Array(Schema.String),
+  /** Milliseconds since 1970. */
+  started_at: Schema.Finite,
+  changed_at: Schema.Finite,
+  cost_usd: Schema.Finite,
+  calls: Schema.Int,
+  /** The tool calls that it waits for, in words. */
+  waits_for: Schema.Array(Schema.String)
+}
+
+/** A run in a list. */
+export const Run = Schema.Struct(fields)
+
+/** A run with all that happened in it. */
+export const WholeRun = Schema.Struct({ ...fields, transcript: Wire.Transcript })
+
+/** A page of runs. */
+export const Runs = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(Run),
+  has_more: Schema.Boolean,
+  last_id: Schema.NullOr(Schema.String)
+})
+
+/** How it stands with the server. */
+export const Health = Schema.Struct({ status: Schema.Literals(["ok", "draining"]) })
+
+/** An error, as OpenAI says it. */
+export const Failure = Schema.Struct({
+  error: Schema.Struct({
+    message: Schema.String,
+    type: Schema.String,
+    param: Schema.NullOr(Schema.String),
+    code: Schema.NullOr(Schema.String)
+  })
+})
