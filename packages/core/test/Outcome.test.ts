@@ -41,6 +41,26 @@ describe("An outcome", () => {
     })
   )
 
+  it.effect("names the model that the vendor says has answered", () =>
+    Effect.gen(function* () {
+      const usage = { inputTokens: 1, outputTokens: 1 }
+      const modelOf = (model: string) =>
+        Effect.gen(function* () {
+          const finish = { type: "finish", reason: "stop", usage, model } as const
+          const reply = { parts: [{ type: "text", text: "42" }, finish] } as const
+          const recorder = Transcript.recorder()
+          yield* Conductor.make({
+            policy: Baselines.single("a"),
+            pool: WorkerPool.makeUnsafe([ScriptedWorker.make({ id: "a", replies: [reply] })])
+          }).run("6 times 7?", { listener: recorder.listener })
+          return Outcome.fromTranscript(recorder.transcript()!, scored)!.model
+        })
+      assert.strictEqual(yield* modelOf("a-2026-11-24"), "a-2026-11-24")
+      assert.notInclude(yield* modelOf("a\u001b[31m"), "\u001b")
+      assert.isUndefined(yield* modelOf("a".repeat(1_000)))
+    })
+  )
+
   it("of a worker that called tools has the cost of all its turns", async () => {
     const model = worker({
       id: "model",

@@ -3,7 +3,8 @@
  *
  * Evidence halves with time: of outcomes of one half-life every second one counts, of those of two every fourth, always
  * the same ones. So what is left is real answers, and errors computed from them are right. Where the scores of a worker
- * at a kind have changed at once, what was before counts no more.
+ * at a kind have changed at once, what was before counts no more; less of a change is enough where the vendor's responses
+ * name another model from there on.
  */
 import type { Outcome } from "@divisi/core/Outcome"
 import * as Seed from "@divisi/core/Seed"
@@ -13,6 +14,8 @@ export interface Change {
   readonly worker: string
   /** Absent for outcomes without a kind. */
   readonly kind?: string | undefined
+  /** What the vendor calls what answers now, where that is new since the change. */
+  readonly model?: string | undefined
   /** When the first answer after the change was scored, in milliseconds since 1970. */
   readonly at: number
   readonly before: { readonly mean: number; readonly count: number }
@@ -35,31 +38,47 @@ export interface Options {
 
 const day = 86_400_000
 
-/** A change has so many answers on either side. */
+/** A change has so many answers on either side; fewer do where the vendor names another model from there on. */
 const leastAnswers = 12
+const leastOfNamed = 6
 
 /**
  * A difference of means of so many standard errors is a change. All places are looked at, so it has to be more than two:
  * of 1,000 rows of a worker that does not change, of 50 to 1,000 answers, 2 to 35 were taken for one that does.
  */
 const threshold = 3.5
+/** Where the vendor names another model from there on, that is the one place to look at, and there is a reason to. */
+const thresholdOfNamed = 2
 
 const meanOf = (total: number, count: number) => ({ mean: total / count, count })
 
-/** Where the scores of a row in time differ most, if that is a change. */
-const changeIn = (row: ReadonlyArray<Outcome>): number | undefined => {
+/** The places of a row from which on the vendor names a model that it has not named before. */
+const namedAt = (row: ReadonlyArray<Outcome>): ReadonlySet<number> => {
+  const known = new Set<string>()
+  const places = new Set<number>()
+  for (const [at, { model }] of row.entries()) {
+    if (model === undefined || known.has(model)) continue
+    if (known.size > 0) places.add(at)
+    known.add(model)
+  }
+  return places
+}
+
+/** Where the scores of a row in time differ most, by what it takes for a change, if that is one. */
+const changeIn = (row: ReadonlyArray<Outcome>, named: ReadonlySet<number>): number | undefined => {
   const total = row.reduce((sum, { score }) => sum + score, 0)
   const squares = row.reduce((sum, { score }) => sum + score * score, 0)
-  let [found, largest, before] = [undefined as number | undefined, threshold, 0]
-  for (let at = 1; at <= row.length - leastAnswers; at++) {
+  let [found, largest, before] = [undefined as number | undefined, 1, 0]
+  for (let at = 1; at <= row.length - leastOfNamed; at++) {
     before += row[at - 1]!.score
-    if (at < leastAnswers) continue
     const left = row.length - at
+    const [least, needed] = named.has(at) ? [leastOfNamed, thresholdOfNamed] : [leastAnswers, threshold]
+    if (at < least || left < least) continue
     const difference = before / at - (total - before) / left
     // The spread within the two parts: that between them is what is asked for.
     const within = squares - before ** 2 / at - (total - before) ** 2 / left
     const variance = Math.max(within / (row.length - 2), 0.01)
-    const distance = Math.abs(difference) / Math.sqrt(variance / at + variance / left)
+    const distance = Math.abs(difference) / Math.sqrt(variance / at + variance / left) / needed
     if (distance > largest) [found, largest] = [at, distance]
   }
   return found
@@ -67,7 +86,8 @@ const changeIn = (row: ReadonlyArray<Outcome>): number | undefined => {
 
 /** The part of a row after its last change. */
 const sinceChange = (row: ReadonlyArray<Outcome>): Recent => {
-  const at = changeIn(row)
+  const named = namedAt(row)
+  const at = changeIn(row, named)
   if (at === undefined) return { outcomes: row, changes: [] }
   const [before, since] = [row.slice(0, at), row.slice(at)]
   const sum = (part: ReadonlyArray<Outcome>) =>
@@ -75,8 +95,15 @@ const sinceChange = (row: ReadonlyArray<Outcome>): Recent => {
       part.reduce((total, { score }) => total + score, 0),
       part.length
     )
-  const { kind, worker } = since[0]!
-  const change = { worker, kind, at: since[0]!.at, before: sum(before), since: sum(since) }
+  const { kind, model, worker } = since[0]!
+  const change = {
+    worker,
+    kind,
+    model: named.has(at) ? model : undefined,
+    at: since[0]!.at,
+    before: sum(before),
+    since: sum(since)
+  }
   const later = sinceChange(since)
   return { outcomes: later.outcomes, changes: [change, ...later.changes] }
 }

@@ -39,6 +39,8 @@ const Answer = Schema.Struct({
   step: optional(Schema.Int),
   /** The worker, or the team: `policy:<name>`. */
   worker: Schema.NonEmptyString,
+  /** What answered, as the vendor names it. */
+  model: optional(Schema.String),
   costUsd: optional(Schema.Finite),
   millis: optional(Schema.Finite),
   /** How likely it was that this worker was asked. */
@@ -165,9 +167,9 @@ export const runOf = (
   })
 
 const answerOf = (
-  { costUsd, millis, probability, worker }: Outcome.Outcome,
+  { costUsd, millis, model, probability, worker }: Outcome.Outcome,
   place?: { readonly round: number; readonly step: number }
-): typeof Answer.Type => defined({ ...place, worker, costUsd, millis, probability })
+): typeof Answer.Type => defined({ ...place, worker, model, costUsd, millis, probability })
 
 /** The runs of a log, the newest first. */
 export const runs = (entries: ReadonlyArray<Entry>): ReadonlyArray<Run> =>
@@ -203,7 +205,7 @@ export const outcomes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Outcome.O
       const own = ratings.get(run.run)?.filter((rating) => sameStep(rating, answer)) ?? []
       if (own.length === 0) return []
       const { at, score, source } = counting(own)
-      const { costUsd, millis, probability, worker } = answer
+      const { costUsd, millis, model, probability, worker } = answer
       return [
         defined({
           version: Outcome.version,
@@ -213,6 +215,7 @@ export const outcomes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Outcome.O
           kind,
           place,
           worker,
+          model,
           score,
           source,
           costUsd,

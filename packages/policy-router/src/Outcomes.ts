@@ -79,6 +79,7 @@ const OneOutcome = Schema.Struct({
   text: Schema.optionalKey(Schema.String),
   place: Schema.optionalKey(Schema.Struct({ embedder: Schema.String, point: Schema.String })),
   worker: Schema.NonEmptyString,
+  model: Schema.optionalKey(Schema.String),
   score: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
   source: Schema.Literals(Outcome.sources),
   costUsd: Schema.optionalKey(Schema.Finite),

@@ -53,6 +53,31 @@ describe("What counts of old outcomes", () => {
     assert.strictEqual(outcomes.filter(({ worker }) => worker === "b").length, 120)
   })
 
+  it("is what came after a vendor has named another model, where less of a change than else has followed", () => {
+    const named = (rate: (at: number) => number, model: (at: number) => string) =>
+      Drift.recent(
+        answers("a", 80, rate).map((one, at) => ({ ...one, model: model(at) })),
+        { now: 0, ...forGood }
+      )
+    const worse = (at: number) => (at < 60 ? 0.9 : 0.65)
+    assert.deepStrictEqual(named(worse, () => "a-1").changes, [])
+    const { changes, outcomes } = named(worse, (at) => (at < 60 ? "a-1" : "a-2"))
+    assert.deepStrictEqual(
+      changes.map(({ at, model }) => [at / day, model]),
+      [[60, "a-2"]]
+    )
+    assert.strictEqual(outcomes.length, 20)
+    // Another name alone, or names that come and go, are no change.
+    assert.deepStrictEqual(
+      named(
+        () => 0.9,
+        (at) => (at < 60 ? "a-1" : "a-2")
+      ).changes,
+      []
+    )
+    assert.deepStrictEqual(named(worse, (at) => (at % 2 === 0 ? "a-1" : "a-2")).changes, [])
+  })
+
   it("is all of a worker that does not change, or of which a handful of answers is known", () => {
     assert.deepStrictEqual(
       Drift.recent(

@@ -30,6 +30,8 @@ export interface ModelTurn {
   /** Everything written so far, to estimate usage that nobody reports. */
   readonly written: string
   readonly isFinished: boolean
+  /** What has answered, as the vendor names it. */
+  readonly answeredBy?: string | undefined
   /** Calls that come in pieces, as much as has come of them. */
   readonly calling: Readonly<Record<string, ToolCall>>
   /** Whole calls. They are given once the answer is complete: some models call what was cut off. */
@@ -84,6 +86,12 @@ const extended = (
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
+
+/** What the vendor says of who has answered. */
+export const named = (turn: ModelTurn, model: unknown): Next => [
+  typeof model === "string" && model !== "" ? { ...turn, answeredBy: model } : turn,
+  noParts
+]
 
 /** A piece of a text or of reasoning; its start and its end are pieces without a text. */
 export const write = (
@@ -164,6 +172,7 @@ export const finish = (turn: ModelTurn, { messages, model, reason, usage }: Fini
     // Some vendors say of an answer that calls tools that it is over.
     reason: reason === "stop" && calls.length > 0 ? "tool-calls" : reason,
     usage: usage ?? estimateUsage(messages, turn.written),
+    model: turn.answeredBy,
     echo: echoOf(turn, model)
   })
   return [{ ...turn, isFinished: true }, [...calls, last]]

@@ -6,6 +6,7 @@
  * on the wire, a stream that is cut off fails, and no error shows a key.
  */
 
+import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
 import { type FinishReason, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
@@ -38,6 +39,8 @@ export interface Protocol<Event, State> {
   readonly finishReason: (state: State) => FinishReason | undefined
   /** The usage that the vendor has reported so far. For a complete answer without any, it is estimated. */
   readonly usage: (state: State) => Usage | undefined
+  /** What has answered, as the vendor names it; asked of a complete answer. */
+  readonly model?: ((state: State) => string | undefined) | undefined
   /** What the vendor wants back with this turn, as it gave it; asked of a complete answer. Nothing when absent. */
   readonly echo?: ((state: State) => unknown) | undefined
   /** The reason of a call whose events ended too early; a `Network` failure when absent. */
@@ -243,8 +246,8 @@ class Reader<Event, State> {
     if (reason === undefined) return this.#refuse(protocol.incomplete?.(this.#state) ?? cut)
     const outputTokens = Math.ceil(this.#characters / 4)
     const usage = protocol.usage(this.#state) ?? { ...estimateUsage(messages, ""), outputTokens }
-    const echo = protocol.echo?.(this.#state)
-    this.#parts.push(echo === undefined ? { type: "finish", reason, usage } : { type: "finish", reason, usage, echo })
+    const [model, echo] = [protocol.model?.(this.#state), protocol.echo?.(this.#state)]
+    this.#parts.push(defined({ type: "finish", reason, usage, model, echo }))
     this.#end(Cause.done())
   }
 

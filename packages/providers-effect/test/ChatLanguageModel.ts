@@ -126,6 +126,7 @@ interface Piece {
 }
 
 interface Chunk {
+  readonly model?: unknown
   readonly error?: { readonly message?: string | undefined; readonly code?: string | undefined } | undefined
   readonly choices?:
     | ReadonlyArray<{
@@ -208,8 +209,10 @@ const read = (response: HttpClientResponse.HttpClientResponse): Stream.Stream<Pa
   let usage: Chunk["usage"]
   const calls: Array<Call> = []
   let isDone = false
+  let model: string | undefined
   const parts = (chunk: Chunk): ReadonlyArray<Part> => {
     usage = chunk.usage ?? usage
+    if (typeof chunk.model === "string") model = chunk.model
     if (chunk.error !== undefined) return [{ type: "error", error: chunk.error }]
     return (chunk.choices ?? []).flatMap(({ delta, finish_reason }): ReadonlyArray<Part> => {
       reason = finish_reason ?? reason
@@ -223,6 +226,7 @@ const read = (response: HttpClientResponse.HttpClientResponse): Stream.Stream<Pa
     isDone && reason !== undefined
       ? Stream.fromArray<Part>([
           ...calls.flatMap(callOf),
+          { type: "response-metadata", modelId: model },
           { type: "finish", reason: reasons[reason] ?? "other", usage: usageOf(usage) }
         ])
       : Stream.fail(malformed("the stream ended before the answer did"))

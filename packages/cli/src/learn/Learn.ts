@@ -19,10 +19,11 @@ import type { LearnInput } from "./command.ts"
 
 const tell = (problem: string): void => void process.stderr.write(`divisi: ${clean(problem)}\n`)
 
-const changeText = ({ at, before, kind, since, worker }: Drift.Change): string => {
+const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): string => {
   const share = ({ count, mean }: Drift.Change["since"]) => `${(100 * mean).toFixed(0)} % of ${count}`
   const where = kind === undefined ? "" : ` at ${kind}`
-  return `${worker} has changed${where} about ${dateOf(at)}: right in ${share(before)} before, in ${share(since)} since. What was before counts no more.`
+  const now = model === undefined ? "" : `, when its vendor began to call it ${model}`
+  return `${worker} has changed${where} about ${dateOf(at)}${now}: right in ${share(before)} before, in ${share(since)} since. What was before counts no more.`
 }
 
 const ownQuestions = Effect.gen(function* () {

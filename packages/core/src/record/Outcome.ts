@@ -45,6 +45,8 @@ export interface Outcome {
   readonly place?: Place
   /** The id of the worker that answered, or of the team: see {@link fromTranscript}. */
   readonly worker: string
+  /** What answered for it, as the vendor names it in its response: a vendor may change a model under its name. */
+  readonly model?: string
   /** 0 to 1. */
   readonly score: number
   readonly source: Source
@@ -128,6 +130,7 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
     return defined({
       ...common,
       worker: one.worker,
+      model: one.model,
       costUsd: paid?.costUsd,
       usage: paid?.usage,
       millis: one.durationMillis,

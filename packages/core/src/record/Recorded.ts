@@ -57,6 +57,7 @@ interface RecordedAnswer {
   readonly finishReason: FinishReason
   readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
   readonly echo?: unknown
+  readonly model?: string | undefined
   readonly paid: Paid
   readonly cached: boolean
   readonly durationMillis?: number | undefined
@@ -72,9 +73,10 @@ const stepAnswer = (record: StepRecord, { turn, worker }: Address): RecordedAnsw
     const finishReason = error === undefined ? "tool-calls" : "stop"
     return { text, reasoning: reasoningOf(reasoning), finishReason, toolCalls, echo, paid, cached, durationMillis }
   }
-  const { cached = false, durationMillis, finishReason = "stop", paid, reasoning, state, text, turns = [] } = record
+  const { cached = false, durationMillis, finishReason = "stop", model, paid, reasoning, state, text } = record
+  const { turns = [] } = record
   if (state !== "answered" || paid === undefined || turn !== turns.length || worker !== record.worker) return undefined
-  return { text, reasoning: reasoningOf(reasoning), finishReason, paid, cached, durationMillis }
+  return { text, reasoning: reasoningOf(reasoning), finishReason, model, paid, cached, durationMillis }
 }
 
 const answerIn = (round: RoundRecord, address: Address): RecordedAnswer | undefined => {

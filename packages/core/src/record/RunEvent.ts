@@ -226,6 +226,8 @@ export type Body =
       readonly worker: string
       readonly answer: string
       readonly finishReason: FinishReason
+      /** What has answered, as the vendor names it in its response. */
+      readonly model?: string
       readonly durationMillis: number
       /** True when the answer was found in the response cache and cost the run nothing. */
       readonly cached: boolean

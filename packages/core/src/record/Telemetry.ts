@@ -180,6 +180,7 @@ const startStep = (recording: Recording, round: OpenRound, { at, step, worker }:
 const finishStep = (recording: Recording, round: OpenRound, span: Tracer.Span, event: Of<"step-finished">) => {
   round.steps.delete(event.step)
   span.attribute("gen_ai.response.finish_reasons", [finishReasons[event.finishReason]])
+  if (event.model !== undefined) span.attribute("gen_ai.response.model", event.model)
   span.attribute("divisi.cached", event.cached)
   setPaid(span, event)
   if (recording.content) span.attribute("gen_ai.output.messages", answerText(event.answer, event.finishReason))

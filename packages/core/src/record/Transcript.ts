@@ -85,6 +85,8 @@ export interface StepRecord {
   readonly text: string
   readonly reasoning: string
   readonly finishReason?: FinishReason
+  /** What has answered, as the vendor names it in its response. */
+  readonly model?: string
   readonly cached?: boolean
   /** What the answer used and cost. */
   readonly paid?: Paid

@@ -109,6 +109,7 @@ const finishStep = (step: OpenStep, event: Of<"step-finished">) => {
   step.durationMillis = event.durationMillis
   step.text = event.answer
   step.finishReason = event.finishReason
+  if (event.model !== undefined) step.model = event.model
   step.cached = event.cached
   step.paid = paidOf(event)
 }

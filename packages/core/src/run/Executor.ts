@@ -313,9 +313,10 @@ const finish = (
   { startedAt, step, worker }: Running,
   given: Answered
 ) => {
-  const { addedMillis, cached, costUsd, finishReason, text: answer, usage } = given
+  const { addedMillis, cached, costUsd, finishReason, model, text: answer, usage } = given
   const durationMillis = millisSince(clock, startedAt) + addedMillis
-  emit?.({ type: "step-finished", round, step, worker, answer, finishReason, durationMillis, cached, usage, costUsd })
+  const said = { answer, finishReason, ...(model === undefined ? undefined : { model }) }
+  emit?.({ type: "step-finished", round, step, worker, ...said, durationMillis, cached, usage, costUsd })
 }
 
 const fail = ({ clock, emit }: CallContext, { round }: Plan, { startedAt, step, worker }: Running, message: string) =>

@@ -29,6 +29,8 @@ export interface Answer {
   /** What the vendor wants back with this turn, as in `AssistantMessage.echo`. */
   readonly echo?: unknown
   readonly usage: Usage
+  /** What has answered, as the vendor names it. */
+  readonly model?: string | undefined
 }
 
 /** A call that failed before its worker answered. What it cost follows from its usage and the worker's price. */

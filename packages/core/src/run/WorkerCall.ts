@@ -84,6 +84,7 @@ export interface Answered extends Paid {
   readonly finishReason: FinishReason
   readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
   readonly echo?: unknown
+  readonly model?: string | undefined
   /** Whether it was found and cost nothing. */
   readonly cached: boolean
   /** The extra time of a cached answer that is charged as made; 0 otherwise. */
@@ -429,8 +430,8 @@ const look = (
 }
 
 const answered = (
-  { echo, finishReason, reasoning, text, toolCalls, usage }: ResponseCache.Entry,
+  { echo, finishReason, model, reasoning, text, toolCalls, usage }: ResponseCache.Entry,
   costUsd: number | undefined,
   cached: boolean,
   addedMillis: number
-): Answered => ({ text, reasoning, finishReason, toolCalls, echo, usage, costUsd, cached, addedMillis })
+): Answered => ({ text, reasoning, finishReason, toolCalls, echo, model, usage, costUsd, cached, addedMillis })

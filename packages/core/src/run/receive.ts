@@ -5,6 +5,7 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../Elapsed.ts"
+import { plain } from "../Thrown.ts"
 import type { Allowance } from "../task/Allowance.ts"
 import type { ToolCall } from "../task/Message.ts"
 import { withStreams } from "../task/streams.ts"
@@ -89,11 +90,13 @@ export const timeout = (worker: Worker, afterMillis: number) =>
 
 const answerOf = (worker: Worker, { finish, reasoning, text, toolCalls }: Received) => {
   if (finish === undefined) return Effect.fail(malformed(worker, "the stream ended before the answer was finished"))
-  const { reason, usage } = finish
+  const { model, reason, usage } = finish
   if (toolCalls === undefined) {
     if (text.trim() === "" && reason !== "refusal") return Effect.fail(malformed(worker, "the answer is empty", usage))
     // Some vendors say that tools were called where none are.
-    const answer: ResponseCache.Answer = { text, finishReason: reason === "tool-calls" ? "stop" : reason, usage }
+    const finishReason = reason === "tool-calls" ? "stop" : reason
+    const answer: ResponseCache.Answer =
+      model === undefined ? { text, finishReason, usage } : { text, finishReason, usage, model }
     return Effect.succeed(reasoning === "" ? answer : { ...answer, reasoning })
   }
   // What a model cut short in the middle of its arguments has asked for nothing.
@@ -105,14 +108,22 @@ const answerOf = (worker: Worker, { finish, reasoning, text, toolCalls }: Receiv
     finishReason: reason === "refusal" ? reason : "tool-calls",
     toolCalls,
     echo,
-    usage
+    usage,
+    model
   })
 }
+
+/** No name of a model is longer. */
+const longestName = 200
+
+/** The name of a model; `undefined` for what is none. */
+const nameOf = (model: unknown): string | undefined =>
+  typeof model === "string" && model !== "" && model.length <= longestName ? plain(model) : undefined
 
 const takeFinish = (call: Call, received: Received, part: Extract<WorkerPart, { readonly type: "finish" }>) => {
   const usage = Usage.checked(part.usage, () => estimateOf(call, received.text + received.reasoning))
   const reason = finishReasons.has(part.reason) ? part.reason : "other"
-  received.finish = { type: "finish", reason, usage, echo: part.echo }
+  received.finish = { type: "finish", reason, usage, model: nameOf(part.model), echo: part.echo }
 }
 
 const isText = (value: unknown): value is string => typeof value === "string"

@@ -89,6 +89,8 @@ export type WorkerPart =
       readonly type: "finish"
       readonly reason: FinishReason
       readonly usage: Usage
+      /** What has answered, as the vendor names it in its response: often a dated version of what was asked. */
+      readonly model?: string | undefined
       /** What the vendor wants back with this turn, where tools were called: `AssistantMessage.echo`. */
       readonly echo?: unknown
     }

@@ -287,10 +287,10 @@ export const encode = (records: ReadonlyArray<Decision | WorkerAnswer>): string 
 // Recorded workers
 // -------------------------------------------------------------------------------------------------------------------
 
-const partsOf = ({ finishReason, paid, reasoning, text }: StepRecord): ReadonlyArray<WorkerPart> => [
+const partsOf = ({ finishReason, model, paid, reasoning, text }: StepRecord): ReadonlyArray<WorkerPart> => [
   ...(reasoning === "" ? [] : [{ type: "reasoning", text: reasoning } as const]),
   { type: "text", text },
-  { type: "finish", reason: finishReason ?? "stop", usage: paid?.usage ?? noUsage }
+  { type: "finish", reason: finishReason ?? "stop", usage: paid?.usage ?? noUsage, model }
 ]
 
 const failureOf = ({ lost, worker }: StepRecord): WorkerError => {

@@ -22,6 +22,8 @@ export interface State {
   readonly reason?: FinishReason | undefined
   /** What the vendor has reported last, as it came. */
   readonly usage?: unknown
+  /** What answers, as the vendor names it. */
+  readonly model?: string | undefined
   /** How many functions it calls. */
   readonly calls: number
   readonly signatures: Echo.Signatures
@@ -167,6 +169,7 @@ const next = (state: State, event: unknown, messages: ReadonlyArray<Message>): S
   const after = {
     hasBegun: true,
     usage: chunk.usageMetadata ?? state.usage,
+    model: Json.text(chunk.modelVersion) ?? state.model,
     reason: finishOf(candidate) ?? state.reason,
     calls,
     signatures
@@ -180,6 +183,7 @@ export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State>
   next: (state, event) => next(state, event, messages),
   finishReason: ({ calls, reason }) => (reason === "stop" && calls > 0 ? "tool-calls" : reason),
   usage: usageOf,
+  model: (state) => state.model,
   echo: ({ calls, signatures }) => (calls === 0 ? undefined : Echo.write(signatures, model)),
   incomplete
 })

@@ -53,6 +53,8 @@ export const next = (
       return ModelTurn.piece(turn, part.id, part.delta)
     case "tool-call":
       return part.providerExecuted === true ? [turn, noParts] : called(turn, part)
+    case "response-metadata":
+      return ModelTurn.named(turn, part.modelId)
     case "error":
       if (isUnknownEvent(part.error)) return [turn, noParts]
       throw part.error

@@ -24,6 +24,8 @@ export interface State {
   /** Whether the vendor has said that this is all. */
   readonly isComplete: boolean
   readonly reason: FinishReason
+  /** What answers, as the vendor names it. */
+  readonly model?: string | undefined
   readonly counts: Counts
   /** The blocks that have begun. */
   readonly blocks: Blocks.Blocks
@@ -129,8 +131,8 @@ export const next = (state: State, event: unknown): Step<State> => {
   const fields = Json.object(event, "an event")
   switch (Json.said(fields.type, "type")) {
     case "message_start": {
-      const { usage } = Json.object(fields.message, "message")
-      return silent({ ...state, hasBegun: true, counts: counted(state.counts, usage) })
+      const { model, usage } = Json.object(fields.message, "message")
+      return silent({ ...state, hasBegun: true, model: Json.text(model), counts: counted(state.counts, usage) })
     }
     case "content_block_start":
       return silent({ ...state, blocks: Blocks.begin(state.blocks, fields) })
@@ -171,6 +173,7 @@ export const protocolOf = (model: string): Protocol<unknown, State> => ({
   next,
   finishReason: reasonOf,
   usage: usageOf,
+  model: ({ model }) => model,
   echo: ({ blocks }) => Blocks.echoOf(blocks, model),
   incomplete
 })

@@ -40,6 +40,8 @@ export const next = (turn: ModelTurn.ModelTurn, part: Part | typeof end, reading
       return ModelTurn.piece(turn, part.id, part.delta)
     case "tool-call":
       return part.providerExecuted ? [turn, noParts] : ModelTurn.call(turn, { ...part, input: part.params })
+    case "response-metadata":
+      return ModelTurn.named(turn, part.modelId)
     case "error":
       throw part.error
     case "finish":

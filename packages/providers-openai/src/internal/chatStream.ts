@@ -18,6 +18,8 @@ interface State {
   /** What the server wants back: its reasoning so far. */
   readonly echo: Echo | undefined
   readonly finish: string | undefined
+  /** What answers, as the server names it. */
+  readonly model: string | undefined
   /** The usage of a chunk, as it came. */
   readonly usage: unknown
 }
@@ -50,6 +52,7 @@ const rest = (state: State, delta: Json.Fields, finish: string, usage: unknown, 
   const { calls, parts } = takeCalls(state.calls, delta.tool_calls)
   if (calls !== state.calls && state.finish !== undefined) throw unreadable("it asks for a tool after its end")
   const next: State = {
+    ...state,
     isRefused: state.isRefused || Boolean(delta.refusal),
     calls,
     echo: takeEcho(state.echo, delta, dialect.reasoningEcho),
@@ -60,9 +63,14 @@ const rest = (state: State, delta: Json.Fields, finish: string, usage: unknown, 
   return { state: next, parts: isEnd ? [...parts, ...ended(next, finish)] : parts }
 }
 
+/** Each chunk names the model; the first that does is enough. */
+const named = (state: State, { model }: Json.Fields): State =>
+  state.model !== undefined || typeof model !== "string" || model === "" ? state : { ...state, model }
+
 /** Folds one chunk. */
-const next = (state: State, event: unknown, dialect: Dialect): Step<State> => {
+const next = (before: State, event: unknown, dialect: Dialect): Step<State> => {
   const chunk = Json.object(event, "an event")
+  const state = named(before, chunk)
   if (chunk.error) return { state, parts: nothing, failure: reasonOfObject(chunk.error) }
   const choice = Json.object(Json.array(chunk.choices ?? undefined, "choices")[0], "a choice")
   const delta = Json.object(choice.delta, "delta")
@@ -108,10 +116,11 @@ const usageOf = ({ usage }: State): Usage | undefined => {
 
 /** How a server of this dialect streams. */
 export const protocol = (dialect: Dialect): Protocol<unknown, State> => ({
-  initial: { isRefused: false, calls: [], echo: undefined, finish: undefined, usage: undefined },
+  initial: { isRefused: false, calls: [], echo: undefined, finish: undefined, model: undefined, usage: undefined },
   next: (state, event) => next(state, event, dialect),
   finishReason,
   usage: usageOf,
+  model: ({ model }) => model,
   echo: ({ calls, echo }) =>
     dialect.reasoningEcho === undefined || echo === undefined || calls.length === 0
       ? undefined

@@ -132,5 +132,6 @@ export const protocol = (model: string, isBackground: boolean): Protocol<unknown
   next: (state, event) => next(state, event, isBackground),
   finishReason,
   usage: usageOf,
+  model: ({ last }) => Json.text(last?.model),
   echo: ({ places }) => Echo.echoOf(model, places)
 })

@@ -37,6 +37,8 @@ export interface Answer {
   readonly ending: Ending
   /** Not sent when absent. */
   readonly usage?: Usage | undefined
+  /** What the vendor says has answered; what was asked for when absent. */
+  readonly model?: string | undefined
   /**
    * With what the vendor signs its reasoning, or the call of a tool, and what it wants back with this turn; not sent when
    * absent, and by vendors that sign nothing.

@@ -58,8 +58,8 @@ const head = (response: Response, dialect: Dialect, sent: Sent, headers: Answer[
 
 /** An answer in pieces, as it was asked for: one that is no stream has two halves, and no deltas. */
 const piecesOf = (dialect: Dialect, answer: Answer, { isStream, model = "unknown" }: Sent): Streamed => {
-  if (isStream) return dialect.stream(answer, model)
-  const text = JSON.stringify(dialect.whole(answer, model))
+  if (isStream) return dialect.stream(answer, answer.model ?? model)
+  const text = JSON.stringify(dialect.whole(answer, answer.model ?? model))
   const half = Math.ceil(text.length / 2)
   return { opening: [text.slice(0, half)], deltas: [], closing: [text.slice(half)] }
 }

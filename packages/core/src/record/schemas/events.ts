@@ -118,6 +118,7 @@ const events = [
     worker: Schema.String,
     answer: Schema.String,
     finishReason: FinishReason,
+    model: Schema.optionalKey(Schema.String),
     durationMillis: Schema.Finite,
     cached: Schema.Boolean,
     ...paid

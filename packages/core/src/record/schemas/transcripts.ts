@@ -63,6 +63,7 @@ export const StepRecord = schemaOf<TranscriptModels.StepRecord>()(
     text: Schema.String,
     reasoning: Schema.String,
     finishReason: Schema.optionalKey(FinishReason),
+    model: Schema.optionalKey(Schema.String),
     cached: Schema.optionalKey(Schema.Boolean),
     paid: Schema.optionalKey(Paid),
     turns: Schema.optionalKey(Schema.Array(TurnRecord)),

@@ -80,6 +80,14 @@ export const answers: ReadonlyArray<Case> = [
     }
   },
   {
+    id: "answer/model",
+    name: "says which model has answered, as the vendor names it",
+    run: async ({ ask }) => {
+      const { finish } = assertSucceeds(await ask([Script.answer("ok", { model: "a-model-2026-11-24" })]))
+      assert.equal(finish?.model, "a-model-2026-11-24")
+    }
+  },
+  {
     id: "answer/reasoning",
     name: "keeps reasoning apart from the text, and before it",
     run: async ({ ask }) => {
