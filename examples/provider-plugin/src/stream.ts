@@ -45,6 +45,7 @@ export const protocol: Protocol<unknown, State> = {
     const outputTokens = Json.number(last?.eval_count)
     return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens }
   },
+  model: ({ last }) => Json.text(last?.model),
   incomplete: () => ({ _tag: "Malformed", detail: "the stream ended before the answer did" })
 }
 

@@ -25,6 +25,12 @@ describe("divisi bench routing", () => {
       assert.strictEqual(code, 0)
       const standings = valuesOf(output) as ReadonlyArray<Record<string, unknown>>
       const [router] = standings
+      const single = standings.find(({ policy }) => policy === "best-single")!
+      // The best single worker is a mix by itself; and the cheap one of two cannot make up for the router's choice.
+      assert.strictEqual(single.differenceAtEqualCost, 0)
+      assert.closeTo(single.costAtEqualScoreUsd as number, 0.01, 1e-9)
+      assert.isAbove(router!.differenceAtEqualCost as number, 0)
+      assert.isNull(router!.costAtEqualScoreUsd)
       assert.strictEqual(router!.policy, "router")
       assert.isAbove(router!.differenceToBestSingle as number, 0)
       for (const standing of standings) {
@@ -33,7 +39,10 @@ describe("divisi bench routing", () => {
           "score",
           "costUsd",
           "differenceToBestSingle",
-          "differenceError"
+          "differenceError",
+          "differenceAtEqualCost",
+          "differenceAtEqualCostError",
+          "costAtEqualScoreUsd"
         ])
       }
     }))

@@ -78,6 +78,60 @@ describe("A comparison of routers", () => {
     })
   )
 
+  it.effect("compares with the mix of fixed workers that costs as much, and with the one that is as good", () =>
+    Effect.gen(function* () {
+      const drafts = Array.from({ length: 400 }, (_, index) => ({
+        id: `${index}`,
+        text: `${index}`,
+        point: Float32Array.of(1),
+        scores: new Map([
+          ["cheap", 0.2],
+          ["good", 0.8],
+          ["dear", 0.7],
+          ["bent", 0.3]
+        ]),
+        costUsd: new Map([
+          ["cheap", 1],
+          ["good", 5],
+          ["dear", 9],
+          ["bent", 3]
+        ]),
+        answers: new Map<string, string>()
+      }))
+      const fixed = (name: string, score: number, costUsd: number): RoutingBench.Contender => ({
+        name,
+        fit: () => Effect.succeed(() => ({ score, costUsd }))
+      })
+      const routers = [
+        fixed("halfway", 0.6, 3),
+        fixed("too dear", 0.8, 20),
+        fixed("too cheap", 0.1, 0.5),
+        fixed("beyond", 0.9, 5),
+        fixed("unpriced", 0.5, Number.NaN)
+      ]
+      const standings = yield* RoutingBench.run(drafts, {
+        split: "question",
+        routers,
+        repeats: 2,
+        only: routers.map(({ name }) => name)
+      })
+      const rounded = (value: number | null) => (value === null ? null : Math.round(1e6 * value) / 1e6)
+      assert.deepStrictEqual(
+        standings.map(({ costAtEqualScoreUsd, differenceAtEqualCost }) =>
+          [differenceAtEqualCost, costAtEqualScoreUsd].map(rounded)
+        ),
+        [
+          // Half cheap and half good comes to 0.5 for 3; 0.6 is a third of cheap and two thirds of good.
+          [0.1, 1 + (4 * 2) / 3],
+          [0, 5],
+          [-0.1, 1],
+          [0.1, null],
+          [null, 3]
+        ].map((row) => row.map(rounded))
+      )
+    })
+  )
+
   it.effect("gives routers the questions that they are not measured on", () =>
     Effect.gen(function* () {
       const seen: Array<ReadonlySet<string>> = []

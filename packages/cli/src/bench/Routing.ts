@@ -44,17 +44,30 @@ const readQuestions = (file: string) =>
 
 const points = (value: number): string => (100 * value).toFixed(2)
 
+const signed = (value: number): string => `${value >= 0 ? "+" : ""}${points(value)}`
+
+const shareOf = ({ costAtEqualScoreUsd, costUsd }: RoutingBench.Standing): string =>
+  costUsd === null || costAtEqualScoreUsd === null ? "-" : (costUsd / costAtEqualScoreUsd).toFixed(2)
+
 const textOf = (standings: ReadonlyArray<RoutingBench.Standing>): string =>
   table([
-    ["policy", "score", "USD per 1,000", "to the best single", "±"],
-    ...standings.map(({ costUsd, differenceError, differenceToBestSingle, policy, score }) => [
-      policy,
-      points(score),
-      costUsd === null ? "-" : (1000 * costUsd).toPrecision(3),
-      `${differenceToBestSingle >= 0 ? "+" : ""}${points(differenceToBestSingle)}`,
-      differenceError === null ? "-" : points(differenceError)
+    ["policy", "score", "USD per 1,000", "to the best single", "±", "at equal cost", "±", "cost at equal score"],
+    ...standings.map((one) => [
+      one.policy,
+      points(one.score),
+      one.costUsd === null ? "-" : (1000 * one.costUsd).toPrecision(3),
+      signed(one.differenceToBestSingle),
+      one.differenceError === null ? "-" : points(one.differenceError),
+      one.differenceAtEqualCost === null ? "-" : signed(one.differenceAtEqualCost),
+      one.differenceAtEqualCostError === null ? "-" : points(one.differenceAtEqualCostError),
+      shareOf(one)
     ])
   ])
+
+const explained = [
+  "At equal cost: to fixed workers, mixed by chance so that they cost as much. Cost at equal score: by that of the cheapest",
+  "such mix with this score; - where none has it."
+].join("\n")
 
 /** Shows on a terminal how far it is. */
 const progress = (done: number, all: number): void => {
@@ -79,5 +92,7 @@ export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
         error._tag === "RoutingBenchError" ? usage(`${input.outcomes}: ${error.message}`) : failed(error.message)
     )
     if (standings.length === 0) return yield* usage(`There is no policy ${Option.getOrThrow(input.only)} to compare.`)
-    process.stdout.write(`${input.json ? standings.map((one) => JSON.stringify(one)).join("\n") : textOf(standings)}\n`)
+    process.stdout.write(
+      `${input.json ? standings.map((one) => JSON.stringify(one)).join("\n") : `${textOf(standings)}\n${explained}`}\n`
+    )
   })

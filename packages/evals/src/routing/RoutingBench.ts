@@ -14,6 +14,7 @@ import type { Contender, Play, Played, Question, Training } from "./Contender.ts
 import { baselines, bestSingle } from "./contenders.ts"
 import * as DualContrastive from "./dualContrastive.ts"
 import { escalations } from "./escalation.ts"
+import * as Mixes from "./mixes.ts"
 
 export type { Contender, Play, Played, Question, Training } from "./Contender.ts"
 
@@ -38,6 +39,16 @@ export interface Standing {
   readonly differenceToBestSingle: number
   /** Its standard error, clustered by question, or by kind where kinds are kept apart; `null` for a single one. */
   readonly differenceError: number | null
+  /**
+   * Quality at equal cost: mean score less that of fixed workers, mixed by chance so that they cost as much; which, and
+   * how, is chosen on the training questions. Who costs more than the dearest mix is compared with that. `null` where
+   * prices are unknown.
+   */
+  readonly differenceAtEqualCost: number | null
+  /** Its standard error, clustered as `differenceError`. */
+  readonly differenceAtEqualCostError: number | null
+  /** Cost at equal quality: mean USD of the cheapest such mix that has this score; `null` where none has, or prices are unknown. */
+  readonly costAtEqualScoreUsd: number | null
 }
 
 /** How routers are compared. */
@@ -143,18 +154,32 @@ const bestOf = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<strin
 /** What a policy answered to a question, beside what the best single worker answered. */
 interface Compared extends Played {
   readonly difference: number
+  /** To the mix of fixed workers that costs as much; not a number where prices are unknown. */
+  readonly atEqualCost: number
   readonly cluster: string
 }
 
-const standingOf = (policy: string, played: ReadonlyArray<Compared>): Standing => {
-  const costUsd = mean(played.map(({ costUsd }) => costUsd))
-  const error = clusteredStandardError(played.map(({ cluster, difference }) => ({ cluster, value: difference })))
+const known = (value: number | undefined): number | null => (Number.isFinite(value) ? value! : null)
+
+const standingOf = (
+  policy: string,
+  played: ReadonlyArray<Compared>,
+  ladders: ReadonlyArray<Mixes.Ladder | undefined>
+): Standing => {
+  const means = (valueOf: (one: Compared) => number) => mean(played.map(valueOf))
+  const errorOf = (valueOf: (one: Compared) => number) =>
+    clusteredStandardError(played.map((one) => ({ cluster: one.cluster, value: valueOf(one) })))
+  const score = means((one) => one.score)
+  const mixes = ladders.filter((one) => one !== undefined)
   return {
     policy,
-    score: mean(played.map(({ score }) => score)),
-    costUsd: Number.isFinite(costUsd) ? costUsd : null,
-    differenceToBestSingle: mean(played.map(({ difference }) => difference)),
-    differenceError: Number.isFinite(error) ? error : null
+    score,
+    costUsd: known(means(({ costUsd }) => costUsd)),
+    differenceToBestSingle: means(({ difference }) => difference),
+    differenceError: known(errorOf(({ difference }) => difference)),
+    differenceAtEqualCost: known(means(({ atEqualCost }) => atEqualCost)),
+    differenceAtEqualCostError: known(errorOf(({ atEqualCost }) => atEqualCost)),
+    costAtEqualScoreUsd: mixes.length < ladders.length ? null : known(Mixes.costOf(mixes, score))
   }
 }
 
@@ -162,12 +187,19 @@ const compare = (
   play: Play,
   best: Play,
   test: ReadonlyArray<Question>,
+  ladder: Mixes.Ladder | undefined,
   clusterOf: (question: Question) => string
-): ReadonlyArray<Compared> =>
-  test.map((question) => {
-    const played = play(question)
-    return { ...played, difference: played.score - best(question).score, cluster: clusterOf(question) }
-  })
+): ReadonlyArray<Compared> => {
+  const answers = test.map((question) => ({ question, played: play(question) }))
+  const cost = mean(answers.map(({ played }) => played.costUsd))
+  const mixed = ladder === undefined || Number.isNaN(cost) ? () => Number.NaN : Mixes.mixedAt(ladder, cost)
+  return answers.map(({ played, question }) => ({
+    ...played,
+    difference: played.score - best(question).score,
+    atEqualCost: played.score - mixed(question),
+    cluster: clusterOf(question)
+  }))
+}
 
 const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string>, { split }: Options) => {
   const fail = (detail: string) => Effect.fail(new RoutingBenchError({ detail }))
@@ -206,19 +238,22 @@ export const run = (
       ...escalations(all)
     ].filter(({ name }) => only?.includes(name) ?? true)
     const played = contenders.map((): Array<Compared> => [])
+    const ladders: Array<Mixes.Ladder | undefined> = []
     for (let repeat = 0; repeat < repeats; repeat++) {
       const own = Seed.spread(seed, "routing", repeat)
       const { test, training } = partedBy(all, own, keyOf)
       const some = perKind < training.length ? fewOf(training, perKind, own) : training
       const from: Training = { questions: some, workers, best: bestOf(some, workers), seed: own }
       const best = yield* bestSingle.fit({ ...from, best: bestOf(training, workers) })
+      const ladder = Mixes.ladder(training, test, workers)
+      ladders.push(ladder)
       for (const [index, contender] of contenders.entries()) {
         const play = yield* contender.fit(from)
-        for (const compared of compare(play, best, test, keyOf)) played[index]!.push(compared)
+        for (const compared of compare(play, best, test, ladder, keyOf)) played[index]!.push(compared)
         // Learning takes its time: whoever waits is let in between.
         yield* Effect.yieldNow
       }
       onProgress?.(repeat + 1, repeats)
     }
-    return contenders.map(({ name }, index) => standingOf(name, played[index]!))
+    return contenders.map(({ name }, index) => standingOf(name, played[index]!, ladders))
   })

@@ -231,6 +231,7 @@ const play = async function* (
   let text = ""
   let finish: string | undefined
   let usage: unknown
+  let model: string | undefined
   const body = response.body as unknown as AsyncIterable<Uint8Array>
   for await (const line of isWhole ? whole(response) : lines(body)) {
     if (!line.startsWith("data: ") || line === "data: [DONE]") continue
@@ -239,6 +240,7 @@ const play = async function* (
     if (chunk.error !== undefined) throw refused(500, new Headers(), JSON.stringify(chunk))
     const choice = object(items(chunk.choices)[0])
     usage = chunk.usage ?? usage
+    model = word(chunk.model) ?? model
     finish = word(choice.finish_reason) ?? finish
     const delta = object(choice.delta)
     const reasoning = said(delta.reasoning_content)
@@ -254,7 +256,7 @@ const play = async function* (
   }
   if (finish === undefined && defect !== "ends when cut") throw new Failed({ _tag: "Network", detail: "cut" })
   const reason = finishReasons.get(finish ?? "stop") ?? "other"
-  const last = { type: "finish", reason, usage: usageOf(usage, request, text, defect) } as const
+  const last = { type: "finish", reason, usage: usageOf(usage, request, text, defect), model } as const
   yield last
   if (defect === "finishes twice") yield last
 }
